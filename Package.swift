@@ -1,0 +1,97 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// Warnings are errors in CI only (`ASSAY_STRICT=1`): a package that depends on the library products must not fail to
+// build because a newer compiler warns about something here.
+let strict = Context.environment["ASSAY_STRICT"] != nil
+
+let settings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .strictMemorySafety(),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+    ] + (strict ? [.treatAllWarnings(as: .error)] : [])
+
+let nio: [Target.Dependency] = [
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOPosix", package: "swift-nio"),
+]
+
+let package = Package(
+    name: "assay",
+    products: [
+        .executable(name: "assay", targets: ["assay"]),
+        .library(name: "JOSE", targets: ["JOSE"]),
+        .library(name: "IDToken", targets: ["IDToken"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .target(name: "OpenSSL", dependencies: ["COpenSSL"], swiftSettings: settings),
+        .target(name: "JSON", dependencies: ["CJansson"], swiftSettings: settings),
+        .target(name: "JOSE", dependencies: ["OpenSSL", "JSON"], swiftSettings: settings),
+        .target(name: "IDToken", dependencies: ["JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
+        .target(name: "Clocks", swiftSettings: settings),
+        .target(
+            name: "KeySource",
+            dependencies: [
+                "Clocks", "JOSE", "JSON",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ] + nio,
+            swiftSettings: settings
+        ),
+        .target(
+            name: "HTTPListener",
+            dependencies: ["Clocks", .product(name: "NIOHTTP1", package: "swift-nio")] + nio,
+            swiftSettings: settings
+        ),
+        .target(
+            name: "AssayHTTP",
+            dependencies: [
+                "Clocks", "HTTPListener", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL",
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ] + nio,
+            swiftSettings: settings
+        ),
+        .target(
+            name: "Settings",
+            dependencies: ["IDToken", "JOSE", .product(name: "Yams", package: "Yams")],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "DevIssuer",
+            dependencies: [
+                "Clocks", "HTTPListener", "JOSE", "JSON", "OpenSSL",
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ] + nio,
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "assay",
+            dependencies: [
+                "AssayHTTP", "Clocks", "DevIssuer", "HTTPListener", "IDToken", "JSON", "KeySource", "OpenSSL", "Settings",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ] + nio,
+            resources: [.embedInCode("openapi.yaml")],
+            swiftSettings: settings
+        ),
+    ]
+)
