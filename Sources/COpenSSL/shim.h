@@ -1,0 +1,15 @@
+// libcrypto of OpenSSL 3, as Debian's libssl-dev ships it. EVP only: nothing here is deprecated.
+#pragma once
+#define OPENSSL_NO_DEPRECATED 1
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/param_build.h>
+#include <openssl/rand.h>
+#include <openssl/rsa.h>
+
+// A macro over macros, which Swift does not import.
+static inline int assayPublicKeySelection(void) { return EVP_PKEY_PUBLIC_KEY; }

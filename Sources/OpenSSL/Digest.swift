@@ -1,0 +1,68 @@
+private import COpenSSL
+
+/// A hash function of SHA-2 or SHA-3, fetched from OpenSSL once a process.
+@safe package struct DigestAlgorithm: Sendable, Equatable {
+    /// An `EVP_MD`, fetched explicitly and never freed: it lives as long as the process. `EVP_sha256()` and its kin
+    /// would look the implementation up again at each use.
+    // Immutable and reference-counted by OpenSSL, hence safe to share between threads.
+    nonisolated(unsafe) let pointer: OpaquePointer
+    /// Octets of output. SHAKE256 is used at the length that Ed448 uses.
+    package let outputLength: Int
+
+    package static let sha256 = DigestAlgorithm(fetching: "SHA256", outputLength: 32)
+    package static let sha384 = DigestAlgorithm(fetching: "SHA384", outputLength: 48)
+    package static let sha512 = DigestAlgorithm(fetching: "SHA512", outputLength: 64)
+    package static let shake256 = DigestAlgorithm(fetching: "SHAKE256", outputLength: 114)
+
+    private init(fetching name: StaticString, outputLength: Int) {
+        let fetched = name.withUTF8Buffer { utf8 in
+            unsafe utf8.withMemoryRebound(to: CChar.self) { unsafe EVP_MD_fetch(nil, $0.baseAddress, nil) }
+        }
+        // Not a path that input can reach: an OpenSSL without SHA-2 can't verify anything, and says so at start-up.
+        guard let fetched = unsafe fetched else { preconditionFailure("this OpenSSL offers no \(name)") }
+        unsafe pointer = fetched
+        self.outputLength = outputLength
+    }
+
+    package static func == (left: DigestAlgorithm, right: DigestAlgorithm) -> Bool {
+        unsafe left.pointer == right.pointer
+    }
+}
+
+/// An `EVP_MD_CTX`: owned, confined to one thread, reused from one digest to the next, freed once.
+@safe package struct DigestContext: ~Copyable {
+    private let pointer: OpaquePointer
+
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package init() throws(OpenSSLError) {
+        guard let pointer = unsafe EVP_MD_CTX_new() else { throw .drain() }
+        unsafe self.pointer = pointer
+    }
+
+    deinit { unsafe EVP_MD_CTX_free(pointer) }
+
+    /// The digest of `bytes`; 114 octets for SHAKE256, else as long as the function's name says.
+    ///
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package func digest(_ bytes: Span<UInt8>, with algorithm: DigestAlgorithm) throws(OpenSSLError) -> [UInt8] {
+        try check(unsafe EVP_DigestInit_ex2(pointer, algorithm.pointer, nil))
+        try check(unsafe bytes.withUnsafeBufferPointer { unsafe EVP_DigestUpdate(pointer, $0.baseAddress, $0.count) })
+        var failure: OpenSSLError?
+        let output = unsafe [UInt8](unsafeUninitializedCapacity: algorithm.outputLength) { output, count in
+            let result =
+                if algorithm == .shake256 {
+                    unsafe EVP_DigestFinalXOF(pointer, output.baseAddress, algorithm.outputLength)
+                } else {
+                    unsafe EVP_DigestFinal_ex(pointer, output.baseAddress, nil)
+                }
+            do throws(OpenSSLError) {
+                try check(result)
+                count = algorithm.outputLength
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return output
+    }
+}

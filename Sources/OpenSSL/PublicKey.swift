@@ -1,0 +1,202 @@
+private import COpenSSL
+
+/// An elliptic curve of RFC 7518, section 6.2.1.1.
+package enum EllipticCurve: Sendable, CaseIterable {
+    case p256, p384, p521
+
+    /// Octets of one coordinate, and of each half of a signature.
+    package var coordinateLength: Int {
+        switch self {
+        case .p256: 32
+        case .p384: 48
+        case .p521: 66
+        }
+    }
+
+    var groupName: StaticString {
+        switch self {
+        case .p256: "P-256"
+        case .p384: "P-384"
+        case .p521: "P-521"
+        }
+    }
+}
+
+/// An Edwards curve of RFC 8037.
+package enum EdwardsCurve: Sendable, CaseIterable {
+    case ed25519, ed448
+
+    /// Octets of a public key.
+    package var publicKeyLength: Int {
+        switch self {
+        case .ed25519: 32
+        case .ed448: 57
+        }
+    }
+
+    /// Octets of a signature.
+    package var signatureLength: Int {
+        switch self {
+        case .ed25519: 64
+        case .ed448: 114
+        }
+    }
+
+    var keyTypeName: StaticString {
+        switch self {
+        case .ed25519: "ED25519"
+        case .ed448: "ED448"
+        }
+    }
+}
+
+/// The kind of a public key, with what its signatures' lengths depend on.
+package enum PublicKeyKind: Sendable, Equatable {
+    case rsa(modulusLength: Int)
+    case ellipticCurve(EllipticCurve)
+    case edwards(EdwardsCurve)
+}
+
+/// A public key, decoded and checked once: an `EVP_PKEY`.
+// `@unchecked`: the `EVP_PKEY` is complete when `init` returns, nothing writes to it afterwards, and OpenSSL counts its
+// references atomically.
+@safe package final class PublicKey: @unchecked Sendable {
+    package let kind: PublicKeyKind
+    let pointer: OpaquePointer
+
+    private init(takingOwnershipOf pointer: OpaquePointer, kind: PublicKeyKind) {
+        unsafe self.pointer = pointer
+        self.kind = kind
+    }
+
+    deinit { unsafe EVP_PKEY_free(pointer) }
+
+    /// An RSA key of 2048 to 8192 bits, with an odd exponent of at least 3 and at most 64 bits.
+    ///
+    /// Octets are big-endian; leading zeros are tolerated, since real providers send them.
+    ///
+    /// - Throws: ``KeyMaterialError``.
+    package static func rsa(modulus: [UInt8], exponent: [UInt8]) throws(KeyMaterialError) -> PublicKey {
+        let modulus = modulus.drop { $0 == 0 }
+        let exponent = exponent.drop { $0 == 0 }
+        guard let first = modulus.first, let last = modulus.last, let lastOfExponent = exponent.last else {
+            throw .malformed
+        }
+        let bits = modulus.count * 8 - first.leadingZeroBitCount
+        guard bits >= 2048 else { throw .tooSmall }
+        guard bits <= 8192, exponent.count <= 8 else { throw .tooLarge }
+        guard last & 1 == 1, lastOfExponent & 1 == 1, exponent.count > 1 || lastOfExponent >= 3 else {
+            throw .malformed
+        }
+        let key = try unsafe makePublicKey(
+            type: "RSA",
+            [
+                .number(OSSL_PKEY_PARAM_RSA_N, bigEndian: Array(modulus)),
+                .number(OSSL_PKEY_PARAM_RSA_E, bigEndian: Array(exponent)),
+            ])
+        return unsafe PublicKey(takingOwnershipOf: key, kind: .rsa(modulusLength: modulus.count))
+    }
+
+    /// A key on one of the NIST curves, from its coordinates at their full length.
+    ///
+    /// OpenSSL refuses a point that is not on the curve, and `EVP_PKEY_public_check` one outside the group.
+    ///
+    /// - Throws: ``KeyMaterialError/malformed``.
+    package static func ellipticCurve(
+        _ curve: EllipticCurve, x: [UInt8], y: [UInt8]
+    ) throws(KeyMaterialError) -> PublicKey {
+        // Leading zeros beyond the full length are tolerated, a short coordinate is not (RFC 7518, 6.2.1.2).
+        guard let x = x.droppingLeadingZeros(to: curve.coordinateLength),
+            let y = y.droppingLeadingZeros(to: curve.coordinateLength)
+        else { throw .malformed }
+        let pointer = try unsafe makePublicKey(
+            type: "EC",
+            [
+                .text(OSSL_PKEY_PARAM_GROUP_NAME, curve.groupName),
+                .octets(OSSL_PKEY_PARAM_PUB_KEY, [0x04] + x + y),
+            ])
+        let key = unsafe PublicKey(takingOwnershipOf: pointer, kind: .ellipticCurve(curve))
+        try key.checkPublicPoint()
+        return key
+    }
+
+    /// A key on an Edwards curve, from its encoded point. Points of small order are refused: with such a key, a
+    /// signature could hold for more than one message.
+    ///
+    /// That the point lies on the curve OpenSSL finds out when it verifies: nothing does with one that doesn't.
+    ///
+    /// - Throws: ``KeyMaterialError/malformed``.
+    package static func edwards(_ curve: EdwardsCurve, point: [UInt8]) throws(KeyMaterialError) -> PublicKey {
+        guard point.count == curve.publicKeyLength, !curve.isSmallOrderOrNotCanonical(point) else { throw .malformed }
+        let key = curve.keyTypeName.withUTF8Buffer { name in
+            unsafe name.withMemoryRebound(to: CChar.self) { name in
+                unsafe point.withUnsafeBufferPointer {
+                    unsafe EVP_PKEY_new_raw_public_key_ex(nil, name.baseAddress, nil, $0.baseAddress, $0.count)
+                }
+            }
+        }
+        guard let key = unsafe key else {
+            _ = OpenSSLError.drain()
+            throw .malformed
+        }
+        return unsafe PublicKey(takingOwnershipOf: key, kind: .edwards(curve))
+    }
+
+    private func checkPublicPoint() throws(KeyMaterialError) {
+        let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil)
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        guard unsafe EVP_PKEY_public_check(context) == 1 else {
+            _ = OpenSSLError.drain()
+            throw .malformed
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func droppingLeadingZeros(to length: Int) -> [UInt8]? {
+        guard count >= length, prefix(count - length).allSatisfy({ $0 == 0 }) else { return nil }
+        return Array(suffix(length))
+    }
+}
+
+extension EdwardsCurve {
+    /// Whether an encoded point has an order of at most the cofactor, or a y coordinate not below the field's prime.
+    ///
+    /// The y coordinates of the small-order points are those of RFC 7748's security considerations (Ed25519: 0, 1, -1
+    /// and the two of order 8; Ed448: 0, 1, -1). The sign bit plays no part.
+    fileprivate func isSmallOrderOrNotCanonical(_ point: [UInt8]) -> Bool {
+        var y = point
+        switch self {
+        case .ed25519:
+            y[31] &= 0x7f
+            let isBelowPrime = !(y[31] == 0x7f && y[1...30].allSatisfy { $0 == 0xff } && y[0] >= 0xed)
+            return !isBelowPrime || Self.smallOrderEd25519.contains(y)
+        case .ed448:
+            guard y[56] & 0x7f == 0 else { return true }
+            y.removeLast()
+            // p = 2^448 - 2^224 - 1: little-endian ff × 28, fe, ff × 27.
+            let prime = [UInt8](repeating: 0xff, count: 28) + [0xfe] + [UInt8](repeating: 0xff, count: 27)
+            guard y.reversed().lexicographicallyPrecedes(prime.reversed()) else { return true }
+            var minusOne = prime
+            minusOne[0] = 0xfe
+            let zero = [UInt8](repeating: 0, count: 56)
+            var one = zero
+            one[0] = 1
+            return y == zero || y == one || y == minusOne
+        }
+    }
+
+    private static let smallOrderEd25519: [[UInt8]] = [
+        [UInt8](repeating: 0, count: 32),
+        [1] + [UInt8](repeating: 0, count: 31),
+        [0xec] + [UInt8](repeating: 0xff, count: 30) + [0x7f],
+        [
+            0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98, 0xf0,
+            0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05,
+        ],
+        [
+            0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b, 0x76, 0x0d, 0x10, 0x67, 0x0f,
+            0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39, 0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a,
+        ],
+    ]
+}

@@ -1,0 +1,137 @@
+private import COpenSSL
+
+/// Checks signatures on one thread, and keeps what OpenSSL would otherwise build anew for each of them.
+///
+/// Not `Sendable`: an `EVP_PKEY_CTX` belongs to one thread. Each thread has a checker of its own, and each checker its
+/// own copy of a key, so that threads share no reference counts and no locks.
+package final class SignatureChecker {
+    private let digestContext: DigestContext
+    private var contexts: [ContextName: VerifyContext] = [:]
+
+    private struct ContextName: Hashable {
+        let key: ObjectIdentifier
+        let scheme: SignatureScheme
+    }
+
+    /// More keys than this in use at once, and all contexts are built again: a bound on memory, not a tuning knob.
+    private static let maximumContexts = 256
+
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package init() throws(OpenSSLError) {
+        digestContext = try DigestContext()
+    }
+
+    /// Whether `signature` is one of `message`, by the private half of `key`.
+    ///
+    /// `false` for a signature of the wrong length and for a key of another kind than the scheme needs.
+    ///
+    /// - Throws: ``OpenSSLError`` when OpenSSL can't do its work, which no input can bring about.
+    package func isValid(
+        _ signature: Span<UInt8>, of message: Span<UInt8>, by key: PublicKey, _ scheme: SignatureScheme
+    ) throws(OpenSSLError) -> Bool {
+        guard scheme.fits(key.kind), signature.count == key.kind.signatureLength else { return false }
+        guard let digest = scheme.digest else {
+            return try VerifyContext.isValidEdwards(signature, of: message, by: key)
+        }
+        let hash = try digestContext.digest(message, with: digest)
+        let context = try context(for: key, scheme)
+        if case .ecdsa = scheme {
+            return context.isValid(derSignature(fromFixedLength: signature).span, ofDigest: hash.span)
+        }
+        return context.isValid(signature, ofDigest: hash.span)
+    }
+
+    /// The digest of `bytes`; see ``DigestContext/digest(_:with:)``.
+    package func digest(_ bytes: Span<UInt8>, with algorithm: DigestAlgorithm) throws(OpenSSLError) -> [UInt8] {
+        try digestContext.digest(bytes, with: algorithm)
+    }
+
+    private func context(for key: PublicKey, _ scheme: SignatureScheme) throws(OpenSSLError) -> VerifyContext {
+        let name = ContextName(key: ObjectIdentifier(key), scheme: scheme)
+        if let context = contexts[name] { return context }
+        if contexts.count >= Self.maximumContexts { contexts.removeAll() }
+        let context = try VerifyContext(key, scheme)
+        contexts[name] = context
+        return context
+    }
+}
+
+/// An `EVP_PKEY_CTX` made ready to verify with one key and one scheme, used again for each signature.
+@safe private final class VerifyContext {
+    /// Keeps the key's `ObjectIdentifier` from being given to another object while this context is remembered by it.
+    private let key: PublicKey
+    private let pointer: OpaquePointer
+
+    init(_ key: PublicKey, _ scheme: SignatureScheme) throws(OpenSSLError) {
+        guard let copy = unsafe EVP_PKEY_dup(key.pointer) else { throw .drain() }
+        // The context takes a reference of its own.
+        defer { unsafe EVP_PKEY_free(copy) }
+        guard let pointer = unsafe EVP_PKEY_CTX_new_from_pkey(nil, copy, nil) else { throw .drain() }
+        self.key = key
+        unsafe self.pointer = pointer
+        try check(unsafe EVP_PKEY_verify_init(pointer))
+        if let digest = scheme.digest {
+            switch scheme {
+            case .rsaPKCS1:
+                try check(unsafe EVP_PKEY_CTX_set_rsa_padding(pointer, RSA_PKCS1_PADDING))
+            case .rsaPSS:
+                try check(unsafe EVP_PKEY_CTX_set_rsa_padding(pointer, RSA_PKCS1_PSS_PADDING))
+                try check(unsafe EVP_PKEY_CTX_set_rsa_pss_saltlen(pointer, CInt(digest.outputLength)))
+            case .ecdsa, .edwards: break
+            }
+            try check(unsafe EVP_PKEY_CTX_set_signature_md(pointer, digest.pointer))
+        }
+    }
+
+    deinit { unsafe EVP_PKEY_CTX_free(pointer) }
+
+    func isValid(_ signature: Span<UInt8>, ofDigest digest: Span<UInt8>) -> Bool {
+        let result = unsafe signature.withUnsafeBufferPointer { signature in
+            unsafe digest.withUnsafeBufferPointer { digest in
+                unsafe EVP_PKEY_verify(
+                    pointer, signature.baseAddress, signature.count, digest.baseAddress, digest.count)
+            }
+        }
+        // 1 is the only yes. A no may be 0 or negative, and leaves entries in the queue.
+        if result != 1 { ERR_clear_error() }
+        return result == 1
+    }
+
+    /// EdDSA takes the message whole, by way of an `EVP_MD_CTX` made for the one call.
+    static func isValidEdwards(
+        _ signature: Span<UInt8>, of message: Span<UInt8>, by key: PublicKey
+    ) throws(OpenSSLError) -> Bool {
+        guard let context = unsafe EVP_MD_CTX_new() else { throw .drain() }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        try check(unsafe EVP_DigestVerifyInit_ex(context, nil, nil, nil, nil, key.pointer, nil))
+        let result = unsafe signature.withUnsafeBufferPointer { signature in
+            unsafe message.withUnsafeBufferPointer { message in
+                unsafe EVP_DigestVerify(
+                    context, signature.baseAddress, signature.count, message.baseAddress, message.count)
+            }
+        }
+        if result != 1 { ERR_clear_error() }
+        return result == 1
+    }
+}
+
+/// r ‖ s as the DER `SEQUENCE` of two `INTEGER`s that OpenSSL reads. Values out of range are OpenSSL's to refuse.
+private func derSignature(fromFixedLength signature: Span<UInt8>) -> [UInt8] {
+    let half = signature.count / 2
+    var integers: [UInt8] = []
+    integers.reserveCapacity(signature.count + 8)
+    for start in [0, half] {
+        var first = start
+        while first < start + half - 1, signature[first] == 0 { first += 1 }
+        let needsSignOctet = signature[first] & 0x80 != 0
+        let length = start + half - first + (needsSignOctet ? 1 : 0)
+        integers.append(0x02)
+        integers.append(UInt8(length))
+        if needsSignOctet { integers.append(0) }
+        for index in first..<(start + half) { integers.append(signature[index]) }
+    }
+    // P-521 needs the long form: 2 × (2 + 67) octets are more than 127.
+    let header: [UInt8] =
+        integers.count < 128 ? [0x30, UInt8(integers.count)] : [0x30, 0x81, UInt8(integers.count)]
+    return header + integers
+}

@@ -1,0 +1,116 @@
+private import COpenSSL
+
+/// A private key, generated here: an `EVP_PKEY`. For the development provider and for tests; the service has none.
+// `@unchecked`: complete when `init` returns, never written to afterwards; OpenSSL counts its references atomically.
+@safe package final class SigningKey: @unchecked Sendable {
+    package let kind: PublicKeyKind
+    private let pointer: OpaquePointer
+
+    /// Generates a key pair; RSA keys get 65537 as exponent.
+    ///
+    /// - Throws: ``OpenSSLError``, for an RSA size that OpenSSL refuses too.
+    package init(generating kind: PublicKeyKind) throws(OpenSSLError) {
+        let type =
+            switch kind {
+            case .rsa: "RSA"
+            case .ellipticCurve: "EC"
+            case .edwards(.ed25519): "ED25519"
+            case .edwards(.ed448): "ED448"
+            }
+        let context = unsafe EVP_PKEY_CTX_new_from_name(nil, type, nil)
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        try check(unsafe EVP_PKEY_keygen_init(context))
+        switch kind {
+        case .rsa(let modulusLength):
+            try check(unsafe EVP_PKEY_CTX_set_rsa_keygen_bits(context, CInt(modulusLength * 8)))
+        case .ellipticCurve(let curve):
+            try check(unsafe EVP_PKEY_CTX_set_group_name(context, String(describing: curve.groupName)))
+        case .edwards: break
+        }
+        var key: OpaquePointer?
+        try check(unsafe EVP_PKEY_generate(context, &key))
+        guard let key = unsafe key else { throw .drain() }
+        self.kind = kind
+        unsafe pointer = key
+    }
+
+    deinit { unsafe EVP_PKEY_free(pointer) }
+
+    /// Signs `message`; ECDSA signatures are r ‖ s.
+    ///
+    /// - Throws: ``OpenSSLError`` where the scheme does not fit the key.
+    package func sign(_ message: [UInt8], _ scheme: SignatureScheme) throws(OpenSSLError) -> [UInt8] {
+        guard let context = unsafe EVP_MD_CTX_new() else { throw .drain() }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        let digestName: String? =
+            switch scheme.digest {
+            case .some(.sha256): "SHA256"
+            case .some(.sha384): "SHA384"
+            case .some: "SHA512"
+            case nil: nil
+            }
+        var keyContext: OpaquePointer?
+        try check(unsafe EVP_DigestSignInit_ex(context, &keyContext, digestName, nil, nil, pointer, nil))
+        if case .rsaPSS = scheme {
+            try check(unsafe EVP_PKEY_CTX_set_rsa_padding(keyContext, RSA_PKCS1_PSS_PADDING))
+            try check(unsafe EVP_PKEY_CTX_set_rsa_pss_saltlen(keyContext, RSA_PSS_SALTLEN_DIGEST))
+        }
+        var length = 0
+        try check(unsafe EVP_DigestSign(context, nil, &length, message, message.count))
+        var signature = [UInt8](repeating: 0, count: length)
+        try check(unsafe EVP_DigestSign(context, &signature, &length, message, message.count))
+        signature.removeSubrange(length...)
+        guard case .ecdsa(let curve) = scheme else { return signature }
+        return fixedLengthSignature(fromDER: signature, coordinateLength: curve.coordinateLength)
+    }
+
+    /// The public half in the octets of a JWK: `n` and `e`; `x` and `y`; or `x` alone.
+    ///
+    /// - Throws: ``OpenSSLError``.
+    package func publicComponents() throws(OpenSSLError) -> [(name: String, octets: [UInt8])] {
+        switch kind {
+        case .rsa:
+            [
+                ("n", try number(OSSL_PKEY_PARAM_RSA_N, length: nil)),
+                ("e", try number(OSSL_PKEY_PARAM_RSA_E, length: nil)),
+            ]
+        case .ellipticCurve(let curve):
+            [
+                ("x", try number(OSSL_PKEY_PARAM_EC_PUB_X, length: curve.coordinateLength)),
+                ("y", try number(OSSL_PKEY_PARAM_EC_PUB_Y, length: curve.coordinateLength)),
+            ]
+        case .edwards(let curve):
+            [("x", try rawPublicKey(length: curve.publicKeyLength))]
+        }
+    }
+
+    private func number(_ name: String, length: Int?) throws(OpenSSLError) -> [UInt8] {
+        var number: OpaquePointer?
+        try check(unsafe EVP_PKEY_get_bn_param(pointer, name, &number))
+        defer { unsafe BN_free(number) }
+        let length = unsafe length ?? Int(BN_num_bits(number) + 7) / 8
+        var octets = [UInt8](repeating: 0, count: length)
+        guard unsafe BN_bn2binpad(number, &octets, CInt(length)) == length else { throw .drain() }
+        return octets
+    }
+
+    private func rawPublicKey(length: Int) throws(OpenSSLError) -> [UInt8] {
+        var octets = [UInt8](repeating: 0, count: length)
+        var count = length
+        try check(unsafe EVP_PKEY_get_raw_public_key(pointer, &octets, &count))
+        return octets
+    }
+}
+
+/// The two integers of a DER `SEQUENCE` that OpenSSL has just written, each at its full length.
+private func fixedLengthSignature(fromDER der: [UInt8], coordinateLength: Int) -> [UInt8] {
+    var position = der[1] == 0x81 ? 3 : 2
+    var output: [UInt8] = []
+    for _ in 0..<2 {
+        let length = Int(der[position + 1])
+        let digits = der[(position + 2)..<(position + 2 + length)].drop { $0 == 0 }
+        output += [UInt8](repeating: 0, count: coordinateLength - digits.count) + digits
+        position += 2 + length
+    }
+    return output
+}
