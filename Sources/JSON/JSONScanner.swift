@@ -1,0 +1,366 @@
+/// One strict pass over a JSON text (RFC 8259), which notes where the members of the outermost object lie.
+struct JSONScanner {
+    /// The members of the objects that are open; an inner object's are checked for duplicates and dropped at its end.
+    private var members: [JSONMember] = []
+    private var position = 0
+    private var depth = 0
+
+    /// The members of a text that is one object.
+    mutating func topLevelObject(in text: Span<UInt8>) throws(JSONError) -> [JSONMember] {
+        members.reserveCapacity(24)
+        skipWhiteSpace(text)
+        guard position < text.count else { throw .syntax }
+        guard text[position] == UInt8(ascii: "{") else {
+            // A text that is broken as well is told so.
+            _ = try value(in: text)
+            try end(of: text)
+            throw .notAnObject
+        }
+        try object(in: text)
+        try end(of: text)
+        return members
+    }
+
+    /// The elements of a text that is one array; only values and kinds are set.
+    static func elements(in text: Span<UInt8>) throws(JSONError) -> [JSONMember] {
+        var scanner = JSONScanner()
+        var elements: [JSONMember] = []
+        try scanner.array(in: text) { elements.append($0) }
+        return elements
+    }
+
+    private mutating func end(of text: Span<UInt8>) throws(JSONError) {
+        skipWhiteSpace(text)
+        guard position == text.count else { throw .syntax }
+    }
+
+    private mutating func object(in text: Span<UInt8>) throws(JSONError) {
+        try enter()
+        let first = members.count
+        position += 1
+        skipWhiteSpace(text)
+        if try take(UInt8(ascii: "}"), text) {
+            depth -= 1
+            return
+        }
+        while true {
+            guard try peek(text) == UInt8(ascii: "\"") else { throw .syntax }
+            let (name, hasEscapes) = try string(in: text)
+            let hash =
+                hasEscapes
+                ? nameHash(unescaped(text.extracting(Int(name.lowerBound)..<Int(name.upperBound))).span)
+                : nameHash(text.extracting(Int(name.lowerBound)..<Int(name.upperBound)))
+            skipWhiteSpace(text)
+            guard try take(UInt8(ascii: ":"), text) else { throw .syntax }
+            skipWhiteSpace(text)
+            let index = members.count
+            members.append(JSONMember(nameHash: hash, name: name, nameHasEscapes: hasEscapes))
+            let found = try value(in: text)
+            members[index].value = found.value
+            members[index].kind = found.kind
+            members[index].valueHasEscapes = found.hasEscapes
+            skipWhiteSpace(text)
+            if try take(UInt8(ascii: ","), text) {
+                skipWhiteSpace(text)
+            } else if try take(UInt8(ascii: "}"), text) {
+                break
+            } else {
+                throw .syntax
+            }
+        }
+        try refuseDuplicates(from: first, in: text)
+        depth -= 1
+        if depth > 0 { members.removeSubrange(first...) }
+    }
+
+    private mutating func array(
+        in text: Span<UInt8>, _ body: (JSONMember) -> Void = { _ in }
+    ) throws(JSONError) {
+        try enter()
+        position += 1
+        skipWhiteSpace(text)
+        if try take(UInt8(ascii: "]"), text) {
+            depth -= 1
+            return
+        }
+        while true {
+            let found = try value(in: text)
+            body(
+                JSONMember(
+                    nameHash: 0, name: 0..<0, value: found.value, kind: found.kind, nameHasEscapes: false,
+                    valueHasEscapes: found.hasEscapes))
+            skipWhiteSpace(text)
+            if try take(UInt8(ascii: ","), text) {
+                skipWhiteSpace(text)
+            } else if try take(UInt8(ascii: "]"), text) {
+                break
+            } else {
+                throw .syntax
+            }
+        }
+        depth -= 1
+    }
+
+    private mutating func value(
+        in text: Span<UInt8>
+    ) throws(JSONError) -> (value: Range<UInt32>, kind: JSONKind, hasEscapes: Bool) {
+        let start = UInt32(truncatingIfNeeded: position)
+        let kind: JSONKind
+        switch try peek(text) {
+        case UInt8(ascii: "\""):
+            let (range, hasEscapes) = try string(in: text)
+            return (range, .string, hasEscapes)
+        case UInt8(ascii: "{"):
+            try object(in: text)
+            kind = .object
+        case UInt8(ascii: "["):
+            try array(in: text)
+            kind = .array
+        case UInt8(ascii: "t"):
+            try literal("true", text)
+            kind = .true
+        case UInt8(ascii: "f"):
+            try literal("false", text)
+            kind = .false
+        case UInt8(ascii: "n"):
+            try literal("null", text)
+            kind = .null
+        default: kind = try number(in: text)
+        }
+        return (start..<UInt32(truncatingIfNeeded: position), kind, false)
+    }
+
+    /// A string from its opening quotation mark; what is returned lies between the marks.
+    private mutating func string(
+        in text: Span<UInt8>
+    ) throws(JSONError) -> (range: Range<UInt32>, hasEscapes: Bool) {
+        position += 1
+        let start = position
+        var hasEscapes = false
+        while position < text.count {
+            let byte = text[position]
+            switch byte {
+            case UInt8(ascii: "\""):
+                position += 1
+                return (UInt32(truncatingIfNeeded: start)..<UInt32(truncatingIfNeeded: position - 1), hasEscapes)
+            case UInt8(ascii: "\\"):
+                hasEscapes = true
+                try escape(in: text)
+            case 0x20..<0x80: position += 1
+            case 0x80...: try multiByteCharacter(in: text)
+            default: throw .syntax
+            }
+        }
+        throw .syntax
+    }
+
+    private mutating func escape(in text: Span<UInt8>) throws(JSONError) {
+        guard position + 1 < text.count else { throw .syntax }
+        switch text[position + 1] {
+        case UInt8(ascii: "u"):
+            let unit = try hexadecimal(in: text)
+            switch unit {
+            case 0: throw .encoding
+            case 0xd800..<0xdc00:
+                guard position + 1 < text.count, text[position] == UInt8(ascii: "\\"),
+                    text[position + 1] == UInt8(ascii: "u"),
+                    case 0xdc00..<0xe000 = try hexadecimal(in: text)
+                else { throw .encoding }
+            case 0xdc00..<0xe000: throw .encoding
+            default: break
+            }
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            position += 2
+        default: throw .syntax
+        }
+    }
+
+    /// The four digits of `\uXXXX`, from its backslash.
+    private mutating func hexadecimal(in text: Span<UInt8>) throws(JSONError) -> UInt16 {
+        guard position + 6 <= text.count else { throw .syntax }
+        var unit: UInt16 = 0
+        for index in (position + 2)..<(position + 6) {
+            guard let digit = hexadecimalDigit(text[index]) else { throw .syntax }
+            unit = unit << 4 | digit
+        }
+        position += 6
+        return unit
+    }
+
+    /// A character of two to four bytes: the table of well-formed sequences (Unicode 15, table 3-7).
+    private mutating func multiByteCharacter(in text: Span<UInt8>) throws(JSONError) {
+        let lead = text[position]
+        let (length, second): (Int, ClosedRange<UInt8>) =
+            switch lead {
+            case 0xc2...0xdf: (2, 0x80...0xbf)
+            case 0xe0: (3, 0xa0...0xbf)
+            case 0xed: (3, 0x80...0x9f)
+            case 0xe1...0xef: (3, 0x80...0xbf)
+            case 0xf0: (4, 0x90...0xbf)
+            case 0xf1...0xf3: (4, 0x80...0xbf)
+            case 0xf4: (4, 0x80...0x8f)
+            default: throw .encoding
+            }
+        guard position + length <= text.count, second.contains(text[position + 1]) else { throw .encoding }
+        for offset in 2..<max(length, 2) where text[position + offset] & 0xc0 != 0x80 { throw .encoding }
+        position += length
+    }
+
+    private mutating func number(in text: Span<UInt8>) throws(JSONError) -> JSONKind {
+        let start = position
+        if text[position] == UInt8(ascii: "-") { position += 1 }
+        guard position < text.count else { throw .syntax }
+        if text[position] == UInt8(ascii: "0") {
+            position += 1
+        } else {
+            guard digits(in: text) > 0 else { throw .syntax }
+        }
+        var isReal = false
+        if position < text.count, text[position] == UInt8(ascii: ".") {
+            isReal = true
+            position += 1
+            guard digits(in: text) > 0 else { throw .syntax }
+        }
+        if position < text.count, text[position] | 0x20 == UInt8(ascii: "e") {
+            isReal = true
+            position += 1
+            if position < text.count, text[position] == UInt8(ascii: "+") || text[position] == UInt8(ascii: "-") {
+                position += 1
+            }
+            guard digits(in: text) > 0 else { throw .syntax }
+        }
+        guard isReal else { return .integer }
+        var written = [UInt8]()
+        for index in start..<position { written.append(text[index]) }
+        guard Double(String(decoding: written, as: UTF8.self))?.isFinite == true else { throw .numberOutOfRange }
+        return .real
+    }
+
+    private mutating func digits(in text: Span<UInt8>) -> Int {
+        let start = position
+        while position < text.count, case UInt8(ascii: "0")...UInt8(ascii: "9") = text[position] { position += 1 }
+        return position - start
+    }
+
+    private mutating func literal(_ word: StaticString, _ text: Span<UInt8>) throws(JSONError) {
+        let length = word.utf8CodeUnitCount
+        guard position + length <= text.count else { throw .syntax }
+        let matches = word.withUTF8Buffer { word in
+            for offset in 0..<length where unsafe word[offset] != text[position + offset] { return false }
+            return true
+        }
+        guard matches else { throw .syntax }
+        position += length
+    }
+
+    private mutating func enter() throws(JSONError) {
+        depth += 1
+        guard depth <= JSONLimits.maximumDepth else { throw .tooDeep }
+    }
+
+    private mutating func skipWhiteSpace(_ text: Span<UInt8>) {
+        while position < text.count {
+            switch text[position] {
+            case 0x20, 0x09, 0x0a, 0x0d: position += 1
+            default: return
+            }
+        }
+    }
+
+    private func peek(_ text: Span<UInt8>) throws(JSONError) -> UInt8 {
+        guard position < text.count else { throw .syntax }
+        return text[position]
+    }
+
+    /// Passes over `byte` if it is the next one.
+    private mutating func take(_ byte: UInt8, _ text: Span<UInt8>) throws(JSONError) -> Bool {
+        guard try peek(text) == byte else { return false }
+        position += 1
+        return true
+    }
+}
+
+extension JSONScanner {
+    /// Above this many members, sorting is cheaper than comparing each with each.
+    private static let fewMembers = 24
+
+    private func refuseDuplicates(from first: Int, in text: Span<UInt8>) throws(JSONError) {
+        if members.count - first <= Self.fewMembers {
+            for index in first..<members.count {
+                for other in first..<index
+                where members[index].nameHash == members[other].nameHash
+                    && sameName(members[index], members[other], text)
+                {
+                    throw .duplicateMember
+                }
+            }
+            return
+        }
+        // Equal names end up side by side, however many others share their hash.
+        let sorted = members[first...].sorted { left, right in
+            if left.nameHash != right.nameHash { return left.nameHash < right.nameHash }
+            return name(left, text).lexicographicallyPrecedes(name(right, text))
+        }
+        for index in 1..<sorted.count
+        where sorted[index].nameHash == sorted[index - 1].nameHash
+            && sameName(sorted[index], sorted[index - 1], text)
+        {
+            throw .duplicateMember
+        }
+    }
+
+    private func sameName(_ left: JSONMember, _ right: JSONMember, _ text: Span<UInt8>) -> Bool {
+        name(left, text) == name(right, text)
+    }
+
+    private func name(_ member: JSONMember, _ text: Span<UInt8>) -> [UInt8] {
+        unescaped(text.extracting(Int(member.name.lowerBound)..<Int(member.name.upperBound)))
+    }
+}
+
+private func hexadecimalDigit(_ byte: UInt8) -> UInt16? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
+    default: nil
+    }
+}
+
+/// The characters that a checked string stands for.
+func unescaped(_ string: Span<UInt8>) -> [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(string.count)
+    var pendingHighSurrogate: UInt32?
+    var index = 0
+    while index < string.count {
+        guard string[index] == UInt8(ascii: "\\") else {
+            output.append(string[index])
+            index += 1
+            continue
+        }
+        let letter = string[index + 1]
+        index += 2
+        switch letter {
+        case UInt8(ascii: "b"): output.append(0x08)
+        case UInt8(ascii: "f"): output.append(0x0c)
+        case UInt8(ascii: "n"): output.append(0x0a)
+        case UInt8(ascii: "r"): output.append(0x0d)
+        case UInt8(ascii: "t"): output.append(0x09)
+        case UInt8(ascii: "u"):
+            var unit: UInt32 = 0
+            for digit in index..<(index + 4) { unit = unit << 4 | UInt32(hexadecimalDigit(string[digit]) ?? 0) }
+            index += 4
+            if case 0xd800..<0xdc00 = unit {
+                pendingHighSurrogate = unit
+            } else {
+                let scalar = pendingHighSurrogate.map { 0x10000 + ($0 - 0xd800) << 10 + (unit - 0xdc00) } ?? unit
+                pendingHighSurrogate = nil
+                if let scalar = Unicode.Scalar(scalar) { output.append(contentsOf: UTF8.encode(scalar) ?? .init()) }
+            }
+        default: output.append(letter)
+        }
+    }
+    return output
+}

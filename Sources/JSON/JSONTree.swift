@@ -1,0 +1,103 @@
+private import CJansson
+
+/// A JSON text as a tree of values, read by jansson: for key sets, discovery documents and other cold paths.
+///
+/// Integers and reals are told apart. Duplicate members, bad UTF-8, U+0000, trailing bytes, integers beyond 64 bits and
+/// reals beyond a double are refused.
+package indirect enum JSONTree: Sendable, Equatable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case real(Double)
+    case string(String)
+    case array([JSONTree])
+    case object([String: JSONTree])
+
+    /// Reads a text whose outermost value is an object.
+    ///
+    /// - Throws: ``JSONError``.
+    package init(readingObject text: [UInt8]) throws(JSONError) {
+        let document = try JSONDocument(text)
+        guard document.isObject else { throw .notAnObject }
+        self = try document.tree()
+    }
+
+    package var object: [String: JSONTree]? { if case .object(let members) = self { members } else { nil } }
+    package var array: [JSONTree]? { if case .array(let elements) = self { elements } else { nil } }
+    package var string: String? { if case .string(let string) = self { string } else { nil } }
+    package var bool: Bool? { if case .bool(let bool) = self { bool } else { nil } }
+    package var integer: Int64? { if case .integer(let integer) = self { integer } else { nil } }
+}
+
+/// A `json_t` and all it holds: owned, confined to one thread, freed once.
+@safe private struct JSONDocument: ~Copyable {
+    private let root: UnsafeMutablePointer<json_t>
+
+    /// jansson seeds its hash tables lazily and not thread-safely; a `static let` does it once, before the first text.
+    private static let isSeeded: Void = json_object_seed(0)
+
+    init(_ text: [UInt8]) throws(JSONError) {
+        Self.isSeeded
+        // jansson 2.14 passes over a NUL behind a number; no JSON text has one.
+        guard !text.contains(0) else { throw .syntax }
+        var error = json_error_t()
+        // JSON_DECODE_ANY, JSON_DISABLE_EOF_CHECK and JSON_ALLOW_NUL stay off.
+        let root = unsafe text.withUnsafeBytes { text in
+            unsafe json_loadb(text.baseAddress, text.count, Int(JSON_REJECT_DUPLICATES), &error)
+        }
+        guard let root = unsafe root else { throw JSONError(error) }
+        unsafe self.root = root
+    }
+
+    deinit { unsafe assayReleaseJSON(root) }
+
+    var isObject: Bool { unsafe root.pointee.type == JSON_OBJECT }
+
+    /// A copy of the whole, as Swift values.
+    func tree() throws(JSONError) -> JSONTree { try unsafe Self.tree(root, depth: 1) }
+
+    private static func tree(_ value: UnsafeMutablePointer<json_t>, depth: Int) throws(JSONError) -> JSONTree {
+        switch unsafe value.pointee.type {
+        case JSON_OBJECT:
+            guard depth <= JSONLimits.maximumDepth else { throw .tooDeep }
+            var members: [String: JSONTree] = [:]
+            var iterator = unsafe json_object_iter(value)
+            while let current = unsafe iterator {
+                if let name = unsafe json_object_iter_key(current), let member = unsafe json_object_iter_value(current) {
+                    unsafe members[String(cString: name)] = try tree(member, depth: depth + 1)
+                }
+                unsafe iterator = json_object_iter_next(value, current)
+            }
+            return .object(members)
+        case JSON_ARRAY:
+            guard depth <= JSONLimits.maximumDepth else { throw .tooDeep }
+            var elements: [JSONTree] = []
+            for index in 0..<(unsafe json_array_size(value)) {
+                if let element = unsafe json_array_get(value, index) {
+                    try elements.append(unsafe tree(element, depth: depth + 1))
+                }
+            }
+            return .array(elements)
+        case JSON_STRING: return .string(unsafe String(cString: json_string_value(value)))
+        case JSON_INTEGER: return .integer(unsafe json_integer_value(value))
+        case JSON_REAL: return .real(unsafe json_real_value(value))
+        case JSON_TRUE: return .bool(true)
+        case JSON_FALSE: return .bool(false)
+        default: return .null
+        }
+    }
+}
+
+extension JSONError {
+    fileprivate init(_ error: json_error_t) {
+        var error = error
+        self =
+            switch unsafe assayErrorCode(&error) {
+            case json_error_duplicate_key: .duplicateMember
+            case json_error_invalid_utf8, json_error_null_character, json_error_null_byte_in_key: .encoding
+            case json_error_stack_overflow: .tooDeep
+            case json_error_numeric_overflow: .numberOutOfRange
+            default: .syntax
+            }
+    }
+}
