@@ -1,0 +1,129 @@
+package import JSON
+internal import OpenSSL
+
+/// A public key in a JWK Set (RFC 7517, section 4).
+public struct JWK: Sendable {
+    /// `kid`; keys without one fit tokens without one.
+    public let keyID: String?
+    /// `kty`: `RSA`, `EC` or `OKP`.
+    public let keyType: String
+    /// `crv`, where the key type has curves.
+    public let curve: String?
+    /// `alg`, as written; may name an algorithm that is not supported, and such a key then fits no token.
+    public let algorithm: String?
+    /// `use`, as written.
+    public let use: String?
+    let material: Material
+    private let isForVerification: Bool
+
+    enum Material: Sendable {
+        case usable(PublicKey)
+        /// The key is there and says what it is for, but nothing can be verified with it.
+        case unsuitable
+    }
+
+    /// Whether a signature can be verified with this key at all.
+    public var isUsable: Bool {
+        if case .usable = material { isForVerification } else { false }
+    }
+
+    /// Reads a JWK.
+    ///
+    /// `nil` for a key to pass over (RFC 7517, section 5): of an unknown type or curve, private or symmetric, without the
+    /// members that its type needs, or so large that a verify with it would be an attack.
+    package init?(_ members: [String: JSONTree]) {
+        guard let keyType = members["kty"]?.string else { return nil }
+        // A public key set has no business with private or symmetric keys; whoever publishes one has lost it.
+        guard members["d"] == nil, members["k"] == nil else { return nil }
+        func octets(_ name: String) -> [UInt8]?? {
+            guard let value = members[name] else { return .none }
+            return .some(value.string.flatMap { Base64URL.decode(Array($0.utf8).span) })
+        }
+        do throws(KeyMaterialError) {
+            switch keyType {
+            case "RSA":
+                guard let n = octets("n"), let e = octets("e") else { return nil }
+                guard let n, let e else { throw .malformed }
+                material = .usable(try PublicKey.rsa(modulus: n, exponent: e))
+            case "EC":
+                guard let curve = (members["crv"]?.string).flatMap(EllipticCurve.init(joseName:)),
+                    let x = octets("x"), let y = octets("y")
+                else { return nil }
+                guard let x, let y else { throw .malformed }
+                material = .usable(try PublicKey.ellipticCurve(curve, x: x, y: y))
+            case "OKP":
+                guard let curve = (members["crv"]?.string).flatMap(EdwardsCurve.init(joseName:)), let x = octets("x")
+                else { return nil }
+                guard let x else { throw .malformed }
+                material = .usable(try PublicKey.edwards(curve, point: x))
+            default: return nil
+            }
+        } catch {
+            switch error {
+            case .tooLarge: return nil
+            case .tooSmall, .malformed: material = .unsuitable
+            }
+        }
+        self.keyType = keyType
+        curve = members["crv"]?.string
+        keyID = members["kid"]?.string
+        algorithm = members["alg"]?.string
+        use = members["use"]?.string
+        isForVerification = Self.isForVerification(members)
+    }
+
+    /// A missing `use` or `key_ops` fits (RFC 7517, sections 4.2 and 4.3); Microsoft, Slack and Supabase leave one out.
+    private static func isForVerification(_ members: [String: JSONTree]) -> Bool {
+        if let use = members["use"], use.string != "sig" { return false }
+        if let operations = members["key_ops"], operations.array?.contains(.string("verify")) != true { return false }
+        // An `alg` that is no string fits nothing, whatever else the key says.
+        if let algorithm = members["alg"], algorithm.string == nil { return false }
+        return true
+    }
+
+    /// Whether the key's own `kty`, `crv`, `alg`, `use` and `key_ops` let it verify a token of this algorithm.
+    func fits(_ tokenAlgorithm: SignatureAlgorithm) -> Bool {
+        guard isForVerification, tokenAlgorithm.fits(keyType: keyType, curve: curve) else { return false }
+        guard let algorithm else { return true }
+        guard let algorithm = SignatureAlgorithm(rawValue: algorithm) else { return false }
+        // A key whose alg contradicts its own kty or crv fits nothing.
+        return algorithm.fits(keyType: keyType, curve: curve) && tokenAlgorithm.agrees(withKeyAlgorithm: algorithm)
+    }
+}
+
+extension SignatureAlgorithm {
+    fileprivate func fits(keyType: String, curve: String?) -> Bool {
+        switch self {
+        case .rs256, .rs384, .rs512, .ps256, .ps384, .ps512: keyType == "RSA"
+        case .es256: keyType == "EC" && curve == "P-256"
+        case .es384: keyType == "EC" && curve == "P-384"
+        case .es512: keyType == "EC" && curve == "P-521"
+        case .edDSA: keyType == "OKP"
+        case .ed25519: keyType == "OKP" && curve == "Ed25519"
+        case .ed448: keyType == "OKP" && curve == "Ed448"
+        }
+    }
+}
+
+extension EllipticCurve {
+    /// From a `crv` of RFC 7518, section 6.2.1.1.
+    init?(joseName: String) {
+        switch joseName {
+        case "P-256": self = .p256
+        case "P-384": self = .p384
+        case "P-521": self = .p521
+        default: return nil
+        }
+    }
+}
+
+extension EdwardsCurve {
+    /// From a `crv` of RFC 8037, section 2.
+    init?(joseName: String) {
+        switch joseName {
+        case "Ed25519": self = .ed25519
+        case "Ed448": self = .ed448
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package import OpenSSL
+
+/// A JWS whose signature holds under a key of the set it was checked against. Only ``JWSVerifier`` makes one.
+public struct VerifiedJWS: Sendable {
+    public let header: JOSEHeader
+    /// The octets that were signed, decoded.
+    public let payload: [UInt8]
+    /// The algorithm that verified.
+    public let algorithm: SignatureAlgorithm
+    /// The hash function that `at_hash` and `c_hash` use with it.
+    package let tokenHash: DigestAlgorithm
+
+    fileprivate init(_ jws: CompactJWS, _ algorithm: SignatureAlgorithm, _ key: PublicKey) {
+        header = jws.header
+        payload = jws.payload
+        self.algorithm = algorithm
+        tokenHash =
+            if case .edwards(let curve) = key.kind {
+                algorithm.tokenHash(edwardsCurve: curve)
+            } else {
+                algorithm.tokenHash(edwardsCurve: nil)
+            }
+    }
+}
+
+/// Verifies JWS signatures (RFC 7515, section 5.2).
+///
+/// Not `Sendable`: make one for each thread and keep it, since it reuses what OpenSSL prepares for a key.
+public final class JWSVerifier {
+    package let checker: SignatureChecker
+    package let memo = JOSEHeaderMemo()
+
+    /// The number of keys that may be tried for one token where no `kid` tells them apart: a bound on its cost.
+    public static let maximumKeysTried = 4
+
+    /// - Throws: ``JWSError/cryptographyUnavailable`` when out of memory.
+    public init() throws(JWSError) {
+        do throws(OpenSSLError) {
+            checker = try SignatureChecker()
+        } catch {
+            throw .cryptographyUnavailable
+        }
+    }
+
+    /// Verifies the signature of a JWS.
+    ///
+    /// - Parameters:
+    ///   - keys: the issuer's keys.
+    ///   - algorithms: those the issuer may use; the token's `alg` must be one of them.
+    /// - Throws: ``JWSError``: `headerUnsupported`, `algorithmNotAllowed`, `keyNotFound`, `keyUnsuitable`,
+    ///   `signatureInvalid`, in this order of checks.
+    /// - Source: RFC 7515, section 5.2; RFC 8725, sections 3.1 to 3.3.
+    public func verify(
+        _ jws: CompactJWS, with keys: JWKSet, allowing algorithms: Set<SignatureAlgorithm>
+    ) throws(JWSError) -> VerifiedJWS {
+        guard !jws.header.hasUnsupportedParameter else { throw .headerUnsupported }
+        guard let algorithm = jws.header.algorithm, algorithms.contains(algorithm) else { throw .algorithmNotAllowed }
+        let candidates = keys.candidates(keyID: jws.header.keyID, algorithm)
+        guard !candidates.isEmpty else { throw .keyNotFound }
+        var tried = 0
+        for candidate in candidates where tried < Self.maximumKeysTried {
+            guard case .usable(let key) = candidate.material, let scheme = algorithm.scheme(for: key.kind) else {
+                continue
+            }
+            tried += 1
+            if try isValid(jws, key, scheme) {
+                memo.remember(jws)
+                return VerifiedJWS(jws, algorithm, key)
+            }
+        }
+        throw tried == 0 ? .keyUnsuitable : .signatureInvalid
+    }
+
+    private func isValid(_ jws: CompactJWS, _ key: PublicKey, _ scheme: SignatureScheme) throws(JWSError) -> Bool {
+        do throws(OpenSSLError) {
+            return try checker.isValid(jws.signature.span, of: jws.signingInput.span, by: key, scheme)
+        } catch {
+            throw .cryptographyUnavailable
+        }
+    }
+}
