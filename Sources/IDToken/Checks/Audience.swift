@@ -1,0 +1,29 @@
+private import JSON
+
+/// Checks that the ID Token was issued to this relying party, and returns `aud`.
+///
+/// At least one audience must be ours. With more than one, each must be ours or trusted, or `azp` must be there and ours:
+/// OpenID Connect Core refuses "additional audiences not trusted by the Client".
+///
+/// - Parameter audience: if given, the only audience that counts as ours for this sign-in.
+/// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/audienceMismatch``,
+///   ``Rejection/authorizedPartyMismatch``.
+/// - Source: OpenID Connect Core 1.0, 3.1.3.7, steps 3 to 5.
+func checkAudience(
+    _ claims: Claims, _ policy: ProviderPolicy, narrowedTo audience: String?
+) throws(Rejection) -> [String] {
+    func isOurs(_ candidate: String) -> Bool {
+        policy.audiences.containsExactly(candidate) && audience.map(candidate.isExactly) ?? true
+    }
+    let audiences = try claims.audiences()
+    guard !audiences.isEmpty else { throw .claimMissing(.audience) }
+    guard audiences.contains(where: isOurs) else { throw .audienceMismatch }
+    let areAllTrusted = audiences.allSatisfy { isOurs($0) || policy.trustedAudiences.containsExactly($0) }
+    if audiences.count > 1, !areAllTrusted {
+        guard let authorizedParty = try claims.string(.authorizedParty) else { throw .audienceMismatch }
+        guard isOurs(authorizedParty) || policy.authorizedParties.containsExactly(authorizedParty) else {
+            throw .authorizedPartyMismatch
+        }
+    }
+    return audiences
+}

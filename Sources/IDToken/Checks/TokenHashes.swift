@@ -1,0 +1,35 @@
+internal import JOSE
+internal import OpenSSL
+
+/// Checks that the access token and the authorization code are those the ID Token was issued with.
+///
+/// Each only where the caller gives it: then its hash must be in the token and equal, compared in constant time.
+///
+/// - Throws: ``Rejection/atHashMissing``, ``Rejection/atHashMismatch``, ``Rejection/cHashMissing``,
+///   ``Rejection/cHashMismatch``, ``Rejection/claimInvalid(_:)``, ``Rejection/cryptographyUnavailable``.
+/// - Source: OpenID Connect Core 1.0, 3.1.3.8, 3.2.2.9 and 3.3.2.11.
+func checkTokenHashes(
+    _ claims: Claims, _ jws: VerifiedJWS, accessToken: String?, code: String?, _ checker: SignatureChecker
+) throws(Rejection) {
+    if let accessToken {
+        guard let claimed = try claims.utf8(.accessTokenHash) else { throw .atHashMissing }
+        guard try halfHash(of: accessToken, jws, checker, equals: claimed) else { throw .atHashMismatch }
+    }
+    if let code {
+        guard let claimed = try claims.utf8(.codeHash) else { throw .cHashMissing }
+        guard try halfHash(of: code, jws, checker, equals: claimed) else { throw .cHashMismatch }
+    }
+}
+
+/// Whether a claim is the base64url of the left half of the hash of `value`, by the hash of the token's algorithm.
+private func halfHash(
+    of value: String, _ jws: VerifiedJWS, _ checker: SignatureChecker, equals claimed: ArraySlice<UInt8>
+) throws(Rejection) -> Bool {
+    let hash: [UInt8]
+    do throws(OpenSSLError) {
+        hash = try checker.digest(Array(value.utf8).span, with: jws.tokenHash)
+    } catch {
+        throw .cryptographyUnavailable
+    }
+    return constantTimeEquals(Base64URL.encode(hash.prefix(hash.count / 2)).span, claimed.span)
+}

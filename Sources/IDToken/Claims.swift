@@ -1,0 +1,88 @@
+internal import JSON
+
+/// A JWT Claims Set, read claim by claim. Whether its claims may be believed is not for this type to say.
+struct Claims: Sendable {
+    private let object: JSONObject
+
+    init(_ object: JSONObject) { self.object = object }
+
+    /// Whether a claim has a value: neither absent, nor `null`, nor an empty string.
+    func has(_ claim: ClaimName) -> Bool {
+        guard let value = object[claim.json] else { return false }
+        return value.kind != .null && value.utf8?.isEmpty != true
+    }
+
+    /// Whether there is a claim of this name, whatever its value.
+    func mentions(_ claim: ClaimName) -> Bool { object[claim.json] != nil }
+
+    /// A claim that must be a string where it is present.
+    ///
+    /// - Throws: ``Rejection/claimInvalid(_:)``.
+    func string(_ claim: ClaimName) throws(Rejection) -> String? {
+        guard let value = object[claim.json] else { return nil }
+        guard let string = value.string else { throw .claimInvalid(claim) }
+        return string
+    }
+
+    /// A claim that must be a string, as its UTF-8.
+    ///
+    /// - Throws: ``Rejection/claimInvalid(_:)``.
+    func utf8(_ claim: ClaimName) throws(Rejection) -> ArraySlice<UInt8>? {
+        guard let value = object[claim.json] else { return nil }
+        guard let utf8 = value.utf8 else { throw .claimInvalid(claim) }
+        return utf8
+    }
+
+    /// A claim that only describes: `nil` where it is absent or of another type, since providers differ (LinkedIn's
+    /// `locale` is an object) and no decision hangs on it.
+    func text(_ claim: ClaimName) -> String? { object[claim.json]?.string }
+
+    /// A claim that only describes, as an integer.
+    func integer(_ claim: ClaimName) -> Int64? { object[claim.json]?.integer }
+
+    /// A claim that only describes, as a list of strings; a single string is a list of one.
+    func texts(_ claim: ClaimName) -> [String] {
+        guard let value = object[claim.json] else { return [] }
+        if let string = value.string { return [string] }
+        return (value.elements ?? []).compactMap(\.string)
+    }
+
+    /// `aud`: a string, or an array of strings (RFC 7519, section 4.1.3); empty where it is absent, `null` or `[]`.
+    ///
+    /// - Throws: ``Rejection/claimInvalid(_:)``.
+    func audiences() throws(Rejection) -> [String] {
+        guard let value = object[ClaimName.audience.json], value.kind != .null else { return [] }
+        if let string = value.string { return [string] }
+        guard let elements = value.elements else { throw .claimInvalid(.audience) }
+        var audiences: [String] = []
+        for element in elements {
+            guard let string = element.string else { throw .claimInvalid(.audience) }
+            audiences.append(string)
+        }
+        return audiences
+    }
+
+    /// A NumericDate.
+    ///
+    /// - Throws: ``Rejection/claimInvalid(_:)`` for anything but a number.
+    func time(_ claim: ClaimName) throws(Rejection) -> UnixTime? {
+        guard let value = object[claim.json] else { return nil }
+        guard let time = UnixTime(numericDate: value) else { throw .claimInvalid(claim) }
+        return time
+    }
+
+    /// A boolean in any of the forms that providers send: `true`, `"true"`, `1`.
+    ///
+    /// Nothing else: in many a language a non-empty string is true, `"false"` among them.
+    ///
+    /// - Throws: ``Rejection/claimInvalid(_:)``.
+    func bool(_ claim: ClaimName) throws(Rejection) -> Bool? {
+        guard let value = object[claim.json] else { return nil }
+        if let bool = value.bool { return bool }
+        switch (value.integer, value.string) {
+        case (1, _), (_, "true"): return true
+        case (0, _), (_, "false"): return false
+        default: throw .claimInvalid(claim)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+public import JOSE
+
+/// Verifies ID Tokens: the whole of OpenID Connect Core 3.1.3.7, without I/O and without a clock.
+///
+/// Not `Sendable`: make one for each thread and keep it.
+///
+/// ```swift
+/// var policy = ProviderPreset.apple.policy(
+///     id: "apple", issuer: "https://appleid.apple.com", audiences: ["com.example.app"])
+/// let verifier = try IDTokenVerifier()
+/// let token = try verifier.read(text)
+/// var signIn = SignInExpectations()
+/// signIn.nonce = rawNonce
+/// let verified = try verifier.verify(token, with: keys, under: policy, expecting: signIn, now: now)
+/// print(verified.identity.subject)
+/// ```
+public final class IDTokenVerifier {
+    private let jwsVerifier: JWSVerifier
+
+    /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
+    public init() throws(Rejection) {
+        do throws(JWSError) {
+            jwsVerifier = try JWSVerifier()
+        } catch {
+            throw Rejection(error)
+        }
+    }
+
+    /// Reads a token without verifying anything; see ``UnverifiedToken/init(_:)``.
+    ///
+    /// - Throws: ``Rejection/tokenMalformed(_:)``.
+    public func read(_ text: ArraySlice<UInt8>) throws(Rejection) -> UnverifiedToken {
+        try UnverifiedToken(text, memo: jwsVerifier.memo)
+    }
+
+    /// Verifies a token: header, algorithm, key, signature, then every claim. The first check that fails is thrown.
+    ///
+    /// - Parameters:
+    ///   - keys: the provider's keys.
+    ///   - algorithms: those the provider may sign with; the policy's own win over them.
+    ///   - expectations: what the relying party knows of this sign-in.
+    ///   - now: the time by which to judge the token's.
+    /// - Throws: ``Rejection``.
+    /// - Source: OpenID Connect Core 1.0, 3.1.3.7; RFC 8725.
+    public func verify(
+        _ token: UnverifiedToken, with keys: JWKSet,
+        algorithms: Set<SignatureAlgorithm> = Set(SignatureAlgorithm.allCases),
+        under policy: ProviderPolicy, expecting expectations: SignInExpectations, now: UnixTime
+    ) throws(Rejection) -> VerifiedIDToken {
+        let jws = try verifySignature(token, keys, policy.algorithms ?? algorithms)
+
+        let claims = token.claims
+        try checkIssuer(claims, policy)
+        let audiences = try checkAudience(claims, policy, narrowedTo: expectations.audience)
+        let authorizedParty = try checkAuthorizedParty(claims, policy)
+        let times = try checkTimes(claims, policy, now: now)
+        let authTime = try checkAuthenticationAge(
+            claims, policy, atMost: expectations.maximumAuthenticationAgeSeconds, issuedAt: times.issuedAt, now: now)
+        let subject = try checkRequiredClaims(claims, policy)
+        let identity = try Identity(claims, subject: subject, policy, clientName: expectations.clientName)
+        let nonceMatch = try checkNonce(claims, policy.nonce, expected: expectations.nonce, jwsVerifier.checker)
+        try checkTokenHashes(
+            claims, jws, accessToken: expectations.accessToken, code: expectations.code, jwsVerifier.checker)
+
+        return VerifiedIDToken(
+            identity: identity, audiences: audiences, authorizedParty: authorizedParty, times: times,
+            authTime: authTime, claims: claims, claimsText: token.claimsText, jws: jws, nonceMatch: nonceMatch)
+    }
+
+    private func verifySignature(
+        _ token: UnverifiedToken, _ keys: JWKSet, _ algorithms: Set<SignatureAlgorithm>
+    ) throws(Rejection) -> VerifiedJWS {
+        try checkTokenType(token.jws.header)
+        do throws(JWSError) {
+            return try jwsVerifier.verify(token.jws, with: keys, allowing: algorithms)
+        } catch {
+            throw Rejection(error)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+/// Who signed in, in the same words for every provider.
+///
+/// (``issuer``, ``subject``) is the key under which to store a user; ``email`` never is.
+public struct Identity: Sendable, Equatable {
+    /// The relying party's name for the provider.
+    public let provider: String
+    /// The provider's canonical issuer, however the token spelled it.
+    public let issuer: String
+    /// `sub`, 1 to 255 characters, compared byte for byte.
+    public let subject: String
+    /// The address, as written; `nil` where there is none or it is empty.
+    public let email: String?
+    /// Whether the provider says that it checked the address; `nil` where it says nothing.
+    public let isEmailVerified: Bool?
+    /// What the address may be used for; `nil` where there is none.
+    public let emailTrust: EmailTrust?
+    /// Whether the address relays to one the user keeps private; `nil` where the provider has no such thing.
+    public let isPrivateEmail: Bool?
+    public let name: String?
+    public let givenName: String?
+    public let familyName: String?
+    /// Where the names come from; `nil` where there are none.
+    public let nameSource: NameSource?
+    public let preferredUsername: String?
+    public let picture: String?
+    public let locale: String?
+    /// Apple's guess whether the user is a person; `nil` for other providers.
+    public let realUserStatus: RealUserStatus?
+    /// Apple's `transfer_sub`, sent for 60 days after an app changed hands.
+    public let transferSubject: String?
+    /// Microsoft's `tid`.
+    public let tenant: String?
+    /// Google's `hd`.
+    public let hostedDomain: String?
+
+    /// What an address may be used for. Accounts may be linked by address only where it is authoritative.
+    public enum EmailTrust: String, Sendable {
+        /// Verified, and the provider runs the mailbox or its domain.
+        case authoritative
+        /// The provider says verified, no more.
+        case verified
+        /// The provider says it is not verified, or says nothing.
+        case unverified
+    }
+
+    public enum NameSource: String, Sendable {
+        /// The token, which is signed.
+        case token
+        /// The app, whose word is not.
+        case client
+    }
+
+    public enum RealUserStatus: String, Sendable {
+        case unsupported
+        case unknown
+        case likelyReal = "likely_real"
+    }
+
+    /// Reads the identity from claims that were verified.
+    ///
+    /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email`, `email_verified` or `is_private_email` of another type.
+    init(
+        _ claims: Claims, subject: String, _ policy: ProviderPolicy, clientName: ClientName?
+    ) throws(Rejection) {
+        provider = policy.id
+        issuer = policy.issuer
+        self.subject = subject
+
+        email = try claims.has(.email) ? claims.string(.email) : nil
+        let isEmailVerified = try claims.bool(.emailVerified)
+        let isClaimedPrivate = try claims.bool(.isPrivateEmail)
+        self.isEmailVerified = isEmailVerified
+        hostedDomain = claims.text(.hostedDomain)
+        let domain = email.flatMap(emailDomain)
+        emailTrust =
+            email == nil
+            ? nil
+            : policy.email.trust(in: domain, isVerified: isEmailVerified == true, hostedDomain: hostedDomain)
+        isPrivateEmail =
+            email == nil ? nil : policy.email.isPrivate(domain, claimed: isClaimedPrivate)
+
+        let names = Names(claims, clientName)
+        name = names.full
+        givenName = names.given
+        familyName = names.family
+        nameSource = names.source
+
+        preferredUsername = claims.text(.preferredUsername)
+        picture = claims.text(.picture)
+        locale = claims.text(.locale)
+        realUserStatus = policy.reportsRealUserStatus ? RealUserStatus(claims.integer(.realUserStatus)) : nil
+        transferSubject = claims.text(.transferSubject)
+        tenant = claims.text(.tenant)
+    }
+}
+
+extension Identity.RealUserStatus {
+    /// From Apple's numbers.
+    fileprivate init?(_ number: Int64?) {
+        switch number {
+        case 0: self = .unsupported
+        case 1: self = .unknown
+        case 2: self = .likelyReal
+        default: return nil
+        }
+    }
+}
+
+/// The names of a user, all from one source: what the app says never completes what the token says.
+private struct Names {
+    var full: String?
+    var given: String?
+    var family: String?
+    var source: Identity.NameSource?
+
+    init(_ claims: Claims, _ clientName: ClientName?) {
+        full = claims.text(.name)
+        given = claims.text(.givenName)
+        family = claims.text(.familyName)
+        if full != nil || given != nil || family != nil {
+            source = .token
+        } else if let clientName {
+            given = clientName.givenName
+            family = clientName.familyName
+            let parts = [given, family].compactMap(\.self)
+            guard !parts.isEmpty else { return }
+            full = parts.joined(separator: " ")
+            source = .client
+        }
+    }
+}

@@ -1,0 +1,121 @@
+internal import JOSE
+
+/// Why an ID Token was rejected.
+///
+/// Small and without text from the token, so that it can be logged. ``code`` is stable: all that callers may depend on.
+public enum Rejection: Error, Equatable, Sendable {
+    case tokenMalformed(TokenPart)
+    case headerUnsupported
+    case algorithmNotAllowed
+    case keyNotFound
+    case keyUnsuitable
+    case signatureInvalid
+    case issuerMismatch
+    case audienceMismatch
+    case authorizedPartyMismatch
+    case tokenExpired
+    case tokenNotYetValid
+    case tokenTooOld
+    case authTimeTooOld
+    case claimMissing(ClaimName)
+    case claimInvalid(ClaimName)
+    case nonceRequired
+    case nonceMissing
+    case nonceMismatch
+    case atHashMissing
+    case atHashMismatch
+    case cHashMissing
+    case cHashMismatch
+    /// OpenSSL failed at something no token can bring about; the token may be good.
+    case cryptographyUnavailable
+
+    /// What about the token's form is wrong.
+    public enum TokenPart: Equatable, Sendable {
+        case tooLong
+        case encrypted
+        case serialization
+        case header
+        case payload
+        case signature
+    }
+
+    /// The name of a rejection in Assay's HTTP contract.
+    public enum Code: String, CaseIterable, Sendable {
+        case tokenMalformed = "token_malformed"
+        case headerUnsupported = "header_unsupported"
+        case algorithmNotAllowed = "algorithm_not_allowed"
+        case keyNotFound = "key_not_found"
+        case keyUnsuitable = "key_unsuitable"
+        case signatureInvalid = "signature_invalid"
+        case issuerMismatch = "issuer_mismatch"
+        case audienceMismatch = "audience_mismatch"
+        case authorizedPartyMismatch = "authorized_party_mismatch"
+        case tokenExpired = "token_expired"
+        case tokenNotYetValid = "token_not_yet_valid"
+        case tokenTooOld = "token_too_old"
+        case authTimeTooOld = "auth_time_too_old"
+        case claimMissing = "claim_missing"
+        case claimInvalid = "claim_invalid"
+        case nonceRequired = "nonce_required"
+        case nonceMissing = "nonce_missing"
+        case nonceMismatch = "nonce_mismatch"
+        case atHashMissing = "at_hash_missing"
+        case atHashMismatch = "at_hash_mismatch"
+        case cHashMissing = "c_hash_missing"
+        case cHashMismatch = "c_hash_mismatch"
+        case `internal` = "internal"
+    }
+
+    public var code: Code {
+        switch self {
+        case .tokenMalformed: .tokenMalformed
+        case .headerUnsupported: .headerUnsupported
+        case .algorithmNotAllowed: .algorithmNotAllowed
+        case .keyNotFound: .keyNotFound
+        case .keyUnsuitable: .keyUnsuitable
+        case .signatureInvalid: .signatureInvalid
+        case .issuerMismatch: .issuerMismatch
+        case .audienceMismatch: .audienceMismatch
+        case .authorizedPartyMismatch: .authorizedPartyMismatch
+        case .tokenExpired: .tokenExpired
+        case .tokenNotYetValid: .tokenNotYetValid
+        case .tokenTooOld: .tokenTooOld
+        case .authTimeTooOld: .authTimeTooOld
+        case .claimMissing: .claimMissing
+        case .claimInvalid: .claimInvalid
+        case .nonceRequired: .nonceRequired
+        case .nonceMissing: .nonceMissing
+        case .nonceMismatch: .nonceMismatch
+        case .atHashMissing: .atHashMissing
+        case .atHashMismatch: .atHashMismatch
+        case .cHashMissing: .cHashMissing
+        case .cHashMismatch: .cHashMismatch
+        case .cryptographyUnavailable: .internal
+        }
+    }
+
+    /// The claim that is missing or invalid.
+    public var claim: ClaimName? {
+        switch self {
+        case .claimMissing(let claim), .claimInvalid(let claim): claim
+        default: nil
+        }
+    }
+
+    init(_ error: JWSError) {
+        self =
+            switch error {
+            case .malformed(.serialization): .tokenMalformed(.serialization)
+            case .malformed(.header): .tokenMalformed(.header)
+            case .malformed(.payload): .tokenMalformed(.payload)
+            case .malformed(.signature): .tokenMalformed(.signature)
+            case .encrypted: .tokenMalformed(.encrypted)
+            case .headerUnsupported: .headerUnsupported
+            case .algorithmNotAllowed: .algorithmNotAllowed
+            case .keyNotFound: .keyNotFound
+            case .keyUnsuitable: .keyUnsuitable
+            case .signatureInvalid: .signatureInvalid
+            case .cryptographyUnavailable: .cryptographyUnavailable
+            }
+    }
+}

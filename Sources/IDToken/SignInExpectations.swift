@@ -1,0 +1,28 @@
+/// What the relying party knows of the one sign-in that an ID Token is presented for.
+public struct SignInExpectations: Sendable {
+    /// The raw nonce that was made for this sign-in.
+    public var nonce: String?
+    /// The one of the configured audiences that this sign-in was for.
+    public var audience: String?
+    /// Seconds since the user last authenticated that are acceptable.
+    public var maximumAuthenticationAgeSeconds: Int64?
+    /// The access token that came with the ID Token, checked against `at_hash`.
+    public var accessToken: String?
+    /// The authorization code that came with the ID Token, checked against `c_hash`.
+    public var code: String?
+    /// What the app says the user is called. Unsigned, hence never more than a name.
+    public var clientName: ClientName?
+
+    public init() {}
+}
+
+/// A name that came from the app beside the token, as Apple's one-time `user` object does.
+public struct ClientName: Sendable, Equatable {
+    public var givenName: String?
+    public var familyName: String?
+
+    public init(givenName: String?, familyName: String?) {
+        self.givenName = givenName
+        self.familyName = familyName
+    }
+}

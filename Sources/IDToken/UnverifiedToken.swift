@@ -1,0 +1,59 @@
+internal import JOSE
+private import JSON
+
+/// An ID Token in the right form, of which nothing has been verified.
+///
+/// The only thing to be read from it is who it claims to be from, so that the right provider can be asked.
+public struct UnverifiedToken: Sendable {
+    let jws: CompactJWS
+    let claims: Claims
+    /// The payload's own text.
+    let claimsText: ArraySlice<UInt8>
+
+    /// Longer tokens are refused unread.
+    public static let maximumLength = 16 * 1024
+
+    /// Reads a token: three parts of strict base64url, header and payload each one strict JSON object.
+    ///
+    /// - Throws: ``Rejection/tokenMalformed(_:)``.
+    public init(_ text: String) throws(Rejection) {
+        try self.init(Array(text.utf8)[...], memo: nil)
+    }
+
+    /// - Parameter memo: the headers that this thread has seen before.
+    init(_ text: ArraySlice<UInt8>, memo: JOSEHeaderMemo?) throws(Rejection) {
+        guard text.count <= Self.maximumLength else { throw .tokenMalformed(.tooLong) }
+        do throws(JWSError) {
+            jws = try CompactJWS(text, memo: memo)
+        } catch {
+            throw Rejection(error)
+        }
+        do throws(JSONError) {
+            let object = try JSONObject(jws.payload)
+            claims = Claims(object)
+            claimsText = object.rawText
+        } catch {
+            throw .tokenMalformed(.payload)
+        }
+    }
+
+    /// `iss`, which anyone may have written; `nil` where it is absent or no string.
+    public var unverifiedIssuer: String? { claims.text(.issuer) }
+
+    /// The header's `kid`, which anyone may have written.
+    public var keyID: String? { jws.header.keyID }
+
+    /// Whether fetching keys for this token could help: its unverified issuer, audience and expiry would pass.
+    ///
+    /// Without this gate, junk could make us call a provider.
+    public func wouldPassClaims(of policy: ProviderPolicy, now: UnixTime) -> Bool {
+        do throws(Rejection) {
+            try checkIssuer(claims, policy)
+            _ = try checkAudience(claims, policy, narrowedTo: nil)
+            _ = try checkExpiration(claims, policy, now: now)
+            return true
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,56 @@
+public import JOSE
+
+/// An ID Token that passed every check. Only ``IDTokenVerifier`` makes one.
+public struct VerifiedIDToken: Sendable {
+    /// Who signed in.
+    public let identity: Identity
+    /// `aud`, at least one.
+    public let audiences: [String]
+    /// `azp`.
+    public let authorizedParty: String?
+    /// `iat`, in whole seconds.
+    public let issuedAt: UnixTime
+    /// `exp`.
+    public let expiresAt: UnixTime
+    /// `nbf`.
+    public let notBefore: UnixTime?
+    /// `auth_time`.
+    public let authTime: UnixTime?
+    /// `jti`.
+    public let tokenID: String?
+    /// `sid`.
+    public let sessionID: String?
+    /// `acr`.
+    public let contextClass: String?
+    /// `amr`; empty where the token says nothing.
+    public let authenticationMethods: [String]
+    /// The algorithm of the signature.
+    public let algorithm: SignatureAlgorithm
+    /// The header's `kid`.
+    public let keyID: String?
+    /// How the nonce matched; `nil` where none was asked for.
+    public let nonceMatch: NonceMatch?
+    /// The verified payload's own JSON text, unchanged.
+    public let claimsText: ArraySlice<UInt8>
+
+    init(
+        identity: Identity, audiences: [String], authorizedParty: String?, times: TokenTimes, authTime: UnixTime?,
+        claims: Claims, claimsText: ArraySlice<UInt8>, jws: VerifiedJWS, nonceMatch: NonceMatch?
+    ) {
+        self.identity = identity
+        self.audiences = audiences
+        self.authorizedParty = authorizedParty
+        issuedAt = times.issuedAt
+        expiresAt = times.expiresAt
+        notBefore = times.notBefore
+        self.authTime = authTime
+        tokenID = claims.text(.tokenID)
+        sessionID = claims.text(.sessionID)
+        contextClass = claims.text(.contextClass)
+        authenticationMethods = claims.texts(.authenticationMethods)
+        algorithm = jws.algorithm
+        keyID = jws.header.keyID
+        self.nonceMatch = nonceMatch
+        self.claimsText = claimsText
+    }
+}
