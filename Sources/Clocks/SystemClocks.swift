@@ -1,0 +1,33 @@
+private import Glibc
+
+/// The machine's clocks. The only place that reads them; everything else is told what time it is.
+package enum SystemClocks {
+    /// The wall clock, in Unix seconds.
+    package static func unixSeconds() -> Int64 { read(CLOCK_REALTIME).seconds }
+
+    /// The wall clock, in Unix milliseconds.
+    package static func unixMilliseconds() -> Int64 { milliseconds(CLOCK_REALTIME) }
+
+    /// A clock that never goes back.
+    package static func monotonic() -> MonotonicTime {
+        MonotonicTime(milliseconds: milliseconds(CLOCK_MONOTONIC))
+    }
+
+    /// A clock that never goes back, in microseconds since an arbitrary start.
+    package static func monotonicMicroseconds() -> Int64 {
+        let time = read(CLOCK_MONOTONIC)
+        return time.seconds * 1_000_000 + time.nanoseconds / 1000
+    }
+
+    private static func milliseconds(_ clock: clockid_t) -> Int64 {
+        let time = read(clock)
+        return time.seconds * 1000 + time.nanoseconds / 1_000_000
+    }
+
+    private static func read(_ clock: clockid_t) -> (seconds: Int64, nanoseconds: Int64) {
+        var time = timespec()
+        // Both clocks exist on every Linux, so there is no error to handle.
+        unsafe clock_gettime(clock, &time)
+        return (Int64(time.tv_sec), Int64(time.tv_nsec))
+    }
+}
