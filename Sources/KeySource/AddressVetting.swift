@@ -1,0 +1,47 @@
+private import Glibc
+
+/// Which network addresses a fetch may connect to.
+///
+/// A provider's URLs, redirects among them, must not make the service talk to the inside of the network it runs in: cloud
+/// metadata, the host itself, neighbours. So what counts is the address that is connected to, not the name.
+enum AddressVetting {
+    /// Whether an address belongs to the public Internet: unicast, and in none of the special-purpose blocks of the IANA
+    /// registries (RFC 6890 and its updates) that can lead inside.
+    ///
+    /// - Parameter address: an IPv4 or IPv6 address in text; anything else is not public.
+    static func isPublic(_ address: String) -> Bool {
+        if let octets = octets(of: address, family: AF_INET, count: 4) { return isPublicIPv4(octets) }
+        if let octets = octets(of: address, family: AF_INET6, count: 16) { return isPublicIPv6(octets) }
+        return false
+    }
+
+    private static func octets(of address: String, family: CInt, count: Int) -> [UInt8]? {
+        var octets = [UInt8](repeating: 0, count: count)
+        return unsafe inet_pton(family, address, &octets) == 1 ? octets : nil
+    }
+
+    static func isPublicIPv4(_ octets: [UInt8]) -> Bool {
+        switch (octets[0], octets[1], octets[2]) {
+        case (0, _, _), (10, _, _), (127, _, _): false  // this network, private, loopback
+        case (100, 64...127, _): false  // shared address space of carriers
+        case (169, 254, _): false  // link-local, cloud metadata
+        case (172, 16...31, _), (192, 168, _): false  // private
+        case (192, 0, 0), (192, 0, 2), (198, 51, 100), (203, 0, 113): false  // protocol assignments, documentation
+        case (198, 18...19, _): false  // benchmarks
+        case (224..., _, _): false  // multicast, reserved, broadcast
+        default: true
+        }
+    }
+
+    static func isPublicIPv6(_ octets: [UInt8]) -> Bool {
+        let first12 = octets.prefix(12)
+        let isMapped = first12.prefix(10).allSatisfy { $0 == 0 } && octets[10] == 0xff && octets[11] == 0xff
+        let isNAT64 = first12.elementsEqual([0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0])
+        if isMapped || isNAT64 { return isPublicIPv4(Array(octets.suffix(4))) }
+        if octets[0] == 0x20, octets[1] == 0x02 { return isPublicIPv4(Array(octets[2..<6])) }  // 6to4
+        // Global unicast is 2000::/3; all else is loopback, unique local, link-local, multicast or unassigned.
+        guard octets[0] & 0xe0 == 0x20 else { return false }
+        // Teredo and the other protocol assignments, documentation.
+        return !(octets[0] == 0x20 && octets[1] == 0x01 && (octets[2] < 0x02 || (octets[2] == 0x0d && octets[3] == 0xb8)))
+    }
+}

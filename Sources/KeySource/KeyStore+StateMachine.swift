@@ -1,0 +1,228 @@
+package import Clocks
+private import JOSE
+
+extension KeyStore {
+    /// What a key store does when: pure, so that every rule can be tested without a network or a clock.
+    ///
+    /// Each event comes with the time and returns the effects that the store then carries out, in order.
+    package struct StateMachine {
+        private let rules: KeyRules
+        private var random: any RandomNumberGenerator & Sendable
+        package private(set) var snapshot: KeySnapshot?
+        package private(set) var lastFailure: FetchFailure?
+        package private(set) var nextFetch: MonotonicTime?
+        private var fetchStartedAt: MonotonicTime?
+        private var consecutiveFailures = 0
+        private var waiters: [Waiter] = []
+        /// When the fetches were made that an unknown `kid` caused.
+        private var spentFetches: [MonotonicTime] = []
+        /// The `kid`s that a fetch has just not found.
+        private var missingKeyIDs: [String: MonotonicTime] = [:]
+
+        package init(rules: KeyRules, random: any RandomNumberGenerator & Sendable) {
+            self.rules = rules
+            self.random = random
+        }
+
+        package typealias WaiterID = Int
+
+        /// Why a request needs what the snapshot does not hold.
+        package enum Need: Sendable, Equatable {
+            /// There are no usable keys at all.
+            case anyKeys
+            /// No key fits the token; the name is its `kid`, or what stands for a token without one.
+            case key(String)
+            /// An operator wants a fetch now.
+            case refresh
+        }
+
+        /// What became of a request's need.
+        package enum Outcome: Sendable, Equatable {
+            /// A fetch succeeded since: look at the snapshot again.
+            case refreshed
+            /// Nothing better can be had now; ask again after this interval at the earliest.
+            case unavailable(retryAfter: Interval)
+        }
+
+        package enum Effect: Sendable {
+            case startFetch
+            case publish(KeySnapshot)
+            case resume(WaiterID, Outcome)
+            case report(KeyEvent)
+            /// Call ``timerFired(now:)`` at this time instead of any earlier one asked for.
+            case setTimer(MonotonicTime)
+        }
+
+        private struct Waiter {
+            let id: WaiterID
+            let need: Need
+            let deadline: MonotonicTime
+            /// Whether the fetch under way began before this waiter came, and so may have missed what it needs.
+            let joinedLate: Bool
+        }
+
+        /// The store begins its life.
+        package mutating func start(now: MonotonicTime) -> [Effect] {
+            fetchStartedAt == nil ? beginFetch(now: now) : []
+        }
+
+        /// A request can't be answered from the snapshot.
+        package mutating func wait(
+            for need: Need, id: WaiterID, until deadline: MonotonicTime, now: MonotonicTime
+        ) -> [Effect] {
+            let isFetching = fetchStartedAt != nil
+            func waiting() -> Waiter { Waiter(id: id, need: need, deadline: deadline, joinedLate: isFetching) }
+            switch need {
+            case .anyKeys:
+                // After a failure nobody waits for the next attempt, which backoff has put off.
+                if !isFetching, consecutiveFailures > 0, let nextFetch, nextFetch > now {
+                    return [.resume(id, .unavailable(retryAfter: nextFetch - now))]
+                }
+            case .key(let keyID):
+                forgetOldEntries(now: now)
+                if missingKeyIDs[keyID] != nil {
+                    return [.resume(id, .unavailable(retryAfter: rules.unknownKeyWindow))]
+                }
+                if !isFetching {
+                    guard spendUnknownKeyFetch(now: now) else {
+                        return [
+                            .report(.unknownKeyFetchRefused),
+                            .resume(id, .unavailable(retryAfter: rules.unknownKeyWindow)),
+                        ]
+                    }
+                }
+            case .refresh: break
+            }
+            waiters.append(waiting())
+            return (isFetching ? [] : beginFetch(now: now)) + timer(now: now)
+        }
+
+        /// The fetch under way ended well.
+        package mutating func fetchSucceeded(_ fetched: FetchedKeys, now: MonotonicTime) -> [Effect] {
+            fetchStartedAt = nil
+            let wasFailing = consecutiveFailures > 0
+            consecutiveFailures = 0
+            lastFailure = nil
+            let lifetime = min(max(fetched.lifetime ?? rules.minimumLifetime, rules.minimumLifetime), rules.maximumLifetime)
+            let previous = snapshot
+            let current = KeySnapshot(
+                keys: fetched.keys, algorithms: fetched.algorithms, source: fetched.source, fetchedAt: now,
+                fetchedAtUnixSeconds: fetched.fetchedAtUnixSeconds, freshUntil: now + lifetime,
+                usableUntil: now + lifetime + rules.staleFor)
+            snapshot = current
+            // Ahead of expiry, and not in step with the other instances that fetched at the same moment.
+            nextFetch = now + lifetime * Double.random(in: 0.75..<0.9, using: &random)
+
+            var effects: [Effect] = [.publish(current), .report(.fetched)]
+            if wasFailing || previous.map({ $0.keyIDs != current.keyIDs }) ?? true {
+                effects.append(.report(.keysChanged(keyIDs: current.keyIDs)))
+            }
+            var stillWaiting: [Waiter] = []
+            for waiter in waiters {
+                if case .key(let keyID) = waiter.need, !current.hasKey(keyID) {
+                    if waiter.joinedLate, spendUnknownKeyFetch(now: now) {
+                        stillWaiting.append(
+                            Waiter(id: waiter.id, need: waiter.need, deadline: waiter.deadline, joinedLate: false))
+                        continue
+                    }
+                    remember(missing: keyID, now: now)
+                }
+                effects.append(.resume(waiter.id, .refreshed))
+            }
+            waiters = stillWaiting
+            if !stillWaiting.isEmpty { effects += beginFetch(now: now) }
+            return effects + timer(now: now)
+        }
+
+        /// The fetch under way failed; the keys we have stay as they are.
+        package mutating func fetchFailed(_ failure: FetchFailure, now: MonotonicTime) -> [Effect] {
+            fetchStartedAt = nil
+            lastFailure = failure
+            consecutiveFailures += 1
+            let pause = backoff()
+            nextFetch = now + pause
+            var effects: [Effect] = [.report(.fetchFailed(failure, isFirst: consecutiveFailures == 1))]
+            effects += waiters.map { .resume($0.id, .unavailable(retryAfter: pause)) }
+            waiters = []
+            return effects + timer(now: now)
+        }
+
+        /// The time asked for by ``Effect/setTimer(_:)`` has come.
+        package mutating func timerFired(now: MonotonicTime) -> [Effect] {
+            var effects: [Effect] = []
+            let expired = waiters.filter { $0.deadline <= now }
+            waiters.removeAll { $0.deadline <= now }
+            effects += expired.map { .resume($0.id, .unavailable(retryAfter: rules.firstBackoff)) }
+            if fetchStartedAt == nil, let nextFetch, nextFetch <= now { effects += beginFetch(now: now) }
+            return effects + timer(now: now)
+        }
+
+        private mutating func beginFetch(now: MonotonicTime) -> [Effect] {
+            fetchStartedAt = now
+            nextFetch = nil
+            return [.startFetch]
+        }
+
+        private func timer(now: MonotonicTime) -> [Effect] {
+            let times = waiters.map(\.deadline) + [nextFetch].compactMap(\.self)
+            return times.min().map { [.setTimer($0)] } ?? []
+        }
+
+        /// Exponential with full jitter: anything between nothing and the exponential bound, but for a floor that keeps
+        /// a fast failure from becoming a tight loop.
+        private mutating func backoff() -> Interval {
+            let exponent = min(consecutiveFailures - 1, 16)
+            let bound = min(rules.firstBackoff * Double(1 << exponent), rules.maximumBackoff)
+            return max(bound * Double.random(in: 0..<1, using: &random), rules.minimumBackoff)
+        }
+
+        private mutating func spendUnknownKeyFetch(now: MonotonicTime) -> Bool {
+            let window = rules.unknownKeyWindow
+            spentFetches.removeAll { now - $0 >= window }
+            guard spentFetches.count < rules.unknownKeyFetches else { return false }
+            spentFetches.append(now)
+            return true
+        }
+
+        private mutating func remember(missing keyID: String, now: MonotonicTime) {
+            forgetOldEntries(now: now)
+            if missingKeyIDs.count < rules.rememberedMissingKeys { missingKeyIDs[keyID] = now }
+        }
+
+        private mutating func forgetOldEntries(now: MonotonicTime) {
+            guard missingKeyIDs.contains(where: { now - $0.value >= rules.missingKeyMemory }) else { return }
+            missingKeyIDs = missingKeyIDs.filter { now - $0.value < rules.missingKeyMemory }
+        }
+    }
+}
+
+/// The numbers of a key store's rules.
+package struct KeyRules: Sendable {
+    /// Keys are kept this long whatever the provider says: Apple's headers have said not to keep them at all.
+    package var minimumLifetime = Interval.seconds(5 * 60)
+    /// And no longer than this.
+    package var maximumLifetime = Interval.seconds(24 * 3600)
+    /// How long keys serve past their lifetime while the provider can't be reached.
+    package var staleFor = Interval.seconds(24 * 3600)
+    /// Fetches that unknown `kid`s may cause within ``unknownKeyWindow``.
+    package var unknownKeyFetches = 2
+    package var unknownKeyWindow = Interval.seconds(30)
+    /// How long a `kid` that was not found is not looked for again.
+    package var missingKeyMemory = Interval.seconds(30)
+    package var rememberedMissingKeys = 1024
+    package var minimumBackoff = Interval(milliseconds: 500)
+    package var firstBackoff = Interval.seconds(1)
+    package var maximumBackoff = Interval.seconds(5 * 60)
+
+    package init() {}
+}
+
+/// What a key store tells of itself, for logs and metrics.
+package enum KeyEvent: Sendable, Equatable {
+    case fetched
+    /// - Parameter isFirst: whether the fetch before it had not failed: one line at each change, not one a failure.
+    case fetchFailed(FetchFailure, isFirst: Bool)
+    case keysChanged(keyIDs: [String])
+    case unknownKeyFetchRefused
+}
+

@@ -1,0 +1,140 @@
+package import Clocks
+package import NIOCore
+
+/// One provider's keys: fetches them, keeps them fresh, and hands every new set to those who verify with it.
+///
+/// A thin driver of ``StateMachine``. Its state belongs to one event loop, which serves no requests.
+package final class KeyStore: Sendable {
+    private let loop: any EventLoop
+    private let fetcher: any KeyFetching
+    private let state: NIOLoopBoundBox<State>
+    private let onEvent: @Sendable (KeyEvent) -> Void
+
+    private struct State {
+        var machine: StateMachine
+        var waiters: [StateMachine.WaiterID: EventLoopPromise<StateMachine.Outcome>] = [:]
+        var nextWaiterID = 0
+        var timer: Scheduled<Void>?
+        var subscribers: [@Sendable (KeySnapshot) -> Void] = []
+        var lastFailureAtUnixSeconds: Int64?
+    }
+
+    /// - Parameters:
+    ///   - loop: where the store's state lives; not one that serves requests.
+    ///   - onEvent: called on that loop.
+    package init(
+        rules: KeyRules, fetcher: any KeyFetching, on loop: any EventLoop,
+        onEvent: @escaping @Sendable (KeyEvent) -> Void
+    ) {
+        self.loop = loop
+        self.fetcher = fetcher
+        self.onEvent = onEvent
+        state = NIOLoopBoundBox.makeBoxSendingValue(
+            State(machine: StateMachine(rules: rules, random: SystemRandomNumberGenerator())), eventLoop: loop)
+    }
+
+    /// Has every snapshot from now on given to `deliver`, on the store's loop; the current one, if any, at once.
+    package func subscribe(_ deliver: @escaping @Sendable (KeySnapshot) -> Void) -> EventLoopFuture<Void> {
+        loop.submit {
+            self.state.value.subscribers.append(deliver)
+            if let snapshot = self.state.value.machine.snapshot { deliver(snapshot) }
+        }
+    }
+
+    /// Begins to fetch.
+    package func start() {
+        loop.execute { self.run(self.state.value.machine.start(now: self.now())) }
+    }
+
+    /// Waits until a need is met, or can't be. A snapshot that meets it has been given to the subscribers before.
+    ///
+    /// - Parameter patience: how long to wait at most.
+    package func wait(for need: StateMachine.Need, atMost patience: Interval) -> EventLoopFuture<StateMachine.Outcome> {
+        let promise = loop.makePromise(of: StateMachine.Outcome.self)
+        loop.execute {
+            let now = self.now()
+            let id = self.state.value.nextWaiterID
+            self.state.value.nextWaiterID += 1
+            self.state.value.waiters[id] = promise
+            self.run(self.state.value.machine.wait(for: need, id: id, until: now + patience, now: now))
+        }
+        return promise.futureResult
+    }
+
+    /// What an operator may see.
+    package func status() -> EventLoopFuture<KeyStatus> {
+        loop.submit {
+            let machine = self.state.value.machine
+            return KeyStatus(
+                snapshot: machine.snapshot, lastFailure: machine.lastFailure,
+                lastFailureAtUnixSeconds: self.state.value.lastFailureAtUnixSeconds,
+                nextFetchIn: machine.nextFetch.map { $0 - self.now() }, now: self.now())
+        }
+    }
+
+    private func now() -> MonotonicTime { SystemClocks.monotonic() }
+
+    private func run(_ effects: [StateMachine.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .startFetch: startFetch()
+            case .publish(let snapshot):
+                for deliver in state.value.subscribers { deliver(snapshot) }
+            case .resume(let id, let outcome):
+                state.value.waiters.removeValue(forKey: id)?.succeed(outcome)
+            case .report(let event): onEvent(event)
+            case .setTimer(let time): setTimer(time)
+            }
+        }
+    }
+
+    private func startFetch() {
+        Task {
+            do throws(FetchFailure) {
+                let fetched = try await fetcher.fetch()
+                loop.execute { self.run(self.state.value.machine.fetchSucceeded(fetched, now: self.now())) }
+            } catch {
+                loop.execute {
+                    self.state.value.lastFailureAtUnixSeconds = SystemClocks.unixSeconds()
+                    self.run(self.state.value.machine.fetchFailed(error, now: self.now()))
+                }
+            }
+        }
+    }
+
+    private func setTimer(_ time: MonotonicTime) {
+        state.value.timer?.cancel()
+        let delay = TimeAmount.milliseconds(max(time.milliseconds - now().milliseconds, 0))
+        state.value.timer = loop.scheduleTask(in: delay) {
+            self.run(self.state.value.machine.timerFired(now: self.now()))
+        }
+    }
+
+    /// Stops the timer, and answers everyone who waits.
+    package func stop() {
+        loop.execute {
+            self.state.value.timer?.cancel()
+            for promise in self.state.value.waiters.values {
+                promise.succeed(.unavailable(retryAfter: .seconds(1)))
+            }
+            self.state.value.waiters = [:]
+        }
+    }
+}
+
+/// Brings a provider's keys home, from wherever they are.
+package protocol KeyFetching: Sendable {
+    /// Fetches once. Always returns, within a bound of the fetcher's own.
+    func fetch() async throws(FetchFailure) -> FetchedKeys
+}
+
+/// The state of a key store at one moment.
+package struct KeyStatus: Sendable {
+    package let snapshot: KeySnapshot?
+    /// Why the last fetch failed; `nil` if it did not.
+    package let lastFailure: FetchFailure?
+    package let lastFailureAtUnixSeconds: Int64?
+    /// Until the next fetch that is planned; `nil` while one is under way.
+    package let nextFetchIn: Interval?
+    package let now: MonotonicTime
+}

@@ -1,0 +1,103 @@
+/// An absolute `https` URL, or `http` where that is allowed: what keys may be fetched from, and nothing else.
+///
+/// Read by a small strict grammar rather than a lenient library: a URL that two readers could understand differently is
+/// how a request gets sent to the wrong host.
+package struct WebAddress: Sendable, Hashable {
+    package let text: String
+    package let isSecure: Bool
+    /// Lower case; an IPv6 address without its brackets.
+    package let host: String
+    package let port: Int
+
+    /// - Throws: ``FetchFailure`` that says what is wrong, without repeating the URL.
+    package init(_ text: String, allowingHTTP: Bool) throws(FetchFailure) {
+        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }), text.utf8.count <= 2048 else {
+            throw FetchFailure(.address, "a URL must be printable ASCII without spaces and backslashes")
+        }
+        let rest: Substring
+        if text.hasPrefix("https://") {
+            isSecure = true
+            rest = text.dropFirst("https://".count)
+        } else if text.hasPrefix("http://") {
+            guard allowingHTTP else {
+                throw FetchFailure(.address, "http is not allowed: use https, or set network.allow_http for tests")
+            }
+            isSecure = false
+            rest = text.dropFirst("http://".count)
+        } else {
+            throw FetchFailure(.address, "only https URLs are fetched")
+        }
+        guard !rest.contains("#") else { throw FetchFailure(.address, "a URL to fetch has no fragment") }
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        guard !authority.contains("@") else { throw FetchFailure(.address, "a URL must not carry credentials") }
+        guard let (host, port) = Self.split(authority) else {
+            throw FetchFailure(.address, "a URL needs a host, and a port from 1 to 65535 if any")
+        }
+        self.text = text
+        self.host = host.lowercased()
+        self.port = port ?? (isSecure ? 443 : 80)
+    }
+
+    private static func split(_ authority: Substring) -> (host: Substring, port: Int?)? {
+        let host: Substring
+        let afterHost: Substring
+        if authority.first == "[" {
+            guard let end = authority.firstIndex(of: "]") else { return nil }
+            host = authority[authority.index(after: authority.startIndex)..<end]
+            afterHost = authority[authority.index(after: end)...]
+            guard host.utf8.allSatisfy({ isHexadecimal($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }) else {
+                return nil
+            }
+        } else {
+            host = authority.prefix { $0 != ":" }
+            afterHost = authority[host.endIndex...]
+            guard host.utf8.allSatisfy(isHostCharacter) else { return nil }
+        }
+        guard !host.isEmpty else { return nil }
+        guard let colon = afterHost.first else { return (host, nil) }
+        guard colon == ":", let port = Int(afterHost.dropFirst()), (1...65535).contains(port) else { return nil }
+        return (host, port)
+    }
+
+    private static func isHostCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+
+    /// The address that a redirect from here leads to.
+    ///
+    /// - Parameter location: an absolute URL, or an absolute path on the same host.
+    /// - Throws: ``FetchFailure``, also for a step from https to http.
+    package func redirected(to location: String, allowingHTTP: Bool) throws(FetchFailure) -> WebAddress {
+        let target: WebAddress
+        if location.hasPrefix("/"), !location.hasPrefix("//") {
+            let origin = text.prefix(text.count - pathLength)
+            target = try WebAddress(origin + location, allowingHTTP: allowingHTTP)
+        } else {
+            target = try WebAddress(location, allowingHTTP: allowingHTTP)
+        }
+        guard target.isSecure || !isSecure else {
+            throw FetchFailure(.http, "a redirect from https to http is not followed")
+        }
+        return target
+    }
+
+    /// Characters from the first `/` or `?` after the authority to the end.
+    private var pathLength: Int {
+        let afterScheme = text.dropFirst(isSecure ? "https://".count : "http://".count)
+        return afterScheme.drop { $0 != "/" && $0 != "?" }.count
+    }
+}
