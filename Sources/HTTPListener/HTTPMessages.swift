@@ -1,0 +1,79 @@
+package import NIOCore
+package import NIOHTTP1
+
+/// A whole request, its body within the limit that the responder set.
+package struct HTTPRequest {
+    package let head: HTTPRequestHead
+    package let body: ByteBuffer?
+
+    package init(head: HTTPRequestHead, body: ByteBuffer?) {
+        self.head = head
+        self.body = body
+    }
+}
+
+/// A response, ready to be written.
+package struct HTTPResponse: Sendable {
+    package var status: HTTPResponseStatus
+    package var contentType: StaticString
+    package var body: [UInt8]
+    package var requestID: String
+    /// Header fields beside those every response has.
+    package var headers: [(name: StaticString, value: String)]
+    /// Whether the connection takes no further request.
+    package var closesConnection: Bool
+
+    package init(
+        status: HTTPResponseStatus, contentType: StaticString, body: [UInt8], requestID: String,
+        headers: [(name: StaticString, value: String)] = [], closesConnection: Bool = false
+    ) {
+        self.status = status
+        self.contentType = contentType
+        self.body = body
+        self.requestID = requestID
+        self.headers = headers
+        self.closesConnection = closesConnection
+    }
+}
+
+/// An answer that is there, or on its way.
+package enum HTTPReply {
+    case now(HTTPResponse)
+    /// Completes on the connection's own event loop.
+    case later(EventLoopFuture<HTTPResponse>)
+}
+
+/// What keeps a request from being read to its end.
+package enum HTTPFault: Sendable, Equatable {
+    /// No HTTP/1.1 that two readers would understand the same way.
+    case malformed
+    /// The head exceeds the limits on header fields.
+    case headersTooLarge
+    /// The body exceeds the responder's limit, or says that it will.
+    case bodyTooLarge
+    /// Head or body were not there in time.
+    case timeout
+    /// Too many connections, or too many requests under way.
+    case overloaded
+}
+
+/// Answers the requests of all connections on one event loop. Confined to that loop.
+package protocol HTTPResponder: AnyObject {
+    /// The greatest body, in bytes, that a request with this head may have.
+    func bodyLimit(for head: HTTPRequestHead) -> Int
+    func respond(to request: HTTPRequest) -> HTTPReply
+    /// The response to a request that could not be read; the connection is closed after it.
+    func respond(to fault: HTTPFault, head: HTTPRequestHead?) -> HTTPResponse
+}
+
+extension HTTPRequestHead {
+    /// The path without a query, also of an absolute-form target (RFC 9112, section 3.2.2).
+    package var path: Substring {
+        var target = uri[...]
+        if !target.utf8.starts(with: "/".utf8), let scheme = target.firstRange(of: "://") {
+            target = target[scheme.upperBound...].drop { $0 != "/" }
+        }
+        guard let query = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return target }
+        return target[..<query]
+    }
+}

@@ -1,0 +1,36 @@
+internal import NIOCore
+private import NIOHTTP1
+
+extension HTTPResponse {
+    /// The response as it goes over the wire, in one buffer.
+    ///
+    /// - Parameters:
+    ///   - date: the value of `Date`.
+    ///   - closes: whether the connection is closed after it.
+    ///   - omitsBody: for the answer to `HEAD`, which has a `Content-Length` and no content.
+    func write(into buffer: inout ByteBuffer, date: String, closes: Bool, omitsBody: Bool) {
+        buffer.writeStaticString("HTTP/1.1 ")
+        buffer.writeString(statusLine)
+        buffer.writeStaticString("\r\nContent-Type: ")
+        buffer.writeStaticString(contentType)
+        buffer.writeStaticString("\r\nContent-Length: ")
+        buffer.writeString(String(body.count))
+        buffer.writeStaticString("\r\nX-Request-Id: ")
+        buffer.writeString(requestID)
+        buffer.writeStaticString("\r\nCache-Control: no-store\r\nDate: ")
+        buffer.writeString(date)
+        for header in headers {
+            buffer.writeStaticString("\r\n")
+            buffer.writeStaticString(header.name)
+            buffer.writeStaticString(": ")
+            buffer.writeString(header.value)
+        }
+        buffer.writeStaticString(closes ? "\r\nConnection: close\r\n\r\n" : "\r\n\r\n")
+        if !omitsBody { buffer.writeBytes(body) }
+    }
+
+    private var statusLine: String {
+        // By far the most common one needs no text to be put together.
+        status == .ok ? "200 OK" : "\(status.code) \(status.reasonPhrase)"
+    }
+}
