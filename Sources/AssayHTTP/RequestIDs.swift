@@ -1,0 +1,31 @@
+private import HTTPListener
+internal import NIOHTTP1
+
+/// Names requests. Confined to one event loop.
+struct RequestIDs {
+    /// SplitMix64: ids need to differ, not to be unguessable.
+    private var state = UInt64.random(in: .min ... .max)
+
+    /// The caller's own id, if it sent one of 1 to 128 visible ASCII characters; else a new one of 32 hexadecimal digits.
+    mutating func id(for headers: HTTPHeaders?) -> String {
+        if let given = headers?.first(name: "X-Request-Id"), (1...128).contains(given.utf8.count),
+            given.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        {
+            return given
+        }
+        return hexadecimal(next()) + hexadecimal(next())
+    }
+
+    private mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+
+    private func hexadecimal(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}

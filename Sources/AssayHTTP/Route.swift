@@ -1,0 +1,60 @@
+internal import NIOHTTP1
+
+/// The paths that one of the listeners answers. A closed set, so that metrics and logs can name them.
+enum Route: Hashable, CaseIterable {
+    case verify, batch, openAPI, live, ready, providers, refresh, metrics, unknown
+
+    /// The path as the log and the metrics show it.
+    var pattern: StaticString {
+        switch self {
+        case .verify: "/v1/verify"
+        case .batch: "/v1/verify/batch"
+        case .openAPI: "/openapi.yaml"
+        case .live: "/livez"
+        case .ready: "/readyz"
+        case .providers: "/v1/providers"
+        case .refresh: "/v1/providers/{id}/refresh"
+        case .metrics: "/metrics"
+        case .unknown: "unknown"
+        }
+    }
+
+    var method: HTTPMethod {
+        switch self {
+        case .verify, .batch, .refresh: .POST
+        case .openAPI, .live, .ready, .providers, .metrics, .unknown: .GET
+        }
+    }
+
+    /// The route of a path on the service listener.
+    static func service(_ path: Substring) -> Route {
+        switch path {
+        case "/v1/verify": .verify
+        case "/v1/verify/batch": .batch
+        case "/openapi.yaml": .openAPI
+        case "/livez": .live
+        case "/readyz": .ready
+        default: .unknown
+        }
+    }
+
+    /// The route of a path on the admin listener.
+    static func admin(_ path: Substring) -> Route {
+        switch path {
+        case "/livez": .live
+        case "/readyz": .ready
+        case "/metrics": .metrics
+        case "/v1/providers": .providers
+        default: providerToRefresh(path) == nil ? .unknown : .refresh
+        }
+    }
+
+    /// The provider id in `/v1/providers/{id}/refresh`.
+    static func providerToRefresh(_ path: Substring) -> Substring? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 5, parts[0].isEmpty, parts[1] == "v1", parts[2] == "providers", parts[4] == "refresh",
+            !parts[3].isEmpty
+        else { return nil }
+        return parts[3]
+    }
+}

@@ -1,0 +1,195 @@
+private import Clocks
+internal import HTTPListener
+internal import IDToken
+internal import JSON
+internal import KeySource
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Answers the service listener on one event loop: the calls that backends make.
+final class ServiceResponder: HTTPResponder {
+    private let service: ServiceLoop
+
+    init(_ service: ServiceLoop) { self.service = service }
+
+    func bodyLimit(for head: HTTPRequestHead) -> Int {
+        switch Route.service(head.path) {
+        case .batch: service.settings.maximumBatchBody
+        default: service.settings.maximumBody
+        }
+    }
+
+    func respond(to fault: HTTPFault, head: HTTPRequestHead?) -> HTTPResponse {
+        service.response(to: fault, head, head.map { Route.service($0.path) } ?? .unknown)
+    }
+
+    func respond(to request: HTTPRequest) -> HTTPReply {
+        let route = Route.service(request.head.path)
+        let record = service.begin(route, request.head.headers)
+        guard route != .unknown else { return .now(service.end(record, Problem.notFound)) }
+        guard request.head.method == route.method else {
+            return .now(service.end(record, Problem.methodNotAllowed(allow: route.method.rawValue)))
+        }
+        switch route {
+        case .live: return .now(service.live(record))
+        case .ready: return .now(service.ready(record))
+        case .openAPI: return .now(service.end(record, .ok, "application/yaml", service.settings.openAPI))
+        default: break
+        }
+        guard !service.isStopping else { return .now(service.end(record, Problem.shuttingDown)) }
+        do throws(Problem) {
+            let body = try body(of: request)
+            return route == .batch ? try verifyBatch(body, record) : try verify(body, record)
+        } catch {
+            return .now(service.end(record, error))
+        }
+    }
+
+    /// The JSON object that a call carries.
+    private func body(of request: HTTPRequest) throws(Problem) -> JSONObject {
+        guard service.settings.callerKeys.admits(request.head.headers) else { throw .callerUnauthenticated }
+        guard isJSON(request.head.headers.first(name: "Content-Type")),
+            !request.head.headers.contains(name: "Content-Encoding")
+        else { throw .contentTypeUnsupported }
+        do throws(JSONError) {
+            return try JSONObject(request.body.map { Array($0.readableBytesView) } ?? [])
+        } catch {
+            throw .requestInvalid("The body must be one JSON object in UTF-8, without duplicate members.")
+        }
+    }
+
+    /// `application/json`, with no parameter but `charset=utf-8`.
+    private func isJSON(_ contentType: String?) -> Bool {
+        guard let contentType else { return false }
+        if contentType == "application/json" { return true }
+        let parts = contentType.lowercased().split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" && $0 != "\"" } }
+        return parts.first == "application/json" && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" }
+    }
+
+    // MARK: One token
+
+    private func verify(_ body: JSONObject, _ record: ServiceLoop.RequestRecord) throws(Problem) -> HTTPReply {
+        let request = try VerifyRequest(body)
+        switch service.verifications.verify(request) {
+        case .needsKeys(let need, let provider, let otherwise):
+            let verdict = wait(for: need, provider, request, otherwise).assumeIsolated()
+            return .later(verdict.map { self.answer($0, record) }.nonisolated())
+        case .verified(let answer, let provider): return .now(self.answer(.verified(answer, provider: provider), record))
+        case .refused(let problem, let provider): return .now(answer(.refused(problem, provider: provider), record))
+        }
+    }
+
+    private func answer(_ verdict: Verdict, _ record: ServiceLoop.RequestRecord) -> HTTPResponse {
+        count(verdict)
+        switch verdict {
+        case .verified(let answer, let provider):
+            var json = JSONWriter()
+            answer.write(to: &json)
+            return service.end(record, .ok, "application/json", json.bytes, provider: provider)
+        case .refused(let problem, let provider): return service.end(record, problem, provider: provider)
+        }
+    }
+
+    // MARK: Many tokens
+
+    private static let maximumItems = 256
+    private static let items: JSONName = "items"
+
+    private func verifyBatch(_ body: JSONObject, _ record: ServiceLoop.RequestRecord) throws(Problem) -> HTTPReply {
+        guard body.hasOnly([Self.items]), let items = body[Self.items]?.elements,
+            (1...Self.maximumItems).contains(items.count)
+        else {
+            throw .requestInvalid("A batch is {\"items\": [...]} with 1 to \(Self.maximumItems) verify requests.")
+        }
+        var verdicts: [Verdict] = []
+        var waiting: [EventLoopFuture<(index: Int, verdict: Verdict)>] = []
+        for (index, item) in items.enumerated() {
+            do throws(Problem) {
+                guard let object = item.object else { throw .requestInvalid("Each item of a batch is an object.") }
+                let request = try VerifyRequest(object)
+                switch service.verifications.verify(request) {
+                case .verified(let answer, let provider): verdicts.append(.verified(answer, provider: provider))
+                case .refused(let problem, let provider): verdicts.append(.refused(problem, provider: provider))
+                case .needsKeys(let need, let provider, let otherwise):
+                    verdicts.append(.refused(otherwise, provider: provider))
+                    waiting.append(wait(for: need, provider, request, otherwise).map { (index, $0) })
+                }
+            } catch {
+                verdicts.append(.refused(error, provider: nil))
+            }
+        }
+        guard !waiting.isEmpty else { return .now(answer(verdicts, record)) }
+        let decided = verdicts
+        let late = EventLoopFuture.whenAllSucceed(waiting, on: service.loop).assumeIsolated()
+        return .later(
+            late.map { late in
+                var verdicts = decided
+                for (index, verdict) in late { verdicts[index] = verdict }
+                return self.answer(verdicts, record)
+            }.nonisolated())
+    }
+
+    private func answer(_ verdicts: [Verdict], _ record: ServiceLoop.RequestRecord) -> HTTPResponse {
+        var json = JSONWriter(reservingCapacity: 1024 * verdicts.count)
+        json.beginObject()
+        json.name("results")
+        json.beginArray()
+        for verdict in verdicts {
+            count(verdict)
+            switch verdict {
+            case .verified(let answer, _): answer.write(to: &json)
+            case .refused(let problem, _):
+                json.beginObject()
+                json.name("error")
+                problem.write(to: &json, requestID: record.id)
+                json.endObject()
+            }
+        }
+        json.endArray()
+        json.endObject()
+        return service.end(record, json: json.bytes)
+    }
+
+    // MARK: Waiting for keys
+
+    /// A verdict that stands.
+    private enum Verdict {
+        case verified(VerifyAnswer, provider: Int)
+        case refused(Problem, provider: Int?)
+    }
+
+    private func count(_ verdict: Verdict) {
+        switch verdict {
+        case .verified(_, let provider): service.metrics.countVerification(provider: provider, code: "ok")
+        case .refused(let problem, let provider):
+            service.metrics.countVerification(provider: provider, code: problem.code)
+        }
+    }
+
+    /// Waits for the provider's one shared fetch, off this loop, and verifies once more when it is back.
+    private func wait(
+        for need: KeyStore.StateMachine.Need, _ provider: Int, _ request: VerifyRequest, _ otherwise: Problem
+    ) -> EventLoopFuture<Verdict> {
+        let keys = service.verifications.providers[provider].keys
+        let outcome = keys.wait(for: need, atMost: service.settings.keysTimeout).hop(to: service.loop)
+        return outcome.assumeIsolated().map { outcome in
+            switch outcome {
+            case .refreshed: return self.verifyAgain(request)
+            case .unavailable(let retryAfter):
+                guard case .keysUnavailable = otherwise else { return .refused(otherwise, provider: provider) }
+                let seconds = max(retryAfter.secondsRoundedUp, 1)
+                return .refused(.keysUnavailable(retryAfterSeconds: seconds), provider: provider)
+            }
+        }.nonisolated()
+    }
+
+    private func verifyAgain(_ request: VerifyRequest) -> Verdict {
+        switch service.verifications.verify(request) {
+        case .verified(let answer, let provider): .verified(answer, provider: provider)
+        case .refused(let problem, let provider): .refused(problem, provider: provider)
+        case .needsKeys(_, let provider, let otherwise): .refused(otherwise, provider: provider)
+        }
+    }
+}
+
+@available(*, unavailable) extension ServiceResponder: Sendable {}

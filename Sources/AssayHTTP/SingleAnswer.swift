@@ -1,0 +1,40 @@
+package import HTTPListener
+private import IDToken
+private import KeySource
+private import NIOCore
+private import NIOHTTP1
+package import NIOPosix
+
+extension AssayServer {
+    /// Answers one `POST /v1/verify` without a listener, just as the service would: for the command line.
+    ///
+    /// - Parameter body: the request's JSON.
+    /// - Throws: an error of the event loop's.
+    package static func answer(
+        verifyRequest body: [UInt8], _ settings: ServiceSettings, providers: [Provider],
+        on group: MultiThreadedEventLoopGroup
+    ) async throws -> HTTPResponse {
+        let loop = group.next()
+        var settings = settings
+        settings.logsRequests = false
+        settings.callerKeys = CallerKeys(digests: [])
+        let sink = LogSink()
+        let service = try await loop.submit { [settings] in
+            NIOLoopBound(try ServiceLoop(on: loop, settings, providers, sink), eventLoop: loop)
+        }.get()
+        try await connect(providers, to: [(loop, service)])
+        for provider in providers { provider.keys.start() }
+        let response = try await loop.flatSubmit { () -> EventLoopFuture<HTTPResponse> in
+            let head = HTTPRequestHead(
+                version: .http1_1, method: .POST, uri: "/v1/verify", headers: ["Content-Type": "application/json"])
+            let request = HTTPRequest(head: head, body: ByteBuffer(bytes: body))
+            switch ServiceResponder(service.value).respond(to: request) {
+            case .now(let response): return loop.makeSucceededFuture(response)
+            case .later(let response): return response
+            }
+        }.get()
+        for provider in providers { provider.keys.stop() }
+        await sink.close()
+        return response
+    }
+}

@@ -1,0 +1,77 @@
+private import Glibc
+private import NIOPosix
+private import Synchronization
+
+/// Takes log lines from any thread and writes them to standard error from a thread of its own, so that a slow reader of the
+/// log never holds up a request.
+///
+/// What does not fit a bounded buffer is dropped, and counted.
+package final class LogSink: Sendable {
+    private struct Pending {
+        var bytes: [UInt8] = []
+        var isWriting = false
+        var droppedBytes = 0
+    }
+
+    private let pending = Mutex(Pending())
+    private let thread = NIOThreadPool(numberOfThreads: 1)
+    private static let maximumPending = 4 * 1024 * 1024
+
+    package init() { thread.start() }
+
+    /// Queues whole lines, each with its line feed.
+    package func write(_ lines: [UInt8]) {
+        let mustStart = pending.withLock { pending in
+            guard pending.bytes.count + lines.count <= Self.maximumPending else {
+                pending.droppedBytes += lines.count
+                return false
+            }
+            pending.bytes += lines
+            guard !pending.isWriting else { return false }
+            pending.isWriting = true
+            return true
+        }
+        if mustStart { thread.submit { _ in self.drain() } }
+    }
+
+    /// Bytes of log lines that were dropped since the start.
+    package var droppedBytes: Int { pending.withLock { $0.droppedBytes } }
+
+    /// Waits until everything queued so far has been written, then stops.
+    package func close() async {
+        // The pool has no other work and does not fail.
+        try? await thread.runIfActive { self.drain() }
+        try? await thread.shutdownGracefully()
+    }
+
+    private func drain() {
+        while true {
+            let bytes = pending.withLock { pending -> [UInt8] in
+                defer { pending.bytes.removeAll(keepingCapacity: false) }
+                if pending.bytes.isEmpty { pending.isWriting = false }
+                return pending.bytes
+            }
+            if bytes.isEmpty { return }
+            Self.writeToStandardError(bytes)
+        }
+    }
+
+    private static func writeToStandardError(_ bytes: [UInt8]) {
+        unsafe bytes.withUnsafeBytes { buffer in
+            var rest = unsafe buffer[...]
+            while unsafe !rest.isEmpty {
+                let written = unsafe Glibc.write(STDERR_FILENO, rest.baseAddress, rest.count)
+                if written > 0 {
+                    unsafe rest = rest.dropFirst(written)
+                } else if errno != EINTR {
+                    // Nobody is there to read the log any more, and nobody to be told.
+                    return
+                }
+            }
+        }
+    }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    fileprivate var baseAddress: UnsafeRawPointer? { unsafe UnsafeRawBufferPointer(rebasing: self).baseAddress }
+}

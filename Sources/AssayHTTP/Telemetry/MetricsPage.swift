@@ -1,0 +1,102 @@
+internal import Clocks
+private import IDToken
+private import JOSE
+internal import KeySource
+
+/// Every metric of the service, declared in one place. Label values come from closed sets: routes, codes, and the ids of
+/// configured providers, so that nothing a caller sends can add a time series.
+struct MetricsPage {
+    let providers: [Provider]
+    let loops: LoopMetrics
+    let snapshots: [KeySnapshot?]
+    let fetches: [KeyTelemetry.Outcome: Int]
+    let openConnections: Int
+    let requestsInFlight: Int
+    let droppedLogBytes: Int
+    let version: String
+    let now: MonotonicTime
+
+    func text() -> [UInt8] {
+        var page = PrometheusText()
+        page.metric("assay_build_info", .gauge, "The version of this service; always 1.")
+        page.sample("assay_build_info", [("version", version)], 1)
+        writeRequests(to: &page)
+        writeVerifications(to: &page)
+        writeKeys(to: &page)
+        page.metric("assay_connections", .gauge, "Open connections on the service listener.")
+        page.sample("assay_connections", [], openConnections)
+        page.metric("assay_requests_in_flight", .gauge, "Requests that are being read or wait for keys.")
+        page.sample("assay_requests_in_flight", [], requestsInFlight)
+        page.metric("assay_log_dropped_bytes_total", .counter, "Bytes of log lines dropped because nobody read them in time.")
+        page.sample("assay_log_dropped_bytes_total", [], droppedLogBytes)
+        return page.bytes
+    }
+
+    private func writeRequests(to page: inout PrometheusText) {
+        page.metric("assay_http_requests_total", .counter, "Answered requests by route and status.")
+        for (answer, count) in loops.requests.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+            page.sample(
+                "assay_http_requests_total",
+                [("route", "\(answer.route.pattern)"), ("status", String(answer.status))], count)
+        }
+        page.metric("assay_verify_duration_seconds", .histogram, "Time from a whole verify request to its answer.")
+        page.histogram("assay_verify_duration_seconds", loops.verifyDurations)
+    }
+
+    private func writeVerifications(to page: inout PrometheusText) {
+        page.metric("assay_verifications_total", .counter, "Tokens by provider and verdict; ok, or the problem's code.")
+        for (verdict, count) in loops.verifications.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+            let provider = verdict.provider.map { providers[$0].policy.id } ?? ""
+            page.sample("assay_verifications_total", [("provider", provider), ("code", verdict.code)], count)
+        }
+    }
+
+    private func writeKeys(to page: inout PrometheusText) {
+        let kept = zip(providers, snapshots).map { (id: $0.policy.id, snapshot: $1) }
+        page.metric("assay_keys_state", .gauge, "1 for the state that a provider's keys are in, else 0.")
+        for (id, snapshot) in kept {
+            let current = KeyState(snapshot, at: now)
+            for state in [KeyState.ready, .stale, .unavailable] {
+                page.sample(
+                    "assay_keys_state", [("provider", id), ("state", state.rawValue)], state == current ? 1 : 0)
+            }
+        }
+        page.metric("assay_keys_age_seconds", .gauge, "Time since the keys in use were fetched.")
+        for case (let id, let snapshot?) in kept {
+            page.sample(
+                "assay_keys_age_seconds", [("provider", id)], Double((now - snapshot.fetchedAt).milliseconds) / 1000)
+        }
+        page.metric("assay_keys_last_success_timestamp_seconds", .gauge, "When keys were last fetched.")
+        for case (let id, let snapshot?) in kept {
+            page.sample(
+                "assay_keys_last_success_timestamp_seconds", [("provider", id)], Int(snapshot.fetchedAtUnixSeconds))
+        }
+        page.metric("assay_keys_usable", .gauge, "Keys of the set in use that can verify.")
+        for case (let id, let snapshot?) in kept {
+            page.sample("assay_keys_usable", [("provider", id)], snapshot.keys.keys.count { $0.isUsable })
+        }
+        writeFetches(to: &page)
+    }
+
+    private func writeFetches(to page: inout PrometheusText) {
+        page.metric("assay_key_fetches_total", .counter, "Fetches of keys by outcome and, where they failed, phase.")
+        for (outcome, count) in fetches.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+            switch outcome.result {
+            case .success:
+                page.sample(
+                    "assay_key_fetches_total", [("provider", outcome.provider), ("result", "success"), ("phase", "")],
+                    count)
+            case .failure(let phase):
+                page.sample(
+                    "assay_key_fetches_total",
+                    [("provider", outcome.provider), ("result", "failure"), ("phase", phase.rawValue)], count)
+            case .refused: break
+            }
+        }
+        page.metric(
+            "assay_unknown_key_fetches_refused_total", .counter, "Unknown kids that were not looked for: no budget left.")
+        for (outcome, count) in fetches where outcome.result == .refused {
+            page.sample("assay_unknown_key_fetches_refused_total", [("provider", outcome.provider)], count)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// Writes metrics in Prometheus's text format, version 0.0.4.
+struct PrometheusText: ~Copyable {
+    private(set) var bytes: [UInt8] = []
+
+    enum Kind: String {
+        case counter, gauge, histogram
+    }
+
+    typealias Labels = [(name: StaticString, value: String)]
+
+    /// Begins a metric; its samples come next.
+    mutating func metric(_ name: StaticString, _ kind: Kind, _ help: StaticString) {
+        append("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
+    }
+
+    mutating func sample(_ name: StaticString, _ labels: Labels = [], _ value: Int) {
+        append("\(name)\(text(labels)) \(value)\n")
+    }
+
+    mutating func sample(_ name: StaticString, _ labels: Labels = [], _ value: Double) {
+        append("\(name)\(text(labels)) \(value)\n")
+    }
+
+    /// All the samples of a histogram of durations, in seconds.
+    mutating func histogram(_ name: StaticString, _ histogram: Histogram) {
+        var cumulative = 0
+        for (bound, count) in zip(Histogram.bounds, histogram.buckets) {
+            cumulative += count
+            append("\(name)_bucket{le=\"\(Double(bound) / 1_000_000)\"} \(cumulative)\n")
+        }
+        append("\(name)_bucket{le=\"+Inf\"} \(histogram.count)\n")
+        append("\(name)_sum \(Double(histogram.sumMicroseconds) / 1_000_000)\n")
+        append("\(name)_count \(histogram.count)\n")
+    }
+
+    private func text(_ labels: Labels) -> String {
+        guard !labels.isEmpty else { return "" }
+        return "{" + labels.map { "\($0.name)=\"\(escaped($0.value))\"" }.joined(separator: ",") + "}"
+    }
+
+    private func escaped(_ value: String) -> String {
+        String(value.flatMap { $0 == "\\" ? "\\\\" : $0 == "\"" ? "\\\"" : $0 == "\n" ? "\\n" : String($0) })
+    }
+
+    private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+}

@@ -1,0 +1,110 @@
+internal import Clocks
+package import IDToken
+private import JOSE
+private import JSON
+package import KeySource
+
+/// A configured provider: what its tokens must be, and where its keys come from.
+package struct Provider: Sendable {
+    package let policy: ProviderPolicy
+    /// Whether the service counts as ready without this provider's keys.
+    package let isOptional: Bool
+    package let keys: KeyStore
+
+    package init(policy: ProviderPolicy, isOptional: Bool, keys: KeyStore) {
+        self.policy = policy
+        self.isOptional = isOptional
+        self.keys = keys
+    }
+}
+
+/// The verifications of one event loop: the verifier, the providers, and their keys as this loop last heard of them.
+///
+/// Confined to its loop: a new snapshot is delivered to it, so that verifying reads plain variables and takes no lock.
+final class Verifications {
+    let providers: [Provider]
+    private(set) var snapshots: [KeySnapshot?]
+    private let verifier: IDTokenVerifier
+    private let indicesByID: [ExactString: Int]
+    private let indicesByIssuer: [ExactString: Int]
+
+    /// What became of one request.
+    enum Verdict {
+        case verified(VerifyAnswer, provider: Int)
+        case refused(Problem, provider: Int?)
+        /// Keys might be had that decide otherwise; `otherwise` is the verdict if they can't.
+        case needsKeys(KeyStore.StateMachine.Need, provider: Int, otherwise: Problem)
+    }
+
+    /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
+    init(_ providers: [Provider]) throws(Rejection) {
+        self.providers = providers
+        verifier = try IDTokenVerifier()
+        snapshots = providers.map { _ in nil }
+        var byID: [ExactString: Int] = [:]
+        var byIssuer: [ExactString: Int] = [:]
+        for (index, provider) in providers.enumerated() {
+            byID[ExactString(provider.policy.id)] = index
+            for issuer in [provider.policy.issuer] + provider.policy.issuerAliases { byIssuer[ExactString(issuer)] = index }
+        }
+        indicesByID = byID
+        indicesByIssuer = byIssuer
+    }
+
+    /// Takes over a provider's new keys.
+    func install(_ snapshot: KeySnapshot, provider: Int) { snapshots[provider] = snapshot }
+
+    func index(ofProvider id: String) -> Int? { indicesByID[ExactString(id)] }
+
+    /// Verifies one token, in the order of the contract: request, form, then everything that the verifier checks.
+    func verify(_ request: VerifyRequest) -> Verdict {
+        var index = request.provider.flatMap { indicesByID[ExactString($0)] }
+        if request.provider != nil, index == nil { return .refused(.providerUnknown, provider: nil) }
+        let token: UnverifiedToken
+        do throws(Rejection) {
+            token = try verifier.read(request.idToken)
+        } catch {
+            return .refused(.rejected(error), provider: index)
+        }
+        if index == nil { index = token.unverifiedIssuer.flatMap { indicesByIssuer[ExactString($0)] } }
+        guard let index else { return .refused(.providerUnknown, provider: nil) }
+        return verify(token, request, index)
+    }
+
+    private func verify(_ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int) -> Verdict {
+        let policy = providers[index].policy
+        if let audience = request.expectations.audience, !policy.audiences.containsExactly(audience) {
+            return .refused(.audienceNotConfigured, provider: index)
+        }
+        let now = SystemClocks.monotonic()
+        guard let snapshot = snapshots[index], snapshot.isUsable(at: now) else {
+            return .needsKeys(.anyKeys, provider: index, otherwise: .keysUnavailable(retryAfterSeconds: 1))
+        }
+        let wallClock = UnixTime(seconds: SystemClocks.unixSeconds())
+        do throws(Rejection) {
+            let verified = try verifier.verify(
+                token, with: snapshot.keys, algorithms: snapshot.algorithms, under: policy,
+                expecting: request.expectations, now: wallClock)
+            return .verified(
+                VerifyAnswer(token: verified, keys: snapshot, now: now, includesClaims: request.includesClaims),
+                provider: index)
+        } catch {
+            if let keyName = missingKey(error, token, snapshot), token.wouldPassClaims(of: policy, now: wallClock) {
+                return .needsKeys(.key(keyName), provider: index, otherwise: .rejected(error))
+            }
+            return .refused(.rejected(error), provider: index)
+        }
+    }
+
+    /// The name of the key that newer keys might hold, if a rejection is for want of it.
+    ///
+    /// A token that names no key has its signature tried with those that fit; if none of them made it, the provider may have
+    /// changed its key without anything in the token to tell.
+    private func missingKey(_ rejection: Rejection, _ token: UnverifiedToken, _ snapshot: KeySnapshot) -> String? {
+        switch (rejection, token.keyID) {
+        case (.keyNotFound, let keyID?): snapshot.hasKey(keyID) ? nil : keyID
+        case (.keyNotFound, nil), (.signatureInvalid, nil): ""
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,107 @@
+internal import IDToken
+internal import JSON
+
+/// The body of `POST /v1/verify`, or one item of a batch.
+///
+/// Members that are not known are refused, so that a misspelt `nonce` can't switch a check off.
+struct VerifyRequest {
+    let idToken: ArraySlice<UInt8>
+    let provider: String?
+    let expectations: SignInExpectations
+    let includesClaims: Bool
+
+    /// Reads a request.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    init(_ object: JSONObject) throws(Problem) {
+        guard object.hasOnly(Names.all) else {
+            throw .requestInvalid("The request has a member that is not known; see /openapi.yaml for those that are.")
+        }
+        guard let idToken = object[Names.idToken]?.utf8 else {
+            throw .requestInvalid("The request needs a member id_token, a string.")
+        }
+        self.idToken = idToken
+        provider = try object.string(Names.provider, characters: 1...255)
+        var expectations = SignInExpectations()
+        expectations.nonce = try object.string(Names.nonce, characters: 1...512)
+        expectations.audience = try object.string(Names.audience, characters: 1...1024)
+        expectations.accessToken = try object.string(Names.accessToken, characters: 1...16_384)
+        expectations.code = try object.string(Names.code, characters: 1...16_384)
+        if let maxAge = object[Names.maxAge] {
+            guard let seconds = maxAge.integer, seconds >= 0 else {
+                throw .requestInvalid("max_age must be an integer number of seconds, 0 or more.")
+            }
+            expectations.maximumAuthenticationAgeSeconds = seconds
+        }
+        if let user = object[Names.user] {
+            expectations.clientName = try ClientName(user)
+        }
+        self.expectations = expectations
+        if let includeClaims = object[Names.includeClaims] {
+            guard let bool = includeClaims.bool else { throw .requestInvalid("include_claims must be true or false.") }
+            includesClaims = bool
+        } else {
+            includesClaims = false
+        }
+    }
+
+    private enum Names {
+        static let idToken: JSONName = "id_token"
+        static let provider: JSONName = "provider"
+        static let nonce: JSONName = "nonce"
+        static let audience: JSONName = "audience"
+        static let maxAge: JSONName = "max_age"
+        static let accessToken: JSONName = "access_token"
+        static let code: JSONName = "code"
+        static let user: JSONName = "user"
+        static let includeClaims: JSONName = "include_claims"
+        static let all = [idToken, provider, nonce, audience, maxAge, accessToken, code, user, includeClaims]
+    }
+}
+
+extension ClientName {
+    /// Reads Apple's one-time `user` object. Its `email` is checked for its type and not used: nobody signed it.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    fileprivate init(_ value: JSONValue) throws(Problem) {
+        let shape = "user must be an object {\"name\": {\"firstName\", \"lastName\"}, \"email\"}, as Apple sends it."
+        guard let user = value.object, user.hasOnly([UserNames.name, UserNames.email]) else {
+            throw .requestInvalid(shape)
+        }
+        _ = try user.string(UserNames.email, characters: 0...320)
+        guard let nameValue = user[UserNames.name] else {
+            self.init(givenName: nil, familyName: nil)
+            return
+        }
+        guard let name = nameValue.object, name.hasOnly([UserNames.firstName, UserNames.lastName]) else {
+            throw .requestInvalid(shape)
+        }
+        func part(_ member: JSONName) throws(Problem) -> String? {
+            let text = try name.string(member, characters: 0...255)
+            return text?.isEmpty == true ? nil : text
+        }
+        self.init(givenName: try part(UserNames.firstName), familyName: try part(UserNames.lastName))
+    }
+
+    private enum UserNames {
+        static let name: JSONName = "name"
+        static let email: JSONName = "email"
+        static let firstName: JSONName = "firstName"
+        static let lastName: JSONName = "lastName"
+    }
+}
+
+extension JSONObject {
+    /// A member that must be a string of a certain length where it is present.
+    ///
+    /// - Parameter characters: how many Unicode scalars it may have.
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    fileprivate func string(_ name: JSONName, characters: ClosedRange<Int>) throws(Problem) -> String? {
+        guard let value = self[name] else { return nil }
+        guard let string = value.string, characters.contains(string.unicodeScalars.count) else {
+            throw .requestInvalid(
+                "\(name.string) must be a string of \(characters.lowerBound) to \(characters.upperBound) characters.")
+        }
+        return string
+    }
+}
