@@ -1,0 +1,106 @@
+private import IDToken
+private import JOSE
+internal import Yams
+
+/// Reads one element of `providers`.
+enum ProviderReader {
+    static let clockSkews: ClosedRange<Int64> = 0...300
+
+    static func read(
+        _ node: Node, defaultClockSkew: Int64, _ environment: [String: String]
+    ) throws(SettingsError) -> ProviderSettings {
+        // The id comes first: it names the environment variables of the rest.
+        let id = try id(of: node)
+        let section = try Section(node, path: ["providers", id], environment)
+        _ = try section.text("id")
+        let presets = ProviderPreset.all.map(\.name).joined(separator: ", ")
+        let preset = try section.scalar("preset", "one of \(presets)", ProviderPreset.named) ?? .oidc
+
+        guard let issuer = try section.text("issuer") ?? preset.issuer else {
+            throw section.error(nil, "provider \(id) needs an issuer, as its tokens spell it")
+        }
+        guard let audiences = try section.texts("audiences"), !audiences.isEmpty else {
+            throw section.error("audiences", "provider \(id) needs audiences: the client IDs its tokens are for")
+        }
+        var policy = preset.policy(id: id, issuer: issuer, audiences: audiences)
+        policy.issuerAliases = try section.texts("issuer_aliases") ?? policy.issuerAliases
+        policy.trustedAudiences = try section.texts("trusted_audiences") ?? []
+        policy.authorizedParties = try section.texts("authorized_parties") ?? []
+        let algorithms = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
+        if let list = try section.list("algorithms", "one of \(algorithms)", SignatureAlgorithm.init(rawValue:)) {
+            guard !list.isEmpty else { throw section.error("algorithms", "algorithms must name at least one") }
+            policy.algorithms = Set(list)
+        }
+        policy.nonce = try nonce(section.section("nonce", path: ["providers", id, "nonce"]), policy.nonce)
+        policy.clockSkewSeconds = try section.seconds("clock_skew", in: clockSkews) ?? defaultClockSkew
+        policy.maximumTokenAgeSeconds = try section.seconds("max_token_age", in: 1...(366 * 86400))
+        policy.requiredClaims = try section.list("required_claims", "the name of a claim") { ClaimName($0) } ?? []
+        policy.email.privateDomains = try section.texts("private_email_domains") ?? policy.email.privateDomains
+
+        let network = try network(section.section("network", path: ["providers", id, "network"]))
+        var provider = ProviderSettings(policy: policy, keys: try keys(section, preset, issuer, network))
+        provider.network = network
+        provider.isOptional = try section.bool("optional") ?? false
+        try section.finish()
+        return provider
+    }
+
+    private static func id(of node: Node) throws(SettingsError) -> String {
+        let expected = "each provider needs an id of 1 to 64 letters, digits, full stops, hyphens and underscores"
+        guard let id = node.mapping?["id"]?.scalar?.string, (1...64).contains(id.utf8.count),
+            id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) })
+        else { throw SettingsError(line: node.mark?.line, message: expected) }
+        return id
+    }
+
+    private static func nonce(_ section: Section, _ usual: NonceRule) throws(SettingsError) -> NonceRule {
+        var rule = usual
+        let forms = NonceMatch.allCases.map(\.rawValue).joined(separator: ", ")
+        if let accepted = try section.list("match", "one of \(forms)", NonceMatch.init(rawValue:)) {
+            guard !accepted.isEmpty else { throw section.error("match", "match must name at least one form") }
+            rule.accepted = accepted
+        }
+        rule.isRequired = try section.bool("required") ?? rule.isRequired
+        rule.isChecked = try section.scalar("check", "on or off") { ["on": true, "off": false][$0] } ?? rule.isChecked
+        try section.finish()
+        guard rule.isChecked || !rule.isRequired else {
+            throw section.error("required", "a nonce can't be required and not checked")
+        }
+        return rule
+    }
+
+    private static func network(_ section: Section) throws(SettingsError) -> ProviderSettings.Network {
+        var network = ProviderSettings.Network()
+        network.allowHTTP = try section.bool("allow_http") ?? false
+        network.allowPrivateAddresses = try section.bool("allow_private_addresses") ?? false
+        network.caFile = try section.text("ca_file")
+        try section.finish()
+        return network
+    }
+
+    private static func keys(
+        _ section: Section, _ preset: ProviderPreset, _ issuer: String, _ network: ProviderSettings.Network
+    ) throws(SettingsError) -> ProviderSettings.KeyPlace {
+        func url(_ name: String) throws(SettingsError) -> String? {
+            let schemes = network.allowHTTP ? ["https://", "http://"] : ["https://"]
+            return try section.scalar(name, "a URL that begins with \(schemes.joined(separator: " or "))") { text in
+                schemes.contains { text.hasPrefix($0) } ? text : nil
+            }
+        }
+        let discovery = try url("discovery_url")
+        let jwks = try url("jwks_uri")
+        let file = try section.text("jwks_file")
+        guard [discovery, jwks, file].count(where: { $0 != nil }) <= 1 else {
+            throw section.error(nil, "only one of discovery_url, jwks_uri and jwks_file can say where the keys are")
+        }
+        if let file { return .file(file) }
+        if let jwks { return .jwksURI(jwks) }
+        if let discovery { return .discovery(url: discovery) }
+        if let pinned = preset.jwksURI { return .jwksURI(pinned) }
+        guard issuer.hasPrefix("https://") || (network.allowHTTP && issuer.hasPrefix("http://")) else {
+            throw section.error(
+                "issuer", "an issuer that is no https URL has no discovery document: give discovery_url, jwks_uri or jwks_file")
+        }
+        return .discovery(url: nil)
+    }
+}

@@ -1,0 +1,45 @@
+package import IDToken
+
+/// One provider's settings, checked: what its tokens must be, and where its keys come from.
+package struct ProviderSettings: Sendable {
+    package var policy: ProviderPolicy
+    /// Whether readiness does not wait for it.
+    package var isOptional = false
+    package var keys: KeyPlace
+    package var network = Network()
+
+    package init(policy: ProviderPolicy, keys: KeyPlace) {
+        self.policy = policy
+        self.keys = keys
+    }
+
+    package enum KeyPlace: Sendable, Equatable {
+        /// Where the discovery document says; `nil`: the one below the issuer.
+        case discovery(url: String?)
+        case jwksURI(String)
+        case file(String)
+    }
+
+    package struct Network: Sendable, Equatable {
+        package var allowHTTP = false
+        package var allowPrivateAddresses = false
+        package var caFile: String?
+
+        package init() {}
+    }
+
+    var warnings: [String] {
+        var warnings: [String] = []
+        if network.allowHTTP { warnings.append("provider \(policy.id): keys may be fetched without TLS (allow_http)") }
+        if network.allowPrivateAddresses {
+            warnings.append("provider \(policy.id): keys may be fetched from private addresses (allow_private_addresses)")
+        }
+        if policy.nonce.accepted.contains(.plain), policy.nonce.accepted.count > 1 {
+            warnings.append(
+                "provider \(policy.id): nonce.match has plain beside a hash: who holds only the token could send the claim's own value as the nonce"
+            )
+        }
+        if !policy.nonce.isChecked { warnings.append("provider \(policy.id): nonces are not checked (nonce.check: off)") }
+        return warnings
+    }
+}

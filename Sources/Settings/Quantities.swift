@@ -1,0 +1,21 @@
+/// Quantities as people write them in settings.
+enum Quantities {
+    /// Seconds of a duration such as `0s`, `60s`, `5m`, `24h` or `7d`; `nil` for anything else.
+    static func seconds(_ text: String) -> Int64? {
+        quantity(text, units: ["s": 1, "m": 60, "h": 3600, "d": 86400])
+    }
+
+    /// Bytes of a size such as `65536`, `512B`, `64KiB` or `4MiB`.
+    static func bytes(_ text: String) -> Int? {
+        quantity(text, units: ["": 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024]).map(Int.init)
+    }
+
+    private static func quantity(_ text: String, units: [String: Int64]) -> Int64? {
+        let digits = text.prefix { ("0"..."9").contains($0) }
+        guard !digits.isEmpty, let number = Int64(digits), let unit = units[String(text.dropFirst(digits.count))] else {
+            return nil
+        }
+        let (product, overflow) = number.multipliedReportingOverflow(by: unit)
+        return overflow ? nil : product
+    }
+}

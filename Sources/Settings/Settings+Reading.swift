@@ -1,0 +1,117 @@
+private import IDToken
+private import JOSE
+private import Yams
+
+extension Settings {
+    /// Reads the text of a settings file, with the environment's overrides.
+    ///
+    /// - Throws: ``SettingsError`` with the line of the first fault.
+    package init(yaml: String, environment: [String: String] = [:]) throws(SettingsError) {
+        let root: Node?
+        do {
+            root = try Yams.compose(yaml: yaml)
+        } catch let error as YamlError {
+            throw SettingsError(error)
+        } catch {
+            throw SettingsError(line: nil, message: "the file is not YAML")
+        }
+        let top = try Section(root, path: [], environment)
+        self.init()
+        try readListeners(top)
+        try readLimits(top.section("limits", path: ["limits"]))
+        let keys = try top.section("keys", path: ["keys"])
+        self.keys.staleForSeconds =
+            try keys.seconds("stale_for", in: 0...(30 * 86400)) ?? self.keys.staleForSeconds
+        try keys.finish()
+        try readLog(top.section("log", path: ["log"]))
+        cacheDirectory = try top.text("cache_directory")
+        let cache = try top.section("verified_token_cache", path: ["verified_token_cache"])
+        verifiedTokenCacheEntries = try cache.integer("entries", in: 0...1_000_000) ?? verifiedTokenCacheEntries
+        try cache.finish()
+        shutdownGraceSeconds = try top.seconds("shutdown_grace", in: 0...600) ?? shutdownGraceSeconds
+        apiKeyDigests = try top.list("api_keys", "a SHA-256 digest in 64 hexadecimal digits", Self.digest) ?? []
+        let clockSkew = try top.seconds("clock_skew", in: ProviderReader.clockSkews) ?? 60
+        for node in try top.elements("providers") {
+            providers.append(try ProviderReader.read(node, defaultClockSkew: clockSkew, environment))
+        }
+        try top.finish()
+        try checkProviders(top)
+    }
+
+    private mutating func readListeners(_ top: Section) throws(SettingsError) {
+        func listen(_ name: String, _ usual: Listen) throws(SettingsError) -> Listen {
+            let section = try top.section(name, path: [name])
+            let listen = try section.scalar("listen", "host:port or unix:/path", Listen.init)
+            try section.finish()
+            return listen ?? usual
+        }
+        service = try listen("service", service)
+        admin = try listen("admin", admin)
+    }
+
+    private mutating func readLimits(_ section: Section) throws(SettingsError) {
+        limits.maximumBody = try section.bytes("max_body", in: 1024...(16 * 1024 * 1024)) ?? limits.maximumBody
+        limits.maximumBatchBody =
+            try section.bytes("max_batch_body", in: 1024...(64 * 1024 * 1024)) ?? limits.maximumBatchBody
+        limits.maximumHeader = try section.bytes("max_header", in: 1024...(1024 * 1024)) ?? limits.maximumHeader
+        limits.maximumConnections = try section.integer("max_connections", in: 1...1_000_000) ?? limits.maximumConnections
+        limits.maximumInFlight = try section.integer("max_in_flight", in: 1...1_000_000) ?? limits.maximumInFlight
+        limits.requestTimeoutSeconds = try section.seconds("request_timeout", in: 1...300) ?? limits.requestTimeoutSeconds
+        limits.keysTimeoutSeconds = try section.seconds("keys_timeout", in: 1...60) ?? limits.keysTimeoutSeconds
+        try section.finish()
+    }
+
+    private mutating func readLog(_ section: Section) throws(SettingsError) {
+        let levels = Log.levels
+        log.level =
+            try section.scalar("level", "one of \(levels.joined(separator: ", "))") { levels.contains($0) ? $0 : nil }
+            ?? log.level
+        log.requests = try section.bool("requests") ?? log.requests
+        try section.finish()
+    }
+
+    /// The providers must be told apart by id, and by every name that a token may carry.
+    private func checkProviders(_ top: Section) throws(SettingsError) {
+        guard !providers.isEmpty else { throw top.error(nil, "at least one provider is needed under providers") }
+        var ids: Set<String> = []
+        var issuers: Set<String> = []
+        for provider in providers {
+            guard ids.insert(provider.policy.id).inserted else {
+                throw top.error("providers", "the provider id \(provider.policy.id) is there twice")
+            }
+            for issuer in [provider.policy.issuer] + provider.policy.issuerAliases
+            where !issuers.insert(issuer).inserted {
+                throw top.error(
+                    "providers",
+                    "provider \(provider.policy.id): its issuer or alias is another provider's too; list all audiences under one"
+                )
+            }
+        }
+    }
+
+    private static func digest(_ text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count == 64 else { return nil }
+        var octets: [UInt8] = []
+        for index in stride(from: 0, to: 64, by: 2) {
+            guard let octet = UInt8(String(decoding: digits[index..<(index + 2)], as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            octets.append(octet)
+        }
+        return octets
+    }
+}
+
+extension SettingsError {
+    fileprivate init(_ error: YamlError) {
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            self.init(line: mark.line, message: "the file is not YAML: \(problem)")
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            self.init(line: context.mark.line, message: "\(duplicates.joined(separator: ", ")) is there twice")
+        default: self.init(line: nil, message: "the file is not YAML")
+        }
+    }
+}
