@@ -1,0 +1,22 @@
+import ArgumentParser
+
+/// `assay`: the service, and what goes with it.
+@main
+struct AssayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "assay",
+        abstract: "Verifies ID Tokens for app backends, over HTTP.",
+        discussion: """
+            An app backend runs assay as a sidecar and asks one question: is this ID Token real, is it for me, is it for this \
+            sign-in, and who is it?
+
+              assay dev                          try it out, with a provider of its own and no account
+              assay serve --config assay.yaml    run the service
+              assay config check                 see whether a configuration is right
+            """,
+        version: "assay \(version) (\(libraryVersions()))",
+        subcommands: [Serve.self, Verify.self, Config.self, Healthcheck.self, Dev.self])
+}
+
+/// The version of this service.
+let version = "0.1.0"

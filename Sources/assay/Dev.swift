@@ -1,0 +1,91 @@
+import ArgumentParser
+import AssayHTTP
+import DevIssuer
+import Glibc
+import IDToken
+import Settings
+
+struct Dev: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Try it out: the service and a development provider in one process.",
+        discussion: """
+            Needs no network, no account and no configuration. The provider signs whatever it is asked to, with keys that are \
+            new at each start; it listens on loopback only, and nothing outside this machine can mistake it for a real one.
+            """)
+
+    @Option(help: "Where the service listens; loopback only.")
+    var listen = "127.0.0.1:8080"
+
+    @Option(help: "Where the admin listener listens; loopback only.")
+    var adminListen = "127.0.0.1:9090"
+
+    @Option(help: "Where the provider listens; loopback only.")
+    var issuerListen = "127.0.0.1:9400"
+
+    func run() async throws {
+        let service = try loopback(listen, "--listen")
+        let admin = try loopback(adminListen, "--admin-listen")
+        guard case .network("127.0.0.1", let port) = try loopback(issuerListen, "--issuer-listen") else {
+            throw ValidationError("--issuer-listen must be 127.0.0.1 with a port")
+        }
+        let issuer: DevIssuer
+        do {
+            issuer = try await DevIssuer.start(port: port)
+        } catch {
+            throw ConfigurationError(text: "the development provider can't listen on \(issuerListen): \(error)")
+        }
+        var settings = Settings()
+        settings.service = service
+        settings.admin = admin
+        settings.providers = DevProviderKind.allCases.map { provider($0, issuer) }
+        let wiring = try Wiring(settings)
+        wiring.log.write(.info, "listening", [("listener", .text("issuer")), ("address", .text(issuer.address))])
+        try await wiring.run { address in
+            print(Self.welcome(service: address, issuer: issuer.address))
+            // Also where standard output is a pipe: whoever reads it waits for just these lines.
+            unsafe fflush(nil)
+        }
+        await issuer.stop()
+    }
+
+    /// - Throws: `ValidationError` for anything that other machines could reach.
+    private func loopback(_ text: String, _ option: String) throws -> Settings.Listen {
+        guard let listen = Settings.Listen(text), listen.isLocal else {
+            throw ValidationError("\(option) must be a loopback address such as 127.0.0.1:8080: this is not for production")
+        }
+        return listen
+    }
+
+    private func provider(_ kind: DevProviderKind, _ issuer: DevIssuer) -> ProviderSettings {
+        let preset: ProviderPreset = kind == .apple ? .apple : .google
+        var policy = preset.policy(
+            id: kind.rawValue, issuer: issuer.issuer(of: kind), audiences: [DevIssuer.audience(of: kind)])
+        policy.issuerAliases = []
+        var provider = ProviderSettings(policy: policy, keys: .discovery(url: nil))
+        provider.network.allowHTTP = true
+        provider.network.allowPrivateAddresses = true
+        return provider
+    }
+
+    private static func welcome(service: String, issuer: String) -> String {
+        """
+
+        Assay answers on http://\(service), a development provider on http://\(issuer). Paste these:
+
+        # an Apple-like token: the provider echoes the SHA-256 of the raw nonce, as the app would have sent it
+        token=$(curl -s http://\(issuer)/apple/token -d '{"nonce":"n-0S6_WzA2Mj"}' | sed 's/.*"id_token":"\\([^"]*\\)".*/\\1/')
+        curl -s http://\(service)/v1/verify -H 'Content-Type: application/json' -d "{\\"provider\\":\\"apple\\",\\"id_token\\":\\"$token\\",\\"nonce\\":\\"n-0S6_WzA2Mj\\"}"
+
+        # the same token for another sign-in: refused
+        curl -s http://\(service)/v1/verify -H 'Content-Type: application/json' -d "{\\"provider\\":\\"apple\\",\\"id_token\\":\\"$token\\",\\"nonce\\":\\"another\\"}"
+
+        # a Google-like token with a claim of your choice
+        curl -s http://\(issuer)/google/token -d '{"nonce":"abc","claims":{"email":"you@example.com"}}'
+
+        # new keys
+        curl -s -X POST http://\(issuer)/rotate
+
+        Ctrl-C ends it.
+        """
+    }
+}
