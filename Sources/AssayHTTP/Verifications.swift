@@ -89,21 +89,23 @@ final class Verifications {
                 VerifyAnswer(token: verified, keys: snapshot, now: now, includesClaims: request.includesClaims),
                 provider: index)
         } catch {
-            if let keyName = missingKey(error, token, snapshot), token.wouldPassClaims(of: policy, now: wallClock) {
-                return .needsKeys(.key(keyName), provider: index, otherwise: .rejected(error))
+            if let need = need(after: error, token, snapshot), token.wouldPassClaims(of: policy, now: wallClock) {
+                return .needsKeys(need, provider: index, otherwise: .rejected(error))
             }
             return .refused(.rejected(error), provider: index)
         }
     }
 
-    /// The name of the key that newer keys might hold, if a rejection is for want of it.
+    /// What newer keys might hold, if a rejection is for want of it.
     ///
     /// A token that names no key has its signature tried with those that fit; if none of them made it, the provider may have
     /// changed its key without anything in the token to tell.
-    private func missingKey(_ rejection: Rejection, _ token: UnverifiedToken, _ snapshot: KeySnapshot) -> String? {
+    private func need(
+        after rejection: Rejection, _ token: UnverifiedToken, _ snapshot: KeySnapshot
+    ) -> KeyStore.StateMachine.Need? {
         switch (rejection, token.keyID) {
-        case (.keyNotFound, let keyID?): snapshot.hasKey(keyID) ? nil : keyID
-        case (.keyNotFound, nil), (.signatureInvalid, nil): ""
+        case (.keyNotFound, let keyID?): snapshot.hasKey(keyID) ? nil : .key(keyID)
+        case (.keyNotFound, nil), (.signatureInvalid, nil): .unnamedKey
         default: nil
         }
     }

@@ -1,7 +1,9 @@
-/// The domain of an address in lower case (ASCII only): what follows the last `@`; `nil` where there is none.
+/// The domain of an address in lower case (ASCII only): what follows the last `@`; `nil` where that is
+/// nothing.
 func emailDomain(_ address: String) -> String? {
     guard let at = address.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
-    return asciiLowercased(address[address.utf8.index(after: at)...])
+    let domain = asciiLowercased(address[address.utf8.index(after: at)...])
+    return domain.isEmpty ? nil : domain
 }
 
 private func asciiLowercased(_ text: some StringProtocol) -> String {

@@ -30,8 +30,10 @@ extension KeyStore {
         package enum Need: Sendable, Equatable {
             /// There are no usable keys at all.
             case anyKeys
-            /// No key fits the token; the name is its `kid`, or what stands for a token without one.
+            /// No key of the set carries the token's `kid`.
             case key(String)
+            /// The token has no `kid`, and none of the keys that fit it made its signature.
+            case unnamedKey
             /// An operator wants a fetch now.
             case refresh
         }
@@ -83,14 +85,9 @@ extension KeyStore {
                 if missingKeyIDs[keyID] != nil {
                     return [.resume(id, .unavailable(retryAfter: rules.unknownKeyWindow))]
                 }
-                if !isFetching {
-                    guard spendUnknownKeyFetch(now: now) else {
-                        return [
-                            .report(.unknownKeyFetchRefused),
-                            .resume(id, .unavailable(retryAfter: rules.unknownKeyWindow)),
-                        ]
-                    }
-                }
+                if !isFetching, !spendUnknownKeyFetch(now: now) { return refuseFetch(to: id) }
+            case .unnamedKey:
+                if !isFetching, !spendUnknownKeyFetch(now: now) { return refuseFetch(to: id) }
             case .refresh: break
             }
             waiters.append(waiting())
@@ -119,14 +116,15 @@ extension KeyStore {
             }
             var stillWaiting: [Waiter] = []
             for waiter in waiters {
-                if case .key(let keyID) = waiter.need, !current.hasKey(keyID) {
-                    if waiter.joinedLate, spendUnknownKeyFetch(now: now) {
-                        stillWaiting.append(
-                            Waiter(id: waiter.id, need: waiter.need, deadline: waiter.deadline, joinedLate: false))
-                        continue
-                    }
-                    remember(missing: keyID, now: now)
+                // One more fetch serves all who came too late for this one.
+                if waiter.joinedLate, !waiter.need.isMet(by: current),
+                    !stillWaiting.isEmpty || spendUnknownKeyFetch(now: now)
+                {
+                    stillWaiting.append(
+                        Waiter(id: waiter.id, need: waiter.need, deadline: waiter.deadline, joinedLate: false))
+                    continue
                 }
+                if case .key(let keyID) = waiter.need, !current.hasKey(keyID) { remember(missing: keyID, now: now) }
                 effects.append(.resume(waiter.id, .refreshed))
             }
             waiters = stillWaiting
@@ -155,6 +153,10 @@ extension KeyStore {
             effects += expired.map { .resume($0.id, .unavailable(retryAfter: rules.firstBackoff)) }
             if fetchStartedAt == nil, let nextFetch, nextFetch <= now { effects += beginFetch(now: now) }
             return effects + timer(now: now)
+        }
+
+        private func refuseFetch(to id: WaiterID) -> [Effect] {
+            [.report(.unknownKeyFetchRefused), .resume(id, .unavailable(retryAfter: rules.unknownKeyWindow))]
         }
 
         private mutating func beginFetch(now: MonotonicTime) -> [Effect] {
@@ -192,6 +194,17 @@ extension KeyStore {
         private mutating func forgetOldEntries(now: MonotonicTime) {
             guard missingKeyIDs.contains(where: { now - $0.value >= rules.missingKeyMemory }) else { return }
             missingKeyIDs = missingKeyIDs.filter { now - $0.value < rules.missingKeyMemory }
+        }
+    }
+}
+
+extension KeyStore.StateMachine.Need {
+    /// Whether a set can be seen to hold what is needed. Of a key without a name only its signature can tell.
+    fileprivate func isMet(by snapshot: KeySnapshot) -> Bool {
+        switch self {
+        case .anyKeys, .refresh: true
+        case .key(let keyID): snapshot.hasKey(keyID)
+        case .unnamedKey: false
         }
     }
 }

@@ -91,7 +91,7 @@ extension Settings {
 
     private static func digest(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
-        guard digits.count == 64 else { return nil }
+        guard digits.count == 64, text.allSatisfy(\.isHexDigit) else { return nil }
         var octets: [UInt8] = []
         for index in stride(from: 0, to: 64, by: 2) {
             guard let octet = UInt8(String(decoding: digits[index..<(index + 2)], as: UTF8.self), radix: 16) else {

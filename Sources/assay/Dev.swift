@@ -43,7 +43,7 @@ struct Dev: AsyncParsableCommand {
         try await wiring.run { address in
             print(Self.welcome(service: address, issuer: issuer.address))
             // Also where standard output is a pipe: whoever reads it waits for just these lines.
-            unsafe fflush(nil)
+            fflush(nil)
         }
         await issuer.stop()
     }
