@@ -84,7 +84,8 @@ let package = Package(
         .executableTarget(
             name: "assay",
             dependencies: [
-                "AssayHTTP", "Clocks", "DevIssuer", "HTTPListener", "IDToken", "JSON", "KeySource", "OpenSSL", "Settings",
+                "AssayHTTP", "Clocks", "DevIssuer", "HTTPListener", "IDToken", "JSON", "KeySource", "OpenSSL",
+                "Settings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -93,5 +94,18 @@ let package = Package(
             resources: [.embedInCode("openapi.yaml")],
             swiftSettings: settings
         ),
+        .target(
+            name: "TestSupport", dependencies: ["OpenSSL", "JSON", "JOSE"], path: "Tests/TestSupport",
+            swiftSettings: settings),
+        .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "JOSETests", dependencies: ["JOSE", "OpenSSL", "JSON", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "IDTokenTests", dependencies: ["IDToken", "JOSE", "OpenSSL", "JSON", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "Conformance", dependencies: ["IDToken", "JOSE", "OpenSSL", "JSON", "TestSupport"],
+            resources: [.copy("Vectors")], swiftSettings: settings),
     ]
 )

@@ -65,7 +65,8 @@ final class AdminResponder: HTTPResponder {
             let index = service.verifications.index(ofProvider: String(id))
         else { return .now(service.end(record, Problem.providerUnknown)) }
         let provider = service.verifications.providers[index]
-        let status = provider.keys.wait(for: .refresh, atMost: service.settings.keysTimeout).flatMap { _ in
+        let deadline = SystemClocks.monotonic() + service.settings.keysTimeout
+        let status = provider.keys.wait(for: .refresh, judgedBy: 0, until: deadline).flatMap { _ in
             provider.keys.status()
         }
         return later(status, record) { status in

@@ -34,7 +34,8 @@ package final class AssayServer: Sendable {
     ///
     /// - Throws: an I/O error where an address can't be bound.
     package static func start(
-        _ configuration: Configuration, providers: [Provider], telemetry: KeyTelemetry, on group: MultiThreadedEventLoopGroup,
+        _ configuration: Configuration, providers: [Provider], telemetry: KeyTelemetry,
+        on group: MultiThreadedEventLoopGroup,
         log: Log, sink: LogSink
     ) async throws -> AssayServer {
         var loops: [(loop: any EventLoop, service: NIOLoopBound<ServiceLoop>)] = []
@@ -67,7 +68,8 @@ package final class AssayServer: Sendable {
         log.write(.info, "listening", [("listener", .text("service")), ("address", .text(serviceListener.address))])
         log.write(.info, "listening", [("listener", .text("admin")), ("address", .text(adminListener.address))])
         return AssayServer(
-            providers: providers, loops: placed, serviceListener: serviceListener, adminListener: adminListener, log: log,
+            providers: providers, loops: placed, serviceListener: serviceListener, adminListener: adminListener,
+            log: log,
             sink: sink)
     }
 
@@ -77,9 +79,10 @@ package final class AssayServer: Sendable {
     ) async throws {
         for (index, provider) in providers.enumerated() {
             try await provider.keys.subscribe { snapshot in
-                for (loop, service) in loops {
-                    loop.execute { service.value.verifications.install(snapshot, provider: index) }
+                let installed = loops.map { loop, service in
+                    loop.submit { service.value.verifications.install(snapshot, provider: index) }
                 }
+                return .andAllComplete(installed, on: provider.keys.loop)
             }.get()
         }
     }

@@ -83,13 +83,15 @@ package enum Problem: Error, Equatable, Sendable {
         case .notFound: "There is nothing at this path on this listener; see /openapi.yaml for what there is."
         case .methodNotAllowed: "This path answers other methods only; the header field Allow lists them."
         case .requestTimeout: "The whole request was not there in time; send it without pauses."
-        case .requestTooLarge: "The body is larger than this service accepts; raise limits.max_body if it should not be."
+        case .requestTooLarge:
+            "The body is larger than this service accepts; raise limits.max_body if it should not be."
         case .headersTooLarge: "The header fields are larger than this service accepts; send fewer or shorter ones."
         case .contentTypeUnsupported: "The body must be JSON in UTF-8, sent as Content-Type: application/json."
         case .callerUnauthenticated: "Send one of the configured API keys as Authorization: Bearer <key>."
         case .providerUnknown:
             "No configured provider has this id, or this token's issuer; add it under providers, or correct the request."
-        case .audienceNotConfigured: "The audience asked for is not among the provider's audiences; add it, or correct it."
+        case .audienceNotConfigured:
+            "The audience asked for is not among the provider's audiences; add it, or correct it."
         case .rejected(let rejection): rejection.detail
         case .keysUnavailable:
             "The provider's keys can't be fetched now and none are kept, so nothing can be said of the token; try again."
@@ -168,7 +170,8 @@ extension Rejection {
 
     fileprivate var detail: String {
         switch self {
-        case .tokenMalformed(.tooLong): "A token has at most \(UnverifiedToken.maximumLength) bytes; this is no ID Token."
+        case .tokenMalformed(.tooLong):
+            "A token has at most \(UnverifiedToken.maximumLength) bytes; this is no ID Token."
         case .tokenMalformed(.encrypted):
             "The token has five parts: it is encrypted (JWE); ask the provider for signed ID Tokens."
         case .tokenMalformed(.serialization):
@@ -196,7 +199,8 @@ extension Rejection {
         case .authTimeTooOld: "The user authenticated longer ago than max_age allows; ask for re-authentication."
         case .claimMissing(let claim): "The token has no \(claim.string), which it must have."
         case .claimInvalid(let claim): "The token's \(claim.string) is not what an ID Token may have there."
-        case .nonceRequired: "The token carries a nonce, or the provider requires one: send the raw nonce of this sign-in."
+        case .nonceRequired:
+            "The token carries a nonce, or the provider requires one: send the raw nonce of this sign-in."
         case .nonceMissing: "The token has no nonce, though one was sent: have the app pass the nonce to the provider."
         case .nonceMismatch: "The token's nonce does not belong to the nonce sent: it was made for another sign-in."
         case .atHashMissing: "The token has no at_hash to check the access token against; leave access_token out."

@@ -17,7 +17,9 @@ final class ServiceLoop {
     var isStopping = false
     private let requestLog: RequestLog?
 
-    init(on loop: any EventLoop, _ settings: ServiceSettings, _ providers: [Provider], _ sink: LogSink) throws(Rejection) {
+    init(on loop: any EventLoop, _ settings: ServiceSettings, _ providers: [Provider], _ sink: LogSink)
+        throws(Rejection)
+    {
         self.loop = loop
         self.settings = settings
         verifications = try Verifications(providers)

@@ -62,7 +62,9 @@ final class ServiceResponder: HTTPResponder {
     private func isJSON(_ contentType: String?) -> Bool {
         guard let contentType else { return false }
         if contentType == "application/json" { return true }
-        let parts = contentType.lowercased().split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" && $0 != "\"" } }
+        let parts = contentType.lowercased().split(separator: ";").map {
+            $0.filter { $0 != " " && $0 != "\t" && $0 != "\"" }
+        }
         return parts.first == "application/json" && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" }
     }
 
@@ -72,9 +74,10 @@ final class ServiceResponder: HTTPResponder {
         let request = try VerifyRequest(body)
         switch service.verifications.verify(request) {
         case .needsKeys(let need, let provider, let otherwise):
-            let verdict = wait(for: need, provider, request, otherwise).assumeIsolated()
+            let verdict = wait(for: need, provider, request, otherwise, until: keysDeadline()).assumeIsolated()
             return .later(verdict.map { self.answer($0, record) }.nonisolated())
-        case .verified(let answer, let provider): return .now(self.answer(.verified(answer, provider: provider), record))
+        case .verified(let answer, let provider):
+            return .now(self.answer(.verified(answer, provider: provider), record))
         case .refused(let problem, let provider): return .now(answer(.refused(problem, provider: provider), record))
         }
     }
@@ -103,6 +106,7 @@ final class ServiceResponder: HTTPResponder {
         }
         var verdicts: [Verdict] = []
         var waiting: [EventLoopFuture<(index: Int, verdict: Verdict)>] = []
+        let deadline = keysDeadline()
         for (index, item) in items.enumerated() {
             do throws(Problem) {
                 guard let object = item.object else { throw .requestInvalid("Each item of a batch is an object.") }
@@ -112,7 +116,8 @@ final class ServiceResponder: HTTPResponder {
                 case .refused(let problem, let provider): verdicts.append(.refused(problem, provider: provider))
                 case .needsKeys(let need, let provider, let otherwise):
                     verdicts.append(.refused(otherwise, provider: provider))
-                    waiting.append(wait(for: need, provider, request, otherwise).map { (index, $0) })
+                    waiting.append(
+                        wait(for: need, provider, request, otherwise, until: deadline).map { (index, $0) })
                 }
             } catch {
                 verdicts.append(.refused(error, provider: nil))
@@ -166,29 +171,40 @@ final class ServiceResponder: HTTPResponder {
         }
     }
 
+    private func keysDeadline() -> MonotonicTime { SystemClocks.monotonic() + service.settings.keysTimeout }
+
     /// Waits for the provider's one shared fetch, off this loop, and verifies once more when it is back.
     private func wait(
-        for need: KeyStore.StateMachine.Need, _ provider: Int, _ request: VerifyRequest, _ otherwise: Problem
+        for need: Verifications.KeyNeed, _ provider: Int, _ request: VerifyRequest, _ otherwise: Problem,
+        until deadline: MonotonicTime
     ) -> EventLoopFuture<Verdict> {
         let keys = service.verifications.providers[provider].keys
-        let outcome = keys.wait(for: need, atMost: service.settings.keysTimeout).hop(to: service.loop)
-        return outcome.assumeIsolated().map { outcome in
-            switch outcome {
-            case .refreshed: return self.verifyAgain(request)
-            case .unavailable(let retryAfter):
-                guard case .keysUnavailable = otherwise else { return .refused(otherwise, provider: provider) }
-                let seconds = max(retryAfter.secondsRoundedUp, 1)
-                return .refused(.keysUnavailable(retryAfterSeconds: seconds), provider: provider)
+        let outcome = keys.wait(for: need.need, judgedBy: need.version, until: deadline).hop(to: service.loop)
+        return outcome.assumeIsolated().flatMap { outcome in
+            if case .unavailable(let retryAfter) = outcome {
+                return self.settled(.refused(otherwise.retriable(after: retryAfter), provider: provider))
+            }
+            switch self.service.verifications.verify(request) {
+            case .verified(let answer, let provider): return self.settled(.verified(answer, provider: provider))
+            case .refused(let problem, let provider): return self.settled(.refused(problem, provider: provider))
+            case .needsKeys(let need, let provider, let otherwise):
+                guard outcome == .changed else { return self.settled(.refused(otherwise, provider: provider)) }
+                // Each round is judged by newer keys, and the deadline ends them all.
+                return self.wait(for: need, provider, request, otherwise, until: deadline)
             }
         }.nonisolated()
     }
 
-    private func verifyAgain(_ request: VerifyRequest) -> Verdict {
-        switch service.verifications.verify(request) {
-        case .verified(let answer, let provider): .verified(answer, provider: provider)
-        case .refused(let problem, let provider): .refused(problem, provider: provider)
-        case .needsKeys(_, let provider, let otherwise): .refused(otherwise, provider: provider)
-        }
+    private func settled(_ verdict: Verdict) -> EventLoopFuture<Verdict> {
+        service.loop.makeSucceededFuture(verdict)
+    }
+}
+
+extension Problem {
+    /// The same problem, with the time after which it may be gone, where it is one that passes.
+    fileprivate func retriable(after interval: Interval) -> Problem {
+        guard case .keysUnavailable = self else { return self }
+        return .keysUnavailable(retryAfterSeconds: max(interval.secondsRoundedUp, 1))
     }
 }
 

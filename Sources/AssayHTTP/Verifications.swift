@@ -28,12 +28,18 @@ final class Verifications {
     private let indicesByID: [ExactString: Int]
     private let indicesByIssuer: [ExactString: Int]
 
+    /// What a request lacks, and the version of the keys that it was judged by.
+    struct KeyNeed {
+        let need: KeyStore.StateMachine.Need
+        let version: Int
+    }
+
     /// What became of one request.
     enum Verdict {
         case verified(VerifyAnswer, provider: Int)
         case refused(Problem, provider: Int?)
         /// Keys might be had that decide otherwise; `otherwise` is the verdict if they can't.
-        case needsKeys(KeyStore.StateMachine.Need, provider: Int, otherwise: Problem)
+        case needsKeys(KeyNeed, provider: Int, otherwise: Problem)
     }
 
     /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
@@ -45,7 +51,9 @@ final class Verifications {
         var byIssuer: [ExactString: Int] = [:]
         for (index, provider) in providers.enumerated() {
             byID[ExactString(provider.policy.id)] = index
-            for issuer in [provider.policy.issuer] + provider.policy.issuerAliases { byIssuer[ExactString(issuer)] = index }
+            for issuer in [provider.policy.issuer] + provider.policy.issuerAliases {
+                byIssuer[ExactString(issuer)] = index
+            }
         }
         indicesByID = byID
         indicesByIssuer = byIssuer
@@ -78,7 +86,10 @@ final class Verifications {
         }
         let now = SystemClocks.monotonic()
         guard let snapshot = snapshots[index], snapshot.isUsable(at: now) else {
-            return .needsKeys(.anyKeys, provider: index, otherwise: .keysUnavailable(retryAfterSeconds: 1))
+            let version = snapshots[index]?.version ?? 0
+            return .needsKeys(
+                KeyNeed(need: .anyKeys, version: version), provider: index,
+                otherwise: .keysUnavailable(retryAfterSeconds: 1))
         }
         let wallClock = UnixTime(seconds: SystemClocks.unixSeconds())
         do throws(Rejection) {
@@ -89,8 +100,10 @@ final class Verifications {
                 VerifyAnswer(token: verified, keys: snapshot, now: now, includesClaims: request.includesClaims),
                 provider: index)
         } catch {
-            if let need = need(after: error, token, snapshot), token.wouldPassClaims(of: policy, now: wallClock) {
-                return .needsKeys(need, provider: index, otherwise: .rejected(error))
+            if let need = need(after: error, token, snapshot, policy), token.wouldPassClaims(of: policy, now: wallClock)
+            {
+                return .needsKeys(
+                    KeyNeed(need: need, version: snapshot.version), provider: index, otherwise: .rejected(error))
             }
             return .refused(.rejected(error), provider: index)
         }
@@ -99,13 +112,15 @@ final class Verifications {
     /// What newer keys might hold, if a rejection is for want of it.
     ///
     /// A token that names no key has its signature tried with those that fit; if none of them made it, the provider may have
-    /// changed its key without anything in the token to tell.
+    /// changed its key without anything in the token to tell. And where the provider's own document says which algorithms
+    /// it uses, it may have begun to use another.
     private func need(
-        after rejection: Rejection, _ token: UnverifiedToken, _ snapshot: KeySnapshot
+        after rejection: Rejection, _ token: UnverifiedToken, _ snapshot: KeySnapshot, _ policy: ProviderPolicy
     ) -> KeyStore.StateMachine.Need? {
         switch (rejection, token.keyID) {
         case (.keyNotFound, let keyID?): snapshot.hasKey(keyID) ? nil : .key(keyID)
-        case (.keyNotFound, nil), (.signatureInvalid, nil): .unnamedKey
+        case (.keyNotFound, nil), (.signatureInvalid, nil): .newerKeys
+        case (.algorithmNotAllowed, _): policy.algorithms == nil && token.algorithm != nil ? .newerKeys : nil
         default: nil
         }
     }

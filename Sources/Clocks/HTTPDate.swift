@@ -8,7 +8,8 @@ package enum HTTPDate {
     /// Unix seconds; `nil` for anything else, the obsolete formats among it.
     package static func seconds(from text: String) -> Int64? {
         let parts = text.split(whereSeparator: { $0 == " " || $0 == ":" })
-        guard parts.count == 8, parts[7] == "GMT", let day = Int64(parts[1]), let month = months.firstIndex(of: String(parts[2])),
+        guard parts.count == 8, parts[7] == "GMT", let day = Int64(parts[1]),
+            let month = months.firstIndex(of: String(parts[2])),
             let year = Int64(parts[3]), let hour = Int64(parts[4]), let minute = Int64(parts[5]),
             let second = Int64(parts[6]), (1...31).contains(day), (0...9999).contains(year), (0..<24).contains(hour),
             (0..<60).contains(minute), (0...60).contains(second)

@@ -1,3 +1,4 @@
+private import Glibc
 package import NIOCore
 private import NIOHTTP1
 package import NIOPosix
@@ -6,6 +7,30 @@ package import NIOPosix
 package enum ListenAddress: Sendable, Equatable {
     case network(host: String, port: Int)
     case unixSocket(path: String)
+
+    /// As settings write it.
+    var text: String {
+        switch self {
+        case .network(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .unixSocket(let path): "unix:\(path)"
+        }
+    }
+}
+
+/// Why an address can't be listened on, for people to read.
+package struct ListenError: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ address: ListenAddress, _ error: any Error) {
+        let reason =
+            switch (error as? IOError)?.errnoCode {
+            case EADDRINUSE: "it is in use"
+            case EACCES: "it takes more rights than this process has"
+            case EADDRNOTAVAIL: "this machine has no such address"
+            default: "\(error)"
+            }
+        description = "can't listen on \(address.text): \(reason)"
+    }
 }
 
 /// A bound listener: accepts connections and has their requests answered by the responder of the event loop they are on.
@@ -22,7 +47,7 @@ package final class HTTPListener: Sendable {
     /// - Parameters:
     ///   - makeResponder: called once on each event loop of the group.
     ///   - unixSeconds: the wall clock, for the header field `Date`.
-    /// - Throws: an I/O error where the address can't be bound.
+    /// - Throws: ``ListenError`` where the address can't be bound.
     package static func bind(
         _ address: ListenAddress, on group: MultiThreadedEventLoopGroup, limits: ListenerLimits,
         unixSeconds: @escaping @Sendable () -> Int64,
@@ -63,18 +88,19 @@ package final class HTTPListener: Sendable {
                 }
             }
         let channel: any Channel
-        let text: String
-        switch address {
-        case .network(let host, let port):
-            channel = try await bootstrap.bind(host: host, port: port).get()
-            let bound = channel.localAddress
-            let shownHost = host.contains(":") ? "[\(host)]" : host
-            text = "\(shownHost):\(bound?.port ?? port)"
-        case .unixSocket(let path):
-            channel = try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
-            text = "unix:\(path)"
+        var bound = address
+        do {
+            switch address {
+            case .network(let host, let port):
+                channel = try await bootstrap.bind(host: host, port: port).get()
+                bound = .network(host: host, port: channel.localAddress?.port ?? port)
+            case .unixSocket(let path):
+                channel = try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
+            }
+        } catch {
+            throw ListenError(address, error)
         }
-        return HTTPListener(channel: channel, loops: loops, counts: counts, address: text)
+        return HTTPListener(channel: channel, loops: loops, counts: counts, address: bound.text)
     }
 
     private init(

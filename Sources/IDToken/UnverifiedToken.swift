@@ -1,4 +1,4 @@
-internal import JOSE
+public import JOSE
 private import JSON
 
 /// An ID Token in the right form, of which nothing has been verified.
@@ -42,6 +42,9 @@ public struct UnverifiedToken: Sendable {
 
     /// The header's `kid`, which anyone may have written.
     public var keyID: String? { jws.header.keyID }
+
+    /// The header's `alg`, where it is one that is supported; anyone may have written it.
+    public var algorithm: SignatureAlgorithm? { jws.header.algorithm }
 
     /// Whether fetching keys for this token could help: its unverified issuer, audience and expiry would pass.
     ///

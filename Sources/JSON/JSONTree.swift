@@ -63,7 +63,8 @@ package indirect enum JSONTree: Sendable, Equatable {
             var members: [String: JSONTree] = [:]
             var iterator = unsafe json_object_iter(value)
             while let current = unsafe iterator {
-                if let name = unsafe json_object_iter_key(current), let member = unsafe json_object_iter_value(current) {
+                if let name = unsafe json_object_iter_key(current), let member = unsafe json_object_iter_value(current)
+                {
                     unsafe members[String(cString: name)] = try tree(member, depth: depth + 1)
                 }
                 unsafe iterator = json_object_iter_next(value, current)

@@ -107,7 +107,7 @@ package struct JSONWriter: ~Copyable {
             if unsafe utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
                 unsafe bytes.append(contentsOf: utf8)
             } else {
-                for unsafe byte in unsafe utf8 { appendEscaped(byte) }
+                for index in utf8.indices { unsafe appendEscaped(utf8[index]) }
             }
         }
         bytes.append(UInt8(ascii: "\""))

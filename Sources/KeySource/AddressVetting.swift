@@ -42,6 +42,7 @@ enum AddressVetting {
         // Global unicast is 2000::/3; all else is loopback, unique local, link-local, multicast or unassigned.
         guard octets[0] & 0xe0 == 0x20 else { return false }
         // Teredo and the other protocol assignments, documentation.
-        return !(octets[0] == 0x20 && octets[1] == 0x01 && (octets[2] < 0x02 || (octets[2] == 0x0d && octets[3] == 0xb8)))
+        return
+            !(octets[0] == 0x20 && octets[1] == 0x01 && (octets[2] < 0x02 || (octets[2] == 0x0d && octets[3] == 0xb8)))
     }
 }

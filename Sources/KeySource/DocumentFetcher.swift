@@ -116,6 +116,8 @@ package struct DocumentFetcher: Sendable {
         if let caFile = rules.caFile { tls.additionalTrustRoots = [.file(caFile)] }
         var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
         configuration.httpVersion = .http1Only
+        // Else a refused connection and a bad certificate are tried again until the connect time-out.
+        configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = .milliseconds(rules.connectTimeout.milliseconds)
         configuration.timeout.read = .milliseconds(rules.totalTimeout.milliseconds)
         if target.isSecure, let proxy, proxy.applies(to: target.host) {
@@ -178,11 +180,13 @@ extension FetchFailure {
         switch error {
         case let error as HTTPClientError: self.init(describing: error)
         case is HTTPParserError: self.init(.http, "the answer is not HTTP")
-        case is NIOConnectionError, is ChannelError, is IOError: self.init(.connect, "the connection was refused or broke")
+        case is NIOConnectionError, is ChannelError, is IOError:
+            self.init(.connect, "the connection was refused or broke")
         case is NIOSSLExtraError: self.init(.tls, "the certificate is not for this host")
         case let error as NIOSSLError:
             if case .handshakeFailed = error {
-                self.init(.tls, "the TLS handshake failed: is the certificate valid, current, and by a trusted authority?")
+                self.init(
+                    .tls, "the TLS handshake failed: is the certificate valid, current, and by a trusted authority?")
             } else {
                 self.init(.tls, "TLS failed")
             }

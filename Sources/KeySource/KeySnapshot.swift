@@ -3,6 +3,8 @@ package import JOSE
 
 /// A provider's keys at one moment: immutable, and handed to every thread that verifies.
 package struct KeySnapshot: Sendable {
+    /// Counts the snapshots of one store, from 1.
+    package let version: Int
     package let keys: JWKSet
     /// The algorithms that the provider's discovery document lists and we support; all, where there is no such list.
     package let algorithms: Set<SignatureAlgorithm>

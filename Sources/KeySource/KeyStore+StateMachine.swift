@@ -1,5 +1,6 @@
 package import Clocks
 private import JOSE
+private import JSON
 
 extension KeyStore {
     /// What a key store does when: pure, so that every rule can be tested without a network or a clock.
@@ -17,7 +18,7 @@ extension KeyStore {
         /// When the fetches were made that an unknown `kid` caused.
         private var spentFetches: [MonotonicTime] = []
         /// The `kid`s that a fetch has just not found.
-        private var missingKeyIDs: [String: MonotonicTime] = [:]
+        private var missingKeyIDs: [ExactString: MonotonicTime] = [:]
 
         package init(rules: KeyRules, random: any RandomNumberGenerator & Sendable) {
             self.rules = rules
@@ -32,16 +33,20 @@ extension KeyStore {
             case anyKeys
             /// No key of the set carries the token's `kid`.
             case key(String)
-            /// The token has no `kid`, and none of the keys that fit it made its signature.
-            case unnamedKey
+            /// Nothing in the token says which key it needs, or it needs an algorithm that was not listed: only newer keys
+            /// can tell.
+            case newerKeys
             /// An operator wants a fetch now.
             case refresh
         }
 
         /// What became of a request's need.
         package enum Outcome: Sendable, Equatable {
-            /// A fetch succeeded since: look at the snapshot again.
+            /// A fetch that began after the request asked has succeeded: what is not there now is nowhere.
             case refreshed
+            /// The keys have changed since the request looked, by a fetch that had begun before it asked: look again, and
+            /// ask again.
+            case changed
             /// Nothing better can be had now; ask again after this interval at the earliest.
             case unavailable(retryAfter: Interval)
         }
@@ -59,8 +64,8 @@ extension KeyStore {
             let id: WaiterID
             let need: Need
             let deadline: MonotonicTime
-            /// Whether the fetch under way began before this waiter came, and so may have missed what it needs.
-            let joinedLate: Bool
+            /// Whether the fetch under way had begun before this waiter came, and so may miss what it needs.
+            let cameLate: Bool
         }
 
         /// The store begins its life.
@@ -69,11 +74,15 @@ extension KeyStore {
         }
 
         /// A request can't be answered from the snapshot.
+        ///
+        /// - Parameter version: the snapshot's that the request was judged by; 0 where it had none.
         package mutating func wait(
-            for need: Need, id: WaiterID, until deadline: MonotonicTime, now: MonotonicTime
+            for need: Need, judgedBy version: Int, id: WaiterID, until deadline: MonotonicTime, now: MonotonicTime
         ) -> [Effect] {
+            if need != .refresh, let snapshot, snapshot.version > version, snapshot.isUsable(at: now) {
+                return [.resume(id, .changed)]
+            }
             let isFetching = fetchStartedAt != nil
-            func waiting() -> Waiter { Waiter(id: id, need: need, deadline: deadline, joinedLate: isFetching) }
             switch need {
             case .anyKeys:
                 // After a failure nobody waits for the next attempt, which backoff has put off.
@@ -82,15 +91,15 @@ extension KeyStore {
                 }
             case .key(let keyID):
                 forgetOldEntries(now: now)
-                if missingKeyIDs[keyID] != nil {
+                if missingKeyIDs[ExactString(keyID)] != nil {
                     return [.resume(id, .unavailable(retryAfter: rules.unknownKeyWindow))]
                 }
                 if !isFetching, !spendUnknownKeyFetch(now: now) { return refuseFetch(to: id) }
-            case .unnamedKey:
+            case .newerKeys:
                 if !isFetching, !spendUnknownKeyFetch(now: now) { return refuseFetch(to: id) }
             case .refresh: break
             }
-            waiters.append(waiting())
+            waiters.append(Waiter(id: id, need: need, deadline: deadline, cameLate: isFetching))
             return (isFetching ? [] : beginFetch(now: now)) + timer(now: now)
         }
 
@@ -100,10 +109,12 @@ extension KeyStore {
             let wasFailing = consecutiveFailures > 0
             consecutiveFailures = 0
             lastFailure = nil
-            let lifetime = min(max(fetched.lifetime ?? rules.minimumLifetime, rules.minimumLifetime), rules.maximumLifetime)
+            let lifetime = min(
+                max(fetched.lifetime ?? rules.minimumLifetime, rules.minimumLifetime), rules.maximumLifetime)
             let previous = snapshot
             let current = KeySnapshot(
-                keys: fetched.keys, algorithms: fetched.algorithms, source: fetched.source, fetchedAt: now,
+                version: (previous?.version ?? 0) + 1, keys: fetched.keys, algorithms: fetched.algorithms,
+                source: fetched.source, fetchedAt: now,
                 fetchedAtUnixSeconds: fetched.fetchedAtUnixSeconds, freshUntil: now + lifetime,
                 usableUntil: now + lifetime + rules.staleFor)
             snapshot = current
@@ -114,21 +125,13 @@ extension KeyStore {
             if wasFailing || previous.map({ $0.keyIDs != current.keyIDs }) ?? true {
                 effects.append(.report(.keysChanged(keyIDs: current.keyIDs)))
             }
-            var stillWaiting: [Waiter] = []
             for waiter in waiters {
-                // One more fetch serves all who came too late for this one.
-                if waiter.joinedLate, !waiter.need.isMet(by: current),
-                    !stillWaiting.isEmpty || spendUnknownKeyFetch(now: now)
-                {
-                    stillWaiting.append(
-                        Waiter(id: waiter.id, need: waiter.need, deadline: waiter.deadline, joinedLate: false))
-                    continue
+                if !waiter.cameLate, case .key(let keyID) = waiter.need, !current.hasKey(keyID) {
+                    remember(missing: keyID, now: now)
                 }
-                if case .key(let keyID) = waiter.need, !current.hasKey(keyID) { remember(missing: keyID, now: now) }
-                effects.append(.resume(waiter.id, .refreshed))
+                effects.append(.resume(waiter.id, waiter.cameLate ? .changed : .refreshed))
             }
-            waiters = stillWaiting
-            if !stillWaiting.isEmpty { effects += beginFetch(now: now) }
+            waiters = []
             return effects + timer(now: now)
         }
 
@@ -188,23 +191,14 @@ extension KeyStore {
 
         private mutating func remember(missing keyID: String, now: MonotonicTime) {
             forgetOldEntries(now: now)
-            if missingKeyIDs.count < rules.rememberedMissingKeys { missingKeyIDs[keyID] = now }
+            if missingKeyIDs.count < rules.rememberedMissingKeys {
+                missingKeyIDs[ExactString(keyID)] = now
+            }
         }
 
         private mutating func forgetOldEntries(now: MonotonicTime) {
             guard missingKeyIDs.contains(where: { now - $0.value >= rules.missingKeyMemory }) else { return }
             missingKeyIDs = missingKeyIDs.filter { now - $0.value < rules.missingKeyMemory }
-        }
-    }
-}
-
-extension KeyStore.StateMachine.Need {
-    /// Whether a set can be seen to hold what is needed. Of a key without a name only its signature can tell.
-    fileprivate func isMet(by snapshot: KeySnapshot) -> Bool {
-        switch self {
-        case .anyKeys, .refresh: true
-        case .key(let keyID): snapshot.hasKey(keyID)
-        case .unnamedKey: false
         }
     }
 }
@@ -238,4 +232,3 @@ package enum KeyEvent: Sendable, Equatable {
     case keysChanged(keyIDs: [String])
     case unknownKeyFetchRefused
 }
-

@@ -5,17 +5,20 @@ package import NIOCore
 ///
 /// A thin driver of ``StateMachine``. Its state belongs to one event loop, which serves no requests.
 package final class KeyStore: Sendable {
-    private let loop: any EventLoop
+    package let loop: any EventLoop
     private let fetcher: any KeyFetching
     private let state: NIOLoopBoundBox<State>
     private let onEvent: @Sendable (KeyEvent) -> Void
+
+    /// Takes over a snapshot; done when everyone it stands for has.
+    package typealias Subscriber = @Sendable (KeySnapshot) -> EventLoopFuture<Void>
 
     private struct State {
         var machine: StateMachine
         var waiters: [StateMachine.WaiterID: EventLoopPromise<StateMachine.Outcome>] = [:]
         var nextWaiterID = 0
         var timer: Scheduled<Void>?
-        var subscribers: [@Sendable (KeySnapshot) -> Void] = []
+        var subscribers: [Subscriber] = []
         var lastFailureAtUnixSeconds: Int64?
     }
 
@@ -34,10 +37,10 @@ package final class KeyStore: Sendable {
     }
 
     /// Has every snapshot from now on given to `deliver`, on the store's loop; the current one, if any, at once.
-    package func subscribe(_ deliver: @escaping @Sendable (KeySnapshot) -> Void) -> EventLoopFuture<Void> {
-        loop.submit {
+    package func subscribe(_ deliver: @escaping Subscriber) -> EventLoopFuture<Void> {
+        loop.flatSubmit {
             self.state.value.subscribers.append(deliver)
-            if let snapshot = self.state.value.machine.snapshot { deliver(snapshot) }
+            return self.state.value.machine.snapshot.map(deliver) ?? self.loop.makeSucceededVoidFuture()
         }
     }
 
@@ -46,17 +49,20 @@ package final class KeyStore: Sendable {
         loop.execute { self.run(self.state.value.machine.start(now: self.now())) }
     }
 
-    /// Waits until a need is met, or can't be. A snapshot that meets it has been given to the subscribers before.
+    /// Waits until a need is met, or can't be. A snapshot that meets it has been taken over by the subscribers before.
     ///
-    /// - Parameter patience: how long to wait at most.
-    package func wait(for need: StateMachine.Need, atMost patience: Interval) -> EventLoopFuture<StateMachine.Outcome> {
+    /// - Parameter version: the snapshot's that was found wanting; 0 where there was none.
+    package func wait(
+        for need: StateMachine.Need, judgedBy version: Int, until deadline: MonotonicTime
+    ) -> EventLoopFuture<StateMachine.Outcome> {
         let promise = loop.makePromise(of: StateMachine.Outcome.self)
         loop.execute {
             let now = self.now()
             let id = self.state.value.nextWaiterID
             self.state.value.nextWaiterID += 1
             self.state.value.waiters[id] = promise
-            self.run(self.state.value.machine.wait(for: need, id: id, until: now + patience, now: now))
+            self.run(
+                self.state.value.machine.wait(for: need, judgedBy: version, id: id, until: deadline, now: now))
         }
         return promise.futureResult
     }
@@ -75,13 +81,20 @@ package final class KeyStore: Sendable {
     private func now() -> MonotonicTime { SystemClocks.monotonic() }
 
     private func run(_ effects: [StateMachine.Effect]) {
+        // Waiters go on once every subscriber has the new keys: else one would be told of keys that the next does not know.
+        var delivered: EventLoopFuture<Void>?
         for effect in effects {
             switch effect {
             case .startFetch: startFetch()
             case .publish(let snapshot):
-                for deliver in state.value.subscribers { deliver(snapshot) }
+                delivered = .andAllComplete(state.value.subscribers.map { $0(snapshot) }, on: loop)
             case .resume(let id, let outcome):
-                state.value.waiters.removeValue(forKey: id)?.succeed(outcome)
+                guard let promise = state.value.waiters.removeValue(forKey: id) else { break }
+                if let delivered {
+                    delivered.whenComplete { _ in promise.succeed(outcome) }
+                } else {
+                    promise.succeed(outcome)
+                }
             case .report(let event): onEvent(event)
             case .setTimer(let time): setTimer(time)
             }

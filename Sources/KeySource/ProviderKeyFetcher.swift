@@ -8,9 +8,9 @@ package actor ProviderKeyFetcher: KeyFetching {
     private let unixSeconds: @Sendable () -> Int64
     private var metadata: (value: ProviderMetadata, until: MonotonicTime)?
 
-    /// A discovery document is kept between these bounds, whatever its headers say.
-    private static let minimumLifetime = Interval.seconds(5 * 60)
-    private static let maximumLifetime = Interval.seconds(24 * 3600)
+    /// A discovery document serves the fetches that follow upon each other when an unknown `kid` comes; a planned refresh
+    /// looks at it again, since it says where the keys are and which algorithms they are for.
+    private static let metadataLifetime = Interval.seconds(60)
 
     /// Where a provider publishes its keys.
     package enum Location: Sendable {
@@ -47,8 +47,7 @@ package actor ProviderKeyFetcher: KeyFetching {
         if let metadata, metadata.until > SystemClocks.monotonic() { return metadata.value }
         let document = try await documents.fetch(address)
         let value = try ProviderMetadata(document.body, issuer: issuer)
-        let lifetime = min(max(document.lifetime ?? Self.minimumLifetime, Self.minimumLifetime), Self.maximumLifetime)
-        metadata = (value, SystemClocks.monotonic() + lifetime)
+        metadata = (value, SystemClocks.monotonic() + Self.metadataLifetime)
         return value
     }
 

@@ -11,7 +11,8 @@ package struct WebAddress: Sendable, Hashable {
 
     /// - Throws: ``FetchFailure`` that says what is wrong, without repeating the URL.
     package init(_ text: String, allowingHTTP: Bool) throws(FetchFailure) {
-        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }), text.utf8.count <= 2048 else {
+        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }), text.utf8.count <= 2048
+        else {
             throw FetchFailure(.address, "a URL must be printable ASCII without spaces and backslashes")
         }
         let rest: Substring
@@ -45,7 +46,8 @@ package struct WebAddress: Sendable, Hashable {
             guard let end = authority.firstIndex(of: "]") else { return nil }
             host = authority[authority.index(after: authority.startIndex)..<end]
             afterHost = authority[authority.index(after: end)...]
-            guard host.utf8.allSatisfy({ isHexadecimal($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") }) else {
+            guard host.utf8.allSatisfy({ isHexadecimal($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") })
+            else {
                 return nil
             }
         } else {

@@ -99,7 +99,8 @@ enum ProviderReader {
         if let pinned = preset.jwksURI { return .jwksURI(pinned) }
         guard issuer.hasPrefix("https://") || (network.allowHTTP && issuer.hasPrefix("http://")) else {
             throw section.error(
-                "issuer", "an issuer that is no https URL has no discovery document: give discovery_url, jwks_uri or jwks_file")
+                "issuer",
+                "an issuer that is no https URL has no discovery document: give discovery_url, jwks_uri or jwks_file")
         }
         return .discovery(url: nil)
     }

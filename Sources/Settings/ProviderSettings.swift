@@ -32,14 +32,17 @@ package struct ProviderSettings: Sendable {
         var warnings: [String] = []
         if network.allowHTTP { warnings.append("provider \(policy.id): keys may be fetched without TLS (allow_http)") }
         if network.allowPrivateAddresses {
-            warnings.append("provider \(policy.id): keys may be fetched from private addresses (allow_private_addresses)")
+            warnings.append(
+                "provider \(policy.id): keys may be fetched from private addresses (allow_private_addresses)")
         }
         if policy.nonce.accepted.contains(.plain), policy.nonce.accepted.count > 1 {
             warnings.append(
                 "provider \(policy.id): nonce.match has plain beside a hash: who holds only the token could send the claim's own value as the nonce"
             )
         }
-        if !policy.nonce.isChecked { warnings.append("provider \(policy.id): nonces are not checked (nonce.check: off)") }
+        if !policy.nonce.isChecked {
+            warnings.append("provider \(policy.id): nonces are not checked (nonce.check: off)")
+        }
         return warnings
     }
 }

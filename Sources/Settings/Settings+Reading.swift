@@ -32,10 +32,12 @@ extension Settings {
         apiKeyDigests = try top.list("api_keys", "a SHA-256 digest in 64 hexadecimal digits", Self.digest) ?? []
         let clockSkew = try top.seconds("clock_skew", in: ProviderReader.clockSkews) ?? 60
         for node in try top.elements("providers") {
-            providers.append(try ProviderReader.read(node, defaultClockSkew: clockSkew, environment))
+            let provider = try ProviderReader.read(node, defaultClockSkew: clockSkew, environment)
+            try checkDiffers(provider, line: node.mark?.line)
+            providers.append(provider)
         }
         try top.finish()
-        try checkProviders(top)
+        guard !providers.isEmpty else { throw top.error(nil, "at least one provider is needed under providers") }
     }
 
     private mutating func readListeners(_ top: Section) throws(SettingsError) {
@@ -54,9 +56,11 @@ extension Settings {
         limits.maximumBatchBody =
             try section.bytes("max_batch_body", in: 1024...(64 * 1024 * 1024)) ?? limits.maximumBatchBody
         limits.maximumHeader = try section.bytes("max_header", in: 1024...(1024 * 1024)) ?? limits.maximumHeader
-        limits.maximumConnections = try section.integer("max_connections", in: 1...1_000_000) ?? limits.maximumConnections
+        limits.maximumConnections =
+            try section.integer("max_connections", in: 1...1_000_000) ?? limits.maximumConnections
         limits.maximumInFlight = try section.integer("max_in_flight", in: 1...1_000_000) ?? limits.maximumInFlight
-        limits.requestTimeoutSeconds = try section.seconds("request_timeout", in: 1...300) ?? limits.requestTimeoutSeconds
+        limits.requestTimeoutSeconds =
+            try section.seconds("request_timeout", in: 1...300) ?? limits.requestTimeoutSeconds
         limits.keysTimeoutSeconds = try section.seconds("keys_timeout", in: 1...60) ?? limits.keysTimeoutSeconds
         try section.finish()
     }
@@ -70,20 +74,18 @@ extension Settings {
         try section.finish()
     }
 
-    /// The providers must be told apart by id, and by every name that a token may carry.
-    private func checkProviders(_ top: Section) throws(SettingsError) {
-        guard !providers.isEmpty else { throw top.error(nil, "at least one provider is needed under providers") }
-        var ids: Set<String> = []
-        var issuers: Set<String> = []
-        for provider in providers {
-            guard ids.insert(provider.policy.id).inserted else {
-                throw top.error("providers", "the provider id \(provider.policy.id) is there twice")
+    /// Providers must be told apart by id, and by every name that a token may carry.
+    private func checkDiffers(_ provider: ProviderSettings, line: Int?) throws(SettingsError) {
+        let policy = provider.policy
+        for other in providers.map(\.policy) {
+            guard policy.id != other.id else {
+                throw SettingsError(line: line, message: "the provider id \(policy.id) is there twice")
             }
-            for issuer in [provider.policy.issuer] + provider.policy.issuerAliases
-            where !issuers.insert(issuer).inserted {
-                throw top.error(
-                    "providers",
-                    "provider \(provider.policy.id): its issuer or alias is another provider's too; list all audiences under one"
+            guard !([policy.issuer] + policy.issuerAliases).contains(where: other.isIssuer) else {
+                throw SettingsError(
+                    line: line,
+                    message:
+                        "provider \(policy.id): its issuer or alias is \(other.id)'s too; list all audiences under one"
                 )
             }
         }

@@ -9,7 +9,8 @@ struct Config: AsyncParsableCommand {
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check the settings file without starting.",
-            discussion: "Exits with 0 if the service would start with it; else names the line that is wrong and exits with 1.")
+            discussion:
+                "Exits with 0 if the service would start with it; else names the line that is wrong and exits with 1.")
 
         @OptionGroup var file: ConfigurationFile
 

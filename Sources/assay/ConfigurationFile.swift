@@ -8,7 +8,8 @@ struct ConfigurationFile: ParsableArguments {
         name: .customLong("config"),
         help: ArgumentHelp(
             "The settings file.",
-            discussion: "Default: what ASSAY_CONFIG says, else /etc/assay/assay.yaml. Scalars can be overridden by the environment: ASSAY_SERVICE_LISTEN, ASSAY_PROVIDERS_APPLE_CLOCK_SKEW, …",
+            discussion:
+                "Default: what ASSAY_CONFIG says, else /etc/assay/assay.yaml. Scalars can be overridden by the environment: ASSAY_SERVICE_LISTEN, ASSAY_PROVIDERS_APPLE_CLOCK_SKEW, …",
             valueName: "file"))
     var path: String?
 

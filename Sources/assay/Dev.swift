@@ -32,7 +32,7 @@ struct Dev: AsyncParsableCommand {
         do {
             issuer = try await DevIssuer.start(port: port)
         } catch {
-            throw ConfigurationError(text: "the development provider can't listen on \(issuerListen): \(error)")
+            throw ConfigurationError(text: "the development provider: \(error)")
         }
         var settings = Settings()
         settings.service = service
@@ -51,7 +51,8 @@ struct Dev: AsyncParsableCommand {
     /// - Throws: `ValidationError` for anything that other machines could reach.
     private func loopback(_ text: String, _ option: String) throws -> Settings.Listen {
         guard let listen = Settings.Listen(text), listen.isLocal else {
-            throw ValidationError("\(option) must be a loopback address such as 127.0.0.1:8080: this is not for production")
+            throw ValidationError(
+                "\(option) must be a loopback address such as 127.0.0.1:8080: this is not for production")
         }
         return listen
     }

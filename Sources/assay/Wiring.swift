@@ -113,7 +113,7 @@ struct Wiring: Sendable {
             running = try await AssayServer.start(
                 server, providers: providers, telemetry: telemetry, on: serving, log: log, sink: sink)
         } catch {
-            throw ConfigurationError(text: "can't listen: \(error)")
+            throw ConfigurationError(text: "\(error)")
         }
         try await started(running.serviceAddress)
         await signals.wait()

@@ -34,7 +34,8 @@ package final class KeyTelemetry: Sendable {
                     ("reason", .text(failure.message)),
                 ])
         case .keysChanged(let keyIDs):
-            log.write(.info, "keys changed", [("provider", .text(provider)), ("key_count", .number(Int64(keyIDs.count)))])
+            log.write(
+                .info, "keys changed", [("provider", .text(provider)), ("key_count", .number(Int64(keyIDs.count)))])
         }
     }
 

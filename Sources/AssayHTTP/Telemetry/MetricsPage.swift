@@ -27,7 +27,8 @@ struct MetricsPage {
         page.sample("assay_connections", [], openConnections)
         page.metric("assay_requests_in_flight", .gauge, "Requests that are being read or wait for keys.")
         page.sample("assay_requests_in_flight", [], requestsInFlight)
-        page.metric("assay_log_dropped_bytes_total", .counter, "Bytes of log lines dropped because nobody read them in time.")
+        page.metric(
+            "assay_log_dropped_bytes_total", .counter, "Bytes of log lines dropped because nobody read them in time.")
         page.sample("assay_log_dropped_bytes_total", [], droppedLogBytes)
         return page.bytes
     }
@@ -94,7 +95,8 @@ struct MetricsPage {
             }
         }
         page.metric(
-            "assay_unknown_key_fetches_refused_total", .counter, "Unknown kids that were not looked for: no budget left.")
+            "assay_unknown_key_fetches_refused_total", .counter,
+            "Unknown kids that were not looked for: no budget left.")
         for (outcome, count) in fetches where outcome.result == .refused {
             page.sample("assay_unknown_key_fetches_refused_total", [("provider", outcome.provider)], count)
         }
