@@ -85,13 +85,10 @@ final class Verifications {
             return .refused(.audienceNotConfigured, provider: index)
         }
         let now = SystemClocks.monotonic()
-        guard let snapshot = snapshots[index], snapshot.isUsable(at: now) else {
-            let version = snapshots[index]?.version ?? 0
-            return .needsKeys(
-                KeyNeed(need: .anyKeys, version: version), provider: index,
-                otherwise: .keysUnavailable(retryAfterSeconds: 1))
-        }
         let wallClock = UnixTime(seconds: SystemClocks.unixSeconds())
+        guard let snapshot = snapshots[index], snapshot.isUsable(at: now) else {
+            return verdictWithoutKeys(token, index, wallClock)
+        }
         do throws(Rejection) {
             let verified = try verifier.verify(
                 token, with: snapshot.keys, algorithms: snapshot.algorithms, under: policy,
@@ -107,6 +104,20 @@ final class Verifications {
             }
             return .refused(.rejected(error), provider: index)
         }
+    }
+
+    /// There are no keys: what can be refused without them is, and nothing waits that could not pass with them.
+    private func verdictWithoutKeys(_ token: UnverifiedToken, _ index: Int, _ now: UnixTime) -> Verdict {
+        let policy = providers[index].policy
+        do throws(Rejection) {
+            try verifier.checkHeader(token, under: policy)
+        } catch {
+            return .refused(.rejected(error), provider: index)
+        }
+        let unavailable = Problem.keysUnavailable(retryAfterSeconds: 1)
+        guard token.wouldPassClaims(of: policy, now: now) else { return .refused(unavailable, provider: index) }
+        let need = KeyNeed(need: .anyKeys, version: snapshots[index]?.version ?? 0)
+        return .needsKeys(need, provider: index, otherwise: unavailable)
     }
 
     /// What newer keys might hold, if a rejection is for want of it.

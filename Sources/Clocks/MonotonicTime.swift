@@ -12,6 +12,10 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
         MonotonicTime(milliseconds: time.milliseconds + interval.milliseconds)
     }
 
+    package static func - (time: MonotonicTime, interval: Interval) -> MonotonicTime {
+        MonotonicTime(milliseconds: time.milliseconds - interval.milliseconds)
+    }
+
     package static func - (left: MonotonicTime, right: MonotonicTime) -> Interval {
         Interval(milliseconds: left.milliseconds - right.milliseconds)
     }

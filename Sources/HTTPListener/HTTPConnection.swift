@@ -127,7 +127,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? ChannelEvent, event == .inputClosed {
             isInputClosed = true
-            if phase != .answering { close() }
+            if phase != .answering, queue.isEmpty { close() }
         }
         context.fireUserInboundEventTriggered(event)
     }
@@ -159,7 +159,10 @@ final class HTTPConnection: ChannelDuplexHandler {
         self.head = head
         phase = .reading
         bodyLimit = responder.bodyLimit(for: head)
-        guard head.version.major == 1 else { return refuse(.malformed) }
+        // RFC 9112, 3.2: exactly one Host, but for HTTP/1.0.
+        guard head.version.major == 1, head.version.minor == 0 || head.headers["Host"].count == 1 else {
+            return refuse(.malformed)
+        }
         if let announced = head.headers.first(name: "Content-Length").flatMap(Int.init), announced > bodyLimit {
             return refuse(.bodyTooLarge)
         }
@@ -198,7 +201,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         leaveFlight()
         // The decoder reads nothing more after a request to upgrade, which Java's client sends on every first request.
         let closes =
-            response.closesConnection || !head.isKeepAlive || isInputClosed || head.headers.contains(name: "Upgrade")
+            response.closesConnection || !head.isKeepAlive || (isInputClosed && queue.isEmpty)
+            || head.method == .CONNECT || head.headers.contains(name: "Upgrade")
         write(response, closes: closes, omitsBody: head.method == .HEAD)
         self.head = nil
         if closes {

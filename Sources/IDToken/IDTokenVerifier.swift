@@ -67,6 +67,19 @@ public final class IDTokenVerifier {
             authTime: authTime, claims: claims, claimsText: token.claimsText, jws: jws, nonceMatch: nonceMatch)
     }
 
+    /// Checks what can be checked while there are no keys: the header, and the algorithm against the policy's own.
+    ///
+    /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``.
+    public func checkHeader(_ token: UnverifiedToken, under policy: ProviderPolicy) throws(Rejection) {
+        try checkTokenType(token.jws.header)
+        do throws(JWSError) {
+            try jwsVerifier.checkHeader(
+                token.jws.header, allowing: policy.algorithms ?? Set(SignatureAlgorithm.allCases))
+        } catch {
+            throw Rejection(error)
+        }
+    }
+
     private func verifySignature(
         _ token: UnverifiedToken, _ keys: JWKSet, _ algorithms: Set<SignatureAlgorithm>
     ) throws(Rejection) -> VerifiedJWS {

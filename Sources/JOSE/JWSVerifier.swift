@@ -53,8 +53,7 @@ public final class JWSVerifier {
     public func verify(
         _ jws: CompactJWS, with keys: JWKSet, allowing algorithms: Set<SignatureAlgorithm>
     ) throws(JWSError) -> VerifiedJWS {
-        guard !jws.header.hasUnsupportedParameter else { throw .headerUnsupported }
-        guard let algorithm = jws.header.algorithm, algorithms.contains(algorithm) else { throw .algorithmNotAllowed }
+        let algorithm = try checkHeader(jws.header, allowing: algorithms)
         let candidates = keys.candidates(keyID: jws.header.keyID, algorithm)
         guard !candidates.isEmpty else { throw .keyNotFound }
         var tried = 0
@@ -69,6 +68,18 @@ public final class JWSVerifier {
             }
         }
         throw tried == 0 ? .keyUnsuitable : .signatureInvalid
+    }
+
+    /// Checks what can be checked without a key, and returns the algorithm.
+    ///
+    /// - Throws: ``JWSError/headerUnsupported``, ``JWSError/algorithmNotAllowed``.
+    @discardableResult
+    package func checkHeader(
+        _ header: JOSEHeader, allowing algorithms: Set<SignatureAlgorithm>
+    ) throws(JWSError) -> SignatureAlgorithm {
+        guard !header.hasUnsupportedParameter else { throw .headerUnsupported }
+        guard let algorithm = header.algorithm, algorithms.contains(algorithm) else { throw .algorithmNotAllowed }
+        return algorithm
     }
 
     private func isValid(_ jws: CompactJWS, _ key: PublicKey, _ scheme: SignatureScheme) throws(JWSError) -> Bool {

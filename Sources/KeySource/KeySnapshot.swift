@@ -34,6 +34,8 @@ package struct KeySnapshot: Sendable {
 /// What a fetch brought home.
 package struct FetchedKeys: Sendable {
     package let keys: JWKSet
+    /// The set's own JSON text.
+    package let text: [UInt8]
     package let algorithms: Set<SignatureAlgorithm>
     package let source: KeySnapshot.Source
     /// How long the provider lets us keep the keys; `nil` where it does not say.
@@ -41,10 +43,11 @@ package struct FetchedKeys: Sendable {
     package let fetchedAtUnixSeconds: Int64
 
     package init(
-        keys: JWKSet, algorithms: Set<SignatureAlgorithm>, source: KeySnapshot.Source, lifetime: Interval?,
-        fetchedAtUnixSeconds: Int64
+        keys: JWKSet, text: [UInt8], algorithms: Set<SignatureAlgorithm>, source: KeySnapshot.Source,
+        lifetime: Interval?, fetchedAtUnixSeconds: Int64
     ) {
         self.keys = keys
+        self.text = text
         self.algorithms = algorithms
         self.source = source
         self.lifetime = lifetime

@@ -54,6 +54,8 @@ extension KeyStore {
         package enum Effect: Sendable {
             case startFetch
             case publish(KeySnapshot)
+            /// Keep the keys on disk, if there is a place for them.
+            case keep(FetchedKeys, lifetime: Interval)
             case resume(WaiterID, Outcome)
             case report(KeyEvent)
             /// Call ``timerFired(now:)`` at this time instead of any earlier one asked for.
@@ -66,6 +68,20 @@ extension KeyStore {
             let deadline: MonotonicTime
             /// Whether the fetch under way had begun before this waiter came, and so may miss what it needs.
             let cameLate: Bool
+        }
+
+        /// Keys were found that an earlier process had fetched, `age` ago.
+        package mutating func restored(_ fetched: FetchedKeys, age: Interval, now: MonotonicTime) -> [Effect] {
+            // What has been fetched meanwhile is newer.
+            guard snapshot == nil else { return [] }
+            let fetchedAt = now - age
+            let current = makeSnapshot(fetched, fetchedAt: fetchedAt)
+            guard current.isUsable(at: now) else { return [] }
+            snapshot = current
+            let resumed = waiters.filter { $0.need == .anyKeys }
+            waiters.removeAll { $0.need == .anyKeys }
+            return [.publish(current), .report(.keysChanged(keyIDs: current.keyIDs))]
+                + resumed.map { .resume($0.id, .changed) } + timer(now: now)
         }
 
         /// The store begins its life.
@@ -109,19 +125,14 @@ extension KeyStore {
             let wasFailing = consecutiveFailures > 0
             consecutiveFailures = 0
             lastFailure = nil
-            let lifetime = min(
-                max(fetched.lifetime ?? rules.minimumLifetime, rules.minimumLifetime), rules.maximumLifetime)
             let previous = snapshot
-            let current = KeySnapshot(
-                version: (previous?.version ?? 0) + 1, keys: fetched.keys, algorithms: fetched.algorithms,
-                source: fetched.source, fetchedAt: now,
-                fetchedAtUnixSeconds: fetched.fetchedAtUnixSeconds, freshUntil: now + lifetime,
-                usableUntil: now + lifetime + rules.staleFor)
+            let current = makeSnapshot(fetched, fetchedAt: now)
+            let lifetime = current.freshUntil - now
             snapshot = current
             // Ahead of expiry, and not in step with the other instances that fetched at the same moment.
             nextFetch = now + lifetime * Double.random(in: 0.75..<0.9, using: &random)
 
-            var effects: [Effect] = [.publish(current), .report(.fetched)]
+            var effects: [Effect] = [.publish(current), .keep(fetched, lifetime: lifetime), .report(.fetched)]
             if wasFailing || previous.map({ $0.keyIDs != current.keyIDs }) ?? true {
                 effects.append(.report(.keysChanged(keyIDs: current.keyIDs)))
             }
@@ -160,6 +171,15 @@ extension KeyStore {
 
         private func refuseFetch(to id: WaiterID) -> [Effect] {
             [.report(.unknownKeyFetchRefused), .resume(id, .unavailable(retryAfter: rules.unknownKeyWindow))]
+        }
+
+        private func makeSnapshot(_ fetched: FetchedKeys, fetchedAt: MonotonicTime) -> KeySnapshot {
+            let said = fetched.lifetime ?? rules.minimumLifetime
+            let lifetime = min(max(said, rules.minimumLifetime), rules.maximumLifetime)
+            return KeySnapshot(
+                version: (snapshot?.version ?? 0) + 1, keys: fetched.keys, algorithms: fetched.algorithms,
+                source: fetched.source, fetchedAt: fetchedAt, fetchedAtUnixSeconds: fetched.fetchedAtUnixSeconds,
+                freshUntil: fetchedAt + lifetime, usableUntil: fetchedAt + lifetime + rules.staleFor)
         }
 
         private mutating func beginFetch(now: MonotonicTime) -> [Effect] {
@@ -231,4 +251,8 @@ package enum KeyEvent: Sendable, Equatable {
     case fetchFailed(FetchFailure, isFirst: Bool)
     case keysChanged(keyIDs: [String])
     case unknownKeyFetchRefused
+    /// What was on disk is not used.
+    case archiveRefused(reason: String)
+    /// Keys could not be kept on disk.
+    case archiveFailed
 }

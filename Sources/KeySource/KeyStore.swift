@@ -1,5 +1,6 @@
 package import Clocks
 package import NIOCore
+package import NIOPosix
 
 /// One provider's keys: fetches them, keeps them fresh, and hands every new set to those who verify with it.
 ///
@@ -7,6 +8,8 @@ package import NIOCore
 package final class KeyStore: Sendable {
     package let loop: any EventLoop
     private let fetcher: any KeyFetching
+    private let archive: KeyArchive?
+    private let threads: NIOThreadPool
     private let state: NIOLoopBoundBox<State>
     private let onEvent: @Sendable (KeyEvent) -> Void
 
@@ -23,14 +26,18 @@ package final class KeyStore: Sendable {
     }
 
     /// - Parameters:
+    ///   - archive: where the last good keys are kept over a restart; `nil`: nowhere.
+    ///   - threads: for the archive's work, which blocks.
     ///   - loop: where the store's state lives; not one that serves requests.
     ///   - onEvent: called on that loop.
     package init(
-        rules: KeyRules, fetcher: any KeyFetching, on loop: any EventLoop,
+        rules: KeyRules, fetcher: any KeyFetching, archive: KeyArchive?, threads: NIOThreadPool, on loop: any EventLoop,
         onEvent: @escaping @Sendable (KeyEvent) -> Void
     ) {
         self.loop = loop
         self.fetcher = fetcher
+        self.archive = archive
+        self.threads = threads
         self.onEvent = onEvent
         state = NIOLoopBoundBox.makeBoxSendingValue(
             State(machine: StateMachine(rules: rules, random: SystemRandomNumberGenerator())), eventLoop: loop)
@@ -44,9 +51,30 @@ package final class KeyStore: Sendable {
         }
     }
 
-    /// Begins to fetch.
+    /// Begins to fetch, and meanwhile looks for what an earlier process has kept.
     package func start() {
         loop.execute { self.run(self.state.value.machine.start(now: self.now())) }
+        guard let archive else { return }
+        threads.submit { state in
+            guard case .active = state else { return }
+            do throws(KeyArchive.Refusal) {
+                guard let restored = try archive.load(nowUnixSeconds: SystemClocks.unixSeconds()) else { return }
+                self.loop.execute {
+                    self.run(
+                        self.state.value.machine.restored(restored.keys, age: restored.age, now: self.now()))
+                }
+            } catch {
+                self.loop.execute { self.onEvent(.archiveRefused(reason: error.reason)) }
+            }
+        }
+    }
+
+    private func keep(_ keys: FetchedKeys, lifetime: Interval) {
+        guard let archive else { return }
+        threads.submit { state in
+            guard case .active = state, !archive.save(keys, lifetime: lifetime) else { return }
+            self.loop.execute { self.onEvent(.archiveFailed) }
+        }
     }
 
     /// Waits until a need is met, or can't be. A snapshot that meets it has been taken over by the subscribers before.
@@ -95,6 +123,7 @@ package final class KeyStore: Sendable {
                 } else {
                     promise.succeed(outcome)
                 }
+            case .keep(let keys, let lifetime): keep(keys, lifetime: lifetime)
             case .report(let event): onEvent(event)
             case .setTimer(let time): setTimer(time)
             }

@@ -1,16 +1,12 @@
-internal import Clocks
 private import JOSE
 
 /// Fetches a provider's keys over HTTP, by way of its discovery document where it has one.
-package actor ProviderKeyFetcher: KeyFetching {
+///
+/// The document is read each time: it says where the keys are now, and which algorithms they are for.
+package struct ProviderKeyFetcher: KeyFetching {
     private let location: Location
     private let documents: DocumentFetcher
     private let unixSeconds: @Sendable () -> Int64
-    private var metadata: (value: ProviderMetadata, until: MonotonicTime)?
-
-    /// A discovery document serves the fetches that follow upon each other when an unknown `kid` comes; a planned refresh
-    /// looks at it again, since it says where the keys are and which algorithms they are for.
-    private static let metadataLifetime = Interval.seconds(60)
 
     /// Where a provider publishes its keys.
     package enum Location: Sendable {
@@ -31,24 +27,11 @@ package actor ProviderKeyFetcher: KeyFetching {
     package func fetch() async throws(FetchFailure) -> FetchedKeys {
         switch location {
         case .discovery(let address, let issuer):
-            let metadata = try await discover(address, issuer)
-            do throws(FetchFailure) {
-                return try await fetchKeys(metadata.jwksURI, metadata.algorithms)
-            } catch {
-                // The keys may have moved: next time, ask where they are.
-                self.metadata = nil
-                throw error
-            }
+            let document = try await documents.fetch(address)
+            let metadata = try ProviderMetadata(document.body, issuer: issuer)
+            return try await fetchKeys(metadata.jwksURI, metadata.algorithms)
         case .jwks(let address): return try await fetchKeys(address, Set(SignatureAlgorithm.allCases))
         }
-    }
-
-    private func discover(_ address: String, _ issuer: String) async throws(FetchFailure) -> ProviderMetadata {
-        if let metadata, metadata.until > SystemClocks.monotonic() { return metadata.value }
-        let document = try await documents.fetch(address)
-        let value = try ProviderMetadata(document.body, issuer: issuer)
-        metadata = (value, SystemClocks.monotonic() + Self.metadataLifetime)
-        return value
     }
 
     private func fetchKeys(
@@ -56,7 +39,7 @@ package actor ProviderKeyFetcher: KeyFetching {
     ) async throws(FetchFailure) -> FetchedKeys {
         let document = try await documents.fetch(address)
         return FetchedKeys(
-            keys: try JWKSet(reading: document.body), algorithms: algorithms, source: .network,
+            keys: try JWKSet(reading: document.body), text: document.body, algorithms: algorithms, source: .network,
             lifetime: document.lifetime, fetchedAtUnixSeconds: unixSeconds())
     }
 }

@@ -60,9 +60,26 @@ struct Wiring: Sendable {
                 fetcher = httpFetcher(provider, proxy, keysLoop, threads)
             }
             let id = provider.policy.id
-            let store = KeyStore(rules: rules, fetcher: fetcher, on: keysLoop) { telemetry.record($0, provider: id) }
+            let store = KeyStore(
+                rules: rules, fetcher: fetcher, archive: archive(provider, settings, rules), threads: threads,
+                on: keysLoop
+            ) { telemetry.record($0, provider: id) }
             return Provider(policy: provider.policy, isOptional: provider.isOptional, keys: store)
         }
+    }
+
+    /// Where the provider's keys are kept; nowhere where they come from a file anyway.
+    private static func archive(_ provider: ProviderSettings, _ settings: Settings, _ rules: KeyRules) -> KeyArchive? {
+        guard let directory = settings.cacheDirectory else { return nil }
+        let location: String
+        switch provider.keys {
+        case .file: return nil
+        case .jwksURI(let address): location = address
+        case .discovery(let url): location = url ?? ProviderMetadata.address(forIssuer: provider.policy.issuer)
+        }
+        return KeyArchive(
+            directory: directory, provider: provider.policy.id, issuer: provider.policy.issuer, location: location,
+            staleFor: rules.staleFor)
     }
 
     private static func httpFetcher(

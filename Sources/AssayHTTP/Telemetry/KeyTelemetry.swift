@@ -33,6 +33,10 @@ package final class KeyTelemetry: Sendable {
                     ("provider", .text(provider)), ("phase", .text(failure.phase.rawValue)),
                     ("reason", .text(failure.message)),
                 ])
+        case .archiveRefused(let reason):
+            log.write(
+                .warning, "kept keys are not used", [("provider", .text(provider)), ("reason", .text(reason))])
+        case .archiveFailed: log.write(.warning, "keys can't be kept on disk", [("provider", .text(provider))])
         case .keysChanged(let keyIDs):
             log.write(
                 .info, "keys changed", [("provider", .text(provider)), ("key_count", .number(Int64(keyIDs.count)))])
