@@ -51,22 +51,32 @@ package final class KeyStore: Sendable {
         }
     }
 
-    /// Begins to fetch, and meanwhile looks for what an earlier process has kept.
+    /// Looks for what an earlier process has kept, then begins to fetch.
     package func start() {
-        loop.execute { self.run(self.state.value.machine.start(now: self.now())) }
-        guard let archive else { return }
+        guard let archive else {
+            loop.execute { self.run(self.state.value.machine.start(now: self.now())) }
+            return
+        }
         threads.submit { state in
             guard case .active = state else { return }
+            let found: Result<KeyArchive.Restored?, KeyArchive.Refusal>
             do throws(KeyArchive.Refusal) {
-                guard let restored = try archive.load(nowUnixSeconds: SystemClocks.unixSeconds()) else { return }
-                self.loop.execute {
-                    self.run(
-                        self.state.value.machine.restored(restored.keys, age: restored.age, now: self.now()))
-                }
+                found = .success(try archive.load(nowUnixSeconds: SystemClocks.unixSeconds()))
             } catch {
-                self.loop.execute { self.onEvent(.archiveRefused(reason: error.reason)) }
+                found = .failure(error)
             }
+            self.loop.execute { self.start(with: found) }
         }
+    }
+
+    private func start(with found: Result<KeyArchive.Restored?, KeyArchive.Refusal>) {
+        switch found {
+        case .success(let restored?):
+            run(state.value.machine.restored(restored.keys, age: restored.age, now: now()))
+        case .success(nil): break
+        case .failure(let refusal): onEvent(.archiveRefused(reason: refusal.reason))
+        }
+        run(state.value.machine.start(now: now()))
     }
 
     private func keep(_ keys: FetchedKeys, lifetime: Interval) {
