@@ -186,7 +186,7 @@ extension Rejection {
         case .algorithmNotAllowed:
             "The token's alg is not among the algorithms that this provider may sign with; see its algorithms setting."
         case .keyNotFound:
-            "None of the provider's published keys fits the token's kid and alg; is the token from this provider?"
+            "None of the provider's published keys fits the token's kid and alg; check that the token is this provider's."
         case .keyUnsuitable: "The provider's key for this token is too small, malformed or not on its curve."
         case .signatureInvalid: "The signature does not hold under the provider's key; the token was changed or forged."
         case .issuerMismatch: "The token's iss is not this provider's issuer, byte for byte."

@@ -5,25 +5,38 @@ package enum HTTPDate {
     ]
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
-    /// Unix seconds; `nil` for anything else, the obsolete formats among it.
+    /// Unix seconds; `nil` for anything else, the obsolete formats and days that no calendar has among it.
     package static func seconds(from text: String) -> Int64? {
-        let parts = text.split(whereSeparator: { $0 == " " || $0 == ":" })
-        guard parts.count == 8, parts[7] == "GMT", let day = Int64(parts[1]),
-            let month = months.firstIndex(of: String(parts[2])),
-            let year = Int64(parts[3]), let hour = Int64(parts[4]), let minute = Int64(parts[5]),
-            let second = Int64(parts[6]), (1...31).contains(day), (0...9999).contains(year), (0..<24).contains(hour),
-            (0..<60).contains(minute), (0...60).contains(second)
+        let bytes = Array(text.utf8)
+        guard bytes.count == 29 else { return nil }
+        func number(_ range: Range<Int>) -> Int64? {
+            bytes[range].reduce(0 as Int64?) { sum, byte in
+                guard let sum, (0x30...0x39).contains(byte) else { return nil }
+                return sum * 10 + Int64(byte - 0x30)
+            }
+        }
+        guard let day = number(5..<7), let year = number(12..<16), let hour = number(17..<19),
+            let minute = number(20..<22),
+            let second = number(23..<25),
+            let month = months.firstIndex(of: String(decoding: bytes[8..<11], as: UTF8.self))
         else { return nil }
-        return days(year: year, month: Int64(month) + 1, day: day) * 86400 + hour * 3600 + minute * 60 + second
+        // A leap second counts as the one after it.
+        let date = days(year: year, month: Int64(month) + 1, day: day)
+        let seconds = date * 86400 + hour * 3600 + minute * 60 + second
+        let isWritten = self.text(unixSeconds: second == 60 ? seconds - 1 : seconds)
+        let expected = second == 60 ? text.replacing(":60 ", with: ":59 ") : text
+        return isWritten == expected ? seconds : nil
     }
 
     package static func text(unixSeconds: Int64) -> String {
-        let (days, rest) = (unixSeconds / 86400, unixSeconds % 86400)
+        let days = unixSeconds >= 0 ? unixSeconds / 86400 : (unixSeconds - 86399) / 86400
+        let rest = unixSeconds - days * 86400
         let (year, month, day) = civil(days: days)
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let weekday = weekdays[Int(days % 7)]
+        let fourDigitYear = String(repeating: "0", count: max(4 - String(year).count, 0)) + String(year)
+        let weekday = weekdays[Int((days % 7 + 7) % 7)]
         let time = "\(two(rest / 3600)):\(two(rest / 60 % 60)):\(two(rest % 60))"
-        return "\(weekday), \(two(day)) \(months[Int(month) - 1]) \(year) \(time) GMT"
+        return "\(weekday), \(two(day)) \(months[Int(month) - 1]) \(fourDigitYear) \(time) GMT"
     }
 
     /// Days since 1970-01-01 in the proleptic Gregorian calendar; years begin in March here, so that leap days come last.

@@ -187,9 +187,11 @@ final class HTTPConnection: ChannelDuplexHandler {
             phase = .answering
             deadline = .max
             let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-            future.whenSuccess { response in
+            future.whenComplete { result in
                 let connection = bound.value
                 guard connection.phase == .answering else { return }
+                // A responder that can't even say what went wrong leaves nothing to say.
+                guard case .success(let response) = result else { return connection.close() }
                 connection.finish(response)
                 connection.resume()
             }

@@ -69,11 +69,8 @@ package protocol HTTPResponder: AnyObject {
 extension HTTPRequestHead {
     /// The path without a query, also of an absolute-form target (RFC 9112, section 3.2.2).
     package var path: Substring {
-        var target = uri[...]
-        if !target.utf8.starts(with: "/".utf8), let scheme = target.firstRange(of: "://") {
-            target = target[scheme.upperBound...].drop { $0 != "/" }
-        }
-        guard let query = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return target }
-        return target[..<query]
+        let target = uri[..<(uri.utf8.firstIndex(of: UInt8(ascii: "?")) ?? uri.endIndex)]
+        guard !target.utf8.starts(with: "/".utf8), let scheme = target.firstRange(of: "://") else { return target }
+        return target[scheme.upperBound...].drop { $0 != "/" }
     }
 }

@@ -15,6 +15,9 @@ enum AddressVetting {
         return false
     }
 
+    /// Whether a text is an IPv6 address.
+    static func isIPv6(_ text: String) -> Bool { octets(of: text, family: AF_INET6, count: 16) != nil }
+
     private static func octets(of address: String, family: CInt, count: Int) -> [UInt8]? {
         var octets = [UInt8](repeating: 0, count: count)
         return unsafe inet_pton(family, address, &octets) == 1 ? octets : nil
@@ -41,8 +44,10 @@ enum AddressVetting {
         if octets[0] == 0x20, octets[1] == 0x02 { return isPublicIPv4(Array(octets[2..<6])) }  // 6to4
         // Global unicast is 2000::/3; all else is loopback, unique local, link-local, multicast or unassigned.
         guard octets[0] & 0xe0 == 0x20 else { return false }
-        // Teredo and the other protocol assignments, documentation.
-        return
-            !(octets[0] == 0x20 && octets[1] == 0x01 && (octets[2] < 0x02 || (octets[2] == 0x0d && octets[3] == 0xb8)))
+        switch (octets[0], octets[1], octets[2], octets[3]) {
+        case (0x20, 0x01, 0x00...0x01, _), (0x20, 0x01, 0x0d, 0xb8): return false  // Teredo and others, documentation
+        case (0x3f, 0xff, 0x00...0x0f, _): return false  // documentation
+        default: return true
+        }
     }
 }

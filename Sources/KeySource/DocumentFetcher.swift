@@ -50,6 +50,29 @@ package struct DocumentFetcher: Sendable {
         }
     }
 
+    /// Runs an operation, and fails it when its time is up, whether or not it can be cancelled: a name that is being resolved
+    /// can't.
+    private func within<Value: Sendable>(
+        _ limit: Interval, _ operation: @escaping @Sendable () async throws(FetchFailure) -> Value
+    ) async throws(FetchFailure) -> Value {
+        let outcome = loop.makePromise(of: Result<Value, FetchFailure>.self)
+        let running = Task {
+            do throws(FetchFailure) {
+                outcome.succeed(.success(try await operation()))
+            } catch {
+                outcome.succeed(.failure(error))
+            }
+        }
+        let timeout = FetchFailure(.http, "no complete answer within \(limit.secondsRoundedUp) s")
+        let timer = loop.scheduleTask(in: .milliseconds(limit.milliseconds)) {
+            running.cancel()
+            outcome.succeed(.failure(timeout))
+        }
+        defer { timer.cancel() }
+        // The promise only ever succeeds.
+        return try await ((try? outcome.futureResult.get()) ?? .failure(timeout)).get()
+    }
+
     private enum Answer {
         case document(Document)
         case redirect(to: String)
@@ -149,29 +172,6 @@ package struct DocumentFetcher: Sendable {
         }
         return text
     }
-}
-
-/// Runs an operation, and fails it when its time is up.
-private func within<Value: Sendable>(
-    _ limit: Interval, _ operation: @escaping @Sendable () async throws(FetchFailure) -> Value
-) async throws(FetchFailure) -> Value {
-    let outcome = await withTaskGroup(of: Result<Value, FetchFailure>?.self) { group in
-        group.addTask {
-            do throws(FetchFailure) {
-                return .success(try await operation())
-            } catch {
-                return .failure(error)
-            }
-        }
-        group.addTask {
-            try? await Task.sleep(for: .milliseconds(limit.milliseconds))
-            return nil
-        }
-        defer { group.cancelAll() }
-        return await group.next() ?? nil
-    }
-    guard let outcome else { throw FetchFailure(.http, "no complete answer within \(limit.secondsRoundedUp) s") }
-    return try outcome.get()
 }
 
 extension FetchFailure {

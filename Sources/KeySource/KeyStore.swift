@@ -21,6 +21,7 @@ package final class KeyStore: Sendable {
         var waiters: [StateMachine.WaiterID: EventLoopPromise<StateMachine.Outcome>] = [:]
         var nextWaiterID = 0
         var timer: Scheduled<Void>?
+        var isStopped = false
         var subscribers: [Subscriber] = []
         var lastFailureAtUnixSeconds: Int64?
     }
@@ -95,6 +96,10 @@ package final class KeyStore: Sendable {
     ) -> EventLoopFuture<StateMachine.Outcome> {
         let promise = loop.makePromise(of: StateMachine.Outcome.self)
         loop.execute {
+            guard !self.state.value.isStopped else {
+                promise.succeed(.unavailable(retryAfter: .seconds(1)))
+                return
+            }
             let now = self.now()
             let id = self.state.value.nextWaiterID
             self.state.value.nextWaiterID += 1
@@ -119,6 +124,7 @@ package final class KeyStore: Sendable {
     private func now() -> MonotonicTime { SystemClocks.monotonic() }
 
     private func run(_ effects: [StateMachine.Effect]) {
+        guard !state.value.isStopped else { return }
         // Waiters go on once every subscriber has the new keys: else one would be told of keys that the next does not know.
         var delivered: EventLoopFuture<Void>?
         for effect in effects {
@@ -165,6 +171,7 @@ package final class KeyStore: Sendable {
     /// Stops the timer, and answers everyone who waits.
     package func stop() {
         loop.execute {
+            self.state.value.isStopped = true
             self.state.value.timer?.cancel()
             for promise in self.state.value.waiters.values {
                 promise.succeed(.unavailable(retryAfter: .seconds(1)))

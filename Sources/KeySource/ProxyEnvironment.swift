@@ -1,3 +1,5 @@
+private import FoundationEssentials
+
 /// The proxy that the environment names for https requests: `HTTPS_PROXY`, `NO_PROXY`, in either case of letters.
 ///
 /// By the conventions of curl: `NO_PROXY` is a list of host names, a leading full stop or none matching subdomains too, or
@@ -8,7 +10,7 @@ package struct ProxyEnvironment: Sendable, Equatable {
     package let credentials: Credentials?
     private let exceptions: [String]
 
-    /// What stands before the `@`.
+    /// What stands before the `@`, percent-decoded.
     package struct Credentials: Sendable, Equatable {
         package let user: String
         package let password: String
@@ -19,21 +21,14 @@ package struct ProxyEnvironment: Sendable, Equatable {
     /// - Throws: ``FetchFailure`` for a proxy that is no `http://` URL; without repeating it, since it may hold a password.
     package init?(_ environment: [String: String]) throws(FetchFailure) {
         guard let text = environment["HTTPS_PROXY"] ?? environment["https_proxy"], !text.isEmpty else { return nil }
-        let withoutScheme = text.hasPrefix("http://") ? text.dropFirst("http://".count) : text[...]
-        let authority = withoutScheme.prefix { $0 != "/" }
-        let at = authority.lastIndex(of: "@")
-        credentials = at.map { at in
-            let parts = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            return Credentials(user: String(parts[0]), password: parts.count > 1 ? String(parts[1]) : "")
-        }
-        let hostAndPort = at.map { authority[authority.index(after: $0)...] } ?? authority
-        do {
-            let address = try WebAddress("http://\(hostAndPort)", allowingHTTP: true)
-            host = address.host
-            port = hostAndPort.contains(":") ? address.port : 3128
-        } catch {
+        // curl takes `proxy.example:3128` too.
+        let url = URLComponents(string: text.contains("://") ? text : "http://" + text)
+        guard let url, url.scheme == "http", let host = url.host, !host.isEmpty else {
             throw FetchFailure(.connect, "HTTPS_PROXY is not of the form http://host:port")
         }
+        self.host = host.filter { $0 != "[" && $0 != "]" }
+        port = url.port ?? 3128
+        credentials = url.user.map { Credentials(user: $0, password: url.password ?? "") }
         exceptions = (environment["NO_PROXY"] ?? environment["no_proxy"] ?? "")
             .split(whereSeparator: { $0 == "," || $0 == " " })
             .map { ($0.hasPrefix(".") ? $0.dropFirst() : $0).lowercased() }

@@ -3,6 +3,7 @@
 /// Read by a small strict grammar rather than a lenient library: a URL that two readers could understand differently is
 /// how a request gets sent to the wrong host.
 package struct WebAddress: Sendable, Hashable {
+    /// The URL with its host in lower case: what is vetted and what is connected to must be the same text.
     package let text: String
     package let isSecure: Bool
     /// Lower case; an IPv6 address without its brackets.
@@ -34,7 +35,8 @@ package struct WebAddress: Sendable, Hashable {
         guard let (host, port) = Self.split(authority) else {
             throw FetchFailure(.address, "a URL needs a host, and a port from 1 to 65535 if any")
         }
-        self.text = text
+        let scheme = isSecure ? "https://" : "http://"
+        self.text = scheme + authority.lowercased() + rest.dropFirst(authority.count)
         self.host = host.lowercased()
         self.port = port ?? (isSecure ? 443 : 80)
     }
@@ -46,10 +48,7 @@ package struct WebAddress: Sendable, Hashable {
             guard let end = authority.firstIndex(of: "]") else { return nil }
             host = authority[authority.index(after: authority.startIndex)..<end]
             afterHost = authority[authority.index(after: end)...]
-            guard host.utf8.allSatisfy({ isHexadecimal($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") })
-            else {
-                return nil
-            }
+            guard AddressVetting.isIPv6(String(host)) else { return nil }
         } else {
             host = authority.prefix { $0 != ":" }
             afterHost = authority[host.endIndex...]
@@ -57,7 +56,10 @@ package struct WebAddress: Sendable, Hashable {
         }
         guard !host.isEmpty else { return nil }
         guard let colon = afterHost.first else { return (host, nil) }
-        guard colon == ":", let port = Int(afterHost.dropFirst()), (1...65535).contains(port) else { return nil }
+        let digits = afterHost.dropFirst()
+        guard colon == ":", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(digits),
+            (1...65535).contains(port)
+        else { return nil }
         return (host, port)
     }
 
@@ -65,15 +67,6 @@ package struct WebAddress: Sendable, Hashable {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-            true
-        default: false
-        }
-    }
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
         default: false
         }

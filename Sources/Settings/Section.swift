@@ -101,7 +101,7 @@ final class Section {
         }
         var values: [Value] = []
         for element in sequence {
-            guard let scalar = element.scalar, let value = read(scalar.string) else {
+            guard let scalar = element.scalar, !element.isNull, let value = read(scalar.string) else {
                 throw SettingsError(line: element.mark?.line, message: "each of \(name) must be \(expected)")
             }
             values.append(value)

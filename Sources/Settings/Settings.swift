@@ -37,8 +37,8 @@ package struct Settings: Sendable {
                 self = .unixSocket(path: path)
                 return
             }
-            guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
-                (0...65535).contains(port)
+            guard let colon = text.lastIndex(of: ":"), text[text.index(after: colon)...].allSatisfy(\.isNumber),
+                let port = Int(text[text.index(after: colon)...]), (0...65535).contains(port)
             else { return nil }
             var host = text[..<colon]
             if host.hasPrefix("["), host.hasSuffix("]") {
