@@ -30,7 +30,8 @@ package final class AssayServer: Sendable {
         }
     }
 
-    /// Binds both listeners, and begins to fetch keys. Never fails because a provider is down.
+    /// Takes over the keys that an earlier process kept, begins to fetch, and binds both listeners. Never fails because a
+    /// provider is down.
     ///
     /// - Throws: an I/O error where an address can't be bound.
     package static func start(
@@ -46,6 +47,7 @@ package final class AssayServer: Sendable {
             loops.append((loop, service))
         }
         try await connect(providers, to: loops)
+        try await EventLoopFuture.andAllSucceed(providers.map { $0.keys.start() }, on: group.next()).get()
 
         let placed = loops
         let services = Dictionary(uniqueKeysWithValues: placed.map { (ObjectIdentifier($0.loop), $0.service) })
@@ -64,7 +66,6 @@ package final class AssayServer: Sendable {
             configuration.admin, on: group, limits: configuration.limits, unixSeconds: SystemClocks.unixSeconds
         ) { loop in AdminResponder(service(on: loop), scrape: { scrape.page(on: loop) }) }
 
-        for provider in providers { provider.keys.start() }
         log.write(.info, "listening", [("listener", .text("service")), ("address", .text(serviceListener.address))])
         log.write(.info, "listening", [("listener", .text("admin")), ("address", .text(adminListener.address))])
         return AssayServer(

@@ -23,7 +23,7 @@ extension AssayServer {
             NIOLoopBound(try ServiceLoop(on: loop, settings, providers, sink), eventLoop: loop)
         }.get()
         try await connect(providers, to: [(loop, service)])
-        for provider in providers { provider.keys.start() }
+        try await EventLoopFuture.andAllSucceed(providers.map { $0.keys.start() }, on: loop).get()
         let response = try await loop.flatSubmit { () -> EventLoopFuture<HTTPResponse> in
             let head = HTTPRequestHead(
                 version: .http1_1, method: .POST, uri: "/v1/verify", headers: ["Content-Type": "application/json"])

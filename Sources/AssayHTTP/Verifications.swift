@@ -106,7 +106,7 @@ final class Verifications {
         }
     }
 
-    /// There are no keys: what can be refused without them is, and nothing waits that could not pass with them.
+    /// There are no keys: what can be refused without them is, and nothing has them fetched that could not pass with them.
     private func verdictWithoutKeys(_ token: UnverifiedToken, _ index: Int, _ now: UnixTime) -> Verdict {
         let policy = providers[index].policy
         do throws(Rejection) {
@@ -115,8 +115,8 @@ final class Verifications {
             return .refused(.rejected(error), provider: index)
         }
         let unavailable = Problem.keysUnavailable(retryAfterSeconds: 1)
-        guard token.wouldPassClaims(of: policy, now: now) else { return .refused(unavailable, provider: index) }
-        let need = KeyNeed(need: .anyKeys, version: snapshots[index]?.version ?? 0)
+        let mayFetch = token.wouldPassClaims(of: policy, now: now)
+        let need = KeyNeed(need: .anyKeys(mayFetch: mayFetch), version: snapshots[index]?.version ?? 0)
         return .needsKeys(need, provider: index, otherwise: unavailable)
     }
 

@@ -29,8 +29,9 @@ extension KeyStore {
 
         /// Why a request needs what the snapshot does not hold.
         package enum Need: Sendable, Equatable {
-            /// There are no usable keys at all.
-            case anyKeys
+            /// There are no usable keys at all. A token that could not pass with them does not cause a fetch, but waits for
+            /// the one that is under way.
+            case anyKeys(mayFetch: Bool)
             /// No key of the set carries the token's `kid`.
             case key(String)
             /// Nothing in the token says which key it needs, or it needs an algorithm that was not listed: only newer keys
@@ -68,6 +69,11 @@ extension KeyStore {
             let deadline: MonotonicTime
             /// Whether the fetch under way had begun before this waiter came, and so may miss what it needs.
             let cameLate: Bool
+
+            var needsAnyKeys: Bool { if case .anyKeys = need { true } else { false } }
+
+            /// Whether only a fetch that begins from now on will do: an operator has just changed something.
+            var needsAnotherFetch: Bool { cameLate && need == .refresh }
         }
 
         /// Keys were found that an earlier process had fetched, `age` ago.
@@ -78,8 +84,8 @@ extension KeyStore {
             let current = makeSnapshot(fetched, fetchedAt: fetchedAt)
             guard current.isUsable(at: now) else { return [] }
             snapshot = current
-            let resumed = waiters.filter { $0.need == .anyKeys }
-            waiters.removeAll { $0.need == .anyKeys }
+            let resumed = waiters.filter(\.needsAnyKeys)
+            waiters.removeAll(where: \.needsAnyKeys)
             return [.publish(current), .report(.keysChanged(keyIDs: current.keyIDs))]
                 + resumed.map { .resume($0.id, .changed) } + timer(now: now)
         }
@@ -100,10 +106,11 @@ extension KeyStore {
             }
             let isFetching = fetchStartedAt != nil
             switch need {
-            case .anyKeys:
+            case .anyKeys(let mayFetch):
                 // After a failure nobody waits for the next attempt, which backoff has put off.
-                if !isFetching, consecutiveFailures > 0, let nextFetch, nextFetch > now {
-                    return [.resume(id, .unavailable(retryAfter: nextFetch - now))]
+                let isPutOff = consecutiveFailures > 0 && (nextFetch ?? now) > now
+                if !isFetching, isPutOff || !mayFetch {
+                    return [.resume(id, .unavailable(retryAfter: (nextFetch ?? now) - now))]
                 }
             case .key(let keyID):
                 forgetOldEntries(now: now)
@@ -136,14 +143,13 @@ extension KeyStore {
             if wasFailing || previous.map({ $0.keyIDs != current.keyIDs }) ?? true {
                 effects.append(.report(.keysChanged(keyIDs: current.keyIDs)))
             }
-            for waiter in waiters {
+            for waiter in waiters where !waiter.needsAnotherFetch {
                 if !waiter.cameLate, case .key(let keyID) = waiter.need, !current.hasKey(keyID) {
                     remember(missing: keyID, now: now)
                 }
                 effects.append(.resume(waiter.id, waiter.cameLate ? .changed : .refreshed))
             }
-            waiters = []
-            return effects + timer(now: now)
+            return effects + fetchForLateWaiters(now: now) + timer(now: now)
         }
 
         /// The fetch under way failed; the keys we have stay as they are.
@@ -154,9 +160,10 @@ extension KeyStore {
             let pause = backoff()
             nextFetch = now + pause
             var effects: [Effect] = [.report(.fetchFailed(failure, isFirst: consecutiveFailures == 1))]
-            effects += waiters.map { .resume($0.id, .unavailable(retryAfter: pause)) }
-            waiters = []
-            return effects + timer(now: now)
+            for waiter in waiters where !waiter.needsAnotherFetch {
+                effects.append(.resume(waiter.id, .unavailable(retryAfter: pause)))
+            }
+            return effects + fetchForLateWaiters(now: now) + timer(now: now)
         }
 
         /// The time asked for by ``Effect/setTimer(_:)`` has come.
@@ -171,6 +178,14 @@ extension KeyStore {
 
         private func refuseFetch(to id: WaiterID) -> [Effect] {
             [.report(.unknownKeyFetchRefused), .resume(id, .unavailable(retryAfter: rules.unknownKeyWindow))]
+        }
+
+        /// Leaves only the waiters whom the fetch that has just ended did not serve, and begins another for them.
+        private mutating func fetchForLateWaiters(now: MonotonicTime) -> [Effect] {
+            waiters = waiters.filter(\.needsAnotherFetch).map { waiter in
+                Waiter(id: waiter.id, need: waiter.need, deadline: waiter.deadline, cameLate: false)
+            }
+            return waiters.isEmpty ? [] : beginFetch(now: now)
         }
 
         private func makeSnapshot(_ fetched: FetchedKeys, fetchedAt: MonotonicTime) -> KeySnapshot {

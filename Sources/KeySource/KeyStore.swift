@@ -53,21 +53,20 @@ package final class KeyStore: Sendable {
     }
 
     /// Looks for what an earlier process has kept, then begins to fetch.
-    package func start() {
+    ///
+    /// - Returns: done when kept keys, if any, have been given to the subscribers and the fetch has begun.
+    package func start() -> EventLoopFuture<Void> {
         guard let archive else {
-            loop.execute { self.run(self.state.value.machine.start(now: self.now())) }
-            return
+            return loop.submit { self.run(self.state.value.machine.start(now: self.now())) }
         }
-        threads.submit { state in
-            guard case .active = state else { return }
-            let found: Result<KeyArchive.Restored?, KeyArchive.Refusal>
+        return threads.runIfActive(eventLoop: loop) {
             do throws(KeyArchive.Refusal) {
-                found = .success(try archive.load(nowUnixSeconds: SystemClocks.unixSeconds()))
+                return Result<_, KeyArchive.Refusal>.success(
+                    try archive.load(nowUnixSeconds: SystemClocks.unixSeconds()))
             } catch {
-                found = .failure(error)
+                return .failure(error)
             }
-            self.loop.execute { self.start(with: found) }
-        }
+        }.map { self.start(with: $0) }
     }
 
     private func start(with found: Result<KeyArchive.Restored?, KeyArchive.Refusal>) {

@@ -29,8 +29,10 @@ struct Healthcheck: AsyncParsableCommand {
             listen = try file.settings().service
         }
         do {
-            let response = try await HTTPClient.shared.execute(
-                HTTPClientRequest(url: url(listen, ready ? "/readyz" : "/livez")), timeout: .seconds(3))
+            var request = HTTPClientRequest(url: url(listen, ready ? "/readyz" : "/livez"))
+            // For a socket the client sends no host of its own.
+            if case .unixSocket = listen { request.headers.add(name: "Host", value: "localhost") }
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(3))
             guard response.status == .ok else {
                 print("unhealthy: status \(response.status.code)")
                 throw ExitCode(1)
