@@ -1,0 +1,65 @@
+import JOSE
+import JSON
+import TestSupport
+import Testing
+
+/// JWK Sets as providers served them: each is read, with as many usable keys as it has.
+@Suite struct RealKeySets {
+    /// How many usable keys each set of a file has, in the file's order.
+    private static let usable: [(String, [Int])] = [
+        ("apple/jwks_2021.json", [3]), ("firebase/jwks.json", [1]), ("microsoft/jwks_2020_with_x5c.json", [3]),
+        ("microsoft/entra_common_latest.json", [7]), ("discovery/auth0_jwks.json", [2]),
+        ("discovery/cognito_jwks.json", [2]), ("discovery/google_jwks.json", [2]), ("discovery/okta_jwks.json", [2]),
+        // The other one is for encryption.
+        ("discovery/keycloak_jwks.json", [1]), ("rotation/apple.json", [4, 5, 4, 3, 4, 4]),
+        ("rotation/facebook.json", [2, 2, 2, 2, 2, 2]), ("rotation/gitlab.json", [2, 2, 2, 2]),
+        ("rotation/google.json", [2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 2, 3, 2]),
+        ("rotation/slack.json", [1, 1]), ("rotation/twitch.json", [1, 1, 1, 1]),
+        // Its RSA keys have 1024 bits; the one on P-256 is good.
+        ("rotation/yahoo.json", [1, 1, 1, 1, 1, 1, 1]),
+    ]
+
+    /// The `keys` of every JWK Set in a file.
+    private func sets(in tree: JSONTree) -> [[JSONTree]] {
+        switch tree {
+        case .object(let members):
+            if let keys = members["keys"]?.array { return [keys] }
+            return members.sorted { $0.key < $1.key }.flatMap { sets(in: $0.value) }
+        case .array(let elements): return elements.flatMap { sets(in: $0) }
+        default: return []
+        }
+    }
+
+    @Test(arguments: usable)
+    func `every set is read, with the usable keys it has`(file: String, expected: [Int]) throws {
+        let sets = try sets(in: Vectors.json("real/\(file)"))
+        let read = try sets.map { try JWKSet(jwkSet($0)) }
+        #expect(read.map { $0.keys.filter(\.isUsable).count } == expected)
+        // None is lost: what can't be used is kept, to say so.
+        #expect(read.map(\.keys.count) == sets.map(\.count))
+    }
+
+    @Test func `no file of key sets is left out`() throws {
+        var found: [String] = []
+        for folder in try Vectors.names(in: "real") {
+            for name in try Vectors.names(in: "real/\(folder)") where name.hasSuffix(".json") {
+                if try !sets(in: Vectors.json("real/\(folder)/\(name)")).isEmpty { found.append("\(folder)/\(name)") }
+            }
+        }
+        #expect(Set(found) == Set(Self.usable.map(\.0)))
+        print(
+            "Real key sets, COUNT:", Self.usable.map(\.1.count).reduce(0, +), "sets,",
+            Self.usable.flatMap(\.1).reduce(0, +), "usable keys")
+    }
+
+    @Test func `Yahoo's small keys are unsuitable, and spoil nothing`() throws {
+        for snapshot in try Vectors.json("real/rotation/yahoo.json").list("snapshots") {
+            let set = try JWKSet(jwkSet(snapshot.member("jwks").list("keys")))
+            for key in set.keys { #expect(key.isUsable == (key.keyType == "EC")) }
+            let small = try #require(set.keys.first { $0.keyType == "RSA" })
+            let header = #"{"alg":"RS256","kid":\#(json(.string(try #require(small.keyID))))}"#
+            let token = compactJWS(header: header, payload: "{}", signedBy: .rsa)
+            #expect(try refusal(token, snapshot.member("jwks").list("keys")) == .keyUnsuitable)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+"""How the subcommands are called, in one place; and `assay dev` as a process."""
+
+import json
+import subprocess
+
+from . import client, service
+
+
+def verify(config, **options: str) -> list[str]:
+    """`assay verify`: reads a token on stdin."""
+    return [
+        "verify",
+        "--config",
+        str(config),
+        *(part for name, value in options.items() for part in ("--" + name, value)),
+    ]
+
+
+def config_check(config) -> list[str]:
+    return ["config", "check", "--config", str(config)]
+
+
+def healthcheck(address: str, *, ready: bool = False) -> list[str]:
+    """`assay healthcheck`: asks a running service whether it runs, or whether it is ready."""
+    return ["healthcheck", "--address", address, *(["--ready"] if ready else [])]
+
+
+DEV = ["dev", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--issuer-listen", "127.0.0.1:0"]
+DEV_PROVIDERS = ["apple", "google"]
+DISCOVERY = "/{}/.well-known/openid-configuration"
+TOKEN = "/{}/token"
+ROTATE = "/rotate"
+
+
+class Dev(service.Process):
+    """`assay dev`: a service and an issuer whose tokens it trusts."""
+
+    def __init__(self):
+        super().__init__(*DEV)
+        try:
+            self.api = client.Client(self.listening("service"))
+            self.admin = client.Client(self.listening("admin"))
+            self.issuer_address = self.listening("issuer")
+            self.issuer = client.Connection(self.issuer_address)
+        except BaseException:
+            self.kill()
+            raise
+
+    def ask_issuer(self, method: str, path: str, body=None) -> client.Response:
+        """The issuer is no part of the contract, so its answers are not held against it."""
+        octets = None if body is None else json.dumps(body).encode()
+        self.issuer.send(client.request_bytes(method, path, octets))
+        return self.issuer.unchecked_response(method)
+
+    def token(self, provider: str, **request) -> dict:
+        response = self.ask_issuer("POST", TOKEN.format(provider), request)
+        assert response.status == 200, response
+        return response.json
+
+    def printed_commands(self) -> list[str]:
+        """The command lines shown at the start, in order: those with `curl` in them that are no comment."""
+        self.wait_for(lambda: any("curl " in line for line in self.output))
+        return [line.strip() for line in list(self.output) if "curl " in line and not line.lstrip().startswith("#")]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, exception, *_):
+        try:
+            if exception is None:
+                self.api.close()
+                self.admin.close()
+                self.issuer.close()
+                self.terminate()
+                assert self.wait() == 0
+        finally:
+            self.kill()
+
+
+def run_shell(script: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        ["bash", "-euc", script], capture_output=True, text=True, timeout=service.DEADLINE, check=False
+    )

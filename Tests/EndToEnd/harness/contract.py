@@ -1,0 +1,203 @@
+"""What the contract promises of every answer. Each one that a test sees comes by here, and is kept in `recording`."""
+
+import contextlib
+import json
+import os
+import re
+
+# Every code, with the only status it comes with (contract, section 3).
+STATUS = {
+    "request_invalid": 400,
+    "audience_not_configured": 400,
+    "caller_unauthenticated": 401,
+    "not_found": 404,
+    "provider_unknown": 404,
+    "method_not_allowed": 405,
+    "request_timeout": 408,
+    "request_too_large": 413,
+    "content_type_unsupported": 415,
+    "headers_too_large": 431,
+    "token_malformed": 422,
+    "header_unsupported": 422,
+    "algorithm_not_allowed": 422,
+    "key_not_found": 422,
+    "key_unsuitable": 422,
+    "signature_invalid": 422,
+    "issuer_mismatch": 422,
+    "audience_mismatch": 422,
+    "authorized_party_mismatch": 422,
+    "token_expired": 422,
+    "token_not_yet_valid": 422,
+    "token_too_old": 422,
+    "auth_time_too_old": 422,
+    "claim_missing": 422,
+    "claim_invalid": 422,
+    "nonce_required": 422,
+    "nonce_missing": 422,
+    "nonce_mismatch": 422,
+    "nonce_replayed": 422,
+    "at_hash_missing": 422,
+    "at_hash_mismatch": 422,
+    "c_hash_missing": 422,
+    "c_hash_mismatch": 422,
+    "keys_unavailable": 503,
+    "overloaded": 503,
+    "shutting_down": 503,
+}
+RETRY_AFTER = {"keys_unavailable", "overloaded", "shutting_down"}
+NAMES_CLAIM = {"claim_missing", "claim_invalid"}
+PROBLEM_MEMBERS = {"type", "title", "status", "detail", "code", "request_id"}
+
+STRING, INTEGER, BOOLEAN, NULL = str, int, bool, type(None)
+IDENTITY = {
+    "provider": {STRING},
+    "issuer": {STRING},
+    "subject": {STRING},
+    "email": {STRING, NULL},
+    "email_verified": {BOOLEAN, NULL},
+    "email_trust": {"authoritative", "verified", "unverified", None},
+    "is_private_email": {BOOLEAN, NULL},
+    "name": {STRING, NULL},
+    "given_name": {STRING, NULL},
+    "family_name": {STRING, NULL},
+    "name_source": {"token", "client", None},
+    "preferred_username": {STRING, NULL},
+    "picture": {STRING, NULL},
+    "locale": {STRING, NULL},
+    "real_user_status": {"unsupported", "unknown", "likely_real", None},
+    "transfer_subject": {STRING, NULL},
+    "tenant": {STRING, NULL},
+    "hosted_domain": {STRING, NULL},
+}
+TOKEN = {
+    "audience": {list},
+    "authorized_party": {STRING, NULL},
+    "issued_at": {INTEGER},
+    "expires_at": {INTEGER},
+    "not_before": {INTEGER, NULL},
+    "auth_time": {INTEGER, NULL},
+    "token_id": {STRING, NULL},
+    "session_id": {STRING, NULL},
+    "acr": {STRING, NULL},
+    "amr": {list},
+    "algorithm": {STRING},
+    "key_id": {STRING, NULL},
+    "nonce_match": {"sha256_hex", "sha256_base64url", "plain", None},
+}
+KEYS = {"source": {"network", "disk", "file"}, "age_seconds": {INTEGER}, "stale": {BOOLEAN}}
+
+# Every (method, path, status, code, body) seen; another test may hold it against openapi.yaml.
+recording: list[dict] = []
+
+
+def unique_members(pairs):
+    names = [name for name, _ in pairs]
+    assert len(names) == len(set(names)), f"duplicate member in an answer: {names}"
+    return dict(pairs)
+
+
+def strict_json(text: bytes):
+    return json.loads(text.decode("utf-8"), object_pairs_hook=unique_members)
+
+
+def check(method: str, path: str, response, request_id: str | None = None) -> None:
+    """Records an answer and holds it against the contract."""
+    _record(method, path, response)
+    assert_promised(method, path, response, request_id)
+
+
+def assert_promised(method: str, path: str, response, request_id: str | None = None) -> None:
+    """Asserts what holds for every answer; `request_id` is the one the caller sent, if any."""
+    ids = response.all("X-Request-Id")
+    assert len(ids) == 1, f"one X-Request-Id expected, not {ids}"
+    assert re.fullmatch(r"[\x21-\x7e]{1,128}", ids[0]), ids
+    if request_id is not None and re.fullmatch(r"[\x21-\x7e]{1,128}", request_id):
+        assert ids[0] == request_id
+    assert response.all("Cache-Control") == ["no-store"], response.headers
+    assert response.status != 500, response
+
+    content_type = (response.header("Content-Type") or "").split(";")[0].strip()
+    if response.status >= 400 and method != "HEAD":
+        if path.split("?")[0] == "/readyz" and response.status == 503 and content_type == "application/json":
+            strict_json(response.body)
+            return
+        assert content_type == "application/problem+json", response.headers
+        problem = check_problem(strict_json(response.body), response.status)
+        assert problem["request_id"] == ids[0]
+        _check_headers(response, problem["code"])
+    elif response.status == 200 and path == "/v1/verify":
+        assert content_type == "application/json"
+        check_success(strict_json(response.body))
+    elif response.status == 200 and path == "/v1/verify/batch":
+        assert content_type == "application/json"
+        batch = strict_json(response.body)
+        assert set(batch) == {"results"}
+        for result in batch["results"]:
+            if "error" in result:
+                assert set(result) == {"error"}
+                assert check_problem(result["error"])["request_id"] == ids[0]
+            else:
+                check_success(result)
+
+
+def check_problem(problem: dict, status: int | None = None) -> dict:
+    code = problem.get("code")
+    assert code in STATUS, problem
+    expected = PROBLEM_MEMBERS | ({"claim"} if code in NAMES_CLAIM else set())
+    assert set(problem) == expected, problem
+    assert problem["type"] == "urn:assay:problem:" + code
+    assert problem["status"] == STATUS[code], problem
+    assert status is None or problem["status"] == status, problem
+    assert all(isinstance(problem[name], str) and problem[name] for name in expected - {"status"}), problem
+    assert "\n" not in problem["detail"]
+    if "claim" in expected:
+        assert problem["claim"] in problem["detail"], problem
+    return problem
+
+
+def _check_headers(response, code: str) -> None:
+    if code in RETRY_AFTER:
+        assert re.fullmatch(r"[1-9]\d{0,4}", response.header("Retry-After") or ""), response.headers
+    if code == "method_not_allowed":
+        assert re.fullmatch(r"[A-Z]+(, ?[A-Z]+)*", response.header("Allow") or ""), response.headers
+
+
+def check_success(answer: dict) -> None:
+    """The members of a 200 answer of a single verify: all of them, no others, each of its type."""
+    assert set(answer) - {"claims"} == {"identity", "token", "keys"}, answer
+    _check_members(answer["identity"], IDENTITY)
+    _check_members(answer["token"], TOKEN)
+    _check_members(answer["keys"], KEYS)
+    assert answer["token"]["audience"] and all(type(entry) is str for entry in answer["token"]["audience"])
+    assert all(type(entry) is str for entry in answer["token"]["amr"])
+    assert answer["keys"]["age_seconds"] >= 0
+    identity = answer["identity"]
+    assert 1 <= len(identity["subject"]) <= 255
+    assert (identity["email"] is None) == (identity["email_trust"] is None)
+
+
+def _check_members(members: dict, expected: dict) -> None:
+    assert set(members) == set(expected), members
+    for name, allowed in expected.items():
+        value = members[name]
+        assert type(value) in allowed or (type(value) in (str, NULL) and value in allowed), (name, value)
+
+
+def _record(method: str, path: str, response) -> None:
+    code, body = None, response.body.decode("utf-8", "replace")
+    with contextlib.suppress(ValueError, AttributeError):
+        code = json.loads(body).get("code")
+    recording.append({"method": method, "path": path, "status": response.status, "code": code, "body": body})
+
+
+def dump_recording() -> None:
+    """Writes the recording as JSON lines to the file that ASSAY_RECORD names, if it does."""
+    if file := os.environ.get("ASSAY_RECORD"):
+        with open(file, "w", encoding="utf-8") as output:
+            output.writelines(json.dumps(entry) + "\n" for entry in recording)
+
+
+def assert_code(response, *codes: str) -> dict:
+    """Asserts that a problem has one of these codes, where the contract leaves more than one open; returns it."""
+    assert response.code in codes, f"expected {' or '.join(codes)}: {response}"
+    return response.json

@@ -1,0 +1,168 @@
+"""A real key server on loopback: discovery documents and JWK Sets of many issuers, told apart by path.
+
+What it answers can be switched at any time, and it counts what it is asked. A delay is an event that a test sets, never
+a sleep.
+"""
+
+import contextlib
+import json
+import ssl
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from . import tokens
+
+
+class Document:
+    """One address of the key server: what it answers, and how often it was asked."""
+
+    def __init__(self, body):
+        self._condition = threading.Condition()
+        self._gate = threading.Event()
+        self._gate.set()
+        self.count = 0
+        self.requests = []
+        self.reset(body)
+
+    def reset(self, body) -> None:
+        """Back to 200 with this body: a JSON value, bytes, or a function that is called for each answer."""
+        self.body = body
+        self.status = 200
+        self.headers = {"Content-Type": "application/json"}
+
+    def hold(self) -> None:
+        """From now on the request arrives and is not answered until `release`."""
+        self._gate.clear()
+
+    def release(self) -> None:
+        self._gate.set()
+
+    def wait_for(self, count: int, timeout: float = 10) -> None:
+        """Waits until it has been asked `count` times in all."""
+        with self._condition:
+            assert self._condition.wait_for(lambda: self.count >= count, timeout), f"asked {self.count} times"
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        with self._condition:
+            self.count += 1
+            self.requests.append(dict(handler.headers))
+            self._condition.notify_all()
+        self._gate.wait(30)
+        body = self.body() if callable(self.body) else self.body
+        body = body if isinstance(body, bytes) else json.dumps(body).encode()
+        handler.send_response(self.status)
+        headers = {"Content-Length": str(len(body))} | self.headers
+        for name, value in headers.items():
+            if value is not None:
+                handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(body)
+
+
+class Issuer:
+    """An OpenID Provider as far as a verifier sees it."""
+
+    def __init__(self, server: "KeyServer", name: str, keys: list[tokens.Key]):
+        self.name = name
+        self.url = f"{server.url}/{name}"
+        self.keys = keys
+        self.discovery = Document(self.discovery_document)
+        self.jwks = Document(self.jwk_set)
+        server.documents[f"/{name}/.well-known/openid-configuration"] = self.discovery
+        server.documents[f"/{name}/keys"] = self.jwks
+
+    @property
+    def jwks_uri(self) -> str:
+        return self.url + "/keys"
+
+    def discovery_document(self, **members) -> dict:
+        return {
+            "issuer": self.url,
+            "authorization_endpoint": self.url + "/authorize",
+            "token_endpoint": self.url + "/token",
+            "jwks_uri": self.jwks_uri,
+            "response_types_supported": ["code"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": sorted({key.default_algorithm for key in self.keys}),
+        } | members
+
+    def jwk_set(self) -> dict:
+        return {"keys": [key.jwk() for key in self.keys]}
+
+    def claims(self, **claims) -> dict:
+        """The claims of a good token for the audience `client`; `None` leaves a claim out."""
+        now = tokens.now()
+        usual = {"iss": self.url, "sub": "user-1", "aud": "client", "exp": now + 600, "iat": now}
+        return {name: value for name, value in (usual | claims).items() if value is not None}
+
+    def key(self, kid: str) -> tokens.Key:
+        return next(key for key in self.keys if key.kid == kid)
+
+    def token(self, **claims) -> str:
+        """A token by the first key; claims as in `claims`."""
+        return tokens.jws(self.keys[0], self.claims(**claims))
+
+    def rotate(self, *keys: tokens.Key) -> None:
+        """Publishes other keys from now on."""
+        self.keys = list(keys)
+
+
+class QuietServer(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def handle_error(self, request, client_address):
+        """A client that goes away, or that trusts our certificate as little as it should, is no news."""
+
+
+class KeyServer:
+    """The HTTP server behind all issuers of a test; with a context, it speaks TLS."""
+
+    def __init__(self, tls: ssl.SSLContext | None = None):
+        self.documents: dict[str, Document] = {}
+        self.unexpected: list[str] = []
+        documents, unexpected = self.documents, self.unexpected
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                document = documents.get(self.path)
+                if document is None:
+                    unexpected.append(self.path)
+                    self.send_error(404)
+                    return
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                    document.answer(self)
+
+            def log_message(self, *_):
+                pass
+
+        self._server = QuietServer(("127.0.0.1", 0), Handler)
+        self.port = self._server.server_address[1]
+        if tls:
+            # The handshake is for the connection's own thread, not for the one that accepts.
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._thread.start()
+
+    def issuer(self, name: str, *keys: tokens.Key) -> Issuer:
+        return Issuer(self, name, list(keys) or [tokens.rsa_key()])
+
+    def document(self, path: str, body) -> Document:
+        """Any other address."""
+        self.documents[path] = Document(body)
+        return self.documents[path]
+
+    def close(self) -> None:
+        for document in self.documents.values():
+            document.release()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

@@ -1,0 +1,123 @@
+"""`POST /v1/verify/batch`: many requests, each with an answer of its own."""
+
+import pytest
+
+from harness.contract import assert_code
+from harness.tokens import ALGORITHMS, jws
+
+
+def batch(service, items, **headers):
+    return service.api.post("/v1/verify/batch", {"items": items}, headers)
+
+
+def codes(response) -> list[str | None]:
+    assert response.status == 200, response
+    return [result["error"]["code"] if "error" in result else None for result in response.json["results"]]
+
+
+def test_each_item_is_answered_in_order(service, apple, google, oidc):
+    items = [
+        {"id_token": apple.token(sub="first")},
+        {"id_token": "not a token"},
+        {"id_token": google.token(exp=1)},
+        {"id_token": oidc.token(nonce="n"), "nonce": "n", "include_claims": True},
+        {"id_token": oidc.token(nonce="n"), "nonce": "other"},
+        {"id_token": oidc.token(sub="last"), "provider": "oidc"},
+    ]
+    response = batch(service, items)
+    assert codes(response) == [None, "token_malformed", "token_expired", None, "nonce_mismatch", None]
+    results = response.json["results"]
+    assert results[0]["identity"]["subject"] == "first"
+    assert results[3]["claims"]["nonce"] == "n"
+    assert "claims" not in results[5]
+    assert results[5]["identity"]["subject"] == "last"
+
+
+def test_an_item_is_answered_as_a_single_request_is(service, oidc):
+    token = oidc.token(email="a@example.com", jti="1")
+    single = service.accept(token)
+    [result] = batch(service, [{"id_token": token}]).json["results"]
+    assert (result["identity"], result["token"]) == (single["identity"], single["token"])
+
+
+def test_an_item_that_is_no_request_fails_alone(service, oidc):
+    """A wrong member or type in one item is that item's fault; the others are answered."""
+    good = {"id_token": oidc.token()}
+    wrong = [
+        {},
+        {"id_token": 5},
+        {"id_token": oidc.token(), "nonse": "x"},
+        {"id_token": oidc.token(), "nonce": ""},
+        {"id_token": oidc.token(), "max_age": -1},
+    ]
+    found = codes(batch(service, [good, *wrong, good]))
+    assert found == [None] + ["request_invalid"] * len(wrong) + [None]
+
+
+def test_every_kind_of_refusal_has_its_place_in_a_batch(service, oidc):
+    items = [
+        {"id_token": oidc.token(), "provider": "nobody"},
+        {"id_token": oidc.token(), "audience": "stranger"},
+        {"id_token": jws(oidc.keys[0], oidc.claims(), typ="at+jwt")},
+        {"id_token": oidc.token()[:-4] + "AAAA"},
+        {"id_token": oidc.token(sub=None)},
+    ]
+    expected = [
+        "provider_unknown",
+        "audience_not_configured",
+        "header_unsupported",
+        "signature_invalid",
+        "claim_missing",
+    ]
+    response = batch(service, items)
+    assert codes(response) == expected
+    assert response.json["results"][4]["error"]["claim"] == "sub"
+
+
+def test_a_batch_has_1_to_256_items(service, oidc):
+    item = {"id_token": oidc.token()}
+    assert codes(batch(service, [item] * 256)) == [None] * 256
+    assert_code(batch(service, []), "request_invalid")
+    assert_code(batch(service, [item] * 257), "request_invalid")
+
+
+def test_every_algorithm_may_be_in_one_batch(service, oidc):
+    items = [
+        {"id_token": jws(oidc.key(kind), oidc.claims(), algorithm=algorithm)} for algorithm, kind in ALGORITHMS.items()
+    ]
+    response = batch(service, items)
+    assert [result["token"]["algorithm"] for result in response.json["results"]] == list(ALGORITHMS)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{}", b"[]", b'{"items":null}', b'{"items":{}}', b'{"items":"x"}', b'{"items":[{"id_token":"x"}],"more":1}']
+    + [b'{"items":[],"items":[]}', b'{"items":[{"id_token":"x"}]}x', b'{"items":[{"id_token":"x","id_token":"y"}]}']
+    + [b'{"items":[{"id_token":"\xff"}]}', b'{"items":[{"id_token":"x"},]}'],
+)
+def test_a_body_that_is_no_batch_is_invalid(service, body):
+    assert_code(service.api.post("/v1/verify/batch", body), "request_invalid")
+
+
+@pytest.mark.parametrize("item", [b"null", b"5", b'"x"', b"[]", b"true"])
+def test_an_item_that_is_no_object_is_invalid(service, oidc, item):
+    good = b'{"id_token":"' + oidc.token().encode() + b'"}'
+    response = service.api.post("/v1/verify/batch", b'{"items":[' + good + b"," + item + b"]}")
+    if response.status == 200:
+        assert codes(response) == [None, "request_invalid"]
+    else:
+        assert_code(response, "request_invalid")
+
+
+def test_a_batch_may_be_larger_than_a_single_body(service, oidc):
+    item = {"id_token": oidc.token(filler="x" * 6000)}
+    assert codes(batch(service, [item] * 100)) == [None] * 100
+
+
+def test_a_batch_needs_json(service):
+    assert_code(service.api.post("/v1/verify/batch", b"{}", {"Content-Type": "text/plain"}), "content_type_unsupported")
+
+
+def test_the_problems_of_a_batch_have_the_batchs_request_id(service):
+    response = batch(service, [{"id_token": "x"}], **{"X-Request-Id": "batch-7"})
+    assert response.json["results"][0]["error"]["request_id"] == "batch-7"

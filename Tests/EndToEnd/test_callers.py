@@ -1,0 +1,97 @@
+"""`caller_unauthenticated`: API keys by their digests."""
+
+import json
+
+import pytest
+
+from harness.client import request_bytes
+from harness.contract import assert_code
+from harness.service import Service, provider
+from harness.tokens import ec_key, sha256_hex
+
+FIRST, SECOND = "first-key-0123456789", "second-key-9876543210"
+
+
+@pytest.fixture(scope="module")
+def issuer(shared_server):
+    return shared_server.issuer("callers", ec_key("callers"))
+
+
+@pytest.fixture(scope="module")
+def guarded(issuer):
+    with Service(provider(issuer), api_keys=[sha256_hex(FIRST), sha256_hex(SECOND)]) as service:
+        yield service.wait_until_ready()
+
+
+@pytest.mark.parametrize("key", [FIRST, SECOND])
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+def test_any_configured_key_will_do(guarded, issuer, scheme, key):
+    response = guarded.verify(issuer.token(), {"Authorization": f"{scheme} {key}"})
+    assert response.status == 200, response
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Bearer wrong",
+        f"Bearer {FIRST}x",
+        f"Bearer {FIRST[:-1]}",
+        f"Bearer {FIRST.upper()}",
+        f"Bearer {FIRST} x",
+        f"Bearer {sha256_hex(FIRST)}",
+        f"Basic {FIRST}",
+        f"Basic Zmlyc3Q6{FIRST}",
+        FIRST,
+        f"Bearer{FIRST}",
+        f"Bearer {FIRST},Bearer x",
+        "Bearer " + "x" * 8000,
+    ],
+)
+def test_no_key_or_a_wrong_one_is_refused(guarded, issuer, authorization):
+    for path, body in [
+        ("/v1/verify", {"id_token": issuer.token()}),
+        ("/v1/verify/batch", {"items": [{"id_token": "x"}]}),
+    ]:
+        response = guarded.api.post(path, body, {"Authorization": authorization})
+        assert_code(response, "caller_unauthenticated")
+        # RFC 9110, section 15.5.2: a 401 says how to do better.
+        assert (response.header("WWW-Authenticate") or "").startswith("Bearer")
+
+
+def test_two_keys_at_once_are_refused(guarded, issuer):
+    body = json.dumps({"id_token": issuer.token()}).encode()
+    headers = {"Authorization": f"Bearer {FIRST}", "authorization": "Bearer wrong"}
+    with guarded.api.connect() as connection:
+        connection.send(request_bytes("POST", "/v1/verify", body, headers))
+        assert_code(connection.response("POST", "/v1/verify"), "caller_unauthenticated", "request_invalid")
+
+
+def test_a_caller_is_known_before_the_body_is_judged(guarded):
+    for body in (b"{", b"", b'{"id_token":5}'):
+        assert_code(guarded.api.post("/v1/verify", body), "caller_unauthenticated")
+    assert_code(guarded.api.post("/v1/verify", b"{", {"Authorization": f"Bearer {FIRST}"}), "request_invalid")
+
+
+def test_health_and_the_admin_listener_need_no_key(guarded):
+    for path in ("/livez", "/readyz"):
+        assert guarded.api.get(path).status == 200
+        assert guarded.admin.get(path).status == 200
+    for path in ("/metrics", "/v1/providers"):
+        assert guarded.admin.get(path).status == 200
+    assert guarded.admin.post("/v1/providers/oidc/refresh").status == 200
+
+
+def test_a_refused_caller_is_counted_and_not_named_in_the_log(guarded, issuer):
+    guarded.verify(issuer.token(), {"Authorization": "Bearer canary-wrong-key", "X-Request-Id": "refused-caller"})
+    entry = guarded.wait_for_entry(message="request", request_id="refused-caller")
+    assert (entry["status"], entry["code"]) == (401, "caller_unauthenticated")
+    assert not any("canary-wrong-key" in line or FIRST in line or sha256_hex(FIRST) in line for line in guarded.log)
+
+
+def test_without_configured_keys_any_authorization_is_ignored(service, oidc):
+    assert service.verify(oidc.token(), {"Authorization": "Bearer whatever"}).status == 200
+    assert service.verify(oidc.token(), {"Authorization": "nonsense"}).status == 200

@@ -1,0 +1,165 @@
+"""The subcommands other than `serve`: verify, config check, healthcheck, version, help."""
+
+import json
+import re
+
+import pytest
+
+from harness import commands
+from harness.contract import check_problem, check_success
+from harness.service import Service, apple_like, provider, run, write_config
+from harness.tokens import ec_key, sha256_hex
+
+
+@pytest.fixture
+def issuer(server):
+    return server.issuer("op", ec_key("op"))
+
+
+@pytest.fixture
+def config(issuer, tmp_path):
+    return write_config(tmp_path, {"providers": [provider(issuer)]})
+
+
+# verify
+
+
+def test_verify_prints_the_identity(config, issuer):
+    result = run(*commands.verify(config), stdin=issuer.token())
+    assert result.returncode == 0, result
+    answer = json.loads(result.stdout)
+    check_success(answer)
+    assert answer["identity"]["subject"] == "user-1"
+
+
+def test_verify_takes_a_token_with_a_line_end(config, issuer):
+    assert run(*commands.verify(config), stdin=issuer.token() + "\n").returncode == 0
+
+
+def test_verify_takes_a_nonce_and_a_provider(server, tmp_path):
+    apple = server.issuer("apple", ec_key("apple"))
+    config = write_config(tmp_path, {"providers": [apple_like(apple, algorithms=["ES256"])]})
+    token = apple.token(nonce=sha256_hex("raw"))
+    result = run(*commands.verify(config, nonce="raw", provider="apple"), stdin=token)
+    assert result.returncode == 0, result
+    assert json.loads(result.stdout)["token"]["nonce_match"] == "sha256_hex"
+    assert run(*commands.verify(config, nonce="other"), stdin=token).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("claims", "code"),
+    [
+        ({"exp": 1}, "token_expired"),
+        ({"aud": "stranger"}, "audience_mismatch"),
+        ({"nonce": "n"}, "nonce_required"),
+        ({"iss": "https://x"}, "provider_unknown"),
+        ({"sub": None}, "claim_missing"),
+    ],
+)
+def test_verify_prints_the_problem_and_fails(config, issuer, claims, code):
+    result = run(*commands.verify(config), stdin=issuer.token(**claims))
+    assert result.returncode == 1, result
+    problem = json.loads(result.stdout)
+    assert problem["code"] == code
+    check_problem(problem)
+
+
+@pytest.mark.parametrize("token", ["", "\n", "not a token", "a.b.c", "x" * 100_000])
+def test_verify_refuses_what_is_no_token(config, token):
+    result = run(*commands.verify(config), stdin=token)
+    assert result.returncode == 1, result
+    assert json.loads(result.stdout)["code"] in ("token_malformed", "provider_unknown")
+
+
+def test_verify_takes_bytes_that_are_no_text(config):
+    result = run(*commands.verify(config), stdin=b"\xff\xfe.\x80.\x00")
+    assert result.returncode == 1, result
+    assert json.loads(result.stdout)["code"] in ("token_malformed", "request_invalid")
+
+
+def test_verify_says_that_keys_are_unavailable(config, issuer):
+    issuer.discovery.status = 500
+    result = run(*commands.verify(config), stdin=issuer.token())
+    assert result.returncode == 1, result
+    assert json.loads(result.stdout)["code"] == "keys_unavailable"
+
+
+def test_verify_never_prints_the_token(config, issuer):
+    token = issuer.token(sub=None, nonce="canary-nonce", email="canary@example.com")
+    result = run(*commands.verify(config, nonce="canary-other"), stdin=token)
+    assert result.returncode == 1
+    for part in token.split("."):
+        assert part.encode() not in result.stdout + result.stderr
+    assert b"canary" not in result.stdout + result.stderr
+
+
+# healthcheck
+
+
+def test_healthcheck_tells_running_from_ready_from_absent(issuer):
+    issuer.discovery.status = 500
+    with Service(provider(issuer)) as service:
+        for address in (service.api.address, service.admin.address):
+            assert run(*commands.healthcheck(address)).returncode == 0
+            assert run(*commands.healthcheck(address, ready=True)).returncode == 1
+        issuer.discovery.status = 200
+        service.wait_until_ready()
+        for address in (service.api.address, service.admin.address):
+            result = run(*commands.healthcheck(address, ready=True))
+            assert result.returncode == 0, result
+    assert run(*commands.healthcheck(service.api.address)).returncode == 1
+
+
+def test_healthcheck_asks_over_a_unix_socket(issuer, tmp_path_factory):
+    path = f"unix:{tmp_path_factory.mktemp('h')}/a.sock"
+    with Service(provider(issuer), service={"listen": path}) as service:
+        service.wait_until_ready()
+        result = run(*commands.healthcheck(path, ready=True))
+        assert result.returncode == 0, result
+
+
+def test_healthcheck_finds_the_address_in_the_settings(issuer, tmp_path):
+    with Service(provider(issuer)) as service:
+        settings = {"service": {"listen": service.api.address}, "providers": [provider(issuer)]}
+        config = write_config(tmp_path, settings)
+        result = run("healthcheck", "--config", str(config))
+        assert result.returncode == 0, result
+
+
+# the rest
+
+
+def test_the_version_is_printed():
+    result = run("--version")
+    assert result.returncode == 0
+    assert re.fullmatch(rb"assay \d+\.\d+\.\d+\S*( \(.+\))?\n", result.stdout), result
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["help"], ["serve", "--help"], ["config", "--help"], ["verify", "--help"]]
+)
+def test_help_is_printed(arguments):
+    result = run(*arguments)
+    assert result.returncode == 0
+    assert b"USAGE" in result.stdout.upper()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["serve", "--nonsense"], ["config", "nonsense"], ["serve", "--config"]]
+)
+def test_a_wrong_argument_is_a_usage_error(arguments):
+    result = run(*arguments)
+    assert result.returncode not in (0, 1) or result.returncode == 64, result
+    assert result.stderr and not result.stdout
+
+
+def test_a_port_in_use_ends_the_process_with_a_reason(issuer, tmp_path):
+    with Service(provider(issuer)) as service:
+        settings = {
+            "service": {"listen": service.api.address},
+            "admin": {"listen": "127.0.0.1:0"},
+            "providers": [provider(issuer)],
+        }
+        result = run("serve", "--config", str(write_config(tmp_path, settings)))
+        assert result.returncode not in (0, -6, -11), result
+        assert service.api.address.encode() in result.stderr

@@ -1,0 +1,202 @@
+"""Connections and headers: keep-alive, pipelining, both listeners, unix sockets, request ids, caching."""
+
+import json
+import re
+
+import pytest
+
+from harness.client import Client, request_bytes
+from harness.contract import assert_code
+from harness.service import Service, provider
+from harness.tokens import ec_key
+
+
+def verify_bytes(token: str, **headers: str) -> bytes:
+    return request_bytes("POST", "/v1/verify", json.dumps({"id_token": token}).encode(), headers)
+
+
+def test_a_connection_serves_many_requests(service, oidc):
+    with service.api.connect() as connection:
+        for number in range(20):
+            connection.send(verify_bytes(oidc.token(sub=f"user-{number}")))
+            assert connection.response("POST", "/v1/verify").json["identity"]["subject"] == f"user-{number}"
+
+
+def test_a_refused_request_leaves_the_connection_open(service, oidc):
+    with service.api.connect() as connection:
+        for octets, code in [
+            (verify_bytes("x"), "token_malformed"),
+            (request_bytes("POST", "/v1/verify", b"{"), "request_invalid"),
+            (request_bytes("GET", "/nowhere"), "not_found"),
+            (request_bytes("GET", "/v1/verify"), "method_not_allowed"),
+            (request_bytes("POST", "/v1/verify", b"{}", {"Content-Type": "text/plain"}), "content_type_unsupported"),
+            (verify_bytes(oidc.token()), None),
+        ]:
+            connection.send(octets)
+            method, path, _ = octets.decode("latin-1").split(" ", 2)
+            response = connection.response(method, path)
+            assert response.code == code, response
+
+
+def test_close_is_heeded(service):
+    with service.api.connect() as connection:
+        connection.send(request_bytes("GET", "/livez", headers={"Connection": "close"}))
+        assert (connection.response("GET", "/livez").header("Connection") or "").lower() == "close"
+        assert connection.closed()
+
+
+def test_pipelined_requests_are_answered_in_order(service, oidc):
+    requests = []
+    for number in range(30):
+        named = {"X-Request-Id": str(number)}
+        if number % 3 == 0:
+            requests.append(("GET", "/livez", request_bytes("GET", "/livez", headers=named)))
+        else:
+            requests.append(("POST", "/v1/verify", verify_bytes(oidc.token(), **named)))
+    with service.api.connect() as connection:
+        connection.send(b"".join(octets for _, _, octets in requests))
+        for number, (method, path, _) in enumerate(requests):
+            assert connection.response(method, path, request_id=str(number)).status == 200
+
+
+def test_pipelined_requests_are_answered_in_order_though_one_waits_for_keys(server):
+    old, new = ec_key("old"), ec_key("new")
+    issuer = server.issuer("op", old)
+    with Service(provider(issuer)) as service:
+        service.wait_until_ready()
+        before = issuer.token()
+        issuer.rotate(new, old)
+        issuer.jwks.hold()
+        tokens = [before, issuer.token(), before, "x", before]
+        with service.api.connect() as connection:
+            connection.send(b"".join(verify_bytes(token, **{"X-Request-Id": str(n)}) for n, token in enumerate(tokens)))
+            assert connection.response("POST", "/v1/verify", request_id="0").status == 200
+            issuer.jwks.wait_for(2)
+            connection.send(verify_bytes(before, **{"X-Request-Id": "5"}))
+            issuer.jwks.release()
+            statuses = [connection.response("POST", "/v1/verify", request_id=str(n)).status for n in range(1, 6)]
+            assert statuses == [200, 200, 422, 200, 200]
+
+
+def test_a_client_that_closes_its_half_while_waiting_is_answered(server):
+    old, new = ec_key("old"), ec_key("new")
+    issuer = server.issuer("op", old)
+    with Service(provider(issuer)) as service:
+        service.wait_until_ready()
+        before = issuer.token()
+        issuer.rotate(new, old)
+        issuer.jwks.hold()
+        with service.api.connect() as connection:
+            connection.send(verify_bytes(issuer.token()) + verify_bytes(before))
+            issuer.jwks.wait_for(2)
+            connection.finish_sending()
+            issuer.jwks.release()
+            for _ in range(2):
+                assert connection.response("POST", "/v1/verify").status == 200
+            assert connection.closed()
+
+
+def test_a_client_that_leaves_while_waiting_does_no_harm(server):
+    old, new = ec_key("old"), ec_key("new")
+    issuer = server.issuer("op", old)
+    with Service(provider(issuer)) as service:
+        service.wait_until_ready()
+        issuer.rotate(new)
+        issuer.jwks.hold()
+        connection = service.api.connect()
+        connection.send(verify_bytes(issuer.token()))
+        issuer.jwks.wait_for(2)
+        connection.close()
+        issuer.jwks.release()
+        service.accept(issuer.token())
+
+
+def test_a_client_that_reads_nothing_is_read_no_further(service, oidc):
+    """Its answers must not pile up in memory, and others must not wait."""
+    octets = request_bytes("GET", "/readyz") * 1000
+    with service.api.connect() as greedy:
+        greedy.socket.settimeout(0.5)
+        with pytest.raises(TimeoutError):
+            for _ in range(1000):
+                greedy.send(octets)
+        for _ in range(5):
+            service.accept(oidc.token())
+
+
+# listeners
+
+
+def test_health_answers_on_both_listeners(service):
+    for listener in (service.api, service.admin):
+        assert listener.get("/livez").status == 200
+        assert listener.get("/readyz").status == 200
+
+
+def test_the_service_may_listen_on_a_unix_socket(server, tmp_path_factory):
+    issuer = server.issuer("op", ec_key("unix"))
+    directory = tmp_path_factory.mktemp("s")
+    path, admin = f"unix:{directory}/a.sock", f"unix:{directory}/b.sock"
+    with Service(provider(issuer), service={"listen": path}, admin={"listen": admin}) as service:
+        assert (service.api.address, service.admin.address) == (path, admin)
+        service.wait_until_ready()
+        service.accept(issuer.token())
+        assert service.admin.get("/metrics").status == 200
+        assert_code(service.api.post("/v1/verify", b"{"), "request_invalid")
+    # What a process left behind does not keep the next one from starting.
+    with Service(provider(issuer), service={"listen": path}, admin={"listen": admin}) as service:
+        service.wait_until_ready()
+        service.accept(issuer.token())
+
+
+def test_the_service_may_listen_on_ipv6(server):
+    issuer = server.issuer("op", ec_key("ipv6"))
+    with Service(provider(issuer), service={"listen": "[::1]:0"}) as service:
+        assert service.api.address.startswith("[::1]:")
+        service.wait_until_ready()
+        service.accept(issuer.token())
+
+
+# X-Request-Id
+
+
+@pytest.mark.parametrize("value", ["a", "0123-abc_DEF.~", "!\"#$%&'()*+,-./:;<=>?@[]^`{|}\\", "x" * 128])
+def test_the_callers_request_id_is_given_back(service, value):
+    assert service.api.get("/livez", {"X-Request-Id": value}).header("X-Request-Id") == value
+    problem = service.api.post("/v1/verify", b"{", {"X-Request-Id": value})
+    assert problem.json["request_id"] == value
+
+
+@pytest.mark.parametrize("value", ["", "x" * 129, "a b", "a\tb", "ümlaut", "\x7f", "x" * 4000])
+def test_any_other_request_id_is_replaced(service, value):
+    response = service.api.post("/v1/verify", b"{", {"X-Request-Id": value})
+    assert response.header("X-Request-Id") != value
+    assert response.json["request_id"] == response.header("X-Request-Id")
+
+
+def test_two_request_ids_are_no_request_id(service):
+    with service.api.connect() as connection:
+        connection.send(request_bytes("GET", "/livez", headers={"X-Request-Id": "one", "x-request-id": "two"}))
+        assert connection.response("GET", "/livez").status in (200, 400)
+
+
+def test_new_request_ids_differ(service):
+    ids = {service.api.get("/livez").header("X-Request-Id") for _ in range(50)}
+    assert len(ids) == 50
+    assert all(re.fullmatch(r"[\x21-\x7e]{8,128}", found) for found in ids)
+
+
+def test_every_answer_has_a_date_and_says_what_it_is(service, oidc):
+    for response in (
+        service.api.get("/livez"),
+        service.verify(oidc.token()),
+        service.api.get("/nowhere"),
+        service.admin.get("/metrics"),
+    ):
+        assert re.fullmatch(r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT", response.header("Date"))
+        assert response.header("Content-Type")
+        assert response.header("Server") is None
+
+
+def test_a_client_may_use_both_listeners_by_name(service):
+    port = service.api.address.rsplit(":", 1)[1]
+    assert Client(f"localhost:{port}").get("/livez").status == 200

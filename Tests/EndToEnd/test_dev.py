@@ -1,0 +1,120 @@
+"""`assay dev`: a service and an issuer to try it with, on loopback only."""
+
+import pytest
+
+from harness import commands
+from harness.commands import DEV_PROVIDERS, DISCOVERY, ROTATE, Dev, run_shell
+from harness.contract import assert_code
+from harness.service import run
+
+
+@pytest.fixture(scope="module")
+def dev():
+    with Dev() as process:
+        yield process
+
+
+def verify(dev, token: dict, **members):
+    return dev.api.post("/v1/verify", {"id_token": token["id_token"], "nonce": token["nonce"]} | members)
+
+
+@pytest.mark.parametrize("provider", DEV_PROVIDERS)
+def test_the_issuer_has_discovery_and_keys(dev, provider):
+    document = dev.ask_issuer("GET", DISCOVERY.format(provider)).json
+    assert document["issuer"] == f"http://{dev.issuer_address}/{provider}"
+    assert document["jwks_uri"] == f"http://{dev.issuer_address}/{provider}/keys"
+    keys = dev.ask_issuer("GET", f"/{provider}/keys").json["keys"]
+    assert keys
+    for key in keys:
+        assert {"kty", "kid"} <= set(key)
+        assert not {"d", "p", "q", "k"} & set(key), "a private key"
+
+
+@pytest.mark.parametrize("provider", DEV_PROVIDERS)
+def test_its_tokens_verify(dev, provider):
+    token = dev.token(provider, nonce="raw nonce")
+    assert token["nonce"] == "raw nonce"
+    answer = verify(dev, token)
+    assert answer.status == 200, answer
+    assert answer.json["identity"]["provider"] == provider
+    assert answer.json["identity"]["issuer"] == f"http://{dev.issuer_address}/{provider}"
+    assert answer.json["token"]["nonce_match"] == ("sha256_hex" if provider == "apple" else "plain")
+    assert_code(verify(dev, token, nonce="other"), "nonce_mismatch")
+
+
+def test_a_nonce_is_made_where_none_is_given(dev):
+    first, second = dev.token("apple"), dev.token("apple")
+    assert first["nonce"] and first["nonce"] != second["nonce"]
+    assert verify(dev, first).status == 200
+
+
+@pytest.mark.parametrize(
+    ("claims", "code"),
+    [
+        ({"exp": 1}, "token_expired"),
+        ({"aud": "someone else"}, "audience_mismatch"),
+        ({"iss": "https://elsewhere.example.com"}, "provider_unknown"),
+        ({"sub": ""}, "claim_missing"),
+        ({"email_verified": "perhaps"}, "claim_invalid"),
+    ],
+)
+def test_claims_can_be_overridden_to_see_a_refusal(dev, claims, code):
+    assert_code(verify(dev, dev.token("google", nonce="n", claims=claims)), code)
+
+
+def test_overridden_claims_show_in_the_identity(dev):
+    token = dev.token(
+        "apple", nonce="n", claims={"sub": "me", "email": "a@privaterelay.appleid.com", "email_verified": "true"}
+    )
+    identity = verify(dev, token).json["identity"]
+    assert (identity["subject"], identity["is_private_email"], identity["email_trust"]) == ("me", True, "authoritative")
+
+
+def test_keys_rotate_on_demand(dev):
+    before = {provider: dev.ask_issuer("GET", f"/{provider}/keys").json for provider in DEV_PROVIDERS}
+    assert dev.ask_issuer("POST", ROTATE).status in (200, 204)
+    for provider in DEV_PROVIDERS:
+        assert dev.ask_issuer("GET", f"/{provider}/keys").json != before[provider]
+        token = dev.token(provider, nonce="n")
+        assert verify(dev, token).status == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/"),
+        ("GET", "/nobody/keys"),
+        ("POST", "/nobody/token"),
+        ("GET", "/apple/token"),
+        ("GET", "/rotate"),
+        ("DELETE", "/apple/keys"),
+    ],
+)
+def test_the_issuer_refuses_what_it_does_not_know(dev, method, path):
+    assert dev.ask_issuer(method, path).status in (404, 405)
+
+
+def test_a_token_request_that_is_no_json_is_refused(dev):
+    for body in ("nonsense", [], 5):
+        assert dev.ask_issuer("POST", "/apple/token", body).status == 400
+
+
+def test_the_printed_commands_work_when_pasted(dev):
+    commands_shown = dev.printed_commands()
+    assert len(commands_shown) >= 2
+    result = run_shell("\n".join(commands_shown))
+    assert result.returncode == 0, result
+    # An identity, and the refusal of another sign-in's nonce.
+    assert '"identity"' in result.stdout, result
+    assert "nonce_mismatch" in result.stdout, result
+
+
+@pytest.mark.parametrize("option", ["--listen", "--admin-listen", "--issuer-listen"])
+@pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"])
+def test_an_address_that_others_can_reach_is_refused(option, address):
+    arguments = list(commands.DEV)
+    arguments[arguments.index(option) + 1] = address
+    result = run(*arguments)
+    assert result.returncode not in (0, -4, -5, -6, -11), result
+    assert b"loopback" in result.stderr
+    assert b'"listening"' not in result.stderr

@@ -1,0 +1,406 @@
+"""Every member of the answer to a token that holds: `identity`, `token`, `keys`, `claims`."""
+
+import json
+
+import pytest
+
+from harness.tokens import ALGORITHMS, jws, key_for, now, sha256_hex
+
+APPLE_RELAYS = ["privaterelay.appleid.com", "private.icloud.com"]
+
+
+def identity(service, issuer, **claims) -> dict:
+    return service.accept(issuer.token(**claims))["identity"]
+
+
+def test_a_minimal_token_has_null_for_what_it_does_not_say(service, oidc):
+    claims = oidc.claims()
+    answer = service.accept(jws(oidc.keys[0], claims))
+    assert answer == {
+        "identity": {
+            "provider": "oidc",
+            "issuer": oidc.url,
+            "subject": "user-1",
+            "email": None,
+            "email_verified": None,
+            "email_trust": None,
+            "is_private_email": None,
+            "name": None,
+            "given_name": None,
+            "family_name": None,
+            "name_source": None,
+            "preferred_username": None,
+            "picture": None,
+            "locale": None,
+            "real_user_status": None,
+            "transfer_subject": None,
+            "tenant": None,
+            "hosted_domain": None,
+        },
+        "token": {
+            "audience": ["client"],
+            "authorized_party": None,
+            "issued_at": claims["iat"],
+            "expires_at": claims["exp"],
+            "not_before": None,
+            "auth_time": None,
+            "token_id": None,
+            "session_id": None,
+            "acr": None,
+            "amr": [],
+            "algorithm": "RS256",
+            "key_id": "rsa",
+            "nonce_match": None,
+        },
+        "keys": {"source": "network", "age_seconds": answer["keys"]["age_seconds"], "stale": False},
+    }
+    assert 0 <= answer["keys"]["age_seconds"] < 120
+
+
+def test_a_token_that_says_everything_is_reported_in_full(service, oidc):
+    time = now()
+    claims = oidc.claims(
+        email="a@example.com",
+        email_verified=True,
+        name="Ada Lovelace",
+        given_name="Ada",
+        family_name="Lovelace",
+        preferred_username="ada",
+        picture="https://example.com/ada.png",
+        locale="en-GB",
+        tid="tenant-1",
+        hd="example.com",
+        aud=["client", "other-client"],
+        azp="client",
+        nbf=time - 5,
+        auth_time=time - 50,
+        jti="token-1",
+        sid="session-1",
+        acr="urn:mace:incommon:iap:silver",
+        amr=["pwd", "otp"],
+        nonce="n-1",
+    )
+    answer = service.accept(jws(oidc.keys[0], claims), nonce="n-1")
+    assert answer["identity"] == {
+        "provider": "oidc",
+        "issuer": oidc.url,
+        "subject": "user-1",
+        "email": "a@example.com",
+        "email_verified": True,
+        "email_trust": "verified",
+        "is_private_email": None,
+        "name": "Ada Lovelace",
+        "given_name": "Ada",
+        "family_name": "Lovelace",
+        "name_source": "token",
+        "preferred_username": "ada",
+        "picture": "https://example.com/ada.png",
+        "locale": "en-GB",
+        "real_user_status": None,
+        "transfer_subject": None,
+        "tenant": "tenant-1",
+        "hosted_domain": "example.com",
+    }
+    assert answer["token"] == {
+        "audience": ["client", "other-client"],
+        "authorized_party": "client",
+        "issued_at": claims["iat"],
+        "expires_at": claims["exp"],
+        "not_before": time - 5,
+        "auth_time": time - 50,
+        "token_id": "token-1",
+        "session_id": "session-1",
+        "acr": "urn:mace:incommon:iap:silver",
+        "amr": ["pwd", "otp"],
+        "algorithm": "RS256",
+        "key_id": "rsa",
+        "nonce_match": "plain",
+    }
+
+
+def test_an_apple_token_is_reported_in_full(service, apple):
+    token = apple.token(
+        sub="001234.abcd.0123",
+        email="xyz@privaterelay.appleid.com",
+        email_verified="true",
+        is_private_email="true",
+        real_user_status=2,
+        transfer_sub="001234.efgh.0456",
+        nonce=sha256_hex("raw nonce"),
+        nonce_supported=True,
+        auth_time=now() - 10,
+    )
+    answer = service.accept(token, nonce="raw nonce")
+    expected = {
+        "provider": "apple",
+        "issuer": apple.url,
+        "subject": "001234.abcd.0123",
+        "email": "xyz@privaterelay.appleid.com",
+        "email_verified": True,
+        "email_trust": "authoritative",
+        "is_private_email": True,
+        "real_user_status": "likely_real",
+        "transfer_subject": "001234.efgh.0456",
+    }
+    assert expected.items() <= answer["identity"].items()
+    assert answer["token"]["nonce_match"] == "sha256_hex"
+    assert answer["token"]["key_id"] == "apple-1"
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_the_algorithm_and_key_id_are_those_of_the_header(service, oidc, algorithm):
+    kind = ALGORITHMS[algorithm]
+    token = service.accept(jws(oidc.key(kind), oidc.claims(), algorithm=algorithm))["token"]
+    assert (token["algorithm"], token["key_id"]) == (algorithm, kind)
+
+
+# email_verified and email_trust
+
+TRUE, FALSE = [True, "true", 1], [False, "false", 0]
+
+
+@pytest.mark.parametrize("value", TRUE + FALSE, ids=repr)
+def test_email_verified_may_be_a_boolean_a_string_or_an_integer(service, oidc, value):
+    found = identity(service, oidc, email="a@example.com", email_verified=value)
+    assert found["email_verified"] is (value in TRUE)
+    assert found["email_trust"] == ("verified" if value in TRUE else "unverified")
+
+
+@pytest.mark.parametrize("value", ["TRUE", "True", "yes", "1", "0", "", 2, -1, 1.0, 0.5, [], [True], {}], ids=repr)
+@pytest.mark.parametrize("claim", ["email_verified", "is_private_email"])
+def test_any_other_value_of_a_boolean_claim_is_invalid(service, apple, claim, value):
+    token = apple.token(**{"email": "a@example.com", claim: value})
+    assert service.reject(token, "claim_invalid")["claim"] == claim
+
+
+@pytest.mark.parametrize("claim", ["email_verified", "is_private_email"])
+def test_a_null_boolean_claim_is_invalid(service, apple, claim):
+    payload = json.dumps(apple.claims(email="a@example.com"))[:-1] + f',"{claim}":null}}'
+    assert service.reject(jws(apple.keys[0], payload), "claim_invalid")["claim"] == claim
+
+
+def test_an_address_nobody_vouches_for_is_unverified(service, oidc):
+    found = identity(service, oidc, email="a@example.com")
+    assert (found["email_verified"], found["email_trust"]) == (None, "unverified")
+
+
+def test_email_verified_without_an_address_has_no_trust(service, oidc):
+    found = identity(service, oidc, email_verified=True)
+    assert (found["email"], found["email_verified"], found["email_trust"]) == (None, True, None)
+
+
+@pytest.mark.parametrize("value", [5, ["a@example.com"], {}, True], ids=repr)
+def test_an_address_that_is_no_string_is_invalid(service, oidc, value):
+    assert service.reject(oidc.token(email=value), "claim_invalid")["claim"] == "email"
+
+
+@pytest.mark.parametrize(
+    ("domain", "trust"),
+    [(domain, "authoritative") for domain in [*APPLE_RELAYS, "icloud.com", "me.com", "mac.com", "ICloud.COM"]]
+    + [
+        (domain, "verified")
+        for domain in [
+            "example.com",
+            "noticloud.com",
+            "icloud.com.example.com",
+            "x.icloud.com",
+            "gmail.com",
+            "icloud.com.",
+        ]
+    ],
+)
+def test_apple_is_authoritative_for_its_own_domains_only(service, apple, domain, trust):
+    assert identity(service, apple, email=f"a@{domain}", email_verified=True)["email_trust"] == trust
+    assert identity(service, apple, email=f"a@{domain}", email_verified=False)["email_trust"] == "unverified"
+
+
+@pytest.mark.parametrize(
+    ("email", "hd", "trust"),
+    [
+        ("a@gmail.com", None, "authoritative"),
+        ("a@googlemail.com", None, "authoritative"),
+        ("a@GMAIL.com", None, "authoritative"),
+        ("a@example.com", "example.com", "authoritative"),
+        ("a@Example.com", "example.com", "authoritative"),
+        ("a@example.com", None, "verified"),
+        ("a@example.com", "other.com", "verified"),
+        ("a@sub.example.com", "example.com", "verified"),
+        ("a@victim.com", "gmail.com", "verified"),
+        ("a@gmail.com.example.com", None, "verified"),
+        ("a@notgmail.com", None, "verified"),
+        ("a@gmail.com@example.com", None, "verified"),
+    ],
+)
+def test_google_is_authoritative_for_gmail_and_the_hosted_domain_only(service, google, email, hd, trust):
+    assert identity(service, google, email=email, email_verified=True, hd=hd)["email_trust"] == trust
+    assert identity(service, google, email=email, email_verified=False, hd=hd)["email_trust"] == "unverified"
+
+
+@pytest.mark.parametrize("email", ["a@gmail.com", "a@icloud.com", "a@example.com"])
+def test_no_other_provider_is_authoritative_for_any_address(service, oidc, email):
+    found = identity(service, oidc, email=email, email_verified=True, hd="example.com")
+    assert found["email_trust"] == "verified"
+
+
+# is_private_email
+
+
+@pytest.mark.parametrize("domain", [*APPLE_RELAYS, "PrivateRelay.AppleID.com"])
+@pytest.mark.parametrize("claim", [None, False, "false", 0, True])
+def test_a_relay_domain_is_private_whatever_the_claim_says(service, apple, domain, claim):
+    assert identity(service, apple, email=f"a@{domain}", is_private_email=claim)["is_private_email"] is True
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        "icloud.com",
+        "example.com",
+        "notprivaterelay.appleid.com",
+        "x.privaterelay.appleid.com",
+        "privaterelay.appleid.com.example.com",
+    ],
+)
+def test_another_domain_is_not_private_unless_apple_says_so(service, apple, domain):
+    assert identity(service, apple, email=f"a@{domain}")["is_private_email"] is False
+    assert identity(service, apple, email=f"a@{domain}", is_private_email="false")["is_private_email"] is False
+    assert identity(service, apple, email=f"a@{domain}", is_private_email="true")["is_private_email"] is True
+    assert identity(service, apple, email=f"a@{domain}", is_private_email=True)["is_private_email"] is True
+
+
+def test_without_an_address_nothing_is_said_of_privacy(service, apple):
+    assert identity(service, apple)["is_private_email"] is None
+
+
+def test_elsewhere_privacy_is_what_the_claim_says_if_anything(service, oidc):
+    assert identity(service, oidc, email="a@privaterelay.appleid.com")["is_private_email"] is None
+    assert identity(service, oidc, email="a@example.com", is_private_email="true")["is_private_email"] is True
+    assert identity(service, oidc, email="a@example.com", is_private_email=False)["is_private_email"] is False
+
+
+def test_relay_domains_are_configurable(service, world):
+    issuer = world["own-relay"]
+    assert identity(service, issuer, email="a@Relay.Example.com")["is_private_email"] is True
+    assert identity(service, issuer, email="a@privaterelay.appleid.com")["is_private_email"] is not True
+
+
+# names
+
+
+def test_names_of_the_token_win_over_those_of_the_client(service, apple):
+    user = {"name": {"firstName": "Eve", "lastName": "Client"}}
+    answer = service.accept(apple.token(given_name="Ada"), user=user)["identity"]
+    assert (answer["given_name"], answer["family_name"], answer["name_source"]) == ("Ada", None, "token")
+    assert answer["name"] is None
+
+
+def test_the_clients_user_object_may_fill_in_names(service, apple):
+    user = {"name": {"firstName": "Ada", "lastName": "Lovelace"}, "email": "evil@example.com"}
+    answer = service.accept(apple.token(email="a@icloud.com", email_verified=True), user=user)["identity"]
+    assert (answer["given_name"], answer["family_name"], answer["name_source"]) == ("Ada", "Lovelace", "client")
+    assert answer["name"] == "Ada Lovelace"
+    assert answer["email"] == "a@icloud.com"
+
+
+def test_the_clients_user_object_never_gives_an_address(service, apple):
+    answer = service.accept(apple.token(), user={"email": "evil@icloud.com"})["identity"]
+    assert (answer["email"], answer["email_trust"], answer["is_private_email"]) == (None, None, None)
+    assert answer["name_source"] is None
+
+
+def test_one_name_of_the_client_is_enough(service, apple):
+    answer = service.accept(apple.token(), user={"name": {"firstName": "Ada"}})["identity"]
+    assert (answer["given_name"], answer["family_name"], answer["name"]) == ("Ada", None, "Ada")
+    assert answer["name_source"] == "client"
+
+
+# provider-specific members
+
+
+@pytest.mark.parametrize(("number", "status"), [(0, "unsupported"), (1, "unknown"), (2, "likely_real"), (3, None)])
+def test_apples_real_user_status_is_a_word(service, apple, number, status):
+    assert identity(service, apple, real_user_status=number)["real_user_status"] == status
+
+
+def test_real_user_status_is_apples_alone(service, oidc):
+    assert identity(service, oidc, real_user_status=2)["real_user_status"] is None
+
+
+def test_an_alias_of_the_issuer_is_reported_as_the_canonical_one(service, world, google):
+    assert identity(service, google, iss="accounts.google.com")["issuer"] == google.url
+    aliased = world["aliased"]
+    for alias in ["https://old.example.com", "https://account.example.com"]:
+        assert identity(service, aliased, iss=alias) == identity(service, aliased)
+
+
+# text and numbers
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'quote " and \\ backslash',
+        "tab\tnewline\nreturn\r",
+        "\x01\x1f",
+        "Zoë 漢字 🐈",
+        "\u2028\u2029",
+        "</script>",
+        "e\u0301",
+    ],
+    ids=ascii,
+)
+def test_text_comes_through_unchanged(service, oidc, text):
+    assert identity(service, oidc, name=text, picture=text)["name"] == text
+
+
+@pytest.mark.parametrize(
+    ("claim", "member"),
+    [("exp", "expires_at"), ("iat", "issued_at"), ("nbf", "not_before"), ("auth_time", "auth_time")],
+)
+def test_a_fractional_time_is_floored(service, oidc, claim, member):
+    time = now() + (500 if claim == "exp" else -5)
+    assert service.accept(oidc.token(**{claim: time + 0.9}))["token"][member] == time
+
+
+@pytest.mark.parametrize("claim", ["name", "picture", "locale", "preferred_username", "acr", "jti", "sid", "tid"])
+def test_a_descriptive_claim_of_another_type_is_null(service, oidc, claim):
+    service.accept(oidc.token(**{claim: {"language": "en", "country": "US"}}))
+
+
+def test_claims_are_only_there_when_asked_for(service, oidc):
+    assert "claims" not in service.accept(oidc.token())
+    assert "claims" not in service.accept(oidc.token(), include_claims=False)
+    assert service.accept(oidc.token(), include_claims=True)["claims"]["sub"] == "user-1"
+
+
+def test_claims_are_the_payloads_own_text(service, oidc):
+    odd = (
+        '"n":[1e3, 1.50, -0, 9007199254740993, 1E+2, 123456789012345678901234567890],'
+        '"s":"\\u00e9\\/\\ud83d\\ude00 \\u0061"'
+    )
+    payload = "{ " + odd + ",\n" + json.dumps(oidc.claims())[1:]
+    response = service.verify(jws(oidc.keys[0], payload), include_claims=True)
+    assert response.status == 200, response
+    assert payload.encode() in response.body
+
+
+def test_claims_full_of_escapes_come_back_bounded(service, oidc):
+    payload = json.dumps(oidc.claims(filler="\u00e9" * 1800))
+    assert len(payload) > 10_000
+    response = service.verify(jws(oidc.keys[0], payload), include_claims=True)
+    assert response.json["claims"]["filler"] == "\u00e9" * 1800
+    assert len(response.body) < 4 * len(payload)
+
+
+def test_providers_are_told_apart_where_they_share_a_key_id(service, apple, google):
+    assert service.accept(apple.token())["identity"]["provider"] == "apple"
+    assert service.accept(google.token())["identity"]["provider"] == "google"
+
+
+def test_a_repeated_token_gets_the_same_answer(service, oidc):
+    token = jws(key_for("P-256"), oidc.claims(nonce="n"))
+    first, second = (service.accept(token, nonce="n") for _ in range(2))
+    assert first["identity"] == second["identity"]
+    assert first["token"] == second["token"]
+    service.reject(token, "nonce_mismatch", nonce="m")
+    service.reject(token, "nonce_required")

@@ -1,0 +1,242 @@
+"""Sizes and deadlines: 413, 431, 408, and clients that lie about what they send."""
+
+import contextlib
+import json
+
+import pytest
+
+from harness.client import ConnectionClosed, request_bytes
+from harness.contract import assert_code
+from harness.service import Service, provider
+from harness.tokens import rsa_key
+
+KIB = 1024
+
+
+@pytest.fixture(scope="module")
+def issuer(shared_server):
+    return shared_server.issuer("limits", rsa_key())
+
+
+@pytest.fixture(scope="module")
+def hasty(issuer):
+    """A service that waits one second for a request."""
+    with Service(provider(issuer), limits={"request_timeout": "1s"}) as service:
+        yield service.wait_until_ready()
+
+
+def padded(token: str, length: int) -> bytes:
+    """A request body of just this length."""
+    body = json.dumps({"id_token": token}).encode()
+    return body[:-1] + b" " * (length - len(body)) + b"}"
+
+
+# bodies
+
+
+def test_a_body_of_64_kib_is_read_and_a_larger_one_is_not(hasty, issuer):
+    token = issuer.token()
+    assert hasty.api.post("/v1/verify", padded(token, 64 * KIB)).status == 200
+    assert_code(hasty.api.post("/v1/verify", padded(token, 64 * KIB + 1)), "request_too_large")
+
+
+def test_a_batch_of_4_mib_is_read_and_a_larger_one_is_not(hasty, issuer):
+    body = json.dumps({"items": [{"id_token": issuer.token()}]}).encode()
+    fill = lambda length: body[:-1] + b" " * (length - len(body)) + b"}"  # noqa: E731
+    assert hasty.api.post("/v1/verify/batch", fill(4 * KIB * KIB)).status == 200
+    with hasty.api.connect() as connection:
+        connection.send_tolerantly(request_bytes("POST", "/v1/verify/batch", fill(4 * KIB * KIB + 1)))
+        assert_code(connection.response("POST", "/v1/verify/batch"), "request_too_large")
+
+
+def test_body_limits_are_settings(issuer):
+    limits = {"max_body": "2KiB", "max_batch_body": "3KiB"}
+    with Service(provider(issuer), limits=limits) as service:
+        service.wait_until_ready()
+        token = issuer.token()
+        assert service.api.post("/v1/verify", padded(token, 2 * KIB)).status == 200
+        assert_code(service.api.post("/v1/verify", padded(token, 2 * KIB + 1)), "request_too_large")
+        assert_code(service.api.post("/v1/verify/batch", padded(token, 3 * KIB)), "request_invalid")
+        assert_code(service.api.post("/v1/verify/batch", padded(token, 3 * KIB + 1)), "request_too_large")
+
+
+@pytest.mark.parametrize("length", [65537, 10 * KIB**3, 2**63 - 1])
+def test_a_body_that_is_announced_too_large_is_refused_before_it_comes(hasty, length):
+    with hasty.api.connect() as connection:
+        connection.send(request_bytes("POST", "/v1/verify", b"", {"Content-Length": str(length)}))
+        assert_code(connection.response("POST", "/v1/verify"), "request_too_large")
+        assert connection.closed()
+
+
+def test_a_chunked_body_is_refused_as_soon_as_it_is_too_large(hasty):
+    head = request_bytes("POST", "/v1/verify", b"", {"Content-Length": None, "Transfer-Encoding": "chunked"})
+    with hasty.api.connect() as connection:
+        connection.send_tolerantly(head + (b"8000\r\n" + b" " * 0x8000 + b"\r\n") * 4)
+        assert_code(connection.response("POST", "/v1/verify"), "request_too_large")
+        assert connection.closed()
+
+
+def test_a_body_on_a_request_without_one_does_no_harm(hasty):
+    response = hasty.api.request("GET", "/livez", b"{}")
+    assert response.status in (200, 400, 413), response
+    assert hasty.api.get("/livez").status == 200
+
+
+# heads
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-Long": "x" * 20_000},
+        {"Cookie": "c=" + "x" * 16_384},
+        {f"X-{n}": "y" * 40 for n in range(1000)},
+        {"X-Long": "x" * 100_000},
+    ],
+    ids=["one long field", "a long cookie", "a thousand fields", "a very long field"],
+)
+def test_a_head_that_is_too_large_is_refused(hasty, headers):
+    with hasty.api.connect() as connection:
+        connection.send_tolerantly(request_bytes("GET", "/livez", headers=headers))
+        assert_code(connection.response("GET", "/livez"), "headers_too_large")
+        assert connection.closed()
+
+
+def test_a_name_of_a_field_that_is_too_long_is_refused(hasty):
+    with hasty.api.connect() as connection:
+        connection.send_tolerantly(request_bytes("GET", "/livez", headers={"X" * 20_000: "y"}))
+        assert_code(connection.response("GET", "/livez"), "headers_too_large", "request_invalid")
+
+
+def test_an_address_that_is_too_long_is_refused(hasty):
+    with hasty.api.connect() as connection:
+        connection.send_tolerantly(request_bytes("GET", "/" + "x" * 50_000))
+        assert_code(connection.response("GET", "/"), "headers_too_large", "request_invalid", "not_found")
+
+
+def test_a_head_within_the_limit_is_read(hasty):
+    headers = {"Authorization": "Bearer " + "x" * 8000} | {f"X-{n}": "y" for n in range(50)}
+    assert hasty.api.get("/livez", headers).status == 200
+
+
+def test_the_limit_of_heads_is_a_setting(issuer):
+    with Service(provider(issuer), limits={"max_header": "2KiB"}) as service:
+        assert service.api.get("/livez", {"X-Long": "x" * 1500}).status == 200
+        with service.api.connect() as connection:
+            connection.send_tolerantly(request_bytes("GET", "/livez", headers={"X-Long": "x" * 2500}))
+            assert_code(connection.response("GET", "/livez"), "headers_too_large")
+
+
+# time
+
+
+SLOW = {
+    "no body": request_bytes("POST", "/v1/verify", b"", {"Content-Length": "100"}),
+    "half a body": request_bytes("POST", "/v1/verify", b'{"id_', {"Content-Length": "100"}),
+    "half a head": b"POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-",
+    "a request line": b"POST /v1/verify HTTP/1.1\r\n",
+    "one byte": b"P",
+    "an unfinished chunk": request_bytes(
+        "POST", "/v1/verify", b"", {"Content-Length": None, "Transfer-Encoding": "chunked"}
+    )
+    + b"10\r\n{",
+    "no last chunk": request_bytes("POST", "/v1/verify", b"", {"Content-Length": None, "Transfer-Encoding": "chunked"})
+    + b"2\r\n{}\r\n",
+}
+
+
+def test_a_request_that_does_not_come_in_time_is_told_so(hasty, issuer):
+    """All at once, since each takes as long as the service's patience; others are served meanwhile."""
+    connections = {name: hasty.api.connect(timeout=6) for name in SLOW}
+    for name, octets in SLOW.items():
+        connections[name].send(octets)
+    hasty.accept(issuer.token())
+    for name, connection in connections.items():
+        response = connection.response("POST", "/v1/verify")
+        assert response.code == "request_timeout", f"{name}: {response}"
+        assert connection.closed()
+        connection.close()
+    assert all(json.loads(line).get("level") != "error" for line in hasty.log)
+
+
+def test_a_client_that_drips_gains_no_time(hasty):
+    """The deadline is for the request as a whole: it does not begin anew with each byte."""
+    with hasty.api.connect(timeout=6) as connection:
+        connection.send(request_bytes("POST", "/v1/verify", b"", {"Content-Length": "60000"}))
+        connection.socket.settimeout(0.1)
+        for _ in range(60):
+            connection.send_tolerantly(b" ")
+            try:
+                response = connection.response("POST", "/v1/verify")
+                break
+            except TimeoutError:
+                continue
+        else:
+            raise AssertionError("still reading after 6 seconds")
+        assert_code(response, "request_timeout")
+
+
+def test_expecting_a_go_ahead_gets_one_and_no_more_time(hasty, issuer):
+    body = json.dumps({"id_token": issuer.token()}).encode()
+    head = request_bytes("POST", "/v1/verify", b"", {"Content-Length": str(len(body)), "Expect": "100-continue"})
+    with hasty.api.connect() as prompt, hasty.api.connect() as silent:
+        silent.send(head)
+        prompt.send(head)
+        interim = prompt.socket.recv(100)
+        assert interim == b"HTTP/1.1 100 Continue\r\n\r\n"
+        prompt.send(body)
+        assert prompt.response("POST", "/v1/verify").status == 200
+        assert_code(silent.response("POST", "/v1/verify"), "request_timeout")
+
+
+@pytest.mark.parametrize("octets", list(SLOW.values()), ids=list(SLOW))
+def test_a_client_that_hangs_up_half_way_does_no_harm(hasty, issuer, octets):
+    with hasty.api.connect() as connection:
+        connection.send(octets)
+        connection.finish_sending()
+        with contextlib.suppress(ConnectionClosed):
+            assert connection.response("POST", "/v1/verify").status in (400, 408)
+    hasty.accept(issuer.token())
+
+
+def test_an_idle_connection_is_not_a_slow_request(hasty):
+    """Between requests a connection may rest for longer than a request may take."""
+    with hasty.api.connect() as connection, hasty.api.connect() as slow:
+        connection.send(request_bytes("GET", "/livez"))
+        assert connection.response("GET", "/livez").status == 200
+        # The slow one's end tells that more than the patience for a request has passed.
+        slow.send(b"G")
+        assert_code(slow.response("GET", "/livez"), "request_timeout")
+        connection.send(request_bytes("GET", "/livez"))
+        assert connection.response("GET", "/livez").status == 200
+
+
+def test_connections_beyond_the_limit_are_refused(issuer):
+    with Service(provider(issuer), limits={"max_connections": 4}) as service:
+        service.wait_until_ready()
+        service.api.close()
+        connections = []
+        try:
+            for _ in range(4):
+                connection = service.api.connect()
+                connections.append(connection)
+                connection.send(request_bytes("GET", "/livez"))
+                assert connection.response("GET", "/livez").status == 200
+            with service.api.connect() as one_more:
+                one_more.send_tolerantly(request_bytes("GET", "/livez"))
+                with contextlib.suppress(ConnectionClosed):
+                    assert_code(one_more.response("GET", "/livez"), "overloaded")
+            connections.pop().close()
+            service.wait_until(lambda: _answers(service))
+        finally:
+            for connection in connections:
+                connection.close()
+
+
+def _answers(service) -> bool:
+    with service.api.connect() as connection:
+        connection.send_tolerantly(request_bytes("GET", "/livez", headers={"Connection": "close"}))
+        try:
+            return connection.response("GET", "/livez").status == 200
+        except ConnectionClosed:
+            return False

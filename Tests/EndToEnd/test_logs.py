@@ -1,0 +1,243 @@
+"""What is logged: one JSON object a line, one line a request, and nothing that is anyone's secret."""
+
+import json
+
+import pytest
+
+from harness import contract
+from harness.client import request_bytes
+from harness.service import Service, apple_like, provider
+from harness.tokens import assemble, ec_key, half_hash, jws, now, parts, rsa_key, sha256_hex
+
+CANARY = "canary"
+API_KEY = "canary-api-key-5150"
+
+
+@pytest.fixture(scope="module")
+def watched(shared_server):
+    """A service for canaries alone, with an API key."""
+    issuer = shared_server.issuer("watched", rsa_key("watched-key"))
+    down = shared_server.issuer("watched-down", ec_key("down"))
+    down.jwks.status = 500
+    apple = shared_server.issuer("watched-apple", rsa_key("watched-key"))
+    settings = [
+        provider(issuer, max_token_age="1h", required_claims=["email"], authorized_parties=["client"]),
+        apple_like(apple),
+        provider(down, "down", optional=True),
+    ]
+    with Service(*settings, api_keys=[sha256_hex(API_KEY)], log={"level": "debug"}) as service:
+        service.wait_until_ready()
+        yield service, issuer, down
+
+
+def canary_claims(issuer, **claims) -> dict:
+    usual = {
+        "sub": "canary-subject",
+        "email": "canary-address@example.com",
+        "email_verified": True,
+        "name": "canary-name",
+        "nonce": "canary-nonce",
+        "jti": "canary-token-id",
+        "at_hash": half_hash("canary-access-token", "RS256"),
+        "c_hash": half_hash("canary-code", "RS256"),
+    }
+    return issuer.claims(**(usual | claims))
+
+
+REQUEST = {"nonce": "canary-nonce", "access_token": "canary-access-token", "code": "canary-code"}
+
+
+def cases(issuer, down) -> dict:
+    """For every code that a token or request can bring about: the token, and what differs in the request."""
+    key = issuer.keys[0]
+    time = now()
+
+    def token(header=None, **claims) -> str:
+        return jws(key, canary_claims(issuer, **claims), **(header or {}))
+
+    good = token()
+    header, payload, _ = parts(good)
+    return {
+        None: (good, {}),
+        "token_malformed": (good + ".canary", {}),
+        "header_unsupported": (token({"typ": "canary+jwt"}), {}),
+        "algorithm_not_allowed": (assemble({"alg": "canary"}, canary_claims(issuer), b"canary"), {}),
+        "key_not_found": (token({"kid": "canary-key-id"}), {"provider": "oidc"}),
+        "signature_invalid": (f"{header}.{payload}." + "A" * 342, {}),
+        "provider_unknown": (token(iss="https://canary.example.com"), {}),
+        "issuer_mismatch": (token(iss="https://canary.example.com"), {"provider": "oidc"}),
+        "audience_mismatch": (token(aud="canary-audience"), {}),
+        "audience_not_configured": (good, {"audience": "canary-audience"}),
+        "authorized_party_mismatch": (token(azp="canary-party"), {}),
+        "token_expired": (token(exp=time - 100), {}),
+        "token_not_yet_valid": (token(nbf=time + 1000), {}),
+        "token_too_old": (token(iat=time - 7200), {}),
+        "auth_time_too_old": (token(auth_time=time - 7200), {"max_age": 60}),
+        "claim_missing": (token(email=None), {}),
+        "claim_invalid": (token(email_verified="canary"), {}),
+        "nonce_required": (good, {"nonce": None}),
+        "nonce_missing": (token(nonce=None), {}),
+        "nonce_mismatch": (good, {"nonce": "canary-other-nonce"}),
+        "at_hash_missing": (token(at_hash=None), {}),
+        "at_hash_mismatch": (good, {"access_token": "canary-other"}),
+        "c_hash_missing": (token(c_hash=None), {}),
+        "c_hash_mismatch": (good, {"code": "canary-other"}),
+        "keys_unavailable": (jws(down.keys[0], canary_claims(down)), {}),
+        "request_invalid": (good, {"canary-member": "canary"}),
+    }
+
+
+def test_no_secret_is_ever_logged_or_repeated(watched):
+    service, issuer, down = watched
+    authorization = {"Authorization": f"Bearer {API_KEY}"}
+    seen = set()
+    start = len(contract.recording)
+    for code, (token, changes) in cases(issuer, down).items():
+        request = {name: value for name, value in (REQUEST | changes).items() if value is not None}
+        response = service.verify(token, {**authorization, "X-Request-Id": f"case-{code}"}, **request)
+        assert response.code == code, f"{code}: {response}"
+        batch = {"items": [{"id_token": token} | request]}
+        service.api.post("/v1/verify/batch", batch, {**authorization, "X-Request-Id": f"batch-{code}"})
+        seen.add(code)
+    assert contract.STATUS.keys() - seen <= {
+        "key_unsuitable",
+        "nonce_replayed",
+        "not_found",
+        "method_not_allowed",
+        "request_timeout",
+        "request_too_large",
+        "headers_too_large",
+        "content_type_unsupported",
+        "caller_unauthenticated",
+        "overloaded",
+        "shutting_down",
+    }
+
+    # The rest has no token in it, but whatever it has must stay out as well.
+    for method, path, headers, body in [
+        ("GET", "/canary-path?canary=query", {}, None),
+        ("PUT", "/v1/verify?canary=query", {}, b"{}"),
+        ("POST", "/v1/verify", {"Content-Type": "text/canary"}, b"canary"),
+        (
+            "POST",
+            "/v1/verify",
+            {"Authorization": "Bearer canary-wrong-key", "Cookie": "canary", "User-Agent": "canary"},
+            b"{}",
+        ),
+        ("POST", "/v1/verify", authorization, b'{"canary'),
+        ("POST", "/v1/verify", authorization, b"canary" * 20_000),
+        ("POST", "/v1/verify/batch", authorization, b'{"canary":1}'),
+        ("POST", "/v1/verify", authorization | {"X-Canary": "canary" * 10_000}, b"{}"),
+    ]:
+        with service.api.connect() as connection:
+            connection.send_tolerantly(request_bytes(method, path, body, headers))
+            connection.response(method, path.split("?")[0])
+    service.wait_for_entry(message="request", request_id="batch-request_invalid")
+
+    for line in service.log + service.output:
+        assert CANARY not in line.lower(), line
+        assert sha256_hex(API_KEY) not in line
+    for entry in contract.recording[start:]:
+        if entry["status"] >= 400:
+            assert CANARY not in entry["body"].lower(), entry
+    for path in ("/metrics", "/v1/providers", "/readyz"):
+        assert CANARY not in service.admin.get(path).text.lower()
+
+
+def test_each_request_has_its_line(watched):
+    service, issuer, _ = watched
+    authorization = {"Authorization": f"Bearer {API_KEY}"}
+    expected = {
+        "line-good": (
+            service.verify(issuer.token(email="a@b"), authorization | {"X-Request-Id": "line-good"}),
+            None,
+            "oidc",
+        ),
+        "line-expired": (
+            service.verify(issuer.token(exp=1), authorization | {"X-Request-Id": "line-expired"}),
+            "token_expired",
+            "oidc",
+        ),
+        "line-unknown": (
+            service.verify("x", authorization | {"X-Request-Id": "line-unknown"}),
+            "token_malformed",
+            None,
+        ),
+    }
+    for request_id, (response, code, provider_id) in expected.items():
+        entry = service.wait_for_entry(message="request", request_id=request_id)
+        assert entry["level"] == "info"
+        assert (entry["route"], entry["status"], entry["code"]) == ("/v1/verify", response.status, code)
+        assert entry["provider"] == provider_id
+        assert type(entry["duration_us"]) is int and 0 <= entry["duration_us"] < 10_000_000
+        assert len(service.entries(message="request", request_id=request_id)) == 1
+
+
+def test_requests_that_are_no_verification_have_a_line_too(watched):
+    service, _, _ = watched
+    for listener, path, status in [
+        (service.api, "/nowhere", 404),
+        (service.api, "/v1/verify", 405),
+    ]:
+        request_id = f"other{path.replace('/', '-')}"
+        assert listener.get(path, {"X-Request-Id": request_id}).status == status
+        entry = service.wait_for_entry(message="request", request_id=request_id)
+        assert entry["status"] == status
+        assert "nowhere" not in entry["route"]
+
+
+def test_the_log_is_one_json_object_a_line(watched):
+    service, _, _ = watched
+    assert service.log
+    for line in list(service.log):
+        entry = contract.strict_json(line.encode())
+        assert {"time", "level", "message"} <= set(entry), line
+        assert entry["level"] in ("trace", "debug", "info", "notice", "warning", "error", "critical")
+        assert entry["time"].endswith("Z") and entry["time"][10] == "T", line
+
+
+def test_a_request_id_cannot_break_the_log(watched):
+    service, _, _ = watched
+    value = '"},{"level":"error\\","x":"'
+    service.api.get("/livez", {"X-Request-Id": value})
+    service.api.post("/v1/verify", b"{}", {"X-Request-Id": value})
+    entry = service.wait_for_entry(message="request", request_id=value)
+    assert entry["level"] == "info"
+
+
+def test_a_rejected_token_is_no_warning(watched):
+    service, issuer, _ = watched
+    service.verify(issuer.token(exp=1), {"Authorization": f"Bearer {API_KEY}", "X-Request-Id": "no-warning"})
+    service.wait_for_entry(message="request", request_id="no-warning")
+    assert not service.entries(level="error")
+    assert not [entry for entry in service.entries(level="warning") if entry.get("request_id")]
+
+
+def test_request_lines_can_be_switched_off(shared_server):
+    issuer = shared_server.issuer("quiet", ec_key("quiet"))
+    with Service(provider(issuer), log={"requests": False}) as service:
+        service.wait_until_ready()
+        service.accept(issuer.token())
+        service.reject(issuer.token(exp=1), "token_expired")
+        service.stop()
+        assert not service.entries(message="request")
+
+
+def test_the_level_can_be_raised(shared_server):
+    issuer = shared_server.issuer("warnings", ec_key("warnings"))
+    with Service(provider(issuer), log={"level": "debug"}) as service:
+        service.wait_until_ready()
+    assert all(json.loads(line) for line in service.log)
+
+
+def test_changes_of_keys_are_logged_once(server):
+    issuer = server.issuer("op", ec_key("old"))
+    with Service(provider(issuer)) as service:
+        service.wait_until_ready()
+        lines = len(service.log)
+        issuer.jwks.status = 500
+        for _ in range(5):
+            service.admin.post("/v1/providers/oidc/refresh")
+        warnings = [line for line in service.log[lines:] if json.loads(line)["level"] == "warning"]
+        assert len(warnings) == 1, warnings
+        assert "oidc" in warnings[0]

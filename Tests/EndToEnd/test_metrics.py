@@ -1,0 +1,128 @@
+"""`GET /metrics`: the format, the verdict counters, and a bound on what junk can add."""
+
+import secrets
+
+import pytest
+
+from harness.metrics import Metrics
+from harness.service import Service, provider
+from harness.tokens import ec_key, jws
+
+VERDICTS = "assay_verifications_total"
+
+
+def metrics(service) -> Metrics:
+    response = service.admin.get("/metrics")
+    assert response.status == 200
+    assert response.header("Content-Type").startswith("text/plain; version=0.0.4")
+    return Metrics(response.text)
+
+
+@pytest.fixture
+def counted(server):
+    """A service of the test's own, so that all that is counted is the test's."""
+    issuer = server.issuer("op", ec_key("op"))
+    with Service(provider(issuer)) as service:
+        service.wait_until_ready()
+        yield service, issuer
+
+
+def test_the_text_format_parses_and_follows_its_conventions(service, oidc):
+    service.accept(oidc.token())
+    service.reject("x", "token_malformed")
+    found = metrics(service)
+    assert found.samples
+    for name, kind in found.types.items():
+        assert name in found.help, name
+        assert name.startswith(("assay_", "process_")), name
+        assert not name.startswith("assay_") or (kind == "counter") == name.endswith("_total"), name
+
+
+def test_each_verdict_is_counted_by_provider_and_code(counted):
+    service, issuer = counted
+    before = metrics(service)
+    for _ in range(3):
+        service.accept(issuer.token())
+    service.reject(issuer.token(exp=1), "token_expired")
+    service.reject(issuer.token(exp=1), "token_expired")
+    service.reject(issuer.token(nonce="n"), "nonce_mismatch", nonce="m")
+    service.reject("x", "token_malformed", provider="oidc")
+    after = metrics(service)
+
+    def difference(**labels: str) -> float:
+        return after.value(VERDICTS, **labels) - before.value(VERDICTS, **labels)
+
+    assert difference(provider="oidc", code="token_expired") == 2
+    assert difference(provider="oidc", code="nonce_mismatch") == 1
+    assert difference(code="token_malformed") == 1
+    assert difference() == 7
+    accepted = {code for code in after.label_values(VERDICTS, "code") if difference(provider="oidc", code=code) == 3}
+    assert len(accepted) == 1, "the three good ones have a series of their own"
+
+
+def test_a_token_of_no_known_provider_is_counted_too(counted):
+    service, issuer = counted
+    before = metrics(service).value(VERDICTS, code="provider_unknown")
+    service.reject(issuer.token(iss="https://unknown.example.com"), "provider_unknown")
+    assert metrics(service).value(VERDICTS, code="provider_unknown") == before + 1
+
+
+def test_each_item_of_a_batch_is_counted(counted):
+    service, issuer = counted
+    before = metrics(service)
+    items = [{"id_token": issuer.token(exp=1)}] * 3 + [{"id_token": issuer.token()}] * 4
+    service.api.post("/v1/verify/batch", {"items": items})
+    after = metrics(service)
+    assert after.value(VERDICTS, code="token_expired") == before.value(VERDICTS, code="token_expired") + 3
+    assert after.value(VERDICTS) == before.value(VERDICTS) + 7
+
+
+def test_counters_never_go_back(counted):
+    service, issuer = counted
+    previous = metrics(service)
+    for _ in range(5):
+        service.accept(issuer.token())
+        current = metrics(service)
+        for (name, labels), value in previous.samples.items():
+            family = name.removesuffix("_bucket").removesuffix("_count").removesuffix("_sum")
+            if previous.types.get(family) == "histogram" or previous.types.get(name) == "counter":
+                assert current.samples[(name, labels)] >= value, name
+        previous = current
+
+
+def test_junk_adds_no_series(counted):
+    service, issuer = counted
+    names = {key for key in metrics(service).samples}
+    for _ in range(50):
+        junk = secrets.token_hex(8)
+        service.reject(issuer.token(iss=f"https://{junk}.example.com"), "provider_unknown")
+        service.verify(jws(issuer.keys[0], issuer.claims(aud=junk), kid=junk, typ="JWT"))
+        service.verify(issuer.token(), provider=junk)
+        service.api.get(f"/{junk}")
+        service.api.request("GET", "/livez", None, {"User-Agent": junk, "X-Request-Id": junk})
+    response = service.admin.get("/metrics")
+    assert junk not in response.text
+    assert len(Metrics(response.text).samples.keys() - names) < 20
+
+
+def test_key_fetches_and_their_age_are_told(counted):
+    service, issuer = counted
+    before = metrics(service)
+    assert before.value("assay_key_fetches_total", provider="oidc") == 1
+    age = before.value("assay_keys_age_seconds", provider="oidc")
+    assert 0 <= age < 60
+    issuer.jwks.status = 500
+    service.admin.post("/v1/providers/oidc/refresh")
+    after = metrics(service)
+    assert after.value("assay_key_fetches_total", provider="oidc") >= 2
+    assert len(after.label_values("assay_key_fetches_total", "result")) >= 2
+
+
+def test_the_duration_of_verifications_is_measured(counted):
+    service, issuer = counted
+    for _ in range(3):
+        service.accept(issuer.token())
+    found = metrics(service)
+    assert found.types["assay_verify_duration_seconds"] == "histogram"
+    assert found.value("assay_verify_duration_seconds_count") >= 3
+    assert 0 < found.value("assay_verify_duration_seconds_sum") < 10

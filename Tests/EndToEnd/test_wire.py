@@ -1,0 +1,173 @@
+"""HTTP/1.1 that two readers might understand differently, and what is no HTTP at all."""
+
+import contextlib
+import json
+import socket
+import struct
+
+import pytest
+
+from harness.client import Connection, ConnectionClosed, request_bytes
+from harness.contract import assert_code
+
+BODY = b'{"id_token":"x"}'
+SMUGGLED = request_bytes("GET", "/livez", headers={"X-Request-Id": "smuggled"})
+
+
+def post(*lines: str, body: bytes = b"") -> bytes:
+    head = ["POST /v1/verify HTTP/1.1", *lines, "", ""]
+    return "\r\n".join(head).encode("latin-1") + body
+
+
+HOST, JSON, LENGTH = "Host: x", "Content-Type: application/json", f"Content-Length: {len(BODY)}"
+AMBIGUOUS = {
+    "length and chunked": post(HOST, JSON, "Content-Length: 4", "Transfer-Encoding: chunked", body=b"0\r\n\r\n"),
+    "chunked and length": post(HOST, JSON, "Transfer-Encoding: chunked", "Content-Length: 5", body=b"0\r\n\r\n"),
+    "two lengths": post(HOST, JSON, LENGTH, "Content-Length: 2", body=BODY),
+    "two equal lengths": post(HOST, JSON, LENGTH, LENGTH, body=BODY),
+    "a list of lengths": post(HOST, JSON, "Content-Length: 16, 16", body=BODY),
+    "a signed length": post(HOST, JSON, "Content-Length: +16", body=BODY),
+    "a negative length": post(HOST, JSON, "Content-Length: -1", body=BODY),
+    "a hexadecimal length": post(HOST, JSON, "Content-Length: 0x10", body=BODY),
+    "a length with a space": post(HOST, JSON, "Content-Length: 1 6", body=BODY),
+    "an empty length": post(HOST, JSON, "Content-Length:", body=BODY),
+    "an endless length": post(HOST, JSON, "Content-Length: 99999999999999999999", body=BODY),
+    "an unknown encoding": post(HOST, JSON, "Transfer-Encoding: xchunked", body=b"0\r\n\r\n"),
+    "chunked not last": post(HOST, JSON, "Transfer-Encoding: chunked, identity", body=b"0\r\n\r\n"),
+    "chunked twice": post(HOST, JSON, "Transfer-Encoding: chunked", "Transfer-Encoding: chunked", body=b"0\r\n\r\n"),
+    "gzip alone": post(HOST, JSON, "Transfer-Encoding: gzip", body=BODY),
+    "chunked in HTTP/1.0": post(HOST, JSON, "Transfer-Encoding: chunked", body=b"0\r\n\r\n").replace(b"1.1", b"1.0", 1),
+    "a space before the colon": post(HOST, JSON, f"Content-Length : {len(BODY)}", body=BODY),
+    "a folded field": post(HOST, JSON, LENGTH, "X: a", " b", body=BODY),
+    "a bare CR in a field": post(HOST, JSON, LENGTH, "X: a\rb", body=BODY),
+    "a NUL in a field": post(HOST, JSON, LENGTH, "X: a\0b", body=BODY),
+    "a NUL in the target": post(HOST, JSON, LENGTH, body=BODY).replace(b"/v1/verify", b"/v1/\0verify", 1),
+    "no field name": post(HOST, JSON, LENGTH, ": x", body=BODY),
+    "a bad field name": post(HOST, JSON, LENGTH, "X(y): x", body=BODY),
+    "no host": post(JSON, LENGTH, body=BODY),
+    "two hosts": post(HOST, "Host: y", JSON, LENGTH, body=BODY),
+    "a bad chunk size": post(HOST, JSON, "Transfer-Encoding: chunked", body=b"0x5\r\nhello\r\n0\r\n\r\n"),
+    "a negative chunk size": post(HOST, JSON, "Transfer-Encoding: chunked", body=b"-1\r\n\r\n"),
+    "an endless chunk size": post(HOST, JSON, "Transfer-Encoding: chunked", body=b"FFFFFFFFFFFFFFFFF\r\n"),
+    "a chunk without its end": post(HOST, JSON, "Transfer-Encoding: chunked", body=b"2\r\n{}0\r\n\r\n"),
+    "HTTP/2 preface": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "HTTP/3.0": post(HOST, LENGTH, body=BODY).replace(b"HTTP/1.1", b"HTTP/3.0", 1),
+    "HTTP/9.9": post(HOST, LENGTH, body=BODY).replace(b"HTTP/1.1", b"HTTP/9.9", 1),
+    "no version": b"POST /v1/verify\r\n\r\n",
+    "TLS": bytes.fromhex("16030100c8010000c40303") + bytes(range(100)),
+    "random bytes": bytes((n * 73 + 11) % 256 for n in range(4000)),
+    "a long line of nothing": b"x" * 5000,
+    "an empty method": b" /v1/verify HTTP/1.1\r\nHost: x\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("name", AMBIGUOUS)
+def test_an_ambiguous_request_is_refused_and_the_connection_closed(service, name):
+    with service.api.connect(timeout=5) as connection:
+        connection.send_tolerantly(AMBIGUOUS[name] + SMUGGLED)
+        try:
+            response = connection.response("POST", "/v1/verify")
+        except ConnectionClosed:
+            response = None
+        if response is not None:
+            assert response.status in (400, 413, 431), f"{name}: {response}"
+            assert response.header("X-Request-Id") != "smuggled"
+        assert connection.closed(), f"{name}: something else was answered"
+    assert service.api.get("/livez").status == 200
+
+
+def test_a_malformed_request_gets_a_problem_not_silence(service):
+    with service.api.connect() as connection:
+        connection.send(AMBIGUOUS["a negative length"])
+        assert_code(connection.response("POST", "/v1/verify"), "request_invalid")
+
+
+def chunks(*pieces: bytes, extension: bytes = b"", trailer: bytes = b"") -> bytes:
+    text = b"".join(b"%x%s\r\n%s\r\n" % (len(piece), extension, piece) for piece in pieces)
+    return text + b"0\r\n" + trailer + b"\r\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"extension": b";a=b"},
+        {"trailer": b"Content-Type: text/plain\r\n"},
+        {"trailer": b"X-Request-Id: trailer\r\n"},
+    ],
+    ids=["plain", "extension", "content type in the trailer", "request id in the trailer"],
+)
+def test_a_chunked_body_is_read(service, oidc, options):
+    body = json.dumps({"id_token": oidc.token()}).encode()
+    head = post(HOST, JSON, "Transfer-Encoding: chunked")
+    with service.api.connect() as connection:
+        connection.send(head + chunks(*(body[at : at + 50] for at in range(0, len(body), 50)), **options))
+        assert connection.response("POST", "/v1/verify").status == 200
+        connection.send(request_bytes("GET", "/livez"))
+        assert connection.response("GET", "/livez").status == 200
+
+
+def test_a_chunk_extension_of_a_megabyte_is_bounded(service):
+    head = post(HOST, JSON, "Transfer-Encoding: chunked")
+    with service.api.connect() as connection:
+        connection.send_tolerantly(head + chunks(b"{}", extension=b";" + b"x" * 1_000_000))
+        with contextlib.suppress(ConnectionClosed):
+            assert connection.response("POST", "/v1/verify").status in (400, 413, 431)
+    assert service.api.get("/livez").status == 200
+
+
+def test_a_request_may_come_one_byte_at_a_time(service, oidc):
+    body = json.dumps({"id_token": oidc.token()}).encode()
+    with service.api.connect() as connection:
+        for octet in request_bytes("POST", "/v1/verify", body):
+            connection.send(bytes([octet]))
+        assert connection.response("POST", "/v1/verify").status == 200
+
+
+def test_an_absolute_target_is_the_same_target(service, oidc):
+    body = json.dumps({"id_token": oidc.token()}).encode()
+    with service.api.connect() as connection:
+        connection.send(request_bytes("POST", "http://assay.test/v1/verify", body))
+        assert connection.response("POST", "/v1/verify").status == 200
+
+
+def test_http_1_0_is_answered_and_the_connection_closed(service, oidc):
+    body = json.dumps({"id_token": oidc.token()}).encode()
+    with service.api.connect() as connection:
+        connection.send(request_bytes("POST", "/v1/verify", body).replace(b"HTTP/1.1", b"HTTP/1.0", 1))
+        assert connection.response("POST", "/v1/verify").status == 200
+        assert connection.closed()
+
+
+def test_connection_options_strip_nothing_that_matters(service):
+    headers = {"Connection": "close, X-Request-Id", "X-Request-Id": "kept"}
+    with service.api.connect() as connection:
+        connection.send(request_bytes("GET", "/livez", headers=headers))
+        assert connection.response("GET", "/livez", request_id="kept").status == 200
+        assert connection.closed()
+
+
+@pytest.mark.parametrize("host", ["", "x:99999", "[::1", "a b", "x/y", "*"])
+def test_an_odd_host_does_no_harm(service, host):
+    with service.api.connect() as connection:
+        connection.send(request_bytes("GET", "/livez", headers={"Host": host}))
+        assert connection.response("GET", "/livez").status in (200, 400)
+
+
+def test_the_admin_listener_is_as_strict(service):
+    for name in ("length and chunked", "two lengths", "random bytes", "no host"):
+        with Connection(service.admin.address, timeout=5) as connection:
+            connection.send_tolerantly(AMBIGUOUS[name] + SMUGGLED)
+            with contextlib.suppress(ConnectionClosed):
+                assert connection.response("POST", "/").status == 400, name
+            assert connection.closed(), name
+    assert service.admin.get("/livez").status == 200
+
+
+def test_a_reset_in_the_middle_does_no_harm(service):
+    for octets in (b"POST", request_bytes("POST", "/v1/verify", BODY)[:-5], request_bytes("POST", "/v1/verify", BODY)):
+        connection = service.api.connect()
+        connection.send(octets)
+        connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
+    assert service.api.get("/livez").status == 200

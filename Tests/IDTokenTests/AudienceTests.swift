@@ -1,0 +1,107 @@
+import IDToken
+import Testing
+
+@Suite struct AudienceTests {
+    private func audiences(_ json: String) -> SignIn { SignIn.plain.with("aud", json) }
+
+    @Test func `our client ID passes, alone, in a list, and twice in one`() throws {
+        #expect(try audiences(#""client""#).verify().audiences == ["client"])
+        #expect(try audiences(#"["client"]"#).verify().audiences == ["client"])
+        #expect(try audiences(#"["client","client"]"#).verify().audiences == ["client", "client"])
+    }
+
+    @Test(arguments: [
+        "Client", "CLIENT", "clien", "lient", "client2", "xclient", "client ", " client", "client/", "client\\u0000x",
+        "*", "client,other",
+        "client other", "cli*", "", "other", "\u{441}lient",
+    ])
+    func `any other spelling is another client`(audience: String) {
+        let expected: Rejection = audience.contains("\\u0000") ? .tokenMalformed(.payload) : .audienceMismatch
+        #expect(audiences("\"\(audience)\"").rejection == expected)
+        #expect(audiences("[\"\(audience)\"]").rejection == expected)
+    }
+
+    @Test(arguments: [("caf\u{e9}", "cafe\u{301}"), ("K", "\u{212a}")])
+    func `an audience in another Unicode form is another client`(configured: String, claimed: String) {
+        let signIn = SignIn.plain.policy { $0.audiences = [configured] }
+        #expect(signIn.with("aud", "\"\(configured)\"").rejection == nil)
+        #expect(signIn.with("aud", "\"\(claimed)\"").rejection == .audienceMismatch)
+        let trusting = SignIn.plain.policy { $0.trustedAudiences = [configured] }
+        #expect(trusting.with("aud", "[\"client\",\"\(claimed)\"]").rejection == .audienceMismatch)
+    }
+
+    @Test func `no audience at all is missing`() {
+        #expect(SignIn.plain.without("aud").rejection == .missing("aud"))
+        #expect(audiences("null").rejection == .missing("aud"))
+        #expect(audiences("[]").rejection == .missing("aud"))
+    }
+
+    @Test(arguments: [
+        "5", "true", "{}", #"{"client":1}"#, #"[["client"]]"#, "[null]", #"["client",5]"#, #"[5,"client"]"#,
+        #"["client",null]"#,
+    ])
+    func `an audience that is no string is invalid, beside ours too`(json: String) {
+        #expect(audiences(json).rejection == .invalid("aud"))
+    }
+
+    @Test func `any of several configured clients passes`() {
+        let signIn = SignIn.plain.policy { $0.audiences = ["web", "client", "ios"] }
+        #expect(signIn.rejection == nil)
+        #expect(signIn.with("aud", #"["ios","web"]"#).rejection == nil)
+        #expect(signIn.with("aud", #""android""#).rejection == .audienceMismatch)
+        #expect(SignIn.plain.policy { $0.audiences = [] }.rejection == .audienceMismatch)
+    }
+
+    @Test func `a second audience that is neither ours nor trusted is refused without azp`() {
+        #expect(audiences(#"["client","other"]"#).rejection == .audienceMismatch)
+        #expect(audiences(#"["other","client"]"#).rejection == .audienceMismatch)
+        #expect(audiences(#"["other"]"#).rejection == .audienceMismatch)
+        #expect(audiences(#"["other","another"]"#).with("azp", #""client""#).rejection == .audienceMismatch)
+    }
+
+    @Test func `a trusted audience may stand beside ours, and never instead of it`() {
+        let signIn = SignIn.plain.policy { $0.trustedAudiences = ["api"] }
+        #expect(signIn.with("aud", #"["client","api"]"#).rejection == nil)
+        #expect(signIn.with("aud", #"["client","api","other"]"#).rejection == .audienceMismatch)
+        #expect(signIn.with("aud", #"["client","API"]"#).rejection == .audienceMismatch)
+        #expect(signIn.with("aud", #""api""#).rejection == .audienceMismatch)
+        #expect(signIn.with("aud", #"["api"]"#).with("azp", #""client""#).rejection == .audienceMismatch)
+    }
+
+    @Test func `beside an audience that is not trusted, azp is ours`() {
+        let signIn = audiences(#"["client","other"]"#)
+        #expect(signIn.with("azp", #""client""#).rejection == nil)
+        #expect(signIn.with("azp", #""other""#).rejection == .authorizedPartyMismatch)
+        #expect(signIn.with("azp", #""Client""#).rejection == .authorizedPartyMismatch)
+        #expect(signIn.with("azp", #""""#).rejection == .authorizedPartyMismatch)
+        #expect(signIn.with("azp", "null").rejection == .invalid("azp"))
+        #expect(signIn.with("azp", #"["client"]"#).rejection == .invalid("azp"))
+        let configured = signIn.policy { $0.authorizedParties = ["backend"] }
+        #expect(configured.with("azp", #""backend""#).rejection == nil)
+    }
+
+    @Test func `a thousand audiences are judged like two`() {
+        let many = (0..<1_000).map { "\"\($0)\"" }.joined(separator: ",")
+        #expect(audiences("[\(many)]").rejection == .audienceMismatch)
+        #expect(audiences("[\(many),\"client\"]").rejection == .audienceMismatch)
+        let ours = Array(repeating: #""client""#, count: 1_000).joined(separator: ",")
+        #expect(audiences("[\(ours)]").rejection == nil)
+    }
+
+    @Test func `a sign-in for one client takes no token of another of ours`() {
+        let signIn = SignIn.plain.policy { $0.audiences = ["client", "web"] }
+        #expect(signIn.expecting { $0.audience = "client" }.rejection == nil)
+        #expect(signIn.expecting { $0.audience = "web" }.rejection == .audienceMismatch)
+        #expect(
+            signIn.with("aud", #"["client","web"]"#).expecting { $0.audience = "web" }.rejection == .audienceMismatch)
+        #expect(
+            signIn.with("aud", #"["client","web"]"#).with("azp", #""web""#).expecting { $0.audience = "web" }.rejection
+                == nil)
+        #expect(
+            signIn.with("aud", #"["client","web"]"#).with("azp", #""client""#).expecting { $0.audience = "web" }
+                .rejection
+                == .authorizedPartyMismatch)
+        // What is not configured does not become ours by being asked for.
+        #expect(signIn.with("aud", #""other""#).expecting { $0.audience = "other" }.rejection == .audienceMismatch)
+    }
+}

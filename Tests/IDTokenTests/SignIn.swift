@@ -1,0 +1,112 @@
+import IDToken
+import JOSE
+import JSON
+import TestSupport
+
+/// One sign-in: a token that is good, unless a test changes something about it.
+struct SignIn: Sendable {
+    var claims: ClaimsText
+    var policy: ProviderPolicy
+    var expectations = SignInExpectations()
+    var now: Int64 = 1_700_000_100
+    /// Signs the token.
+    var key = TestKey.p256
+    /// `alg` of header and signature; `nil`: the key's own.
+    var algorithm: String?
+    /// The whole header, where it is not just `alg` and `kid`.
+    var header: String?
+    /// The provider's keys.
+    var keys: [TestKey] = [.p256, .rsa]
+
+    /// From no provider in particular. Issued at 1 700 000 000, for an hour.
+    static let plain = SignIn(
+        claims: ClaimsText([
+            "iss": #""https://op.example""#, "aud": #""client""#, "sub": #""user""#, "iat": "1700000000",
+            "exp": "1700003600",
+        ]),
+        policy: ProviderPolicy(id: "op", issuer: "https://op.example", audiences: ["client"]))
+
+    /// From Apple, for an app that sends no nonce.
+    static let apple = SignIn(
+        claims: ClaimsText([
+            "iss": #""https://appleid.apple.com""#, "aud": #""com.example.app""#, "exp": "1700086400",
+            "iat": "1700000000",
+            "sub": #""001234.0123456789abcdef0123456789abcdef.0123""#, "auth_time": "1700000000",
+            "nonce_supported": "true",
+        ]),
+        policy: ProviderPreset.apple.policy(
+            id: "apple", issuer: "https://appleid.apple.com", audiences: ["com.example.app"]),
+        key: .rsa)
+
+    static let google = SignIn(
+        claims: ClaimsText([
+            "iss": #""https://accounts.google.com""#, "azp": #""123-android.apps.googleusercontent.com""#,
+            "aud": #""123-web.apps.googleusercontent.com""#, "sub": #""110169484474386276334""#, "iat": "1700000000",
+            "exp": "1700003600",
+        ]),
+        policy: ProviderPreset.google.policy(
+            id: "google", issuer: "https://accounts.google.com", audiences: ["123-web.apps.googleusercontent.com"]),
+        key: .rsa)
+
+    /// The same with one claim's JSON replaced or added.
+    func with(_ claim: String, _ json: String) -> SignIn {
+        var copy = self
+        copy.claims = claims.with(claim, json)
+        return copy
+    }
+
+    func without(_ claim: String) -> SignIn {
+        var copy = self
+        copy.claims = claims.without(claim)
+        return copy
+    }
+
+    /// The same with other settings.
+    func policy(_ change: (inout ProviderPolicy) -> Void) -> SignIn {
+        var copy = self
+        change(&copy.policy)
+        return copy
+    }
+
+    /// The same with other expectations.
+    func expecting(_ change: (inout SignInExpectations) -> Void) -> SignIn {
+        var copy = self
+        change(&copy.expectations)
+        return copy
+    }
+
+    func at(_ now: Int64) -> SignIn {
+        var copy = self
+        copy.now = now
+        return copy
+    }
+
+    var token: String {
+        let alg = algorithm ?? key.algorithm
+        return compactJWS(
+            header: header ?? #"{"alg":"\#(alg)","kid":"\#(key.keyID)"}"#, payload: claims.json, signedBy: key, as: alg)
+    }
+
+    func verify() throws(Rejection) -> VerifiedIDToken {
+        let verifier = try IDTokenVerifier()
+        let set = try! JWKSet(jwkSet(keys.map { $0.jwk() }))
+        return try verifier.verify(
+            verifier.read(Array(token.utf8)[...]), with: set, under: policy, expecting: expectations,
+            now: UnixTime(seconds: now))
+    }
+
+    /// Why the token is rejected; `nil` where it is verified.
+    var rejection: Rejection? {
+        do throws(Rejection) {
+            _ = try verify()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension Rejection {
+    static func missing(_ claim: String) -> Rejection { .claimMissing(ClaimName(claim)) }
+    static func invalid(_ claim: String) -> Rejection { .claimInvalid(ClaimName(claim)) }
+}

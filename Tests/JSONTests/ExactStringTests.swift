@@ -1,0 +1,25 @@
+import JSON
+import Testing
+
+@Suite struct ExactStringTests {
+    @Test(arguments: [
+        ("", "", true), ("a", "a", true), ("\u{e9}", "\u{e9}", true), ("a", "A", false), ("a", "a ", false),
+        ("a", "", false),
+        ("\u{e9}", "e\u{301}", false), ("K", "\u{212a}", false), (";", "\u{37e}", false),
+        ("가", "\u{1100}\u{1161}", false),
+    ])
+    func `strings are the same byte for byte, or not at all`(left: String, right: String, isSame: Bool) {
+        #expect(left.isExactly(right) == isSame)
+        #expect(right.isExactly(left) == isSame)
+        #expect([right].containsExactly(left) == isSame)
+        #expect((ExactString(left) == ExactString(right)) == isSame)
+        // As keys of a dictionary they are found by the same rule.
+        #expect(([ExactString(left): 1][ExactString(right)] != nil) == isSame)
+    }
+
+    @Test func `a list contains what is in it`() {
+        #expect(["a", "b"].containsExactly("b"))
+        #expect(!["a", "b"].containsExactly("c"))
+        #expect(!([] as [String]).containsExactly(""))
+    }
+}

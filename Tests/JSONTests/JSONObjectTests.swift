@@ -1,0 +1,128 @@
+import JSON
+import TestSupport
+import Testing
+
+/// Values read in place.
+@Suite struct JSONObjectTests {
+    private func value(_ json: String) throws -> JSONValue {
+        try #require(try JSONObject(Array("{\"x\":\(json)}".utf8))["x"])
+    }
+
+    @Test func `a member is found by its name, however the text spells it`() throws {
+        let object = try JSONObject(Array(#"{"a":1,"\u0062":2,"":3,"c\/d":4,"é":5,"\ud83d\ude00":6}"#.utf8))
+        let found = ["a", "b", "", "c/d", "\u{e9}", "😀"].map { object[JSONName($0)]?.integer }
+        #expect(found == [1, 2, 3, 4, 5, 6])
+        for absent in ["A", "aa", "c\\/d", "\\u0062", " ", "e\u{301}"] {
+            #expect(object[JSONName(absent)] == nil, "\(absent)")
+        }
+        #expect(object.count == 6)
+    }
+
+    @Test func `only the outermost members are members`() throws {
+        let object = try JSONObject(Array(#"{"a":{"b":1},"c":[{"d":2}]}"#.utf8))
+        #expect(object["b"] == nil)
+        #expect(object["d"] == nil)
+        #expect(object["a"]?.object?["b"]?.integer == 1)
+        #expect(object["c"]?.elements?.first?.object?["d"]?.integer == 2)
+    }
+
+    @Test func `names with one hash are kept apart`() throws {
+        // FNV-1a gives both the same 32 bits.
+        let object = try JSONObject(Array(#"{"yiijsv":1,"ktodoe":2}"#.utf8))
+        #expect(object["yiijsv"]?.integer == 1)
+        #expect(object["ktodoe"]?.integer == 2)
+        #expect(try JSONObject(Array(#"{"yiijsv":1}"#.utf8))["ktodoe"] == nil)
+        #expect(try !JSONObject(Array(#"{"yiijsv":1}"#.utf8)).hasOnly(["ktodoe"]))
+    }
+
+    @Test func `hasOnly allows what is missing and nothing that is more`() throws {
+        let object = try JSONObject(Array(#"{"a":1,"\u0062":2}"#.utf8))
+        #expect(object.hasOnly(["a", "b"]))
+        #expect(object.hasOnly(["b", "c", "a"]))
+        #expect(!object.hasOnly(["a"]))
+        #expect(!object.hasOnly(["a", "B"]))
+        #expect(!object.hasOnly([]))
+        #expect(try JSONObject(Array("{}".utf8)).hasOnly([]))
+    }
+
+    @Test(
+        arguments: [
+            ("0", 0), ("-0", 0), ("1", 1), ("-1", -1), ("9223372036854775807", .max), ("-9223372036854775808", .min),
+            ("9223372036854775808", nil), ("-9223372036854775809", nil), ("1.0", nil), ("1e0", nil), ("\"1\"", nil),
+            ("true", nil), ("null", nil), ("[1]", nil), ("99999999999999999999999999999999999999999", nil),
+        ] as [(String, Int64?)])
+    func `an integer is one that was written as one, within 64 bits`(json: String, expected: Int64?) throws {
+        #expect(try value(json).integer == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("0", 0), ("-0.0", -0.0), ("1.5", 1.5), ("1e3", 1000), ("1E-2", 0.01), ("5e-324", .leastNonzeroMagnitude),
+            ("1e-999", 0),
+            ("1.7976931348623157e308", .greatestFiniteMagnitude), ("9007199254740993", 9_007_199_254_740_992),
+            ("\"1\"", nil), ("false", nil),
+        ] as [(String, Double?)])
+    func `a double is any number`(json: String, expected: Double?) throws {
+        #expect(try value(json).double?.bitPattern == expected?.bitPattern)
+    }
+
+    @Test func `kinds are told apart`() throws {
+        let kinds = try ["null", "true", "false", "0", "0.0", "\"\"", "[]", "{}"].map { try value($0).kind }
+        #expect(kinds == [.null, .true, .false, .integer, .real, .string, .array, .object])
+        let bools = try ["null", "true", "false", "0", "\"true\""].map { try value($0).bool }
+        #expect(bools == [nil, true, false, nil, nil])
+    }
+
+    @Test func `a string's escapes are resolved`() throws {
+        #expect(try value(#""\"\\\/\b\f\n\r\tA\u00e9\u20AC\ud83d\ude00""#).string == "\"\\/\u{8}\u{c}\n\r\tA\u{e9}€😀")
+        #expect(try value(#""plain é""#).utf8.map(Array.init) == Array("plain \u{e9}".utf8))
+        #expect(try value(#""\ufffd\uffff""#).utf8.map(Array.init) == octets(hex: "efbfbd efbfbf"))
+        #expect(try value("1").string == nil)
+        #expect(try value("null").utf8 == nil)
+    }
+
+    @Test func `the text is kept as it came`() throws {
+        let text = Array(" {\"a\" : 1e3 } ".utf8)
+        #expect(try Array(JSONObject(text).rawText) == text)
+    }
+
+    @Test func `a slice that starts elsewhere reads the same`() throws {
+        let text = Array(#"xx{"a":{"b":["c\n",{"d":12}]}}yy"#.utf8)
+        let object = try JSONObject(text[2..<(text.count - 2)])
+        let elements = try #require(object["a"]?.object?["b"]?.elements)
+        #expect(elements.map(\.kind) == [.string, .object])
+        #expect(elements.first?.string == "c\n")
+        #expect(elements.last?.object?["d"]?.integer == 12)
+    }
+
+    @Test func `elements are those of arrays`() throws {
+        #expect(try value("[]").elements?.count == 0)
+        #expect(try value("[ 1 , [2] , \"3\" ]").elements?.map(\.kind) == [.integer, .array, .string])
+        #expect(try value("{}").elements == nil)
+        #expect(try value("\"[1]\"").elements == nil)
+        #expect(try value("[{\"a\":1}]").object == nil)
+    }
+
+    /// Such names are cheap to make, and whoever sends a token can send them.
+    @Test func `members whose names share one hash cost no more than others`() throws {
+        // Each pair leads FNV-1a from the state before it to one and the same state.
+        let pairs = [
+            ("yiijsv", "ktodoe"), ("trmicl", "biexpa"), ("thvycu", "vhjtor"), ("elwqsh", "smhkqr"),
+            ("lxaprf", "pkkagq"),
+            ("usypzr", "menlbu"), ("sabuwq", "yjttbx"), ("rrtjjp", "xexdpe"), ("kupmoz", "mrukyt"),
+            ("qbmnsp", "hgbujw"),
+        ]
+        let alike = (0..<1024).map { choice in
+            pairs.enumerated().map { choice >> $0 & 1 == 0 ? $1.0 : $1.1 }.joined()
+        }
+        let unlike = alike.enumerated().map { index, name in String(index + 1000) + name.dropFirst(4) }
+        func read(_ names: [String]) throws -> Duration {
+            let text = Array(("{" + names.map { "\"\($0)\":0" }.joined(separator: ",") + "}").utf8)
+            return try ContinuousClock().measure { _ = try JSONObject(text) }
+        }
+        try #require(Set(unlike).count == 1024)
+        let usual = try (0..<5).map { _ in try read(unlike) }.min() ?? .zero
+        let worst = try (0..<5).map { _ in try read(alike) }.min() ?? .zero
+        #expect(worst < usual * 10, "\(worst) instead of \(usual)")
+    }
+}

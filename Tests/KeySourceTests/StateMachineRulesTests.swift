@@ -1,0 +1,371 @@
+import Clocks
+import KeySource
+import TestSupport
+import Testing
+
+@Suite struct StateMachineRulesTests {
+    /// A machine with the key `a`, at second 0.
+    private func ready(
+        _ rules: KeyRules = KeyRules(), random: any RandomNumberGenerator & Sendable = ConstantGenerator.lowest
+    ) -> Scene {
+        var scene = Scene(rules, random: random)
+        scene.start()
+        scene.succeed()
+        return scene
+    }
+
+    private func unavailable(_ milliseconds: Int64) -> Machine.Outcome {
+        .unavailable(retryAfter: Interval(milliseconds: milliseconds))
+    }
+
+    // MARK: Lifetimes
+
+    @Test(arguments: [
+        (nil, 300), (0, 300), (299, 300), (300, 300), (301, 301), (3600, 3600), (86400, 86400), (86401, 86400),
+        (1 << 31, 86400),
+    ] as [(Int64?, Double)])
+    func `a lifetime is kept between five minutes and a day`(said: Int64?, kept: Double) throws {
+        var scene = Scene()
+        scene.start()
+        scene.succeed(lifetime: said.map(Interval.seconds))
+        let snapshot = try #require(scene.machine.snapshot)
+        #expect(snapshot.freshUntil == Scene.at(kept))
+        #expect(snapshot.usableUntil == Scene.at(kept + 86400))
+        #expect(scene.machine.nextFetch == Scene.at(kept * 0.75))
+    }
+
+    @Test func `a snapshot turns stale and unusable right after its bounds`() throws {
+        let snapshot = try #require(ready().machine.snapshot)
+        let millisecond = Interval(milliseconds: 1)
+        #expect(!snapshot.isStale(at: Scene.at(300)))
+        #expect(snapshot.isStale(at: Scene.at(300) + millisecond))
+        #expect(snapshot.isUsable(at: Scene.at(300 + 86400)))
+        #expect(!snapshot.isUsable(at: Scene.at(300 + 86400) + millisecond))
+        #expect(snapshot.hasKey("a"))
+        #expect(!snapshot.hasKey("A"))
+    }
+
+    @Test func `refreshes are spread over 75 to 90 per cent of the lifetime`() throws {
+        var fractions: [Double] = []
+        for seed in 0..<200 as Range<UInt64> {
+            let next = try #require(ready(random: SeededGenerator(seed: seed)).machine.nextFetch)
+            fractions.append(Double((next - Scene.birth).milliseconds) / 300_000)
+        }
+        #expect(fractions.allSatisfy { (0.75..<0.9).contains($0) })
+        #expect(try #require(fractions.min()) < 0.77)
+        #expect(try #require(fractions.max()) > 0.88)
+    }
+
+    // MARK: Failures
+
+    @Test func `a failure leaves the keys as they are`() throws {
+        var scene = ready()
+        scene.moveTo(225)
+        scene.fireTimer()
+        scene.moveTo(230)
+        scene.fail()
+        let snapshot = try #require(scene.machine.snapshot)
+        #expect(snapshot.keyIDs == ["a"])
+        #expect(snapshot.fetchedAt == Scene.birth)
+        #expect(snapshot.freshUntil == Scene.at(300))
+        #expect(scene.machine.lastFailure == Scene.failure)
+        scene.moveTo(231)
+        scene.fireTimer()
+        scene.succeed()
+        #expect(scene.machine.lastFailure == nil)
+    }
+
+    @Test func `pauses double with every failure up to five minutes, and begin anew after a success`() {
+        var scene = Scene(random: ConstantGenerator.middle)
+        scene.start()
+        func pauses(_ count: Int) -> [Int64] {
+            (0..<count).map { _ in
+                scene.fail()
+                let pause = (scene.machine.nextFetch! - scene.now).milliseconds
+                scene.now = scene.machine.nextFetch!
+                scene.fireTimer()
+                return pause
+            }
+        }
+        let rising: [Int64] = [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 150_000, 150_000]
+        #expect(pauses(11) == rising)
+        // Far beyond where doubling would overflow.
+        #expect(pauses(100) == [Int64](repeating: 150_000, count: 100))
+        scene.succeed()
+        scene.now = scene.machine.nextFetch!
+        scene.fireTimer()
+        #expect(pauses(3) == [500, 1000, 2000])
+    }
+
+    @Test func `a pause is never under half a second`() {
+        var scene = Scene(random: ConstantGenerator.lowest)
+        scene.start()
+        for _ in 0..<20 {
+            scene.fail()
+            #expect(scene.machine.nextFetch == scene.now + Interval(milliseconds: 500))
+            scene.now = scene.machine.nextFetch!
+            scene.fireTimer()
+        }
+    }
+
+    @Test func `a failure answers everyone who waits, with the pause`() {
+        var scene = Scene(random: ConstantGenerator.middle)
+        scene.start()
+        scene.wait(.anyKeys(mayFetch: true), id: 1)
+        scene.wait(.key("b"), id: 2)
+        scene.wait(.newerKeys, id: 3)
+        #expect(scene.fail().answers == [1: unavailable(500), 2: unavailable(500), 3: unavailable(500)])
+    }
+
+    // MARK: Waiting
+
+    @Test func `waiters are given up at their deadlines and not before`() {
+        var scene = Scene()
+        scene.start()
+        scene.wait(.anyKeys(mayFetch: true), id: 1)
+        scene.moveTo(2)
+        #expect(scene.wait(.anyKeys(mayFetch: true), id: 2) == [.setTimer(Scene.at(5))])
+        scene.moveTo(4.999)
+        #expect(scene.fireTimer() == [.setTimer(Scene.at(5))])
+        scene.moveTo(5)
+        #expect(scene.fireTimer() == [.resume(1, unavailable(1000)), .setTimer(Scene.at(7))])
+        scene.moveTo(60)
+        #expect(scene.fireTimer() == [.resume(2, unavailable(1000))])
+        #expect(scene.succeed().answers == [:])
+    }
+
+    @Test func `all who waited for the first keys share one fetch`() {
+        var scene = Scene()
+        scene.start()
+        for id in 0..<100 { #expect(!scene.wait(.anyKeys(mayFetch: true), id: id).startsFetch) }
+        let effects = scene.succeed()
+        #expect(effects.answers.count == 100)
+        #expect(effects.answers.values.allSatisfy { $0 == .changed })
+        #expect(!effects.startsFetch)
+    }
+
+    @Test func `who caused a fetch learns that it is over, who came later only that keys have changed`() {
+        var scene = ready()
+        scene.wait(.key("b"), id: 1)
+        scene.moveTo(1)
+        scene.wait(.key("c"), id: 2)
+        scene.wait(.newerKeys, id: 3)
+        scene.wait(.refresh, id: 4)
+        let effects = scene.succeed(["a", "b"])
+        #expect(effects.answers == [1: .refreshed, 2: .changed, 3: .changed])
+        #expect(effects.startsFetch)
+        #expect(scene.succeed(["a", "b"]).answers == [4: .refreshed])
+    }
+
+    @Test func `who came late and still finds nothing causes one more fetch for all of them`() {
+        var scene = ready()
+        scene.wait(.key("b"), id: 1)
+        scene.wait(.key("c"), id: 2)
+        scene.wait(.key("d"), id: 3)
+        scene.succeed()
+        #expect(scene.wait(.key("c"), id: 4).startsFetch)
+        #expect(!scene.wait(.key("d"), id: 5).startsFetch)
+        #expect(scene.succeed(["a", "c", "d"]).answers == [4: .refreshed, 5: .changed])
+    }
+
+    @Test func `operators who come late share one fetch of their own, also after a failure`() {
+        var scene = Scene()
+        scene.start()
+        scene.wait(.anyKeys(mayFetch: true), id: 1)
+        for id in 2...5 { #expect(!scene.wait(.refresh, id: id).startsFetch) }
+        let failed = scene.fail()
+        #expect(failed.answers == [1: unavailable(500)])
+        #expect(failed.startsFetch)
+        #expect(failed.timer == Scene.at(5))
+        let succeeded = scene.succeed()
+        #expect(succeeded.answers == [2: .refreshed, 3: .refreshed, 4: .refreshed, 5: .refreshed])
+        #expect(!succeeded.startsFetch)
+    }
+
+    @Test func `an operator's own fetch fails for the operator`() {
+        var scene = ready()
+        scene.wait(.refresh, id: 1)
+        let failed = scene.fail()
+        #expect(failed.answers == [1: unavailable(500)])
+        #expect(!failed.startsFetch)
+    }
+
+    @Test func `new keys are published before anybody is told of them`() throws {
+        var scene = Scene()
+        scene.start()
+        scene.wait(.anyKeys(mayFetch: true), id: 1)
+        let effects = scene.succeed()
+        let published = try #require(effects.firstIndex { if case .publish = $0 { true } else { false } })
+        let resumed = try #require(effects.firstIndex { if case .resume = $0 { true } else { false } })
+        #expect(published < resumed)
+    }
+
+    // MARK: Unknown keys
+
+    @Test func `unknown keys cause two fetches in thirty seconds and no third`() {
+        var scene = ready()
+        #expect(scene.wait(.key("b"), id: 1).startsFetch)
+        scene.succeed()
+        scene.moveTo(10)
+        #expect(scene.wait(.newerKeys, id: 2).startsFetch)
+        scene.succeed()
+        scene.moveTo(29.999)
+        let refused: (Int) -> [Seen] = {
+            [.report(.unknownKeyFetchRefused), .resume($0, self.unavailable(30_000))]
+        }
+        #expect(scene.wait(.key("c"), id: 3) == refused(3))
+        #expect(scene.wait(.newerKeys, id: 4) == refused(4))
+        scene.moveTo(30)
+        #expect(scene.wait(.key("d"), id: 5).startsFetch)
+        scene.succeed()
+        #expect(scene.wait(.key("e"), id: 6) == refused(6))
+        scene.moveTo(40)
+        #expect(scene.wait(.key("f"), id: 7).startsFetch)
+    }
+
+    @Test func `fetches that fail count against the budget too`() {
+        var scene = ready()
+        for id in 1...2 {
+            #expect(scene.wait(.newerKeys, id: id).startsFetch)
+            scene.fail()
+        }
+        #expect(!scene.wait(.newerKeys, id: 3).startsFetch)
+    }
+
+    @Test func `whoever joins a fetch spends nothing of the budget`() {
+        var scene = Scene()
+        scene.start()
+        for id in 0..<10 { scene.wait(.key("b"), id: id) }
+        scene.succeed()
+        #expect(scene.wait(.key("b"), id: 11).startsFetch)
+        for id in 20..<30 { scene.wait(.key("c"), id: id) }
+        scene.succeed()
+        #expect(scene.wait(.key("c"), id: 31).startsFetch)
+        scene.succeed()
+        #expect(!scene.wait(.key("d"), id: 32).startsFetch)
+    }
+
+    @Test func `a refused fetch does not touch what is planned`() {
+        var scene = ready()
+        for id in 1...2 {
+            scene.wait(.newerKeys, id: id)
+            scene.succeed()
+        }
+        let planned = scene.machine.nextFetch
+        #expect(scene.wait(.key("c"), id: 3).timer == nil)
+        #expect(scene.machine.nextFetch == planned)
+    }
+
+    @Test func `a kid that was not found is not looked for again for thirty seconds`() {
+        var rules = KeyRules()
+        rules.unknownKeyFetches = 100
+        var scene = ready(rules)
+        scene.wait(.key("b"), id: 1)
+        scene.succeed()
+        scene.moveTo(29.999)
+        #expect(scene.wait(.key("b"), id: 2) == [.resume(2, unavailable(30_000))])
+        #expect(scene.wait(.key("c"), id: 3).startsFetch)
+        scene.succeed()
+        scene.moveTo(30)
+        #expect(scene.wait(.key("b"), id: 4).startsFetch)
+    }
+
+    @Test func `a kid that a fetch may have missed is looked for again at once`() {
+        var scene = Scene()
+        scene.start()
+        scene.wait(.key("b"), id: 1)
+        #expect(scene.succeed().answers == [1: .changed])
+        #expect(scene.wait(.key("b"), id: 2).startsFetch)
+    }
+
+    @Test func `a missing kid that differs only in Unicode form is another one`() {
+        var scene = ready()
+        scene.wait(.key("caf\u{e9}"), id: 1)
+        scene.succeed()
+        #expect(!scene.wait(.key("caf\u{e9}"), id: 2).startsFetch)
+        #expect(scene.wait(.key("cafe\u{301}"), id: 3).startsFetch)
+    }
+
+    @Test func `only so many missing kids are remembered`() {
+        var rules = KeyRules()
+        rules.rememberedMissingKeys = 3
+        rules.unknownKeyFetches = 100
+        var scene = ready(rules)
+        for id in 0..<5 {
+            scene.wait(.key("missing \(id)"), id: id)
+            scene.succeed()
+        }
+        let remembered = (0..<5).filter { id in
+            var copy = scene
+            return !copy.wait(.key("missing \(id)"), id: 10 + id).startsFetch
+        }
+        #expect(remembered == [0, 1, 2])
+    }
+
+    @Test func `an operator's refresh heeds neither budget nor backoff`() {
+        var scene = ready()
+        for id in 1...2 {
+            scene.wait(.newerKeys, id: id)
+            scene.fail()
+        }
+        #expect(scene.wait(.newerKeys, id: 3).answers.count == 1)
+        #expect(scene.wait(.refresh, id: 4).startsFetch)
+        scene.fail()
+        #expect(scene.wait(.refresh, id: 5).startsFetch)
+        #expect(scene.succeed().answers == [5: .refreshed])
+    }
+
+    // MARK: What was kept
+
+    @Test func `kept keys are as old as they are`() throws {
+        var scene = Scene()
+        scene.restore(["d"], age: .seconds(300))
+        let snapshot = try #require(scene.machine.snapshot)
+        #expect(!snapshot.isStale(at: scene.now))
+        #expect(snapshot.isStale(at: scene.now + Interval(milliseconds: 1)))
+        #expect(snapshot.usableUntil == Scene.at(86400))
+    }
+
+    @Test func `kept keys that are too old are not taken`() {
+        var scene = Scene()
+        #expect(scene.restore(["d"], age: .seconds(300 + 86400 + 1)) == [])
+        #expect(scene.machine.snapshot == nil)
+        #expect(!scene.restore(["d"], age: .seconds(300 + 86400)).isEmpty)
+    }
+
+    @Test func `kept keys help those who have none, and leave the others waiting for the fetch`() {
+        var scene = Scene()
+        scene.start()
+        scene.wait(.anyKeys(mayFetch: true), id: 1)
+        scene.wait(.refresh, id: 2)
+        let effects = scene.restore(["d"], age: .seconds(60))
+        #expect(effects.answers == [1: .changed])
+        #expect(effects.timer == Scene.at(5))
+        #expect(scene.succeed().answers == [:])
+        #expect(scene.succeed().answers == [2: .refreshed])
+    }
+
+    @Test func `fetched keys take the place of kept ones`() {
+        var scene = Scene()
+        scene.restore(["d"], age: .seconds(60))
+        scene.start()
+        let effects = scene.succeed(["a"])
+        #expect(effects.reports == [.fetched, .keysChanged(keyIDs: ["a"])])
+        #expect(scene.machine.snapshot?.version == 2)
+        #expect(scene.restore(["d"], age: .seconds(60)) == [])
+    }
+
+    // MARK: Reports
+
+    @Test func `keys that stay the same are not reported as changed`() {
+        var scene = ready()
+        func refresh(_ keyIDs: [String]) -> [KeyEvent] {
+            scene.wait(.refresh)
+            return scene.succeed(keyIDs).reports
+        }
+        #expect(refresh(["a"]) == [.fetched])
+        #expect(refresh(["a", "b"]) == [.fetched, .keysChanged(keyIDs: ["a", "b"])])
+        #expect(refresh(["b"]) == [.fetched, .keysChanged(keyIDs: ["b"])])
+        #expect(refresh(["b"]) == [.fetched])
+    }
+}

@@ -1,0 +1,182 @@
+import Clocks
+import KeySource
+import Testing
+
+/// Every event in every state, with the effects it has. Numbers are worked out by hand from `KeyRules`: keys are kept five
+/// minutes and refreshed after three quarters of that, and the first failures are followed by half a second.
+@Suite struct StateMachineTableTests {
+    enum State: CaseIterable {
+        case unborn, firstFetch, ready, refreshing, neverFetched, retrying, freshAndFailing, staleAndFailing, expired
+
+        var isFetching: Bool { [.firstFetch, .refreshing, .retrying].contains(self) }
+        var hasUsableKeys: Bool { [.ready, .refreshing, .freshAndFailing, .staleAndFailing].contains(self) }
+        var hasKeys: Bool { hasUsableKeys || self == .expired }
+        var isInBackoff: Bool { [.neverFetched, .freshAndFailing, .staleAndFailing, .expired].contains(self) }
+    }
+
+    private static let day = 86400.0
+
+    private static func scene(_ state: State) -> Scene {
+        var scene = Scene()
+        guard state != .unborn else { return scene }
+        scene.start()
+        switch state {
+        case .unborn: break
+        case .firstFetch: scene.moveTo(1)
+        case .ready:
+            scene.succeed()
+            scene.moveTo(1)
+        case .refreshing:
+            scene.succeed()
+            scene.moveTo(225)
+            scene.fireTimer()
+            scene.moveTo(226)
+        case .neverFetched:
+            scene.fail()
+            scene.moveTo(0.1)
+        case .retrying:
+            scene.fail()
+            scene.moveTo(0.5)
+            scene.fireTimer()
+            scene.moveTo(0.6)
+        case .freshAndFailing: refreshInVain(&scene, at: 225)
+        case .staleAndFailing: refreshInVain(&scene, at: 301)
+        case .expired: refreshInVain(&scene, at: 300 + day + 1)
+        }
+        return scene
+    }
+
+    private static func refreshInVain(_ scene: inout Scene, at seconds: Double) {
+        scene.succeed()
+        scene.moveTo(seconds)
+        scene.fireTimer()
+        scene.fail()
+        scene.moveTo(seconds + 0.1)
+    }
+
+    private static func published(_ keyIDs: [String], at seconds: Double, version: Int) -> Seen {
+        .publish(
+            .init(
+                version: version, keyIDs: keyIDs, fetchedAt: Scene.at(seconds), freshUntil: Scene.at(seconds + 300),
+                usableUntil: Scene.at(seconds + 300 + day)))
+    }
+
+    /// The effects of a wait that begins a fetch, or joins the one under way.
+    private static func fetches(_ scene: Scene, _ state: State) -> [Seen] {
+        (state.isFetching ? [] : [.startFetch]) + [.setTimer(scene.now + .seconds(5))]
+    }
+
+    @Test(arguments: State.allCases)
+    func `start fetches unless a fetch is under way`(state: State) {
+        var scene = Self.scene(state)
+        #expect(scene.start() == (state.isFetching ? [] : [.startFetch]))
+    }
+
+    @Test(arguments: State.allCases, [Machine.Need.anyKeys(mayFetch: true), .key("a"), .key("b"), .newerKeys])
+    func `a request judged by no keys or older ones is told to look again`(state: State, need: Machine.Need) {
+        var scene = Self.scene(state)
+        let inBackoff = Seen.resume(7, .unavailable(retryAfter: Interval(milliseconds: 400)))
+        let expected: [Seen] =
+            state.hasUsableKeys
+            ? [.resume(7, .changed)]
+            : need == .anyKeys(mayFetch: true) && state.isInBackoff ? [inBackoff] : Self.fetches(scene, state)
+        #expect(scene.wait(need, judgedBy: 0) == expected)
+    }
+
+    @Test(arguments: State.allCases)
+    func `a request that found no usable keys waits, but not for a backoff to end`(state: State) {
+        var scene = Self.scene(state)
+        let inBackoff = Seen.resume(7, .unavailable(retryAfter: Interval(milliseconds: 400)))
+        #expect(scene.wait(.anyKeys(mayFetch: true)) == (state.isInBackoff ? [inBackoff] : Self.fetches(scene, state)))
+    }
+
+    @Test(arguments: State.allCases)
+    func `a request that could not pass joins a fetch and causes none`(state: State) {
+        var scene = Self.scene(state)
+        let pause: Interval =
+            switch state {
+            case .unborn: .seconds(0)
+            case .ready: .seconds(224)
+            default: Interval(milliseconds: 400)
+            }
+        let refused = [Seen.resume(7, .unavailable(retryAfter: pause))]
+        #expect(
+            scene.wait(.anyKeys(mayFetch: false)) == (state.isFetching ? Self.fetches(scene, state) : refused))
+    }
+
+    @Test(arguments: State.allCases, [Machine.Need.key("b"), .newerKeys, .refresh])
+    func `what the newest keys don't hold is fetched, in a backoff too`(state: State, need: Machine.Need) {
+        var scene = Self.scene(state)
+        #expect(scene.wait(need) == Self.fetches(scene, state))
+    }
+
+    @Test(arguments: State.allCases)
+    func `an operator's refresh is never told to look again`(state: State) {
+        var scene = Self.scene(state)
+        #expect(scene.wait(.refresh, judgedBy: 0) == Self.fetches(scene, state))
+    }
+
+    @Test func `a fetch that ends well publishes, keeps, reports and plans the next`() {
+        var first = Self.scene(.firstFetch)
+        #expect(
+            first.succeed() == [
+                Self.published(["a"], at: 1, version: 1), .keep(["a"], lifetime: .seconds(300)), .report(.fetched),
+                .report(.keysChanged(keyIDs: ["a"])), .setTimer(Scene.at(226)),
+            ])
+        var refreshing = Self.scene(.refreshing)
+        #expect(
+            refreshing.succeed() == [
+                Self.published(["a"], at: 226, version: 2), .keep(["a"], lifetime: .seconds(300)), .report(.fetched),
+                .setTimer(Scene.at(451)),
+            ])
+        var retrying = Self.scene(.retrying)
+        #expect(
+            retrying.succeed() == [
+                Self.published(["a"], at: 0.6, version: 1), .keep(["a"], lifetime: .seconds(300)), .report(.fetched),
+                .report(.keysChanged(keyIDs: ["a"])), .setTimer(Scene.at(225.6)),
+            ])
+    }
+
+    @Test(arguments: [(State.firstFetch, true), (.refreshing, true), (.retrying, false)])
+    func `a fetch that fails is reported, the first in a row as such`(state: State, isFirst: Bool) {
+        var scene = Self.scene(state)
+        let next = scene.now + Interval(milliseconds: 500)
+        #expect(scene.fail() == [.report(.fetchFailed(Scene.failure, isFirst: isFirst)), .setTimer(next)])
+    }
+
+    @Test(arguments: State.allCases)
+    func `a timer that fires before anything is due is set again`(state: State) {
+        var scene = Self.scene(state)
+        let expected: [Seen] =
+            switch state {
+            case .unborn, .firstFetch, .refreshing, .retrying: []
+            case .ready: [.setTimer(Scene.at(225))]
+            case .neverFetched: [.setTimer(Scene.at(0.5))]
+            case .freshAndFailing: [.setTimer(Scene.at(225.5))]
+            case .staleAndFailing: [.setTimer(Scene.at(301.5))]
+            case .expired: [.setTimer(Scene.at(300 + Self.day + 1.5))]
+            }
+        #expect(scene.fireTimer() == expected)
+    }
+
+    @Test(arguments: [State.ready, .neverFetched, .freshAndFailing, .staleAndFailing, .expired])
+    func `a timer that fires when the next fetch is due begins it`(state: State) throws {
+        var scene = Self.scene(state)
+        scene.now = try #require(scene.machine.nextFetch)
+        #expect(scene.fireTimer() == [.startFetch])
+        #expect(scene.machine.nextFetch == nil)
+        #expect(scene.fireTimer() == [])
+    }
+
+    @Test(arguments: State.allCases)
+    func `what was kept on disk is taken where there are no keys yet`(state: State) {
+        var scene = Self.scene(state)
+        let seconds = Double((scene.now - Scene.birth).milliseconds) / 1000
+        let taken = [
+            Self.published(["d"], at: seconds - 60, version: 1), .report(.keysChanged(keyIDs: ["d"])),
+        ]
+        let timer: [Seen] = state == .neverFetched ? [.setTimer(Scene.at(0.5))] : []
+        #expect(scene.restore(["d"], age: .seconds(60)) == (state.hasKeys ? [] : taken + timer))
+        #expect(scene.machine.snapshot?.keyIDs == (state.hasKeys ? ["a"] : ["d"]))
+    }
+}

@@ -1,0 +1,34 @@
+"""The service of openapi.yaml's examples, with providers whose keys the tests hold."""
+
+from harness.issuer import Issuer, KeyServer
+from harness.service import NETWORK, Service
+from harness.tokens import rsa_key
+
+# The client IDs and the keys' names in the examples' tokens.
+PROVIDERS = {
+    "apple": {"audience": "com.example.app", "kid": "Ey3tWUrUrC"},
+    "google": {"audience": "1045-web.apps.example.com", "kid": "5b3706960e3e60024a2655e78cfa63f87c97d309"},
+}
+
+
+class ExampleService:
+    """Apple and Google with their own issuers, but keys from a key server on loopback."""
+
+    def __init__(self, key_server: KeyServer, key_status: int = 200, **settings):
+        self.issuers = {id: key_server.issuer(id, rsa_key(entry["kid"])) for id, entry in PROVIDERS.items()}
+        for issuer in self.issuers.values():
+            issuer.jwks.status = key_status
+        providers = [
+            {
+                "id": id,
+                "preset": id,
+                "audiences": [entry["audience"]],
+                "jwks_uri": self.issuers[id].jwks_uri,
+                "network": NETWORK,
+            }
+            for id, entry in PROVIDERS.items()
+        ]
+        self.service = Service(*providers, **settings)
+
+    def issuer_with_key(self, kid: str) -> Issuer:
+        return next(issuer for issuer in self.issuers.values() if issuer.keys[0].kid == kid)

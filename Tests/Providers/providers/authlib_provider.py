@@ -1,0 +1,71 @@
+"""The project's own provider on Authlib, for what no finished provider can be made to do."""
+
+import contextlib
+import sys
+import tempfile
+from pathlib import Path
+
+from .browser import Browser, with_query
+from .process import Process, free_port
+from .sign_in import SignIn, new_nonce
+
+_PACKAGE = Path(__file__).parent
+_CLIENT_SECRET = "client-secret"
+_REDIRECT_URI = "http://127.0.0.1/callback"
+
+
+class AuthlibProvider(contextlib.AbstractContextManager):
+    """A provider that signs with ES256 until it is told otherwise."""
+
+    client_id = "authlib-client"
+    subject = "maria"
+
+    def __enter__(self) -> "AuthlibProvider":
+        with contextlib.ExitStack() as stack:
+            directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="authlib-provider-")))
+            port = free_port()
+            self.issuer = f"http://127.0.0.1:{port}"
+            process = Process(
+                [sys.executable, "-m", f"{_PACKAGE.name}.authlib_server", str(port)], f"{self.issuer}/keys",
+                directory / "log", {"PYTHONPATH": str(_PACKAGE.parent)},
+            )
+            stack.callback(process.stop)
+            process.start()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._stack.close()
+
+    def rotate(self, algorithm: str = "ES256", *, key_id: str | None, keep_old: bool = False) -> None:
+        """Signs with a new key from now on; without a key ID, tokens don't say which."""
+        order = {"alg": algorithm, "kid": key_id, "keep_old": keep_old}
+        Browser().send_json("POST", f"{self.issuer}/_admin/rotate", order).expect(204)
+
+    @contextlib.contextmanager
+    def claims(self, **changes):
+        """Tokens issued within the block have these claims changed, or left out (`None`), and are properly signed."""
+        self._change_claims(changes)
+        try:
+            yield
+        finally:
+            self._change_claims({})
+
+    def sign_in(self, with_nonce: bool = True) -> SignIn:
+        """The authorization code flow: login form, redirect, token endpoint."""
+        nonce = new_nonce() if with_nonce else None
+        query = {
+            "response_type": "code", "client_id": self.client_id, "redirect_uri": _REDIRECT_URI, "scope": "openid",
+            "state": "a-state",
+        } | ({"nonce": nonce} if nonce else {})
+        address = with_query(f"{self.issuer}/authorize", query)
+        browser = Browser()
+        browser.get(address).expect()
+        code = browser.post_form(address, {"subject": self.subject}).redirect_parameters["code"]
+        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": _REDIRECT_URI}
+        credentials = (self.client_id, _CLIENT_SECRET)
+        answer = Browser().post_form(f"{self.issuer}/token", form, basic=credentials).expect().json
+        return SignIn(self.client_id, answer["id_token"], answer["access_token"], nonce, code)
+
+    def _change_claims(self, changes: dict) -> None:
+        Browser().send_json("POST", f"{self.issuer}/_admin/claims", changes).expect(204)

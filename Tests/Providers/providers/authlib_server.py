@@ -1,0 +1,206 @@
+"""An OpenID Provider on Authlib, to be run as a program: `python -m providers.authlib_server PORT`.
+
+It does the authorization code flow as Authlib does it, and can be told to go wrong in ways that no honest provider
+does; whatever it sends is properly signed.
+
+    POST /_admin/rotate   {"alg": "ES256", "kid": "next", "keep_old": true}   signs with a new key from now on;
+                                                                              "kid": null leaves it out of the header
+    POST /_admin/claims   {"aud": "another-client", "sub": null}              changes claims of tokens issued from now
+                                                                              on, or leaves them out (null)
+"""
+
+import os
+import sys
+
+# Authlib refuses plain HTTP otherwise; read when it is imported.
+os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
+
+from authlib.integrations.flask_oauth2 import AuthorizationServer
+from authlib.oauth2.rfc6749 import ClientMixin, grants
+from authlib.oidc.core import AuthorizationCodeMixin
+from authlib.oidc.core.grants import OpenIDCode
+from flask import Flask, jsonify, request
+from joserfc import jwt
+from joserfc.jwk import ECKey, KeySet, OKPKey, RSAKey
+
+CLIENT_SECRET = "client-secret"
+USER = {"sub": "maria", "name": "Maria Muster", "email": "maria@example.com", "email_verified": True}
+_CURVES = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521", "ES256K": "secp256k1"}
+
+
+class Signer:
+    """The keys that are published, the one that signs, and what is done to the claims."""
+
+    def __init__(self):
+        self.published = []
+        self.claims = {}
+        self.rotate("ES256", "first", keep_old=False)
+
+    def rotate(self, algorithm: str, key_id: str | None, keep_old: bool) -> None:
+        # A key is published with a name even if tokens do not give it.
+        parameters = {"use": "sig", "alg": algorithm, "kid": key_id or f"unnamed-{len(self.published)}"}
+        self.key = _new_key(algorithm, parameters)
+        self.header = {"alg": algorithm} | ({"kid": key_id} if key_id else {})
+        self.published = [self.key] + (self.published if keep_old else [])
+
+    def changed(self, id_token: str) -> str:
+        if not self.claims:
+            return id_token
+        algorithms = [self.header["alg"]]
+        claims = jwt.decode(id_token, self.key, algorithms).claims | self.claims
+        kept = {name: value for name, value in claims.items() if value is not None}
+        return jwt.encode(self.header, kept, self.key, algorithms)
+
+
+def _new_key(algorithm: str, parameters: dict):
+    if algorithm in _CURVES:
+        return ECKey.generate_key(_CURVES[algorithm], parameters)
+    if algorithm.startswith("Ed"):
+        return OKPKey.generate_key("Ed25519", parameters)
+    return RSAKey.generate_key(2048, parameters)
+
+
+class Client(ClientMixin):
+    """A confidential client of any name: the provider's tests bring their own."""
+
+    def __init__(self, client_id: str):
+        self.client_id = client_id
+
+    def get_client_id(self):
+        return self.client_id
+
+    def get_allowed_scope(self, scope):
+        return scope
+
+    def check_redirect_uri(self, redirect_uri):
+        return redirect_uri == "http://127.0.0.1/callback"
+
+    def check_client_secret(self, client_secret):
+        return client_secret == CLIENT_SECRET
+
+    def check_endpoint_auth_method(self, method, endpoint):
+        return method == "client_secret_basic"
+
+    def check_response_type(self, response_type):
+        return response_type == "code"
+
+    def check_grant_type(self, grant_type):
+        return grant_type == "authorization_code"
+
+
+class Code(AuthorizationCodeMixin):
+    """An authorization code that was given out."""
+
+    def __init__(self, payload):
+        # Copied: the payload is read from the request that is being answered, which is another one later.
+        self.redirect_uri = payload.redirect_uri
+        self.scope = payload.scope
+        self.nonce = payload.data.get("nonce")
+
+    def get_redirect_uri(self):
+        return self.redirect_uri
+
+    def get_scope(self):
+        return self.scope
+
+    def get_nonce(self):
+        return self.nonce
+
+    def get_auth_time(self):
+        return None
+
+    def get_acr(self):
+        return None
+
+    def get_amr(self):
+        return None
+
+
+def make_app(issuer: str) -> Flask:
+    app = Flask(__name__)
+    signer = Signer()
+    codes: dict[tuple[str, str], Code] = {}
+
+    class CodeGrant(grants.AuthorizationCodeGrant):
+        def save_authorization_code(self, code, request):
+            codes[request.client.client_id, code] = Code(request.payload)
+
+        def query_authorization_code(self, code, client):
+            # Given out once: taken away by the first who asks.
+            return codes.pop((client.client_id, code), None)
+
+        def delete_authorization_code(self, authorization_code):
+            pass
+
+        def authenticate_user(self, authorization_code):
+            return USER
+
+    class IDTokens(OpenIDCode):
+        def exists_nonce(self, nonce, request):
+            return any(code.get_nonce() == nonce for code in codes.values())
+
+        def get_client_algorithm(self, client):
+            return signer.header["alg"]
+
+        def get_encode_header(self, client):
+            return signer.header
+
+        def get_client_claims(self, client):
+            return {"iss": issuer, "aud": client.get_client_id()}
+
+        def resolve_client_private_key(self, client):
+            return signer.key
+
+        def generate_user_info(self, user, scope):
+            return user
+
+        def encode_id_token(self, token, request):
+            return signer.changed(super().encode_id_token(token, request))
+
+    server = AuthorizationServer(app, query_client=Client, save_token=lambda token, request: None)
+    server.register_grant(CodeGrant, [IDTokens(require_nonce=False)])
+
+    @app.get("/.well-known/openid-configuration")
+    def metadata():
+        return jsonify(
+            issuer=issuer, jwks_uri=f"{issuer}/keys", authorization_endpoint=f"{issuer}/authorize",
+            token_endpoint=f"{issuer}/token", response_types_supported=["code"], subject_types_supported=["public"],
+            id_token_signing_alg_values_supported=sorted({key.alg for key in signer.published}),
+        )
+
+    @app.get("/keys")
+    def keys():
+        return jsonify(KeySet(signer.published).as_dict(private=False))
+
+    @app.get("/authorize")
+    def login_form():
+        return '<form method="post">Sign in as <input name="subject"><button>Sign in</button></form>'
+
+    @app.post("/authorize")
+    def authorize():
+        user = USER if request.form.get("subject") == USER["sub"] else None
+        return server.create_authorization_response(
+            grant=server.get_consent_grant(end_user=user), grant_user=user
+        )
+
+    @app.post("/token")
+    def token():
+        return server.create_token_response()
+
+    @app.post("/_admin/rotate")
+    def rotate():
+        order = request.get_json()
+        signer.rotate(order["alg"], order["kid"], order["keep_old"])
+        return "", 204
+
+    @app.post("/_admin/claims")
+    def change_claims():
+        signer.claims = request.get_json()
+        return "", 204
+
+    return app
+
+
+if __name__ == "__main__":
+    port = int(sys.argv[1])
+    make_app(f"http://127.0.0.1:{port}").run("127.0.0.1", port)

@@ -1,0 +1,75 @@
+"""Cognito as moto, from PyPI, imitates it: tokens of a user pool.
+
+The issuer is an address at Amazon, as it is for the real one; the keys are moto's. ID Tokens and access tokens have the
+same issuer, key and form, and every pool of every installation has the same key, named `dummy`: only `iss` and `aud`
+keep them apart.
+"""
+
+import contextlib
+import sys
+import tempfile
+from pathlib import Path
+
+from .browser import Browser
+from .process import Process, free_port
+from .sign_in import SignIn
+
+_REGION = "eu-central-1"
+_PASSWORD = "Correct-Horse-1"
+# moto reads the service and the region from here, and does not check signatures.
+_AUTHORIZATION = f"AWS4-HMAC-SHA256 Credential=test/20260101/{_REGION}/cognito-idp/aws4_request"
+
+
+class Cognito(contextlib.AbstractContextManager):
+    """A moto server, and the user pools that are made in it."""
+
+    def __enter__(self) -> "Cognito":
+        with contextlib.ExitStack() as stack:
+            directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="moto-")))
+            port = free_port()
+            self.endpoint = f"http://127.0.0.1:{port}"
+            command = [sys.executable, "-m", "moto.server", "--host", "127.0.0.1", "--port", str(port)]
+            process = Process(command, f"{self.endpoint}/moto-api/", directory / "log")
+            stack.callback(process.stop)
+            process.start()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._stack.close()
+
+    def new_pool(self) -> "UserPool":
+        return UserPool(self)
+
+    def call(self, operation: str, **parameters) -> dict:
+        headers = {
+            "Content-Type": "application/x-amz-json-1.1", "Authorization": _AUTHORIZATION,
+            "X-Amz-Target": f"AWSCognitoIdentityProviderService.{operation}",
+        }
+        return Browser().send_json("POST", self.endpoint, parameters, headers).expect().json
+
+
+class UserPool:
+    """A user pool, an issuer of its own, with one client and one user."""
+
+    email = "maria@example.com"
+
+    def __init__(self, cognito: Cognito):
+        self._call = cognito.call
+        pool = self._call("CreateUserPool", PoolName="pool", UsernameAttributes=["email"])["UserPool"]["Id"]
+        self.issuer = f"https://cognito-idp.{_REGION}.amazonaws.com/{pool}"
+        self.jwks_uri = f"{cognito.endpoint}/{pool}/.well-known/jwks.json"
+        client = self._call("CreateUserPoolClient", UserPoolId=pool, ClientName="client")
+        self.client_id = client["UserPoolClient"]["ClientId"]
+        user = {"UserPoolId": pool, "Username": self.email}
+        self._call("AdminCreateUser", **user, UserAttributes=[{"Name": "email", "Value": self.email}])
+        self._call("AdminSetUserPassword", **user, Password=_PASSWORD, Permanent=True)
+
+    def sign_in(self) -> SignIn:
+        """Cognito's own login with user name and password; it has no redirect and no nonce."""
+        answer = self._call(
+            "InitiateAuth", ClientId=self.client_id, AuthFlow="USER_PASSWORD_AUTH",
+            AuthParameters={"USERNAME": self.email, "PASSWORD": _PASSWORD},
+        )
+        tokens = answer["AuthenticationResult"]
+        return SignIn(self.client_id, tokens["IdToken"], tokens["AccessToken"], nonce=None)

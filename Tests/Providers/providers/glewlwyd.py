@@ -1,0 +1,192 @@
+"""glewlwyd, from Debian: a provider in C on GnuTLS, with a JOSE library (Rhonabwy) of its own.
+
+What it does that a verifier must bear: `auth_time` is 0, the JWK Set is sent with `Cache-Control: no-store`, the issuer
+has a path, discovery lists an algorithm that Assay does not know (ES256K), and with EdDSA `at_hash` and `c_hash` are
+made with SHA-256.
+"""
+
+import contextlib
+import json
+import sqlite3
+import tempfile
+from pathlib import Path
+
+from . import jwk
+from .browser import Browser, Page
+from .process import Process, free_port
+from .sign_in import SignIn, new_nonce
+
+# Not by its new name "Ed25519" (RFC 9864).
+ALGORITHMS = [algorithm for algorithm in jwk.ALGORITHMS if algorithm != "Ed25519"]
+
+_EXECUTABLE = "/usr/bin/glewlwyd"
+_MODULES = "/usr/lib/glewlwyd"
+_SCHEMA = Path("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3")
+# The administrator whom the schema brings along.
+_ADMINISTRATOR = {"username": "admin", "password": "password"}
+_USER = {"username": "maria", "password": "correct horse battery"}
+_CLIENT_SECRET = "client-secret"
+_REDIRECT_URI = "http://127.0.0.1/callback"
+_PLUGIN = "oidc"
+# The property of a client that names its key: one that the client database stores by default.
+_KEY_ID_PROPERTY = "alg_kid"
+
+
+class Glewlwyd(contextlib.AbstractContextManager):
+    """A glewlwyd with one user, and for each algorithm a key and a client whose tokens it signs.
+
+    One client more, `encrypted_client_id`, has its ID Tokens encrypted.
+    """
+
+    encrypted_client_id = "client-encrypted"
+
+    name = "Maria Muster"
+    email = "maria@example.com"
+
+    def __init__(self, algorithms: list[str] = ALGORITHMS):
+        self._algorithms = algorithms
+        self._generation = 0
+        self._keys = self._new_keys()
+
+    def client_id(self, algorithm: str) -> str:
+        return f"client-{algorithm.lower()}"
+
+    @property
+    def client_ids(self) -> list[str]:
+        return [self.client_id(algorithm) for algorithm in self._algorithms] + [self.encrypted_client_id]
+
+    def key_id(self, algorithm: str) -> str:
+        return f"{algorithm.lower()}-{self._generation}"
+
+    def __enter__(self) -> "Glewlwyd":
+        with contextlib.ExitStack() as stack:
+            if not Path(_EXECUTABLE).exists():
+                raise RuntimeError("glewlwyd is not installed: scripts/bootstrap does it")
+            directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="glewlwyd-")))
+            port = free_port()
+            self._api = f"http://127.0.0.1:{port}/api"
+            self.issuer = f"{self._api}/{_PLUGIN}"
+            _make_database(directory / "database.sqlite3")
+            (directory / "glewlwyd.conf").write_text(_settings(port, directory / "database.sqlite3"))
+            self._process = Process(
+                [_EXECUTABLE, "--config-file", str(directory / "glewlwyd.conf")], f"{self._api}/config",
+                directory / "log",
+            )
+            stack.callback(self._process.stop)
+            self._process.start()
+            self._administrator = _logged_in(self._api, _ADMINISTRATOR)
+            self._set_up()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._stack.close()
+
+    def sign_in(self, algorithm: str) -> SignIn:
+        """Signs the user in at the client of an algorithm."""
+        return self.sign_in_at(self.client_id(algorithm))
+
+    def sign_in_at(self, client_id: str) -> SignIn:
+        """The authorization code flow: the user's login and consent, the redirect, the token endpoint."""
+        nonce = new_nonce()
+        browser = _logged_in(self._api, _USER)
+        browser.send_json("PUT", f"{self._api}/auth/grant/{client_id}", {"scope": "openid"}).expect()
+        redirect = browser.get(
+            f"{self.issuer}/auth", response_type="code", client_id=client_id, redirect_uri=_REDIRECT_URI,
+            scope="openid", nonce=nonce, state="a-state", g_continue="",
+        )
+        code = redirect.redirect_parameters["code"]
+        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": _REDIRECT_URI}
+        answer = Browser().post_form(f"{self.issuer}/token", form, basic=(client_id, _CLIENT_SECRET)).expect().json
+        return SignIn(client_id, answer["id_token"], answer["access_token"], nonce, code)
+
+    def rotate(self, keep_old: bool = False) -> None:
+        """Signs with new keys from now on; the old ones are gone from the JWK Set at once unless they are kept."""
+        self._generation += 1
+        self._keys = self._new_keys() + (self._keys if keep_old else [])
+        self._administer("PUT", f"mod/plugin/{_PLUGIN}", self._plugin())
+        self._administer("PUT", f"mod/plugin/{_PLUGIN}/reset")
+        for client in self._clients():
+            self._administer("PUT", f"client/{client['client_id']}", client)
+
+    def stop(self) -> None:
+        """Ends it before the block does: an outage."""
+        self._process.stop()
+
+    def _set_up(self) -> None:
+        self._administer("POST", "mod/plugin/", self._plugin())
+        self._administer("POST", "user/", _USER | {
+            "name": self.name, "email": self.email, "enabled": True, "scope": ["openid", "g_profile"],
+        })
+        for client in self._clients():
+            self._administer("POST", "client/", client)
+
+    def _administer(self, method: str, path: str, value: dict | None = None) -> Page:
+        return self._administrator.send_json(method, f"{self._api}/{path}", value).expect()
+
+    def _clients(self) -> list[dict]:
+        clients = [self._client(self.client_id(algorithm), algorithm) for algorithm in self._algorithms]
+        # A key made from the client's secret wraps the one that the ID Token is encrypted with.
+        encryption = {"encrypt_id_token": "1", "alg": "A256KW", "enc": "A256GCM"}
+        return [*clients, self._client(self.encrypted_client_id, self._algorithms[0]) | encryption]
+
+    def _client(self, client_id: str, algorithm: str) -> dict:
+        return {
+            "client_id": client_id, "name": client_id, "enabled": True, "confidential": True,
+            "client_secret": _CLIENT_SECRET, "token_endpoint_auth_method": ["client_secret_basic"],
+            "redirect_uri": [_REDIRECT_URI], "authorization_type": ["code"], "scope": ["openid"],
+            _KEY_ID_PROPERTY: self.key_id(algorithm),
+        }
+
+    def _new_keys(self) -> list[dict]:
+        return [jwk.new_private_jwk(algorithm, self.key_id(algorithm)) for algorithm in self._algorithms]
+
+    def _plugin(self) -> dict:
+        return {
+            "module": "oidc", "name": _PLUGIN, "display_name": "OpenID Connect", "enabled": True,
+            "parameters": {
+                "iss": self.issuer, "subject-type": "public", "jwks-show": True,
+                "jwks-private": json.dumps({"keys": self._keys}), "client-sign_kid-parameter": _KEY_ID_PROPERTY,
+                "encrypt-out-token-allow": True, "client-encrypt_id_token-parameter": "encrypt_id_token",
+                "client-alg-parameter": "alg", "client-enc-parameter": "enc",
+                "name-claim": "mandatory", "email-claim": "mandatory",
+                "auth-type-code-enabled": True, "auth-type-token-enabled": False, "auth-type-password-enabled": False,
+                "auth-type-client-enabled": False, "auth-type-refresh-enabled": False, "allow-non-oidc": False,
+                "code-duration": 60, "access-token-duration": 3600, "refresh-token-duration": 3600,
+                "refresh-token-rolling": False,
+            },
+        }
+
+
+def _logged_in(api: str, user: dict[str, str]) -> Browser:
+    browser = Browser()
+    browser.send_json("POST", f"{api}/auth", user).expect()
+    return browser
+
+
+def _make_database(path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.executescript(_SCHEMA.read_text())
+
+
+def _settings(port: int, database: Path) -> str:
+    return f"""
+port = {port}
+bind_address = "127.0.0.1"
+external_url = "http://127.0.0.1:{port}"
+login_url = "login.html"
+api_prefix = "api"
+log_mode = "console"
+log_level = "WARNING"
+cookie_secure = 0
+session_key = "session"
+admin_scope = "g_admin"
+profile_scope = "g_profile"
+hash_algorithm = "SHA512"
+user_module_path = "{_MODULES}/user"
+user_middleware_module_path = "{_MODULES}/user_middleware"
+client_module_path = "{_MODULES}/client"
+user_auth_scheme_module_path = "{_MODULES}/scheme"
+plugin_module_path = "{_MODULES}/plugin"
+database = {{ type = "sqlite3"; path = "{database}"; }};
+"""

@@ -1,0 +1,70 @@
+"""oidc-provider-mock, from PyPI: a provider on Authlib that sends the least that the specification allows.
+
+Its tokens have no `kid`, its one key is published without `alg` and `use`, and `aud` is an array. It makes a new key
+each time it starts: after a restart the same issuer signs with a key that nobody announced.
+"""
+
+import contextlib
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from .browser import Browser, with_query
+from .process import Process, free_port
+from .sign_in import SignIn, new_nonce
+
+_REDIRECT_URI = "http://127.0.0.1/callback"
+
+
+class MockProvider(contextlib.AbstractContextManager):
+    """An oidc-provider-mock with one user; any client may ask it for tokens."""
+
+    client_id = "mock-client"
+    subject = "maria"
+    user_claims = {"name": "Maria Muster", "email": "maria@example.com", "email_verified": True}
+
+    def __enter__(self) -> "MockProvider":
+        with contextlib.ExitStack() as stack:
+            directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="oidc-provider-mock-")))
+            port = free_port()
+            self.issuer = f"http://127.0.0.1:{port}"
+            user = json.dumps({"sub": self.subject} | self.user_claims)
+            self._process = Process(
+                [
+                    sys.executable, "-m", "oidc_provider_mock", "--host", "127.0.0.1", "--port", str(port),
+                    "--user-claims", user,
+                ],
+                self.issuer,
+                directory / "log",
+                # Authlib refuses plain HTTP otherwise.
+                {"AUTHLIB_INSECURE_TRANSPORT": "1"},
+            )
+            stack.callback(self._process.stop)
+            self._process.start()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._stack.close()
+
+    def restart(self) -> None:
+        """Stops and starts it on its port: the issuer stays, the key changes."""
+        self._process.stop()
+        self._process.start()
+
+    def sign_in(self) -> SignIn:
+        """The authorization code flow: the user picked on the provider's form, the redirect, the token endpoint."""
+        nonce = new_nonce()
+        query = {
+            "response_type": "code", "client_id": self.client_id, "redirect_uri": _REDIRECT_URI,
+            "scope": "openid profile email", "nonce": nonce, "state": "a-state",
+        }
+        address = with_query(f"{self.issuer}/oauth2/authorize", query)
+        browser = Browser()
+        browser.get(address).expect()
+        code = browser.post_form(address, {"sub": self.subject}).redirect_parameters["code"]
+        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": _REDIRECT_URI}
+        token_endpoint = f"{self.issuer}/oauth2/token"
+        answer = Browser().post_form(token_endpoint, form, basic=(self.client_id, "any-secret")).expect().json
+        return SignIn(self.client_id, answer["id_token"], answer["access_token"], nonce, code)

@@ -1,0 +1,63 @@
+"""A provider's own server, run as a child process for as long as a `with` block lasts."""
+
+import os
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+START_SECONDS = 20
+STOP_SECONDS = 5
+
+
+def free_port() -> int:
+    """A loopback port that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Process:
+    """A server that is ready once `url` answers, and leaves nothing behind but its log."""
+
+    def __init__(self, command: list[str], url: str, log: Path, environment: dict[str, str] | None = None):
+        self._command = command
+        self._url = url
+        self._log = log
+        self._environment = os.environ | (environment or {})
+        self._child: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        with self._log.open("ab") as log:
+            self._child = subprocess.Popen(
+                self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self._environment
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while not self._answers():
+            if self._child.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise RuntimeError(f"{self._command[0]} did not start:\n{self._log.read_text(errors='replace')}")
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        if self._child is None:
+            return
+        self._child.terminate()
+        try:
+            self._child.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+        self._child = None
+
+    def _answers(self) -> bool:
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(self._url, timeout=1):
+                return True
+        except urllib.error.HTTPError:
+            return True
+        except OSError:
+            return False

@@ -1,0 +1,57 @@
+internal import JOSE
+package import JSON
+
+package func base64URL(_ octets: some Collection<UInt8>) -> String { text(Base64URL.encode(octets)) }
+
+package func base64URL(_ text: String) -> String { base64URL(Array(text.utf8)) }
+
+/// The JSON text of a value.
+package func json(_ tree: JSONTree) -> String {
+    var writer = JSONWriter()
+    writer.value(tree)
+    return text(writer.bytes)
+}
+
+/// The JSON text of a JWK Set.
+package func jwkSet(_ keys: [JSONTree]) -> [UInt8] { Array(json(.object(["keys": .array(keys)])).utf8) }
+
+/// A compact JWS with this very header and payload, signed by a key.
+///
+/// - Parameter algorithm: the algorithm that signs, whatever the header says; `nil`: the key's own.
+package func compactJWS(
+    header: String, payload: String, signedBy key: TestKey, as algorithm: String? = nil
+) -> String {
+    let input = base64URL(header) + "." + base64URL(payload)
+    return input + "." + base64URL(key.sign(Array(input.utf8), as: algorithm))
+}
+
+/// A compact JWS with a header of `alg` and `kid`, signed by a key.
+package func compactJWS(payload: String, signedBy key: TestKey) -> String {
+    compactJWS(header: #"{"alg":"\#(key.algorithm)","kid":"\#(key.keyID)"}"#, payload: payload, signedBy: key)
+}
+
+/// A Claims Set whose values are written as JSON text, so that a test decides about every byte.
+package struct ClaimsText: Sendable {
+    private var members: [(name: String, json: String)]
+
+    package init(_ members: KeyValuePairs<String, String>) { self.members = members.map { ($0, $1) } }
+
+    /// The same with one claim replaced or added.
+    package func with(_ name: String, _ json: String) -> ClaimsText {
+        var copy = self
+        if let index = members.firstIndex(where: { $0.name == name }) {
+            copy.members[index].json = json
+        } else {
+            copy.members.append((name, json))
+        }
+        return copy
+    }
+
+    package func without(_ name: String) -> ClaimsText {
+        var copy = self
+        copy.members.removeAll { $0.name == name }
+        return copy
+    }
+
+    package var json: String { "{" + members.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}" }
+}
