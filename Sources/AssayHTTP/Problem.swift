@@ -84,7 +84,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .methodNotAllowed: "This path answers other methods only; the header field Allow lists them."
         case .requestTimeout: "The whole request was not there in time; send it without pauses."
         case .requestTooLarge:
-            "The body is larger than this service accepts; raise limits.max_body if it should not be."
+            "The body is larger than this service accepts; raise limits.max_body, or max_batch_body, if it should not be."
         case .headersTooLarge: "The header fields are larger than this service accepts; send fewer or shorter ones."
         case .contentTypeUnsupported: "The body must be JSON in UTF-8, sent as Content-Type: application/json."
         case .callerUnauthenticated: "Send one of the configured API keys as Authorization: Bearer <key>."

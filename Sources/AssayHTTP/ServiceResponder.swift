@@ -52,7 +52,7 @@ final class ServiceResponder: HTTPResponder {
             !request.head.headers.contains(name: "Content-Encoding")
         else { throw .contentTypeUnsupported }
         do throws(JSONError) {
-            return try JSONObject(request.body.map { Array($0.readableBytesView) } ?? [])
+            return try JSONObject(request.body.map { Array($0.readableBytesView) } ?? [], allowsNUL: true)
         } catch {
             throw .requestInvalid("The body must be one JSON object in UTF-8, without duplicate members.")
         }

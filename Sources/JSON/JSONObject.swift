@@ -9,16 +9,18 @@ package struct JSONObject: Sendable {
 
     /// Reads a text that must be one JSON object with nothing but white space around it.
     ///
+    /// - Parameter allowsNUL: whether strings, but not names, may hold U+0000. A request may: what it says is then compared,
+    ///   and does not match. A token may not, since others that read it could stop there.
     /// - Throws: ``JSONError``.
-    package init(_ text: ArraySlice<UInt8>) throws(JSONError) {
-        var scanner = JSONScanner()
+    package init(_ text: ArraySlice<UInt8>, allowsNUL: Bool = false) throws(JSONError) {
+        var scanner = JSONScanner(allowsNUL: allowsNUL)
         members = try scanner.topLevelObject(in: text.span)
         self.text = text
     }
 
     /// - Throws: ``JSONError``.
-    package init(_ text: [UInt8]) throws(JSONError) {
-        try self.init(text[...])
+    package init(_ text: [UInt8], allowsNUL: Bool = false) throws(JSONError) {
+        try self.init(text[...], allowsNUL: allowsNUL)
     }
 
     /// The object's own text, white space around it included.

@@ -4,6 +4,9 @@ struct JSONScanner {
     private var members: [JSONMember] = []
     private var position = 0
     private var depth = 0
+    private let allowsNUL: Bool
+
+    init(allowsNUL: Bool) { self.allowsNUL = allowsNUL }
 
     /// The members of a text that is one object.
     mutating func topLevelObject(in text: Span<UInt8>) throws(JSONError) -> [JSONMember] {
@@ -23,7 +26,7 @@ struct JSONScanner {
 
     /// The elements of a text that is one array; only values and kinds are set.
     static func elements(in text: Span<UInt8>) throws(JSONError) -> [JSONMember] {
-        var scanner = JSONScanner()
+        var scanner = JSONScanner(allowsNUL: true)
         var elements: [JSONMember] = []
         try scanner.array(in: text) { elements.append($0) }
         return elements
@@ -45,7 +48,7 @@ struct JSONScanner {
         }
         while true {
             guard try peek(text) == UInt8(ascii: "\"") else { throw .syntax }
-            let (name, hasEscapes) = try string(in: text)
+            let (name, hasEscapes) = try string(in: text, isName: true)
             let hash =
                 hasEscapes
                 ? nameHash(unescaped(text.extracting(Int(name.lowerBound)..<Int(name.upperBound))).span)
@@ -132,7 +135,7 @@ struct JSONScanner {
 
     /// A string from its opening quotation mark; what is returned lies between the marks.
     private mutating func string(
-        in text: Span<UInt8>
+        in text: Span<UInt8>, isName: Bool = false
     ) throws(JSONError) -> (range: Range<UInt32>, hasEscapes: Bool) {
         position += 1
         let start = position
@@ -145,7 +148,7 @@ struct JSONScanner {
                 return (UInt32(truncatingIfNeeded: start)..<UInt32(truncatingIfNeeded: position - 1), hasEscapes)
             case UInt8(ascii: "\\"):
                 hasEscapes = true
-                try escape(in: text)
+                try escape(in: text, isInName: isName)
             case 0x20..<0x80: position += 1
             case 0x80...: try multiByteCharacter(in: text)
             default: throw .syntax
@@ -154,13 +157,13 @@ struct JSONScanner {
         throw .syntax
     }
 
-    private mutating func escape(in text: Span<UInt8>) throws(JSONError) {
+    private mutating func escape(in text: Span<UInt8>, isInName: Bool) throws(JSONError) {
         guard position + 1 < text.count else { throw .syntax }
         switch text[position + 1] {
         case UInt8(ascii: "u"):
             let unit = try hexadecimal(in: text)
             switch unit {
-            case 0: throw .encoding
+            case 0: guard allowsNUL, !isInName else { throw .encoding }
             case 0xd800..<0xdc00:
                 guard position + 1 < text.count, text[position] == UInt8(ascii: "\\"),
                     text[position + 1] == UInt8(ascii: "u"),

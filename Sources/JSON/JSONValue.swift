@@ -68,6 +68,7 @@ package struct JSONValue: Sendable {
 
     package var object: JSONObject? {
         guard kind == .object else { return nil }
-        return try? JSONObject(text)
+        // The text was checked as a whole, by whichever rule it came under.
+        return try? JSONObject(text, allowsNUL: true)
     }
 }

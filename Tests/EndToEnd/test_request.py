@@ -125,7 +125,6 @@ def test_anything_after_the_object_is_invalid(service, oidc, tail):
         b"\xe2\x82",
         b"\\ud800",
         b"\\udc00x",
-        b"\\u0000",
         b"\n",
     ],
 )
@@ -133,6 +132,22 @@ def test_anything_after_the_object_is_invalid(service, oidc, tail):
 def test_a_string_that_is_no_unicode_text_is_invalid(service, oidc, member, octets):
     body = json.dumps({"id_token": oidc.token()} | {member: "MARK"}).encode().replace(b"MARK", octets)
     assert_code(post(service, body), "request_invalid")
+
+
+@pytest.mark.parametrize(
+    "member, code",
+    [("id_token", "token_malformed"), ("nonce", "nonce_mismatch"), ("provider", "provider_unknown"),
+     ("code", "c_hash_missing")],
+)
+def test_a_nul_in_a_string_is_text_like_any_other_and_matches_nothing(service, oidc, member, code):
+    token = oidc.token(nonce="MARK")
+    body = json.dumps({"id_token": token, "nonce": "MARK"} | {member: "MARK\0"})
+    assert_code(post(service, body), code)
+
+
+@pytest.mark.parametrize("name", ["id_token\0", "nonce\0x", "\0"])
+def test_a_nul_in_a_name_is_invalid(service, oidc, name):
+    assert_code(post(service, json.dumps({"id_token": oidc.token(), name: "x"})), "request_invalid")
 
 
 @pytest.mark.parametrize("depth", [2049, 15_000])

@@ -112,7 +112,7 @@ private func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\
     }
 
     @Test(arguments: [
-        "FFFFFFFFFFFFFFFF\r\n", "FFFFFFFFFFFFFFFFF\r\n", "-1\r\n", "0x5\r\nhello\r\n0\r\n\r\n", "5 \u{1}\r\nhello\r\n0\r\n\r\n",
+        "FFFFFFFFFFFFFFFFF\r\n", "-1\r\n", "0x5\r\nhello\r\n0\r\n\r\n", "5 \u{1}\r\nhello\r\n0\r\n\r\n",
         "g\r\n", "\r\n", "5\r\nhelloX\r\n0\r\n\r\n",
     ])
     func `chunks that make no sense are refused`(chunks: String) async throws {
@@ -121,6 +121,15 @@ private func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\
                 Self.post("/a", "Transfer-Encoding: chunked", chunks + get("/smuggled")))
             #expect(answer.hasPrefix("HTTP/1.1 400 ") || answer.hasPrefix("HTTP/1.1 413 "), "\(answer.prefix(40))")
             #expect(!answer.contains("/smuggled -"))
+        }
+    }
+
+    @Test(arguments: ["FFFFFFFFFFFFFFFF", "7fffffffffffffff", "00000000000003e9"])
+    func `a chunk of absurd size is refused once there is too much of it`(size: String) async throws {
+        try await Listening.run { listening async throws in
+            let answer = try await listening.exchange(
+                Self.post("/a", "Transfer-Encoding: chunked", "\(size)\r\n" + String(repeating: "x", count: 1001)))
+            #expect(answer.hasPrefix("HTTP/1.1 413 "), "\(answer.prefix(40))")
         }
     }
 
@@ -266,7 +275,7 @@ private func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\
             let start = clock.now
             // One byte more each time that another connection's request has come back.
             let sending = Task {
-                for byte in Array(Self.post("/a", "Content-Length: 5000").utf8) + [UInt8](repeating: 0x78, count: 4000) {
+                for byte in Array(Self.post("/wide", "Content-Length: 5000").utf8) + [UInt8](repeating: 0x78, count: 4000) {
                     guard !Task.isCancelled, (try? await wire.send(bytes: [byte])) != nil else { return }
                     _ = try? await listening.first(get("/tick"))
                 }

@@ -105,6 +105,17 @@ import Testing
         for reader in Reader.allCases { #expect(reader.error(Array(text.utf8)) == .encoding, "\(reader)") }
     }
 
+    @Test func `a text may be allowed U+0000 in its strings, but not in its names`() throws {
+        let object = try JSONObject(Array(#"{"a":"\u0000b","c":{"d":["\u0000"]}}"#.utf8), allowsNUL: true)
+        #expect(object["a"]?.string == "\u{0}b")
+        #expect(object["c"]?.object?["d"]?.elements?.first?.string == "\u{0}")
+        for text in [#"{"a\u0000":1}"#, #"{"b":{"\u0000":1}}"#] {
+            #expect(throws: JSONError.encoding) { try JSONObject(Array(text.utf8), allowsNUL: true) }
+        }
+        // Its raw octet is a control character like any other.
+        #expect(throws: JSONError.syntax) { try JSONObject(Array("{\"a\":\"\u{0}\"}".utf8), allowsNUL: true) }
+    }
+
     @Test func `UTF-16 and UTF-32 are refused`() {
         let text = Array(#"{"a":1}"#.utf8)
         let wide: [[UInt8]] = [

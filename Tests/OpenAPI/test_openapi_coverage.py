@@ -1,4 +1,4 @@
-"""What the service really answered, in these tests and end to end, is documented; and what is documented was answered."""
+"""What the service really answered, here and end to end, is documented; and what is documented was answered."""
 
 import json
 import os

@@ -185,13 +185,11 @@ def test_every_request_member_has_a_type_and_a_description():
 
 def test_every_reference_leads_somewhere_and_every_component_is_used():
     used = set()
-    for pointer, value in document().walk():
+    for _, value in document().walk():
         if isinstance(value, dict) and isinstance(value.get("$ref"), str):
             target = value["$ref"].removeprefix("#")
             document()[target]
             used.add(target)
     used |= {f"/components/securitySchemes/{name}" for name in document()["/components/securitySchemes"]}
-    declared = {
-        f"/components/{kind}/{name}" for kind, members in document()["/components"].items() for name in members
-    }
+    declared = {f"/components/{kind}/{name}" for kind, members in document()["/components"].items() for name in members}
     assert declared - used == OF_NO_OPERATION

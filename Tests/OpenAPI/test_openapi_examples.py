@@ -9,9 +9,7 @@ from documented import PROBLEM, document
 contents = [operation.request for operation in document().operations if operation.request]
 bodies = {content.schema: content for content in contents}
 responses = {
-    response.pointer: response
-    for operation in document().operations
-    for response in operation.responses.values()
+    response.pointer: response for operation in document().operations for response in operation.responses.values()
 } | {response.pointer: response for response in (document().not_found, document().method_not_allowed)}
 bodies |= {content.schema: content for response in responses.values() for content in response.contents.values()}
 

@@ -55,9 +55,7 @@ def known_values(examples, tmp_path_factory):
 
 
 @pytest.mark.parametrize("listener", ["service", "admin"])
-def test_requests_made_up_from_the_document_are_answered_as_documented(
-    listener, examples, known_values, tmp_path
-):
+def test_requests_made_up_from_the_document_are_answered_as_documented(listener, examples, known_values, tmp_path):
     port = {"service": 8080, "admin": 9090}[listener]
     operations = [each.id for each in document().operations if f"http://127.0.0.1:{port}" in each.servers]
     assert operations

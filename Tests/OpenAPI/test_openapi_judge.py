@@ -65,7 +65,10 @@ def test_an_undocumented_answer_is_a_fault(answer):
 
 HEADERS = {
     "all of them": (COMMON + [("Content-Type", "application/json")], True),
-    "in another case": ([(name.upper(), value) for name, value in COMMON] + [("content-type", "application/json")], True),
+    "in another case": (
+        [(name.upper(), value) for name, value in COMMON] + [("content-type", "application/json")],
+        True,
+    ),
     "no request id": (COMMON[1:] + [("Content-Type", "application/json")], False),
     "two request ids": (COMMON[:1] + COMMON + [("Content-Type", "application/json")], False),
     "a request id with a space": ([("X-Request-Id", "a b"), COMMON[1], ("Content-Type", "application/json")], False),

@@ -1,4 +1,4 @@
-"""Every operation answers as documented where a request is not read to its end: broken, slow, too large, one too many."""
+"""Every operation answers as documented to requests not read to their end: broken, slow, too large, one too many."""
 
 import select
 

@@ -1,0 +1,122 @@
+import IDToken
+import Settings
+import Testing
+
+@Suite struct EnvironmentTests {
+    private static let two = """
+        service: { listen: "127.0.0.1:8081" }
+        clock_skew: 45s
+        log: { level: debug }
+        providers:
+          - id: apple
+            preset: apple
+            audiences: [com.example.app]
+          - id: oidc.example
+            issuer: https://auth.example.com
+            audiences: [my-client-id]
+            clock_skew: 30s
+            nonce: { required: false }
+
+        """
+
+    @Test func `every scalar can be overridden`() throws {
+        let settings = try settings(
+            Self.two,
+            [
+                "ASSAY_SERVICE_LISTEN": "unix:/run/a.sock", "ASSAY_ADMIN_LISTEN": "0.0.0.0:9999",
+                "ASSAY_CLOCK_SKEW": "10s", "ASSAY_CACHE_DIRECTORY": "/cache", "ASSAY_KEYS_STALE_FOR": "1h",
+                "ASSAY_LIMITS_MAX_BODY": "2KiB", "ASSAY_LIMITS_MAX_BATCH_BODY": "3KiB",
+                "ASSAY_LIMITS_MAX_HEADER": "4KiB", "ASSAY_LIMITS_MAX_CONNECTIONS": "5",
+                "ASSAY_LIMITS_MAX_IN_FLIGHT": "6", "ASSAY_LIMITS_REQUEST_TIMEOUT": "7s",
+                "ASSAY_LIMITS_KEYS_TIMEOUT": "8s", "ASSAY_VERIFIED_TOKEN_CACHE_ENTRIES": "9",
+                "ASSAY_SHUTDOWN_GRACE": "11s", "ASSAY_LOG_LEVEL": "error", "ASSAY_LOG_REQUESTS": "false",
+            ])
+        #expect(settings.service == .unixSocket(path: "/run/a.sock"))
+        #expect(settings.admin == .network(host: "0.0.0.0", port: 9999))
+        #expect(settings.providers[0].policy.clockSkewSeconds == 10)
+        #expect(settings.cacheDirectory == "/cache")
+        #expect(settings.keys.staleForSeconds == 3600)
+        #expect(settings.limits.maximumBody == 2048)
+        #expect(settings.limits.maximumBatchBody == 3072)
+        #expect(settings.limits.maximumHeader == 4096)
+        #expect(settings.limits.maximumConnections == 5)
+        #expect(settings.limits.maximumInFlight == 6)
+        #expect(settings.limits.requestTimeoutSeconds == 7)
+        #expect(settings.limits.keysTimeoutSeconds == 8)
+        #expect(settings.verifiedTokenCacheEntries == 9)
+        #expect(settings.shutdownGraceSeconds == 11)
+        #expect(settings.log.level == "error")
+        #expect(!settings.log.requests)
+    }
+
+    @Test func `every scalar of a provider can be overridden, its id in capitals and underscores`() throws {
+        let prefix = "ASSAY_PROVIDERS_OIDC_EXAMPLE_"
+        let provider = try settings(
+            Self.two,
+            [
+                prefix + "ISSUER": "http://other.example", prefix + "CLOCK_SKEW": "5s",
+                prefix + "MAX_TOKEN_AGE": "2h", prefix + "OPTIONAL": "true", prefix + "NONCE_REQUIRED": "true",
+                prefix + "NONCE_CHECK": "on", prefix + "NETWORK_ALLOW_HTTP": "true",
+                prefix + "NETWORK_ALLOW_PRIVATE_ADDRESSES": "true", prefix + "NETWORK_CA_FILE": "/ca.pem",
+                prefix + "JWKS_URI": "http://other.example/keys",
+            ]
+        ).providers[1]
+        #expect(provider.policy.issuer == "http://other.example")
+        #expect(provider.policy.clockSkewSeconds == 5)
+        #expect(provider.policy.maximumTokenAgeSeconds == 7200)
+        #expect(provider.isOptional)
+        #expect(provider.policy.nonce.isRequired)
+        #expect(provider.network.allowHTTP)
+        #expect(provider.network.allowPrivateAddresses)
+        #expect(provider.network.caFile == "/ca.pem")
+        #expect(provider.keys == .jwksURI("http://other.example/keys"))
+    }
+
+    @Test func `one provider's variables leave the others alone`() throws {
+        let settings = try settings(Self.two, ["ASSAY_PROVIDERS_OIDC_EXAMPLE_CLOCK_SKEW": "5s"])
+        #expect(settings.providers.map(\.policy.clockSkewSeconds) == [45, 5])
+    }
+
+    @Test func `a provider's own clock skew outranks that of all, wherever it comes from`() throws {
+        let settings = try settings(Self.two, ["ASSAY_CLOCK_SKEW": "10s"])
+        #expect(settings.providers.map(\.policy.clockSkewSeconds) == [10, 30])
+    }
+
+    @Test(arguments: [
+        ("ASSAY_CLOCK_SKEW", "301s", "a duration such as 30s, 5m or 24h, 0s to 300s"),
+        ("ASSAY_CLOCK_SKEW", "", "a duration such as 30s, 5m or 24h, 0s to 300s"),
+        ("ASSAY_SERVICE_LISTEN", "here", "host:port or unix:/path"),
+        ("ASSAY_LOG_REQUESTS", "yes", "true or false"),
+        ("ASSAY_LIMITS_MAX_IN_FLIGHT", "0", "an integer from 1 to 1000000"),
+        ("ASSAY_PROVIDERS_APPLE_PRESET", "facebook", "one of apple, google, oidc"),
+        ("ASSAY_PROVIDERS_APPLE_JWKS_URI", "http://a.example", "a URL that begins with https://"),
+    ])
+    func `a bad variable is named, and no line with it`(name: String, value: String, expected: String) throws {
+        let fault = try fault(Self.two, [name: value])
+        #expect(fault.line == nil)
+        #expect(fault.description == "\(name) must be \(expected)")
+    }
+
+    @Test func `a variable does not excuse a misspelt key in the file`() throws {
+        #expect(try fault("clock_skwe: 5s\n" + provider, ["ASSAY_CLOCK_SKEW": "5s"]).line == 1)
+    }
+
+    @Test func `variables of other names and lists are nobody's business`() throws {
+        let settings = try settings(
+            provider,
+            [
+                "ASSAY_CONFIG": "/etc/assay.yaml", "ASSAY_PROVIDERS_APPLE_AUDIENCES": "evil", "CLOCK_SKEW": "1s",
+                "assay_clock_skew": "1s", "ASSAY_PROVIDERS_GOOGLE_PRESET": "google", "ASSAY_API_KEYS": "none",
+            ])
+        #expect(settings.providers.map(\.policy.audiences) == [["com.example.app"]])
+        #expect(settings.providers[0].policy.clockSkewSeconds == 60)
+        #expect(settings.apiKeyDigests == [])
+    }
+
+    @Test func `the environment can give a provider what the file left out`() throws {
+        let settings = try settings(
+            "providers:\n  - { id: my-oidc, audiences: [a] }\n",
+            ["ASSAY_PROVIDERS_MY_OIDC_ISSUER": "https://auth.example.com"])
+        #expect(settings.providers[0].policy.issuer == "https://auth.example.com")
+    }
+}

@@ -1,0 +1,33 @@
+import Settings
+import Testing
+
+/// The one provider that settings about other things need too.
+let provider = """
+    providers:
+      - id: apple
+        preset: apple
+        audiences: [com.example.app]
+
+    """
+
+func settings(_ yaml: String, _ environment: [String: String] = [:]) throws -> Settings {
+    try Settings(yaml: yaml, environment: environment)
+}
+
+/// The settings of the one provider in `text`, which is indented as the members of a list's element.
+func read(provider text: String, _ environment: [String: String] = [:]) throws -> ProviderSettings {
+    try #require(settings("providers:\n  - id: p\n" + indented(text), environment).providers.first)
+}
+
+func indented(_ text: String) -> String {
+    text.split(separator: "\n").map { "    " + $0 + "\n" }.joined()
+}
+
+/// What is wrong with some settings; fails where nothing is.
+func fault(
+    _ yaml: String, _ environment: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+) throws -> SettingsError {
+    try #require(
+        #expect(throws: SettingsError.self, sourceLocation: sourceLocation) { try settings(yaml, environment) },
+        sourceLocation: sourceLocation)
+}

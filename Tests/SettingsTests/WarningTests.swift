@@ -1,0 +1,42 @@
+import Settings
+import Testing
+
+@Suite struct WarningTests {
+    private static let digest = String(repeating: "0f", count: 32)
+
+    @Test(arguments: [
+        ("service: { listen: '0.0.0.0:8080' }\n", "the service listens beyond this machine and asks callers for no API key"),
+        ("admin: { listen: '[::]:9090' }\n", "the admin listener listens beyond this machine"),
+    ])
+    func `listening beyond this machine is worth a warning`(yaml: String, warning: String) throws {
+        #expect(try settings(yaml + provider).warnings == [warning])
+    }
+
+    @Test func `a service that asks for API keys may listen anywhere`() throws {
+        let yaml = "service: { listen: '0.0.0.0:8080' }\napi_keys: [\(Self.digest)]\n" + provider
+        #expect(try settings(yaml).warnings == [])
+    }
+
+    @Test(arguments: [
+        ("network: { allow_http: true }", "provider p: keys may be fetched without TLS (allow_http)"),
+        (
+            "network: { allow_private_addresses: true }",
+            "provider p: keys may be fetched from private addresses (allow_private_addresses)"
+        ),
+        ("nonce: { check: off }", "provider p: nonces are not checked (nonce.check: off)"),
+        (
+            "nonce: { match: [sha256_hex, plain] }",
+            "provider p: nonce.match has plain beside a hash: who holds only the token could send the claim's own value as the nonce"
+        ),
+    ])
+    func `what weakens a provider is worth a warning that names it`(line: String, warning: String) throws {
+        let yaml = "providers:\n  - id: p\n" + indented("preset: apple\naudiences: [a]\n" + line)
+        #expect(try settings(yaml).warnings == [warning])
+    }
+
+    @Test(arguments: ["nonce: { match: [plain] }", "nonce: { match: [sha256_hex, sha256_base64url] }", "optional: true"])
+    func `what weakens nothing is worth none`(line: String) throws {
+        let yaml = "providers:\n  - id: p\n" + indented("preset: apple\naudiences: [a]\n" + line)
+        #expect(try settings(yaml).warnings == [])
+    }
+}
