@@ -25,7 +25,10 @@ public struct UnixTime: Sendable, Hashable, Comparable {
         if let integer = value.integer {
             seconds = min(max(integer, -bound), bound)
         } else if let double = value.double, !double.isNaN {
-            seconds = Int64(min(max(double.rounded(.down), -Double(bound)), Double(bound)))
+            let bounded = min(max(double, -Double(bound)), Double(bound))
+            // Not `rounded(.down)`: that is the C library's, which a package that uses this one may not link.
+            let truncated = Int64(bounded)
+            seconds = Double(truncated) > bounded ? truncated - 1 : truncated
         } else {
             return nil
         }

@@ -3,7 +3,7 @@ private import CJansson
 /// A JSON text as a tree of values, read by jansson: for key sets, discovery documents and other cold paths.
 ///
 /// Integers and reals are told apart. Duplicate members, bad UTF-8, U+0000, trailing bytes, integers beyond 64 bits and
-/// reals beyond a double are refused.
+/// reals beyond a double are refused. Names are looked up as Swift strings, whose equality is Unicode's.
 package indirect enum JSONTree: Sendable, Equatable {
     case null
     case bool(Bool)

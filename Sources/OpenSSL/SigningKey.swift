@@ -40,6 +40,7 @@ private import COpenSSL
     ///
     /// - Throws: ``OpenSSLError`` where the scheme does not fit the key.
     package func sign(_ message: [UInt8], _ scheme: SignatureScheme) throws(OpenSSLError) -> [UInt8] {
+        guard scheme.fits(kind) else { throw OpenSSLError(code: 0) }
         guard let context = unsafe EVP_MD_CTX_new() else { throw .drain() }
         defer { unsafe EVP_MD_CTX_free(context) }
         let digestName: String? =

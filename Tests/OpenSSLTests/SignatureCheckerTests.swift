@@ -110,7 +110,9 @@ private let message = Array("The quick brown fox jumps over the lazy dog".utf8)
     }
 
     @Test func `a scheme that does not fit the key can't sign`() {
-        #expect(throws: OpenSSLError.self) { try TestKey.p256.signing.sign(message, .rsaPSS(.bits256)) }
+        for scheme in [.rsaPSS(.bits256), .rsaPKCS1(.bits256), .ecdsa(.p384), .edwards(.ed25519)] as [SignatureScheme] {
+            #expect(throws: OpenSSLError.self) { try TestKey.p256.signing.sign(message, scheme) }
+        }
     }
 }
 

@@ -1,0 +1,41 @@
+import Foundation
+import IDToken
+import JOSE
+
+/// Verifies a real, long-expired Apple token at the time it was made.
+///
+/// usage: Client TOKENS.json JWKS.json
+@main
+struct Client {
+    struct Vectors: Decodable {
+        struct Token: Decodable {
+            let jwt: String
+            let verify_at: Int64
+        }
+
+        let audience: String
+        let tokens: [Token]
+    }
+
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        let vectors = try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: URL(filePath: arguments[1])))
+        let keys = try JWKSet(Array(Data(contentsOf: URL(filePath: arguments[2]))))
+        let verifier = try IDTokenVerifier()
+        let vector = vectors.tokens[0]
+        let policy = ProviderPreset.apple.policy(
+            id: "apple", issuer: "https://appleid.apple.com", audiences: [vectors.audience])
+        let token = try verifier.read(Array(vector.jwt.utf8)[...])
+        let now = UnixTime(seconds: vector.verify_at)
+        let verified = try verifier.verify(token, with: keys, under: policy, expecting: SignInExpectations(), now: now)
+        print("\(verified.identity.issuer) \(verified.identity.subject)")
+        do {
+            let late = now.advanced(bySeconds: 7 * 86400)
+            _ = try verifier.verify(token, with: keys, under: policy, expecting: SignInExpectations(), now: late)
+            print("a token of last week was accepted")
+            exit(1)
+        } catch Rejection.tokenExpired {
+            print("a week later: \(Rejection.tokenExpired.code.rawValue)")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+@testable import JSON
+import TestSupport
+import Testing
+
+/// Names of members that share one hash. The hash is no secret that a sender could not work around, so nothing but time
+/// may hang on it, and not much of that.
+@Suite struct CollidingNamesTests {
+    /// 2ⁿ names of one hash: n pairs of eight letters, either of which leads FNV-1a from the one state to the same next one.
+    private static func names(pairs: Int) -> [String] {
+        var generator = SeededGenerator(seed: 1)
+        var names = [[UInt8]()]
+        for _ in 0..<pairs {
+            let first = names[0]
+            let state = nameHash(first.span)
+            var seen: [UInt32: UInt64] = [:]
+            while true {
+                let block = generator.next() & 0xffff_ffff
+                var hash = state
+                for letter: UInt64 in 0..<8 { hash = (hash ^ UInt32(Self.letter(letter, of: block))) &* 0x0100_0193 }
+                guard let twin = seen.updateValue(block, forKey: hash), twin != block else { continue }
+                names = names.flatMap { name in
+                    [block, twin].map { block in name + (0..<8 as Range<UInt64>).map { Self.letter($0, of: block) } }
+                }
+                break
+            }
+        }
+        return names.map { text($0) }
+    }
+
+    /// One of sixteen letters, by four bits of a number.
+    private static func letter(_ index: UInt64, of block: UInt64) -> UInt8 {
+        UInt8(ascii: "a") + UInt8(truncatingIfNeeded: block >> (index * 4) & 15)
+    }
+
+    private static let names = names(pairs: 8)
+
+    private func object(_ names: some Sequence<String>) -> [UInt8] {
+        Array(("{" + names.enumerated().map { "\"\($1)\":\($0)" }.joined(separator: ",") + "}").utf8)
+    }
+
+    @Test func `they are told apart`() throws {
+        try #require(Set(Self.names.map { nameHash(Array($0.utf8).span) }).count == 1)
+        try #require(Set(Self.names).count == 256)
+        let object = try JSONObject(object(Self.names))
+        for (index, name) in Self.names.enumerated() { #expect(object[JSONName(name)]?.integer == Int64(index)) }
+        let (first, second) = (Self.names[0], Self.names[1])
+        let one = try JSONObject(self.object([first]))
+        #expect(one[JSONName(second)] == nil)
+        #expect(!one.hasOnly([JSONName(second)]))
+        #expect(one.hasOnly([JSONName(second), JSONName(first)]))
+    }
+
+    @Test func `a duplicate among them is found`() {
+        for count in [2, 24, 25, 256] {
+            let names = Self.names.prefix(count)
+            #expect(Reader.inPlace.error(object(names)) == nil)
+            #expect(Reader.inPlace.error(object(names + [names[count / 2]])) == .duplicateMember)
+        }
+    }
+
+    @Test func `eight times as many cost some eight times as much`() throws {
+        let (few, many) = (object(Self.names.prefix(32)), object(Self.names))
+        let cost = (
+            few: try threadNanoseconds { _ = try JSONObject(few) },
+            many: try threadNanoseconds { _ = try JSONObject(many) }
+        )
+        // Sorted, they cost thirteen times as much; compared each with each, sixty-four times.
+        #expect(cost.many < cost.few * 30, "\(cost)")
+    }
+}
