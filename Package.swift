@@ -48,7 +48,7 @@ let package = Package(
         .target(
             name: "KeySource",
             dependencies: [
-                "Clocks", "JOSE", "JSON",
+                "Clocks", "JOSE", "JSON", "OpenSSL",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -107,5 +107,35 @@ let package = Package(
         .testTarget(
             name: "Conformance", dependencies: ["IDToken", "JOSE", "OpenSSL", "JSON", "TestSupport"],
             resources: [.copy("Vectors")], swiftSettings: settings),
+        .testTarget(name: "ClocksTests", dependencies: ["Clocks", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "KeySourceTests",
+            dependencies: [
+                "Clocks", "JOSE", "JSON", "KeySource", "TestSupport",
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ] + nio,
+            swiftSettings: settings),
+        .testTarget(
+            name: "SettingsTests", dependencies: ["IDToken", "JOSE", "Settings"], swiftSettings: settings),
+        .testTarget(
+            name: "HTTPListenerTests",
+            dependencies: ["HTTPListener", .product(name: "NIOHTTP1", package: "swift-nio")] + nio,
+            swiftSettings: settings),
+        .testTarget(
+            name: "AssayHTTPTests",
+            dependencies: [
+                "AssayHTTP", "Clocks", "HTTPListener", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL",
+                "TestSupport", .product(name: "NIOHTTP1", package: "swift-nio"),
+            ] + nio,
+            swiftSettings: settings),
+        .testTarget(
+            name: "DevIssuerTests",
+            dependencies: [
+                "DevIssuer", "IDToken", "JOSE", "JSON",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ] + nio,
+            swiftSettings: settings),
     ]
 )

@@ -27,31 +27,35 @@ final class AdminResponder: HTTPResponder {
     func respond(to request: HTTPRequest) -> HTTPReply {
         let route = Route.admin(request.head.path)
         let record = service.begin(route, request.head.headers)
-        guard route != .unknown else { return .now(service.end(record, Problem.notFound)) }
-        guard request.head.method == route.method else {
-            return .now(service.end(record, Problem.methodNotAllowed(allow: route.method.rawValue)))
+        do throws(Problem) {
+            try route.check(request.head.method)
+        } catch {
+            return .now(service.end(record, error))
         }
         switch route {
         case .live: return .now(service.live(record))
         case .ready: return .now(service.ready(record))
         case .metrics:
-            return later(scrape(), record) { text in
+            return later(self.scrape(), record) { text in
                 self.service.end(record, .ok, "text/plain; version=0.0.4; charset=utf-8", text)
             }
         case .providers: return listProviders(record)
-        default: return refresh(request, record)
+        case .refresh: return refresh(request, record)
+        case .verify, .batch, .openAPI, .unknown: return .now(service.end(record, Problem.notFound))
         }
     }
 
     private func listProviders(_ record: ServiceLoop.RequestRecord) -> HTTPReply {
-        let statuses = EventLoopFuture.whenAllSucceed(
-            service.verifications.providers.map { $0.keys.status() }, on: service.loop)
-        return later(statuses, record) { statuses in
+        let providers = service.verifications.providers
+        let loop = service.loop
+        return later(
+            EventLoopFuture.whenAllSucceed(providers.map { $0.keys.status() }, on: loop), record
+        ) { statuses in
             var json = JSONWriter()
             json.beginObject()
             json.name("providers")
             json.beginArray()
-            for (provider, status) in zip(self.service.verifications.providers, statuses) {
+            for (provider, status) in zip(providers, statuses) {
                 status.write(to: &json, provider)
             }
             json.endArray()
@@ -66,10 +70,8 @@ final class AdminResponder: HTTPResponder {
         else { return .now(service.end(record, Problem.providerUnknown)) }
         let provider = service.verifications.providers[index]
         let deadline = SystemClocks.monotonic() + service.settings.keysTimeout
-        let status = provider.keys.wait(for: .refresh, judgedBy: 0, until: deadline).flatMap { _ in
-            provider.keys.status()
-        }
-        return later(status, record) { status in
+        let refreshed = { provider.keys.wait(for: .refresh, judgedBy: 0, until: deadline) }
+        return later(refreshed().flatMap { _ in provider.keys.status() }, record) { status in
             guard status.snapshot?.isUsable(at: status.now) == true else {
                 let pause = status.nextFetchIn.map { max($0.secondsRoundedUp, 1) } ?? 1
                 return self.service.end(record, Problem.keysUnavailable(retryAfterSeconds: pause), provider: index)
@@ -82,10 +84,10 @@ final class AdminResponder: HTTPResponder {
 
     /// Brings a value from another loop back to this one, and makes a response of it.
     private func later<Value: Sendable>(
-        _ future: EventLoopFuture<Value>, _ record: ServiceLoop.RequestRecord,
+        _ future: @escaping @autoclosure () -> EventLoopFuture<Value>, _ record: ServiceLoop.RequestRecord,
         _ respond: @escaping (Value) -> HTTPResponse
     ) -> HTTPReply {
-        .later(future.hop(to: service.loop).assumeIsolated().map { respond($0) }.nonisolated())
+        .later { future().hop(to: self.service.loop).assumeIsolated().map { respond($0) }.nonisolated() }
     }
 }
 
@@ -95,48 +97,33 @@ extension KeyStatus {
     /// Writes what an operator may see of a provider; nothing in it is secret.
     fileprivate func write(to json: inout JSONWriter, _ provider: Provider) {
         json.beginObject()
-        json.name("id")
-        json.value(provider.policy.id)
-        json.name("issuer")
-        json.value(provider.policy.issuer)
-        json.name("state")
-        json.value(KeyState(snapshot, at: now).rawValue)
-        json.name("optional")
-        json.value(provider.isOptional)
-        json.name("source")
-        json.value(snapshot?.source.rawValue)
+        json.member("id", provider.policy.id)
+        json.member("issuer", provider.policy.issuer)
+        json.member("state", KeyState(snapshot, at: now).rawValue)
+        json.member("optional", provider.isOptional)
+        json.member("source", snapshot?.source.rawValue)
         json.name("keys")
         json.beginArray()
         for key in snapshot?.keys.keys ?? [] {
             json.beginObject()
-            json.name("kid")
-            json.value(key.keyID)
-            json.name("kty")
-            json.value(key.keyType)
-            json.name("crv")
-            json.value(key.curve)
-            json.name("alg")
-            json.value(key.algorithm)
-            json.name("use")
-            json.value(key.use)
-            json.name("usable")
-            json.value(key.isUsable)
+            json.member("kid", key.keyID)
+            json.member("kty", key.keyType)
+            json.member("crv", key.curve)
+            json.member("alg", key.algorithm)
+            json.member("use", key.use)
+            json.member("usable", key.isUsable)
             json.endObject()
         }
         json.endArray()
-        json.name("fetched_at")
-        json.value(snapshot?.fetchedAtUnixSeconds)
-        json.name("next_fetch_at")
-        json.value(nextFetchIn.map { SystemClocks.unixSeconds() + $0.secondsRoundedUp })
+        json.member("fetched_at", snapshot?.fetchedAtUnixSeconds)
+        json.member(
+            "next_fetch_at", nextFetchIn.map { (SystemClocks.unixMilliseconds() + $0.milliseconds) / 1000 })
         json.name("last_error")
         if let lastFailure {
             json.beginObject()
-            json.name("at")
-            json.value(lastFailureAtUnixSeconds)
-            json.name("phase")
-            json.value(lastFailure.phase.rawValue)
-            json.name("message")
-            json.value(lastFailure.message)
+            json.member("at", lastFailureAtUnixSeconds)
+            json.member("phase", lastFailure.phase.rawValue)
+            json.member("message", lastFailure.message)
             json.endObject()
         } else {
             json.null()

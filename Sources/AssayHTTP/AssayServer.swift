@@ -8,7 +8,7 @@ package import NIOPosix
 /// The service: two listeners over the same event loops, and the providers' keys behind them.
 package final class AssayServer: Sendable {
     private let providers: [Provider]
-    private let loops: [(loop: any EventLoop, service: NIOLoopBound<ServiceLoop>)]
+    private let loops: PerLoop<ServiceLoop>
     private let serviceListener: HTTPListener
     private let adminListener: HTTPListener
     private let log: Log
@@ -39,58 +39,45 @@ package final class AssayServer: Sendable {
         on group: MultiThreadedEventLoopGroup,
         log: Log, sink: LogSink
     ) async throws -> AssayServer {
-        var loops: [(loop: any EventLoop, service: NIOLoopBound<ServiceLoop>)] = []
-        for loop in group.makeIterator() {
-            let service = try await loop.submit {
-                NIOLoopBound(try ServiceLoop(on: loop, configuration.settings, providers, sink), eventLoop: loop)
-            }.get()
-            loops.append((loop, service))
+        let loops = try await PerLoop(on: group) { loop in
+            try ServiceLoop(on: loop, configuration.settings, providers, sink)
         }
-        try await connect(providers, to: loops)
-        try await EventLoopFuture.andAllSucceed(providers.map { $0.keys.start() }, on: group.next()).get()
+        try await startKeys(of: providers, for: loops, on: group.next())
 
-        let placed = loops
-        let services = Dictionary(uniqueKeysWithValues: placed.map { (ObjectIdentifier($0.loop), $0.service) })
-        @Sendable func service(on loop: any EventLoop) -> ServiceLoop {
-            // Both listeners run on the loops of this group, each of which was given its service above.
-            guard let service = services[ObjectIdentifier(loop)] else { preconditionFailure("a loop of another group") }
-            return service.value
-        }
         let serviceListener = try await HTTPListener.bind(
             configuration.service, on: group, limits: configuration.limits, unixSeconds: SystemClocks.unixSeconds
-        ) { ServiceResponder(service(on: $0)) }
+        ) { ServiceResponder(loops[$0]) }
         let scrape = Scrape(
-            providers: providers, loops: placed, telemetry: telemetry, listener: serviceListener, sink: sink,
+            providers: providers, loops: loops, telemetry: telemetry, listener: serviceListener, sink: sink,
             version: configuration.version)
         let adminListener = try await HTTPListener.bind(
             configuration.admin, on: group, limits: configuration.limits, unixSeconds: SystemClocks.unixSeconds
-        ) { loop in AdminResponder(service(on: loop), scrape: { scrape.page(on: loop) }) }
+        ) { loop in AdminResponder(loops[loop], scrape: { scrape.page(on: loop) }) }
 
         log.write(.info, "listening", [("listener", .text("service")), ("address", .text(serviceListener.address))])
         log.write(.info, "listening", [("listener", .text("admin")), ("address", .text(adminListener.address))])
         return AssayServer(
-            providers: providers, loops: placed, serviceListener: serviceListener, adminListener: adminListener,
+            providers: providers, loops: loops, serviceListener: serviceListener, adminListener: adminListener,
             log: log,
             sink: sink)
     }
 
-    /// Has every loop told of every provider's new keys.
-    static func connect(
-        _ providers: [Provider], to loops: [(loop: any EventLoop, service: NIOLoopBound<ServiceLoop>)]
+    /// Begins to fetch every provider's keys, and has every loop told of them; what was kept of them is there at the end.
+    static func startKeys(
+        of providers: [Provider], for loops: PerLoop<ServiceLoop>, on loop: any EventLoop
     ) async throws {
         for (index, provider) in providers.enumerated() {
             try await provider.keys.subscribe { snapshot in
-                let installed = loops.map { loop, service in
-                    loop.submit { service.value.verifications.install(snapshot, provider: index) }
-                }
-                return .andAllComplete(installed, on: provider.keys.loop)
+                .andAllComplete(
+                    loops.onEach { $0.verifications.install(snapshot, provider: index) }, on: provider.keys.loop)
             }.get()
         }
+        try await EventLoopFuture.andAllSucceed(providers.map { $0.keys.start() }, on: loop).get()
     }
 
     private init(
-        providers: [Provider], loops: [(loop: any EventLoop, service: NIOLoopBound<ServiceLoop>)],
-        serviceListener: HTTPListener, adminListener: HTTPListener, log: Log, sink: LogSink
+        providers: [Provider], loops: PerLoop<ServiceLoop>, serviceListener: HTTPListener, adminListener: HTTPListener,
+        log: Log, sink: LogSink
     ) {
         self.providers = providers
         self.loops = loops
@@ -105,15 +92,12 @@ package final class AssayServer: Sendable {
     /// Stops: unready at once, requests under way finished within the grace, then everything closed.
     package func stop(grace: Interval) async {
         log.write(.info, "stopping")
-        for (loop, service) in loops { loop.execute { service.value.isStopping = true } }
-        let end = SystemClocks.monotonic() + grace
-        while serviceListener.requestsInFlight > 0, SystemClocks.monotonic() < end {
-            try? await Task.sleep(for: .milliseconds(20))
-        }
+        for told in loops.onEach({ $0.isStopping = true }) { try? await told.get() }
+        await serviceListener.drain(atMost: grace)
         await serviceListener.close()
         await adminListener.close()
         for provider in providers { provider.keys.stop() }
-        for (loop, service) in loops { try? await loop.submit { service.value.flushLog() }.get() }
+        for flushed in loops.onEach({ $0.flushLog() }) { try? await flushed.get() }
         log.write(.info, "stopped")
         await sink.close()
     }
@@ -122,7 +106,7 @@ package final class AssayServer: Sendable {
 /// Gathers what all loops have counted.
 private struct Scrape: Sendable {
     let providers: [Provider]
-    let loops: [(loop: any EventLoop, service: NIOLoopBound<ServiceLoop>)]
+    let loops: PerLoop<ServiceLoop>
     let telemetry: KeyTelemetry
     let listener: HTTPListener
     let sink: LogSink
@@ -130,15 +114,14 @@ private struct Scrape: Sendable {
 
     /// The metrics page, made on one of the loops.
     func page(on loop: any EventLoop) -> EventLoopFuture<[UInt8]> {
-        let parts = loops.map { loop, service in
-            loop.submit { (metrics: service.value.metrics, snapshots: service.value.verifications.snapshots) }
-        }
+        let parts = loops.onEach { (metrics: $0.metrics, snapshots: $0.verifications.snapshots) }
         return EventLoopFuture.whenAllSucceed(parts, on: loop).map { parts in
             var sum = LoopMetrics()
             for part in parts { sum.add(part.metrics) }
             return MetricsPage(
-                providers: providers, loops: sum, snapshots: parts.first?.snapshots ?? [], fetches: telemetry.outcomes,
+                providers: providers, loops: sum, snapshots: parts.first?.snapshots ?? [], keyCounts: telemetry.current,
                 openConnections: listener.openConnections, requestsInFlight: listener.requestsInFlight,
+                bufferedBytes: listener.bufferedBytes,
                 droppedLogBytes: sink.droppedBytes, version: version, now: SystemClocks.monotonic()
             ).text()
         }

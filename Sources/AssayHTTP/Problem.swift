@@ -119,22 +119,15 @@ package enum Problem: Error, Equatable, Sendable {
     /// Writes the problem as a JSON object.
     package func write(to json: inout JSONWriter, requestID: String) {
         json.beginObject()
-        json.name("type")
-        json.value("urn:assay:problem:" + code)
-        json.name("title")
-        json.value(title)
-        json.name("status")
-        json.value(Int64(status.code))
-        json.name("detail")
-        json.value(detail)
-        json.name("code")
-        json.value(code)
+        json.member("type", "urn:assay:problem:" + code)
+        json.member("title", title)
+        json.member("status", Int64(status.code))
+        json.member("detail", detail)
+        json.member("code", code)
         if let claim {
-            json.name("claim")
-            json.value(claim)
+            json.member("claim", claim)
         }
-        json.name("request_id")
-        json.value(requestID)
+        json.member("request_id", requestID)
         json.endObject()
     }
 }

@@ -1,5 +1,5 @@
-private import HTTPListener
 internal import NIOHTTP1
+private import OpenSSL
 
 /// Names requests. Confined to one event loop.
 struct RequestIDs {
@@ -13,7 +13,10 @@ struct RequestIDs {
         {
             return given
         }
-        return hexadecimal(next()) + hexadecimal(next())
+        let octets = [next(), next()].flatMap { number in
+            (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
+        }
+        return String(decoding: hexadecimal(octets), as: UTF8.self)
     }
 
     private mutating func next() -> UInt64 {
@@ -22,10 +25,5 @@ struct RequestIDs {
         mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
         return mixed ^ (mixed >> 31)
-    }
-
-    private func hexadecimal(_ number: UInt64) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 }

@@ -26,6 +26,14 @@ enum Route: Hashable, CaseIterable {
         }
     }
 
+    /// Refuses a path that is none, and a method that its route does not have.
+    ///
+    /// - Throws: ``Problem/notFound``, ``Problem/methodNotAllowed(allow:)``.
+    func check(_ method: HTTPMethod) throws(Problem) {
+        guard self != .unknown else { throw .notFound }
+        guard method == self.method else { throw .methodNotAllowed(allow: self.method.rawValue) }
+    }
+
     /// The route of a path on the service listener.
     static func service(_ path: Substring) -> Route {
         switch path {

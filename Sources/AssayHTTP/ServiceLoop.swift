@@ -1,4 +1,4 @@
-package import Clocks
+private import Clocks
 internal import HTTPListener
 internal import IDToken
 internal import JSON
@@ -96,50 +96,17 @@ final class ServiceLoop {
         let isReady = zip(verifications.providers, states).allSatisfy { $0.isOptional || $1 != .unavailable }
         var json = JSONWriter()
         json.beginObject()
-        json.name("status")
-        json.value(isStopping ? "shutting_down" : isReady ? "ready" : "unready")
+        json.member("status", isStopping ? "shutting_down" : isReady ? "ready" : "unready")
         json.name("providers")
         json.beginArray()
         for (provider, state) in zip(verifications.providers, states) {
             json.beginObject()
-            json.name("id")
-            json.value(provider.policy.id)
-            json.name("state")
-            json.value(state.rawValue)
+            json.member("id", provider.policy.id)
+            json.member("state", state.rawValue)
             json.endObject()
         }
         json.endArray()
         json.endObject()
         return end(record, json: json.bytes, status: isReady && !isStopping ? .ok : .serviceUnavailable)
     }
-}
-
-/// Whether a provider's keys can verify.
-enum KeyState: String {
-    case ready
-    /// Past their lifetime, and kept because the provider can't be reached.
-    case stale
-    case unavailable
-
-    init(_ snapshot: KeySnapshot?, at now: MonotonicTime) {
-        guard let snapshot, snapshot.isUsable(at: now) else {
-            self = .unavailable
-            return
-        }
-        self = snapshot.isStale(at: now) ? .stale : .ready
-    }
-}
-
-/// What the two listeners need to know beside the providers.
-package struct ServiceSettings: Sendable {
-    package var maximumBody = 64 * 1024
-    package var maximumBatchBody = 4 * 1024 * 1024
-    /// How long a request waits for keys.
-    package var keysTimeout = Interval.seconds(5)
-    package var callerKeys = CallerKeys(digests: [])
-    package var logsRequests = true
-    /// The contract, as served at `/openapi.yaml`.
-    package var openAPI: [UInt8]
-
-    package init(openAPI: [UInt8]) { self.openAPI = openAPI }
 }

@@ -14,32 +14,33 @@ final class ServiceResponder: HTTPResponder {
 
     func bodyLimit(for head: HTTPRequestHead) -> Int {
         switch Route.service(head.path) {
-        case .batch: service.settings.maximumBatchBody
+        // Nobody who may not ask gets to fill our memory.
+        case .batch where service.settings.callerKeys.admits(head.headers): service.settings.maximumBatchBody
         default: service.settings.maximumBody
         }
     }
 
     func respond(to fault: HTTPFault, head: HTTPRequestHead?) -> HTTPResponse {
-        service.response(to: fault, head, head.map { Route.service($0.path) } ?? .unknown)
+        let route = head.map { Route.service($0.path) } ?? .unknown
+        if fault == .bodyTooLarge, route == .batch, let head, !service.settings.callerKeys.admits(head.headers) {
+            return service.end(service.begin(route, head.headers), Problem.callerUnauthenticated)
+        }
+        return service.response(to: fault, head, route)
     }
 
     func respond(to request: HTTPRequest) -> HTTPReply {
         let route = Route.service(request.head.path)
         let record = service.begin(route, request.head.headers)
-        guard route != .unknown else { return .now(service.end(record, Problem.notFound)) }
-        guard request.head.method == route.method else {
-            return .now(service.end(record, Problem.methodNotAllowed(allow: route.method.rawValue)))
-        }
-        switch route {
-        case .live: return .now(service.live(record))
-        case .ready: return .now(service.ready(record))
-        case .openAPI: return .now(service.end(record, .ok, "application/yaml", service.settings.openAPI))
-        default: break
-        }
-        guard !service.isStopping else { return .now(service.end(record, Problem.shuttingDown)) }
         do throws(Problem) {
-            let body = try body(of: request)
-            return route == .batch ? try verifyBatch(body, record) : try verify(body, record)
+            try route.check(request.head.method)
+            switch route {
+            case .live: return .now(service.live(record))
+            case .ready: return .now(service.ready(record))
+            case .openAPI: return .now(service.end(record, .ok, "application/yaml", service.settings.openAPI))
+            case .verify: return try verify(body(of: request), record)
+            case .batch: return try verifyBatch(body(of: request), record)
+            case .providers, .refresh, .metrics, .unknown: throw .notFound
+            }
         } catch {
             return .now(service.end(record, error))
         }
@@ -47,6 +48,7 @@ final class ServiceResponder: HTTPResponder {
 
     /// The JSON object that a call carries.
     private func body(of request: HTTPRequest) throws(Problem) -> JSONObject {
+        guard !service.isStopping else { throw .shuttingDown }
         guard service.settings.callerKeys.admits(request.head.headers) else { throw .callerUnauthenticated }
         guard isJSON(request.head.headers.first(name: "Content-Type")),
             !request.head.headers.contains(name: "Content-Encoding")
@@ -73,12 +75,12 @@ final class ServiceResponder: HTTPResponder {
     private func verify(_ body: JSONObject, _ record: ServiceLoop.RequestRecord) throws(Problem) -> HTTPReply {
         let request = try VerifyRequest(body)
         switch service.verifications.verify(request) {
+        case .decided(let verdict): return .now(answer(verdict, record))
         case .needsKeys(let need, let provider, let otherwise):
-            let verdict = wait(for: need, provider, request, otherwise, until: keysDeadline()).assumeIsolated()
-            return .later(verdict.map { self.answer($0, record) }.nonisolated())
-        case .verified(let answer, let provider):
-            return .now(self.answer(.verified(answer, provider: provider), record))
-        case .refused(let problem, let provider): return .now(answer(.refused(problem, provider: provider), record))
+            return .later {
+                self.wait(for: need, provider, request, otherwise, until: self.keysDeadline())
+                    .assumeIsolated().map { self.answer($0, record) }.nonisolated()
+            }
         }
     }
 
@@ -99,39 +101,38 @@ final class ServiceResponder: HTTPResponder {
     private static let items: JSONName = "items"
 
     private func verifyBatch(_ body: JSONObject, _ record: ServiceLoop.RequestRecord) throws(Problem) -> HTTPReply {
-        guard body.hasOnly([Self.items]), let items = body[Self.items]?.elements,
-            (1...Self.maximumItems).contains(items.count)
+        guard body.hasOnly([Self.items]), let items = body[Self.items]?.elements(atMost: Self.maximumItems),
+            !items.isEmpty
         else {
             throw .requestInvalid("A batch is {\"items\": [...]} with 1 to \(Self.maximumItems) verify requests.")
         }
-        var verdicts: [Verdict] = []
-        var waiting: [EventLoopFuture<(index: Int, verdict: Verdict)>] = []
         let deadline = keysDeadline()
+        var verdicts: [Verdict] = []
+        var waiting: [() -> EventLoopFuture<(index: Int, verdict: Verdict)>] = []
         for (index, item) in items.enumerated() {
             do throws(Problem) {
                 guard let object = item.object else { throw .requestInvalid("Each item of a batch is an object.") }
                 let request = try VerifyRequest(object)
                 switch service.verifications.verify(request) {
-                case .verified(let answer, let provider): verdicts.append(.verified(answer, provider: provider))
-                case .refused(let problem, let provider): verdicts.append(.refused(problem, provider: provider))
+                case .decided(let verdict): verdicts.append(verdict)
                 case .needsKeys(let need, let provider, let otherwise):
                     verdicts.append(.refused(otherwise, provider: provider))
-                    waiting.append(
-                        wait(for: need, provider, request, otherwise, until: deadline).map { (index, $0) })
+                    waiting.append {
+                        self.wait(for: need, provider, request, otherwise, until: deadline).map { (index, $0) }
+                    }
                 }
             } catch {
                 verdicts.append(.refused(error, provider: nil))
             }
         }
         guard !waiting.isEmpty else { return .now(answer(verdicts, record)) }
-        let decided = verdicts
-        let late = EventLoopFuture.whenAllSucceed(waiting, on: service.loop).assumeIsolated()
-        return .later(
-            late.map { late in
-                var verdicts = decided
+        return .later { [verdicts] in
+            EventLoopFuture.whenAllSucceed(waiting.map { $0() }, on: self.service.loop).assumeIsolated().map { late in
+                var verdicts = verdicts
                 for (index, verdict) in late { verdicts[index] = verdict }
                 return self.answer(verdicts, record)
-            }.nonisolated())
+            }.nonisolated()
+        }
     }
 
     private func answer(_ verdicts: [Verdict], _ record: ServiceLoop.RequestRecord) -> HTTPResponse {
@@ -157,12 +158,6 @@ final class ServiceResponder: HTTPResponder {
 
     // MARK: Waiting for keys
 
-    /// A verdict that stands.
-    private enum Verdict {
-        case verified(VerifyAnswer, provider: Int)
-        case refused(Problem, provider: Int?)
-    }
-
     private func count(_ verdict: Verdict) {
         switch verdict {
         case .verified(_, let provider): service.metrics.countVerification(provider: provider, code: "ok")
@@ -185,8 +180,7 @@ final class ServiceResponder: HTTPResponder {
                 return self.settled(.refused(otherwise.retriable(after: retryAfter), provider: provider))
             }
             switch self.service.verifications.verify(request) {
-            case .verified(let answer, let provider): return self.settled(.verified(answer, provider: provider))
-            case .refused(let problem, let provider): return self.settled(.refused(problem, provider: provider))
+            case .decided(let verdict): return self.settled(verdict)
             case .needsKeys(let need, let provider, let otherwise):
                 guard outcome == .changed else { return self.settled(.refused(otherwise, provider: provider)) }
                 // Each round is judged by newer keys, and the deadline ends them all.

@@ -19,18 +19,17 @@ extension AssayServer {
         settings.logsRequests = false
         settings.callerKeys = CallerKeys(digests: [])
         let sink = LogSink()
-        let service = try await loop.submit { [settings] in
-            NIOLoopBound(try ServiceLoop(on: loop, settings, providers, sink), eventLoop: loop)
-        }.get()
-        try await connect(providers, to: [(loop, service)])
-        try await EventLoopFuture.andAllSucceed(providers.map { $0.keys.start() }, on: loop).get()
+        let services = try await PerLoop(on: group) { [settings] loop in
+            try ServiceLoop(on: loop, settings, providers, sink)
+        }
+        try await startKeys(of: providers, for: services, on: loop)
         let response = try await loop.flatSubmit { () -> EventLoopFuture<HTTPResponse> in
             let head = HTTPRequestHead(
                 version: .http1_1, method: .POST, uri: "/v1/verify", headers: ["Content-Type": "application/json"])
             let request = HTTPRequest(head: head, body: ByteBuffer(bytes: body))
-            switch ServiceResponder(service.value).respond(to: request) {
+            switch ServiceResponder(services[loop]).respond(to: request) {
             case .now(let response): return loop.makeSucceededFuture(response)
-            case .later(let response): return response
+            case .later(let begin): return begin()
             }
         }.get()
         for provider in providers { provider.keys.stop() }

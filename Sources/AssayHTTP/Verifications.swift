@@ -1,21 +1,13 @@
 internal import Clocks
-package import IDToken
+internal import IDToken
 private import JOSE
 private import JSON
-package import KeySource
+internal import KeySource
 
-/// A configured provider: what its tokens must be, and where its keys come from.
-package struct Provider: Sendable {
-    package let policy: ProviderPolicy
-    /// Whether the service counts as ready without this provider's keys.
-    package let isOptional: Bool
-    package let keys: KeyStore
-
-    package init(policy: ProviderPolicy, isOptional: Bool, keys: KeyStore) {
-        self.policy = policy
-        self.isOptional = isOptional
-        self.keys = keys
-    }
+/// What became of one request.
+enum Verdict {
+    case verified(VerifyAnswer, provider: Int)
+    case refused(Problem, provider: Int?)
 }
 
 /// The verifications of one event loop: the verifier, the providers, and their keys as this loop last heard of them.
@@ -34,10 +26,9 @@ final class Verifications {
         let version: Int
     }
 
-    /// What became of one request.
-    enum Verdict {
-        case verified(VerifyAnswer, provider: Int)
-        case refused(Problem, provider: Int?)
+    /// A verdict, or what is needed for one.
+    enum Attempt {
+        case decided(Verdict)
         /// Keys might be had that decide otherwise; `otherwise` is the verdict if they can't.
         case needsKeys(KeyNeed, provider: Int, otherwise: Problem)
     }
@@ -65,24 +56,24 @@ final class Verifications {
     func index(ofProvider id: String) -> Int? { indicesByID[ExactString(id)] }
 
     /// Verifies one token, in the order of the contract: request, form, then everything that the verifier checks.
-    func verify(_ request: VerifyRequest) -> Verdict {
+    func verify(_ request: VerifyRequest) -> Attempt {
         var index = request.provider.flatMap { indicesByID[ExactString($0)] }
-        if request.provider != nil, index == nil { return .refused(.providerUnknown, provider: nil) }
+        if request.provider != nil, index == nil { return .decided(.refused(.providerUnknown, provider: nil)) }
         let token: UnverifiedToken
         do throws(Rejection) {
             token = try verifier.read(request.idToken)
         } catch {
-            return .refused(.rejected(error), provider: index)
+            return .decided(.refused(.rejected(error), provider: index))
         }
         if index == nil { index = token.unverifiedIssuer.flatMap { indicesByIssuer[ExactString($0)] } }
-        guard let index else { return .refused(.providerUnknown, provider: nil) }
+        guard let index else { return .decided(.refused(.providerUnknown, provider: nil)) }
         return verify(token, request, index)
     }
 
-    private func verify(_ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int) -> Verdict {
+    private func verify(_ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int) -> Attempt {
         let policy = providers[index].policy
         if let audience = request.expectations.audience, !policy.audiences.containsExactly(audience) {
-            return .refused(.audienceNotConfigured, provider: index)
+            return .decided(.refused(.audienceNotConfigured, provider: index))
         }
         let now = SystemClocks.monotonic()
         let wallClock = UnixTime(seconds: SystemClocks.unixSeconds())
@@ -93,26 +84,26 @@ final class Verifications {
             let verified = try verifier.verify(
                 token, with: snapshot.keys, algorithms: snapshot.algorithms, under: policy,
                 expecting: request.expectations, now: wallClock)
-            return .verified(
-                VerifyAnswer(token: verified, keys: snapshot, now: now, includesClaims: request.includesClaims),
-                provider: index)
+            let answer = VerifyAnswer(
+                token: verified, keys: snapshot, now: now, includesClaims: request.includesClaims)
+            return .decided(.verified(answer, provider: index))
         } catch {
             if let need = need(after: error, token, snapshot, policy), token.wouldPassClaims(of: policy, now: wallClock)
             {
                 return .needsKeys(
                     KeyNeed(need: need, version: snapshot.version), provider: index, otherwise: .rejected(error))
             }
-            return .refused(.rejected(error), provider: index)
+            return .decided(.refused(.rejected(error), provider: index))
         }
     }
 
     /// There are no keys: what can be refused without them is, and nothing has them fetched that could not pass with them.
-    private func verdictWithoutKeys(_ token: UnverifiedToken, _ index: Int, _ now: UnixTime) -> Verdict {
+    private func verdictWithoutKeys(_ token: UnverifiedToken, _ index: Int, _ now: UnixTime) -> Attempt {
         let policy = providers[index].policy
         do throws(Rejection) {
             try verifier.checkHeader(token, under: policy)
         } catch {
-            return .refused(.rejected(error), provider: index)
+            return .decided(.refused(.rejected(error), provider: index))
         }
         let unavailable = Problem.keysUnavailable(retryAfterSeconds: 1)
         let mayFetch = token.wouldPassClaims(of: policy, now: now)

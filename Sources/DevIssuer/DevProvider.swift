@@ -81,7 +81,8 @@ struct DevProvider {
                 [
                     "exp": .integer(now + 86400), "sub": .string("001234.5f0c1e0f4b6d4c7f9a3b2d1e0c9f8a7b.0219"),
                     // The app hashes the raw nonce before it hands it to Apple, and Apple echoes what it got.
-                    "nonce": .string(hexadecimal(try DigestContext().digest(Array(nonce.utf8).span, with: .sha256))),
+                    "nonce": .string(
+                        text(hexadecimal(try DigestContext().digest(Array(nonce.utf8).span, with: .sha256)))),
                     "nonce_supported": .bool(true), "email": .string("dpdcnf87nu@privaterelay.appleid.com"),
                     "email_verified": .string("true"), "is_private_email": .string("true"),
                     "real_user_status": .integer(2),
@@ -104,8 +105,4 @@ struct DevProvider {
     }
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
-
-    private func hexadecimal(_ octets: [UInt8]) -> String {
-        octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
 }

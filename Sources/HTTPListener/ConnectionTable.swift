@@ -1,6 +1,5 @@
 private import Clocks
 internal import NIOCore
-private import Synchronization
 
 /// The connections of one event loop, and the coarse clock by which they time out. Confined to that loop.
 ///
@@ -49,31 +48,5 @@ final class ConnectionTable {
     /// Closes every connection, whatever it is doing.
     func closeAll() {
         for connection in connections.values { connection.close() }
-    }
-}
-
-/// What a listener counts over all event loops; none of it changes for a request that is answered as soon as it is read.
-final class ListenerCounts: Sendable {
-    private let connections = Atomic(0)
-    private let inFlight = Atomic(0)
-    private let limits: ListenerLimits
-
-    init(limits: ListenerLimits) { self.limits = limits }
-
-    /// Counts a connection, unless there are too many.
-    func admitConnection() -> Bool { admit(connections, limits.maximumConnections) }
-    func connectionClosed() { connections.subtract(1, ordering: .relaxed) }
-
-    /// Counts a request that could not be answered at once, unless there are too many.
-    func admitRequest() -> Bool { admit(inFlight, limits.maximumInFlight) }
-    func requestEnded() { inFlight.subtract(1, ordering: .relaxed) }
-
-    var requestsInFlight: Int { inFlight.load(ordering: .relaxed) }
-    var openConnections: Int { connections.load(ordering: .relaxed) }
-
-    private func admit(_ counter: borrowing Atomic<Int>, _ maximum: Int) -> Bool {
-        let isAdmitted = counter.add(1, ordering: .relaxed).newValue <= maximum
-        if !isAdmitted { counter.subtract(1, ordering: .relaxed) }
-        return isAdmitted
     }
 }

@@ -26,6 +26,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var faultBehindQueue: HTTPFault?
     private var isCountedAsConnection = true
     private var isCountedInFlight = false
+    /// Bytes of an unfinished body that ``counts`` knows of.
+    private var heldBytes = 0
     private var wantsRead = false
     private var hasUnflushedWrites = false
     private var isInputClosed = false
@@ -81,16 +83,22 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     /// Bytes have come, before the decoder saw them. Returns whether it should.
     func bytesArrived() -> Bool {
-        if phase == .idle {
-            phase = .reading
-            deadline = table.tick(inSeconds: limits.requestTimeoutSeconds)
-        }
+        if phase == .idle { startReading() }
         return phase != .closing
     }
 
+    private func startReading() {
+        phase = .reading
+        deadline = table.tick(inSeconds: limits.requestTimeoutSeconds)
+    }
+
+    /// Whether what comes in has to wait: for the answer to what came before, or for the other side to take the answers it
+    /// has.
+    private var mustWait: Bool { phase == .answering || !queue.isEmpty || context?.channel.isWritable == false }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
-        if phase == .answering || !queue.isEmpty || !context.channel.isWritable {
+        if mustWait {
             queue.append(part)
         } else {
             take(part)
@@ -98,15 +106,13 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Only now does a request that is not yet whole count as one under way.
-        if head != nil, phase == .reading, !isCountedInFlight {
-            if counts.admitRequest() { isCountedInFlight = true } else { refuse(.overloaded) }
-        }
+        // Only now does a request that is not yet whole count as one under way, and its body as memory that it holds.
+        if head != nil, phase == .reading, !enterFlight() || !holdBody() { refuse(.overloaded) }
         flush()
     }
 
     func read(context: ChannelHandlerContext) {
-        if phase == .answering || !queue.isEmpty || !context.channel.isWritable {
+        if mustWait {
             wantsRead = true
         } else {
             context.read()
@@ -117,7 +123,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         if context.channel.isWritable {
             if phase == .idle { deadline = table.tick(inSeconds: limits.idleTimeoutSeconds) }
             resume()
-        } else {
+        } else if phase != .answering {
             // Whoever does not take answers gets no more of them.
             deadline = table.tick(inSeconds: limits.requestTimeoutSeconds)
         }
@@ -157,16 +163,13 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func begin(_ head: HTTPRequestHead) {
         self.head = head
-        phase = .reading
+        if phase == .idle { startReading() }
+        guard head.isUnambiguous else { return refuse(.malformed) }
         bodyLimit = responder.bodyLimit(for: head)
-        // RFC 9112, 3.2: exactly one Host, but for HTTP/1.0.
-        guard head.version.major == 1, head.version.minor == 0 || head.headers["Host"].count == 1 else {
-            return refuse(.malformed)
-        }
         if let announced = head.headers.first(name: "Content-Length").flatMap(Int.init), announced > bodyLimit {
             return refuse(.bodyTooLarge)
         }
-        if head.headers.first(name: "Expect")?.lowercased() == "100-continue", let context {
+        if head.version.minor > 0, head.headers.first(name: "Expect")?.lowercased() == "100-continue", let context {
             var buffer = context.channel.allocator.buffer(capacity: 32)
             buffer.writeStaticString("HTTP/1.1 100 Continue\r\n\r\n")
             context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
@@ -181,13 +184,12 @@ final class HTTPConnection: ChannelDuplexHandler {
         body = nil
         switch responder.respond(to: request) {
         case .now(let response): finish(response)
-        case .later(let future):
-            guard isCountedInFlight || counts.admitRequest() else { return refuse(.overloaded) }
-            isCountedInFlight = true
+        case .later(let begin):
+            guard enterFlight() else { return refuse(.overloaded) }
             phase = .answering
             deadline = .max
             let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-            future.whenComplete { result in
+            begin().whenComplete { result in
                 let connection = bound.value
                 guard connection.phase == .answering else { return }
                 // A responder that can't even say what went wrong leaves nothing to say.
@@ -229,12 +231,11 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func resume() {
         guard let context else { return }
         while phase != .answering, context.channel.isWritable, let part = queue.popFirst() {
-            if phase == .idle { _ = bytesArrived() }
             take(part)
         }
         if phase != .answering, queue.isEmpty, let fault = faultBehindQueue { refuse(fault) }
         flush()
-        if wantsRead, phase != .answering, queue.isEmpty, context.channel.isWritable {
+        if wantsRead, !mustWait {
             wantsRead = false
             context.read()
         }
@@ -257,10 +258,25 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     // MARK: Ending
 
+    /// Counts the request as one under way, unless there are too many.
+    private func enterFlight() -> Bool {
+        if !isCountedInFlight { isCountedInFlight = counts.admitRequest() }
+        return isCountedInFlight
+    }
+
+    /// Counts the part of the body that is there, unless all unfinished bodies together hold too much.
+    private func holdBody() -> Bool {
+        let more = (body?.readableBytes ?? 0) - heldBytes
+        guard counts.admitBytes(more) else { return false }
+        heldBytes += more
+        return true
+    }
+
     private func leaveFlight() {
         guard isCountedInFlight else { return }
         isCountedInFlight = false
-        counts.requestEnded()
+        counts.requestEnded(holding: heldBytes)
+        heldBytes = 0
     }
 
     /// Closes our half, and waits a little for the other: closing at once, with bytes unread, would reset the connection
@@ -294,19 +310,11 @@ final class HTTPConnection: ChannelDuplexHandler {
 
 @available(*, unavailable) extension HTTPConnection: Sendable {}
 
-/// Tells a connection that bytes have come before its decoder has made anything of them: a head that trickles in is no
-/// event of the decoder's.
-final class ArrivalHandler: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
-
-    private let connection: HTTPConnection
-
-    init(_ connection: HTTPConnection) { self.connection = connection }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if connection.bytesArrived() { context.fireChannelRead(data) }
+extension HTTPRequestHead {
+    /// Whether every reader would see the same request: exactly one Host, but for HTTP/1.0 (RFC 9112, 3.2), which in turn knows
+    /// no transfer codings (6.1).
+    fileprivate var isUnambiguous: Bool {
+        guard version.major == 1 else { return false }
+        return version.minor == 0 ? !headers.contains(name: "Transfer-Encoding") : headers["Host"].count == 1
     }
 }
-
-@available(*, unavailable) extension ArrivalHandler: Sendable {}

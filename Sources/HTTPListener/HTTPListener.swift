@@ -1,42 +1,12 @@
-private import Glibc
+package import Clocks
 package import NIOCore
 private import NIOHTTP1
 package import NIOPosix
 
-/// Where a listener listens.
-package enum ListenAddress: Sendable, Equatable {
-    case network(host: String, port: Int)
-    case unixSocket(path: String)
-
-    /// As settings write it.
-    var text: String {
-        switch self {
-        case .network(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        case .unixSocket(let path): "unix:\(path)"
-        }
-    }
-}
-
-/// Why an address can't be listened on, for people to read.
-package struct ListenError: Error, CustomStringConvertible {
-    package let description: String
-
-    init(_ address: ListenAddress, _ error: any Error) {
-        let reason =
-            switch (error as? IOError)?.errnoCode {
-            case EADDRINUSE: "it is in use"
-            case EACCES: "it takes more rights than this process has"
-            case EADDRNOTAVAIL: "this machine has no such address"
-            default: "\(error)"
-            }
-        description = "can't listen on \(address.text): \(reason)"
-    }
-}
-
 /// A bound listener: accepts connections and has their requests answered by the responder of the event loop they are on.
 package final class HTTPListener: Sendable {
     private let channel: any Channel
-    private let loops: [(loop: any EventLoop, table: NIOLoopBound<ConnectionTable>)]
+    private let places: PerLoop<LoopPlace>
     private let counts: ListenerCounts
 
     /// Where it listens, with the port that the system chose if 0 was asked for.
@@ -54,19 +24,9 @@ package final class HTTPListener: Sendable {
         makeResponder: @escaping @Sendable (any EventLoop) -> any HTTPResponder
     ) async throws -> HTTPListener {
         let counts = ListenerCounts(limits: limits)
-        var places: [ObjectIdentifier: NIOLoopBound<LoopPlace>] = [:]
-        var loops: [(loop: any EventLoop, table: NIOLoopBound<ConnectionTable>)] = []
-        for loop in group.makeIterator() {
-            let place = try await loop.submit {
-                NIOLoopBound(
-                    LoopPlace(
-                        responder: makeResponder(loop), table: ConnectionTable(on: loop, unixSeconds: unixSeconds)),
-                    eventLoop: loop)
-            }.get()
-            places[ObjectIdentifier(loop)] = place
-            loops.append((loop, try await loop.submit { NIOLoopBound(place.value.table, eventLoop: loop) }.get()))
+        let places = try await PerLoop(on: group) { loop in
+            LoopPlace(responder: makeResponder(loop), table: ConnectionTable(on: loop, unixSeconds: unixSeconds))
         }
-        let placesOfLoops = places
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -75,9 +35,7 @@ package final class HTTPListener: Sendable {
             .childChannelOption(.maxMessagesPerRead, value: 4)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    guard let place = placesOfLoops[ObjectIdentifier(channel.eventLoop)]?.value else {
-                        throw ChannelError.operationUnsupported
-                    }
+                    let place = places[channel.eventLoop]
                     let connection = HTTPConnection(
                         responder: place.responder, table: place.table, counts: counts, limits: limits)
                     try channel.pipeline.syncOperations.addHandlers([
@@ -100,15 +58,12 @@ package final class HTTPListener: Sendable {
         } catch {
             throw ListenError(address, error)
         }
-        return HTTPListener(channel: channel, loops: loops, counts: counts, address: bound.text)
+        return HTTPListener(channel: channel, places: places, counts: counts, address: bound.text)
     }
 
-    private init(
-        channel: any Channel, loops: [(loop: any EventLoop, table: NIOLoopBound<ConnectionTable>)],
-        counts: ListenerCounts, address: String
-    ) {
+    private init(channel: any Channel, places: PerLoop<LoopPlace>, counts: ListenerCounts, address: String) {
         self.channel = channel
-        self.loops = loops
+        self.places = places
         self.counts = counts
         self.address = address
     }
@@ -116,17 +71,29 @@ package final class HTTPListener: Sendable {
     /// Requests that have begun and not been answered; those answered as soon as they were read never count.
     package var requestsInFlight: Int { counts.requestsInFlight }
     package var openConnections: Int { counts.openConnections }
+    /// Bytes of bodies that are not yet whole.
+    package var bufferedBytes: Int { counts.bufferedBytes }
+
+    /// Waits until no request is under way, or the time is up.
+    package func drain(atMost limit: Interval) async {
+        await wait(atMost: limit) { requestsInFlight == 0 }
+    }
 
     /// Stops accepting, lets last answers be read, and closes every connection.
     package func close() async {
         // Whatever the channel says on its way out, it is out.
         try? await channel.close()
-        for (loop, table) in loops { try? await loop.submit { table.value.closeIdle() }.get() }
-        for _ in 0..<Self.farewellRounds where openConnections > 0 { try? await Task.sleep(for: .milliseconds(20)) }
-        for (loop, table) in loops { try? await loop.submit { table.value.closeAll() }.get() }
+        for closed in places.onEach({ $0.table.closeIdle() }) { try? await closed.get() }
+        await wait(atMost: Self.farewell) { openConnections == 0 }
+        for closed in places.onEach({ $0.table.closeAll() }) { try? await closed.get() }
     }
 
-    private static let farewellRounds = 25
+    private static let farewell = Interval(milliseconds: 500)
+
+    private func wait(atMost limit: Interval, until isDone: () -> Bool) async {
+        let end = SystemClocks.monotonic() + limit
+        while !isDone(), SystemClocks.monotonic() < end { try? await Task.sleep(for: .milliseconds(20)) }
+    }
 }
 
 /// What the connections of one event loop share.

@@ -39,8 +39,9 @@ package struct HTTPResponse: Sendable {
 /// An answer that is there, or on its way.
 package enum HTTPReply {
     case now(HTTPResponse)
-    /// Completes on the connection's own event loop.
-    case later(EventLoopFuture<HTTPResponse>)
+    /// Begins to make the answer; to be called once, unless there is too much under way already. Completes on the
+    /// connection's own event loop.
+    case later(() -> EventLoopFuture<HTTPResponse>)
 }
 
 /// What keeps a request from being read to its end.

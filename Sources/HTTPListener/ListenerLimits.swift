@@ -5,6 +5,8 @@ package struct ListenerLimits: Sendable {
     package var maximumConnections = 10_000
     /// Requests that are being read or waited for, on all connections together.
     package var maximumInFlight = 1024
+    /// Bytes that all bodies which are not yet whole may hold together.
+    package var maximumBuffered = 32 * 1024 * 1024
     /// From a request's first byte to its last.
     package var requestTimeoutSeconds: Int64 = 10
     /// How long a connection may be silent between requests.

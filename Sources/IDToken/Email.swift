@@ -6,7 +6,7 @@ func emailDomain(_ address: String) -> String? {
     return domain.isEmpty ? nil : domain
 }
 
-private func asciiLowercased(_ text: some StringProtocol) -> String {
+func asciiLowercased(_ text: some StringProtocol) -> String {
     String(decoding: text.utf8.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
 }
 
@@ -16,7 +16,7 @@ extension EmailRule {
     /// A relay's domain wins over a claim that denies it: Apple has left the claim out for relay addresses.
     func isPrivate(_ domain: String?, claimed: Bool?) -> Bool? {
         if claimed == true { return true }
-        if let domain, privateDomains.contains(where: { asciiLowercased($0) == domain }) { return true }
+        if let domain, privateDomains.contains(domain) { return true }
         return privateDomains.isEmpty ? claimed : false
     }
 
@@ -25,7 +25,7 @@ extension EmailRule {
         guard isVerified else { return .unverified }
         guard let domain else { return .verified }
         let isRunByProvider =
-            authoritativeDomains.contains(where: { asciiLowercased($0) == domain })
+            authoritativeDomains.contains(domain)
             || (trustsHostedDomain && hostedDomain.map(asciiLowercased) == domain)
         return isRunByProvider ? .authoritative : .verified
     }

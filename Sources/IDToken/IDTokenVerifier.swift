@@ -44,7 +44,7 @@ public final class IDTokenVerifier {
     /// - Source: OpenID Connect Core 1.0, 3.1.3.7; RFC 8725.
     public func verify(
         _ token: UnverifiedToken, with keys: JWKSet,
-        algorithms: Set<SignatureAlgorithm> = Set(SignatureAlgorithm.allCases),
+        algorithms: Set<SignatureAlgorithm> = SignatureAlgorithm.all,
         under policy: ProviderPolicy, expecting expectations: SignInExpectations, now: UnixTime
     ) throws(Rejection) -> VerifiedIDToken {
         let jws = try verifySignature(token, keys, policy.algorithms ?? algorithms)
@@ -64,7 +64,7 @@ public final class IDTokenVerifier {
 
         return VerifiedIDToken(
             identity: identity, audiences: audiences, authorizedParty: authorizedParty, times: times,
-            authTime: authTime, claims: claims, claimsText: token.claimsText, jws: jws, nonceMatch: nonceMatch)
+            authTime: authTime, claims: claims, jws: jws, nonceMatch: nonceMatch)
     }
 
     /// Checks what can be checked while there are no keys: the header, and the algorithm against the policy's own.
@@ -74,7 +74,7 @@ public final class IDTokenVerifier {
         try checkTokenType(token.jws.header)
         do throws(JWSError) {
             try jwsVerifier.checkHeader(
-                token.jws.header, allowing: policy.algorithms ?? Set(SignatureAlgorithm.allCases))
+                token.jws.header, allowing: policy.algorithms ?? SignatureAlgorithm.all)
         } catch {
             throw Rejection(error)
         }

@@ -64,10 +64,13 @@ public enum NonceMatch: String, Sendable, CaseIterable {
 
 /// What a provider's word on e-mail addresses is worth.
 public struct EmailRule: Sendable, Equatable {
-    /// Domains of addresses that relay to one the user keeps private; empty where the provider has no such thing.
-    public var privateDomains: [String] = []
-    /// Domains whose mailboxes the provider itself runs.
-    public var authoritativeDomains: [String] = []
+    /// Domains of addresses that relay to one the user keeps private; empty where the provider has no such thing. In lower
+    /// case.
+    public var privateDomains: [String] = [] { didSet { privateDomains = privateDomains.map(asciiLowercased) } }
+    /// Domains whose mailboxes the provider itself runs. In lower case.
+    public var authoritativeDomains: [String] = [] {
+        didSet { authoritativeDomains = authoritativeDomains.map(asciiLowercased) }
+    }
     /// Whether the claim `hd` names a domain that the provider runs mail for.
     public var trustsHostedDomain = false
 

@@ -7,8 +7,6 @@ private import JSON
 public struct UnverifiedToken: Sendable {
     let jws: CompactJWS
     let claims: Claims
-    /// The payload's own text.
-    let claimsText: ArraySlice<UInt8>
 
     /// Longer tokens are refused unread.
     public static let maximumLength = 16 * 1024
@@ -29,9 +27,7 @@ public struct UnverifiedToken: Sendable {
             throw Rejection(error)
         }
         do throws(JSONError) {
-            let object = try JSONObject(jws.payload)
-            claims = Claims(object)
-            claimsText = object.rawText
+            claims = Claims(try JSONObject(jws.payload))
         } catch {
             throw .tokenMalformed(.payload)
         }

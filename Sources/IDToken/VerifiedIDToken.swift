@@ -35,7 +35,7 @@ public struct VerifiedIDToken: Sendable {
 
     init(
         identity: Identity, audiences: [String], authorizedParty: String?, times: TokenTimes, authTime: UnixTime?,
-        claims: Claims, claimsText: ArraySlice<UInt8>, jws: VerifiedJWS, nonceMatch: NonceMatch?
+        claims: Claims, jws: VerifiedJWS, nonceMatch: NonceMatch?
     ) {
         self.identity = identity
         self.audiences = audiences
@@ -51,6 +51,6 @@ public struct VerifiedIDToken: Sendable {
         algorithm = jws.algorithm
         keyID = jws.header.keyID
         self.nonceMatch = nonceMatch
-        self.claimsText = claimsText
+        claimsText = jws.payload[...]
     }
 }

@@ -23,7 +23,7 @@ public struct CompactJWS: Sendable {
     ///   - memo: the headers that this thread has seen before.
     /// - Throws: ``JWSError/malformed(_:)``, ``JWSError/encrypted``.
     package init(_ text: ArraySlice<UInt8>, memo: JOSEHeaderMemo? = nil) throws(JWSError) {
-        // The first three full stops decide; what follows them is not searched through.
+        // Two full stops make a JWS, four a JWE; what follows a fifth is not searched through.
         var stops: [Int] = []
         stops.reserveCapacity(4)
         for index in text.indices where text[index] == UInt8(ascii: ".") {
@@ -46,28 +46,5 @@ public struct CompactJWS: Sendable {
         self.signature = signature
         self.headerText = headerText
         signingInput = text[..<stops[1]]
-    }
-}
-
-/// The headers of tokens that verified, by their base64url text: a key's tokens all carry the same bytes.
-///
-/// Confined to one thread. Only verified tokens' headers get in, so that junk can't push the good ones out.
-package final class JOSEHeaderMemo {
-    private var known: [(text: [UInt8], header: JOSEHeader)] = []
-    private static let capacity = 16
-
-    package init() {}
-
-    subscript(text: ArraySlice<UInt8>) -> JOSEHeader? {
-        for entry in known where entry.text.count == text.count && entry.text.elementsEqual(text) {
-            return entry.header
-        }
-        return nil
-    }
-
-    func remember(_ jws: CompactJWS) {
-        guard self[jws.headerText] == nil else { return }
-        if known.count == Self.capacity { known.removeFirst() }
-        known.append((Array(jws.headerText), jws.header))
     }
 }

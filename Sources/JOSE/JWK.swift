@@ -14,7 +14,8 @@ public struct JWK: Sendable {
     /// `use`, as written.
     public let use: String?
     let material: Material
-    private let isForVerification: Bool
+    /// The algorithms of tokens that the key may verify, by its own `kty`, `crv`, `alg`, `use` and `key_ops`.
+    let algorithms: Set<SignatureAlgorithm>
 
     enum Material: Sendable {
         case usable(PublicKey)
@@ -24,7 +25,7 @@ public struct JWK: Sendable {
 
     /// Whether a signature can be verified with this key at all.
     public var isUsable: Bool {
-        if case .usable = material { isForVerification } else { false }
+        if case .usable = material { !algorithms.isEmpty } else { false }
     }
 
     /// Reads a JWK.
@@ -69,7 +70,9 @@ public struct JWK: Sendable {
         keyID = members["kid"]?.string
         algorithm = members["alg"]?.string
         use = members["use"]?.string
-        isForVerification = Self.isForVerification(members)
+        algorithms =
+            Self.isForVerification(members)
+            ? SignatureAlgorithm.all(fitting: keyType, curve, keyAlgorithm: members["alg"]?.string) : []
     }
 
     /// A missing `use` or `key_ops` fits (RFC 7517, sections 4.2 and 4.3); Microsoft, Slack and Supabase leave one out.
@@ -80,18 +83,18 @@ public struct JWK: Sendable {
         if let algorithm = members["alg"], algorithm.string == nil { return false }
         return true
     }
-
-    /// Whether the key's own `kty`, `crv`, `alg`, `use` and `key_ops` let it verify a token of this algorithm.
-    func fits(_ tokenAlgorithm: SignatureAlgorithm) -> Bool {
-        guard isForVerification, tokenAlgorithm.fits(keyType: keyType, curve: curve) else { return false }
-        guard let algorithm else { return true }
-        guard let algorithm = SignatureAlgorithm(rawValue: algorithm) else { return false }
-        // A key whose alg contradicts its own kty or crv fits nothing.
-        return algorithm.fits(keyType: keyType, curve: curve) && tokenAlgorithm.agrees(withKeyAlgorithm: algorithm)
-    }
 }
 
 extension SignatureAlgorithm {
+    /// The algorithms that fit a key's type and curve, and its own `alg`, if it has one.
+    fileprivate static func all(fitting keyType: String, _ curve: String?, keyAlgorithm: String?) -> Set<Self> {
+        let fitting = all.filter { $0.fits(keyType: keyType, curve: curve) }
+        guard let keyAlgorithm else { return fitting }
+        // A key whose alg contradicts its own kty or crv fits nothing.
+        guard let own = Self(rawValue: keyAlgorithm), fitting.contains(own) else { return [] }
+        return fitting.filter { $0.agrees(withKeyAlgorithm: own) }
+    }
+
     fileprivate func fits(keyType: String, curve: String?) -> Bool {
         switch self {
         case .rs256, .rs384, .rs512, .ps256, .ps384, .ps512: keyType == "RSA"

@@ -44,8 +44,9 @@ public struct JWKSet: Sendable {
     /// With a `kid`, those that carry it; without one, every key that fits.
     func candidates(keyID: String?, _ algorithm: SignatureAlgorithm) -> [JWK] {
         if let keyID {
-            return (indicesByKeyID[ExactString(keyID)] ?? []).map { keys[$0] }.filter { $0.fits(algorithm) }
+            let indices = indicesByKeyID[ExactString(keyID)] ?? []
+            return indices.filter { keys[$0].algorithms.contains(algorithm) }.map { keys[$0] }
         }
-        return keys.filter { $0.fits(algorithm) }
+        return keys.filter { $0.algorithms.contains(algorithm) }
     }
 }

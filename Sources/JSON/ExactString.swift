@@ -8,7 +8,10 @@ package struct ExactString: Hashable, Sendable {
     package init(_ string: String) { self.string = string }
 
     package static func == (left: ExactString, right: ExactString) -> Bool {
-        left.string.utf8.elementsEqual(right.string.utf8)
+        let (left, right) = (left.string.utf8.span, right.string.utf8.span)
+        guard left.count == right.count else { return false }
+        for index in left.indices where left[index] != right[index] { return false }
+        return true
     }
 
     package func hash(into hasher: inout Hasher) {

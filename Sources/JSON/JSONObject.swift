@@ -23,14 +23,11 @@ package struct JSONObject: Sendable {
         try self.init(text[...], allowsNUL: allowsNUL)
     }
 
-    /// The object's own text, white space around it included.
-    package var rawText: ArraySlice<UInt8> { text }
-
     package var count: Int { members.count }
 
     package subscript(name: JSONName) -> JSONValue? {
         for member in members where member.nameHash == name.hash {
-            if nameEquals(member, name) { return value(of: member) }
+            if nameEquals(member, name) { return JSONValue(member.value, in: text) }
         }
         return nil
     }
@@ -43,17 +40,9 @@ package struct JSONObject: Sendable {
     }
 
     private func nameEquals(_ member: JSONMember, _ name: JSONName) -> Bool {
-        let written = slice(member.name)
-        guard member.nameHasEscapes else { return written.elementsEqual(name.utf8) }
-        return unescaped(written.span).elementsEqual(name.utf8)
-    }
-
-    private func value(of member: JSONMember) -> JSONValue {
-        JSONValue(text: slice(member.value), kind: member.kind, hasEscapes: member.valueHasEscapes)
-    }
-
-    private func slice(_ range: Range<UInt32>) -> ArraySlice<UInt8> {
-        text[(text.startIndex + Int(range.lowerBound))..<(text.startIndex + Int(range.upperBound))]
+        let written = text.slice(member.name)
+        return member.name.hasEscapes
+            ? unescaped(written.span).elementsEqual(name.utf8) : written.elementsEqual(name.utf8)
     }
 }
 
@@ -65,31 +54,42 @@ package struct JSONName: Sendable, ExpressibleByStringLiteral {
 
     package init(_ string: String) {
         self.string = string
-        utf8 = Array(string.utf8)
-        hash = nameHash(Array(string.utf8).span)
+        let utf8 = Array(string.utf8)
+        self.utf8 = utf8
+        hash = nameHash(utf8.span)
     }
 
     package init(stringLiteral value: String) { self.init(value) }
 }
 
-private let nameHashBasis = UInt32.random(in: .min ... .max)
-
-/// Where one member of an object lies in the text.
-struct JSONMember {
-    var nameHash: UInt32
-    /// The name's bytes, without quotation marks.
-    var name: Range<UInt32>
-    /// The value's bytes; a string's without quotation marks.
-    var value: Range<UInt32> = 0..<0
-    var kind = JSONKind.null
-    var nameHasEscapes: Bool
-    var valueHasEscapes = false
-}
-
-/// FNV-1a from a basis that differs from process to process, so that names which collide can't be prepared. It only narrows
-/// a comparison: collisions cost time and nothing else.
+/// FNV-1a from a basis that differs from process to process, so that names which collide are not easily prepared. It only
+/// narrows a comparison: collisions cost time and nothing else.
 func nameHash(_ name: Span<UInt8>) -> UInt32 {
     var hash = nameHashBasis
     for index in name.indices { hash = (hash ^ UInt32(name[index])) &* 0x0100_0193 }
     return hash
+}
+
+private let nameHashBasis = UInt32.random(in: .min ... .max)
+
+/// Where a value or a name lies in a checked text; a string without its quotation marks.
+struct JSONPlace {
+    let range: Range<UInt32>
+    let kind: JSONKind
+    let hasEscapes: Bool
+
+    var indices: Range<Int> { Int(range.lowerBound)..<Int(range.upperBound) }
+}
+
+struct JSONMember {
+    let nameHash: UInt32
+    let name: JSONPlace
+    let value: JSONPlace
+}
+
+extension ArraySlice<UInt8> {
+    /// The bytes of a place in this text.
+    func slice(_ place: JSONPlace) -> ArraySlice<UInt8> {
+        self[(startIndex + Int(place.range.lowerBound))..<(startIndex + Int(place.range.upperBound))]
+    }
 }

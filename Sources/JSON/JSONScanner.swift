@@ -24,12 +24,16 @@ struct JSONScanner {
         return members
     }
 
-    /// The elements of a text that is one array; only values and kinds are set.
-    static func elements(in text: Span<UInt8>) throws(JSONError) -> [JSONMember] {
+    /// Where the elements lie of a checked text that is one array; `nil` if there are more than `limit`.
+    static func elements(in text: Span<UInt8>, atMost limit: Int) throws(JSONError) -> [JSONPlace]? {
         var scanner = JSONScanner(allowsNUL: true)
-        var elements: [JSONMember] = []
-        try scanner.array(in: text) { elements.append($0) }
-        return elements
+        var elements: [JSONPlace] = []
+        var count = 0
+        try scanner.array(in: text) { element in
+            count += 1
+            if count <= limit { elements.append(element) }
+        }
+        return count <= limit ? elements : nil
     }
 
     private mutating func end(of text: Span<UInt8>) throws(JSONError) {
@@ -48,20 +52,11 @@ struct JSONScanner {
         }
         while true {
             guard try peek(text) == UInt8(ascii: "\"") else { throw .syntax }
-            let (name, hasEscapes) = try string(in: text, isName: true)
-            let hash =
-                hasEscapes
-                ? nameHash(unescaped(text.extracting(Int(name.lowerBound)..<Int(name.upperBound))).span)
-                : nameHash(text.extracting(Int(name.lowerBound)..<Int(name.upperBound)))
+            let name = try string(in: text, isName: true)
             skipWhiteSpace(text)
             guard try take(UInt8(ascii: ":"), text) else { throw .syntax }
             skipWhiteSpace(text)
-            let index = members.count
-            members.append(JSONMember(nameHash: hash, name: name, nameHasEscapes: hasEscapes))
-            let found = try value(in: text)
-            members[index].value = found.value
-            members[index].kind = found.kind
-            members[index].valueHasEscapes = found.hasEscapes
+            members.append(JSONMember(nameHash: hash(of: name, text), name: name, value: try value(in: text)))
             skipWhiteSpace(text)
             if try take(UInt8(ascii: ","), text) {
                 skipWhiteSpace(text)
@@ -77,7 +72,7 @@ struct JSONScanner {
     }
 
     private mutating func array(
-        in text: Span<UInt8>, _ body: (JSONMember) -> Void = { _ in }
+        in text: Span<UInt8>, _ body: (JSONPlace) -> Void = { _ in }
     ) throws(JSONError) {
         try enter()
         position += 1
@@ -87,11 +82,7 @@ struct JSONScanner {
             return
         }
         while true {
-            let found = try value(in: text)
-            body(
-                JSONMember(
-                    nameHash: 0, name: 0..<0, value: found.value, kind: found.kind, nameHasEscapes: false,
-                    valueHasEscapes: found.hasEscapes))
+            body(try value(in: text))
             skipWhiteSpace(text)
             if try take(UInt8(ascii: ","), text) {
                 skipWhiteSpace(text)
@@ -104,15 +95,12 @@ struct JSONScanner {
         depth -= 1
     }
 
-    private mutating func value(
-        in text: Span<UInt8>
-    ) throws(JSONError) -> (value: Range<UInt32>, kind: JSONKind, hasEscapes: Bool) {
+    private mutating func value(in text: Span<UInt8>) throws(JSONError) -> JSONPlace {
         let start = UInt32(truncatingIfNeeded: position)
         let kind: JSONKind
         switch try peek(text) {
         case UInt8(ascii: "\""):
-            let (range, hasEscapes) = try string(in: text)
-            return (range, .string, hasEscapes)
+            return try string(in: text)
         case UInt8(ascii: "{"):
             try object(in: text)
             kind = .object
@@ -130,22 +118,21 @@ struct JSONScanner {
             kind = .null
         default: kind = try number(in: text)
         }
-        return (start..<UInt32(truncatingIfNeeded: position), kind, false)
+        return JSONPlace(range: start..<UInt32(truncatingIfNeeded: position), kind: kind, hasEscapes: false)
     }
 
     /// A string from its opening quotation mark; what is returned lies between the marks.
-    private mutating func string(
-        in text: Span<UInt8>, isName: Bool = false
-    ) throws(JSONError) -> (range: Range<UInt32>, hasEscapes: Bool) {
+    private mutating func string(in text: Span<UInt8>, isName: Bool = false) throws(JSONError) -> JSONPlace {
         position += 1
-        let start = position
+        let start = UInt32(truncatingIfNeeded: position)
         var hasEscapes = false
         while position < text.count {
             let byte = text[position]
             switch byte {
             case UInt8(ascii: "\""):
+                let range = start..<UInt32(truncatingIfNeeded: position)
                 position += 1
-                return (UInt32(truncatingIfNeeded: start)..<UInt32(truncatingIfNeeded: position - 1), hasEscapes)
+                return JSONPlace(range: range, kind: .string, hasEscapes: hasEscapes)
             case UInt8(ascii: "\\"):
                 hasEscapes = true
                 try escape(in: text, isInName: isName)
@@ -318,7 +305,12 @@ extension JSONScanner {
     }
 
     private func name(_ member: JSONMember, _ text: Span<UInt8>) -> [UInt8] {
-        unescaped(text.extracting(Int(member.name.lowerBound)..<Int(member.name.upperBound)))
+        unescaped(text.extracting(member.name.indices))
+    }
+
+    private func hash(of name: JSONPlace, _ text: Span<UInt8>) -> UInt32 {
+        let written = text.extracting(name.indices)
+        return name.hasEscapes ? nameHash(unescaped(written).span) : nameHash(written)
     }
 }
 

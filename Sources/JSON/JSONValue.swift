@@ -8,11 +8,10 @@ package struct JSONValue: Sendable {
     package let kind: JSONKind
     private let hasEscapes: Bool
 
-    /// - Parameter text: checked JSON of this kind; a string's without quotation marks.
-    init(text: ArraySlice<UInt8>, kind: JSONKind, hasEscapes: Bool) {
-        self.text = text
-        self.kind = kind
-        self.hasEscapes = hasEscapes
+    init(_ place: JSONPlace, in text: ArraySlice<UInt8>) {
+        self.text = text.slice(place)
+        kind = place.kind
+        hasEscapes = place.hasEscapes
     }
 
     package var bool: Bool? {
@@ -56,14 +55,13 @@ package struct JSONValue: Sendable {
     }
 
     /// The elements of an array.
-    package var elements: [JSONValue]? {
+    package var elements: [JSONValue]? { elements(atMost: .max) }
+
+    /// The elements of an array that has no more than `limit` of them.
+    package func elements(atMost limit: Int) -> [JSONValue]? {
         guard kind == .array else { return nil }
-        let places = (try? JSONScanner.elements(in: text.span)) ?? []
-        return places.map { element in
-            let start = text.startIndex + Int(element.value.lowerBound)
-            let end = text.startIndex + Int(element.value.upperBound)
-            return JSONValue(text: text[start..<end], kind: element.kind, hasEscapes: element.valueHasEscapes)
-        }
+        let places = (try? JSONScanner.elements(in: text.span, atMost: limit)) ?? nil
+        return places?.map { JSONValue($0, in: text) }
     }
 
     package var object: JSONObject? {

@@ -57,6 +57,21 @@ package struct JSONWriter: ~Copyable {
     package mutating func value(_ integer: Int64?) { if let integer { value(integer) } else { null() } }
     package mutating func value(_ bool: Bool?) { if let bool { value(bool) } else { null() } }
 
+    package mutating func member(_ name: StaticString, _ string: String?) {
+        self.name(name)
+        value(string)
+    }
+
+    package mutating func member(_ name: StaticString, _ integer: Int64?) {
+        self.name(name)
+        value(integer)
+    }
+
+    package mutating func member(_ name: StaticString, _ bool: Bool?) {
+        self.name(name)
+        value(bool)
+    }
+
     package mutating func value(_ tree: JSONTree) {
         switch tree {
         case .null: null()

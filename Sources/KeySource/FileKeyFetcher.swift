@@ -26,7 +26,7 @@ package struct FileKeyFetcher: KeyFetching {
             throw FetchFailure(.file, "the file is larger than \(Self.maximumSize) bytes")
         }
         return FetchedKeys(
-            keys: try JWKSet(reading: bytes), text: bytes, algorithms: Set(SignatureAlgorithm.allCases), source: .file,
+            keys: try JWKSet(reading: bytes), text: bytes, algorithms: SignatureAlgorithm.all, source: .file,
             lifetime: nil, fetchedAtUnixSeconds: unixSeconds())
     }
 }

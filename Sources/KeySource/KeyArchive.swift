@@ -14,7 +14,7 @@ package struct KeyArchive: Sendable {
     private let provider: String
     private let issuer: String
     private let location: String
-    private let maximumAgeSeconds: Int64
+    private let staleForSeconds: Int64
 
     /// What was found, and how old it is.
     package struct Restored: Sendable {
@@ -29,6 +29,8 @@ package struct KeyArchive: Sendable {
 
     private static let format = "assay-keys-1"
     private static let maximumSize = 1024 * 1024
+    /// Far from where arithmetic would overflow.
+    private static let sensibleSeconds: ClosedRange<Int64> = 0...(1 << 40)
     /// The wall clock may have been put back a little since the file was written.
     private static let clockTolerance: Int64 = 300
 
@@ -41,7 +43,7 @@ package struct KeyArchive: Sendable {
         self.provider = provider
         self.issuer = issuer
         self.location = location
-        maximumAgeSeconds = staleFor.secondsRoundedUp
+        staleForSeconds = staleFor.secondsRoundedUp
     }
 
     // MARK: Reading
@@ -55,8 +57,9 @@ package struct KeyArchive: Sendable {
         let content = Array(bytes[(lineEnd + 1)...])
         guard Array(bytes[..<lineEnd]) == header(for: content) else { throw Refusal(reason: "its checksum is wrong") }
         guard let members = (try? JSONTree(readingObject: content))?.object,
-            let fetchedAt = members["fetched_at"]?.integer,
-            let lifetime = members["lifetime"]?.integer, let set = members["jwks"]?.string,
+            let fetchedAt = members["fetched_at"]?.integer, Self.sensibleSeconds.contains(fetchedAt),
+            let lifetime = members["lifetime"]?.integer, Self.sensibleSeconds.contains(lifetime),
+            let set = members["jwks"]?.string,
             let listed = members["algorithms"]?.array
         else { throw Refusal(reason: "it is damaged") }
         guard members["provider"] == .string(provider), members["issuer"] == .string(issuer),
@@ -64,7 +67,7 @@ package struct KeyArchive: Sendable {
         else { throw Refusal(reason: "it belongs to another issuer or address") }
         let age = now - fetchedAt
         guard age >= -Self.clockTolerance else { throw Refusal(reason: "it is from the future") }
-        guard age <= lifetime + maximumAgeSeconds else { throw Refusal(reason: "it is too old") }
+        guard age <= lifetime + staleForSeconds else { throw Refusal(reason: "it is too old") }
         do {
             return Restored(
                 keys: FetchedKeys(
@@ -78,7 +81,7 @@ package struct KeyArchive: Sendable {
     }
 
     private func readFile() throws(Refusal) -> [UInt8]? {
-        let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw Refusal(reason: "it can't be opened")

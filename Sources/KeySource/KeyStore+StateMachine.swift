@@ -12,7 +12,7 @@ extension KeyStore {
         package private(set) var snapshot: KeySnapshot?
         package private(set) var lastFailure: FetchFailure?
         package private(set) var nextFetch: MonotonicTime?
-        private var fetchStartedAt: MonotonicTime?
+        private var isFetching = false
         private var consecutiveFailures = 0
         private var waiters: [Waiter] = []
         /// When the fetches were made that an unknown `kid` caused.
@@ -87,12 +87,12 @@ extension KeyStore {
             let resumed = waiters.filter(\.needsAnyKeys)
             waiters.removeAll(where: \.needsAnyKeys)
             return [.publish(current), .report(.keysChanged(keyIDs: current.keyIDs))]
-                + resumed.map { .resume($0.id, .changed) } + timer(now: now)
+                + resumed.map { .resume($0.id, .changed) } + timer()
         }
 
         /// The store begins its life.
         package mutating func start(now: MonotonicTime) -> [Effect] {
-            fetchStartedAt == nil ? beginFetch(now: now) : []
+            isFetching ? [] : beginFetch()
         }
 
         /// A request can't be answered from the snapshot.
@@ -104,13 +104,12 @@ extension KeyStore {
             if need != .refresh, let snapshot, snapshot.version > version, snapshot.isUsable(at: now) {
                 return [.resume(id, .changed)]
             }
-            let isFetching = fetchStartedAt != nil
             switch need {
             case .anyKeys(let mayFetch):
                 // After a failure nobody waits for the next attempt, which backoff has put off.
                 let isPutOff = consecutiveFailures > 0 && (nextFetch ?? now) > now
                 if !isFetching, isPutOff || !mayFetch {
-                    return [.resume(id, .unavailable(retryAfter: (nextFetch ?? now) - now))]
+                    return [.resume(id, .unavailable(retryAfter: max((nextFetch ?? now) - now, rules.minimumBackoff)))]
                 }
             case .key(let keyID):
                 forgetOldEntries(now: now)
@@ -123,13 +122,13 @@ extension KeyStore {
             case .refresh: break
             }
             waiters.append(Waiter(id: id, need: need, deadline: deadline, cameLate: isFetching))
-            return (isFetching ? [] : beginFetch(now: now)) + timer(now: now)
+            return (isFetching ? [] : beginFetch()) + timer()
         }
 
         /// The fetch under way ended well.
         package mutating func fetchSucceeded(_ fetched: FetchedKeys, now: MonotonicTime) -> [Effect] {
-            fetchStartedAt = nil
-            let wasFailing = consecutiveFailures > 0
+            isFetching = false
+            let hasRecovered = consecutiveFailures > 0
             consecutiveFailures = 0
             lastFailure = nil
             let previous = snapshot
@@ -140,21 +139,20 @@ extension KeyStore {
             nextFetch = now + lifetime * Double.random(in: 0.75..<0.9, using: &random)
 
             var effects: [Effect] = [.publish(current), .keep(fetched, lifetime: lifetime), .report(.fetched)]
-            if wasFailing || previous.map({ $0.keyIDs != current.keyIDs }) ?? true {
-                effects.append(.report(.keysChanged(keyIDs: current.keyIDs)))
-            }
+            if hasRecovered { effects.append(.report(.recovered)) }
+            if previous?.keyIDs != current.keyIDs { effects.append(.report(.keysChanged(keyIDs: current.keyIDs))) }
             for waiter in waiters where !waiter.needsAnotherFetch {
                 if !waiter.cameLate, case .key(let keyID) = waiter.need, !current.hasKey(keyID) {
                     remember(missing: keyID, now: now)
                 }
                 effects.append(.resume(waiter.id, waiter.cameLate ? .changed : .refreshed))
             }
-            return effects + fetchForLateWaiters(now: now) + timer(now: now)
+            return effects + fetchForLateWaiters() + timer()
         }
 
         /// The fetch under way failed; the keys we have stay as they are.
         package mutating func fetchFailed(_ failure: FetchFailure, now: MonotonicTime) -> [Effect] {
-            fetchStartedAt = nil
+            isFetching = false
             lastFailure = failure
             consecutiveFailures += 1
             let pause = backoff()
@@ -163,7 +161,7 @@ extension KeyStore {
             for waiter in waiters where !waiter.needsAnotherFetch {
                 effects.append(.resume(waiter.id, .unavailable(retryAfter: pause)))
             }
-            return effects + fetchForLateWaiters(now: now) + timer(now: now)
+            return effects + fetchForLateWaiters() + timer()
         }
 
         /// The time asked for by ``Effect/setTimer(_:)`` has come.
@@ -172,8 +170,8 @@ extension KeyStore {
             let expired = waiters.filter { $0.deadline <= now }
             waiters.removeAll { $0.deadline <= now }
             effects += expired.map { .resume($0.id, .unavailable(retryAfter: rules.firstBackoff)) }
-            if fetchStartedAt == nil, let nextFetch, nextFetch <= now { effects += beginFetch(now: now) }
-            return effects + timer(now: now)
+            if !isFetching, let nextFetch, nextFetch <= now { effects += beginFetch() }
+            return effects + timer()
         }
 
         private func refuseFetch(to id: WaiterID) -> [Effect] {
@@ -181,11 +179,11 @@ extension KeyStore {
         }
 
         /// Leaves only the waiters whom the fetch that has just ended did not serve, and begins another for them.
-        private mutating func fetchForLateWaiters(now: MonotonicTime) -> [Effect] {
+        private mutating func fetchForLateWaiters() -> [Effect] {
             waiters = waiters.filter(\.needsAnotherFetch).map { waiter in
                 Waiter(id: waiter.id, need: waiter.need, deadline: waiter.deadline, cameLate: false)
             }
-            return waiters.isEmpty ? [] : beginFetch(now: now)
+            return waiters.isEmpty ? [] : beginFetch()
         }
 
         private func makeSnapshot(_ fetched: FetchedKeys, fetchedAt: MonotonicTime) -> KeySnapshot {
@@ -197,13 +195,13 @@ extension KeyStore {
                 freshUntil: fetchedAt + lifetime, usableUntil: fetchedAt + lifetime + rules.staleFor)
         }
 
-        private mutating func beginFetch(now: MonotonicTime) -> [Effect] {
-            fetchStartedAt = now
+        private mutating func beginFetch() -> [Effect] {
+            isFetching = true
             nextFetch = nil
             return [.startFetch]
         }
 
-        private func timer(now: MonotonicTime) -> [Effect] {
+        private func timer() -> [Effect] {
             let times = waiters.map(\.deadline) + [nextFetch].compactMap(\.self)
             return times.min().map { [.setTimer($0)] } ?? []
         }
@@ -236,38 +234,4 @@ extension KeyStore {
             missingKeyIDs = missingKeyIDs.filter { now - $0.value < rules.missingKeyMemory }
         }
     }
-}
-
-/// The numbers of a key store's rules.
-package struct KeyRules: Sendable {
-    /// Keys are kept this long whatever the provider says: Apple's headers have said not to keep them at all.
-    package var minimumLifetime = Interval.seconds(5 * 60)
-    /// And no longer than this.
-    package var maximumLifetime = Interval.seconds(24 * 3600)
-    /// How long keys serve past their lifetime while the provider can't be reached.
-    package var staleFor = Interval.seconds(24 * 3600)
-    /// Fetches that unknown `kid`s may cause within ``unknownKeyWindow``.
-    package var unknownKeyFetches = 2
-    package var unknownKeyWindow = Interval.seconds(30)
-    /// How long a `kid` that was not found is not looked for again.
-    package var missingKeyMemory = Interval.seconds(30)
-    package var rememberedMissingKeys = 1024
-    package var minimumBackoff = Interval(milliseconds: 500)
-    package var firstBackoff = Interval.seconds(1)
-    package var maximumBackoff = Interval.seconds(5 * 60)
-
-    package init() {}
-}
-
-/// What a key store tells of itself, for logs and metrics.
-package enum KeyEvent: Sendable, Equatable {
-    case fetched
-    /// - Parameter isFirst: whether the fetch before it had not failed: one line at each change, not one a failure.
-    case fetchFailed(FetchFailure, isFirst: Bool)
-    case keysChanged(keyIDs: [String])
-    case unknownKeyFetchRefused
-    /// What was on disk is not used.
-    case archiveRefused(reason: String)
-    /// Keys could not be kept on disk.
-    case archiveFailed
 }

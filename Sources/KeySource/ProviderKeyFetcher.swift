@@ -30,7 +30,7 @@ package struct ProviderKeyFetcher: KeyFetching {
             let document = try await documents.fetch(address)
             let metadata = try ProviderMetadata(document.body, issuer: issuer)
             return try await fetchKeys(metadata.jwksURI, metadata.algorithms)
-        case .jwks(let address): return try await fetchKeys(address, Set(SignatureAlgorithm.allCases))
+        case .jwks(let address): return try await fetchKeys(address, SignatureAlgorithm.all)
         }
     }
 

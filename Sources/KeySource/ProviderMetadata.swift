@@ -32,7 +32,7 @@ package struct ProviderMetadata: Sendable, Equatable {
         if let listed = members["id_token_signing_alg_values_supported"]?.array {
             algorithms = Set(listed.compactMap { $0.string.flatMap(SignatureAlgorithm.init(rawValue:)) })
         } else {
-            algorithms = Set(SignatureAlgorithm.allCases)
+            algorithms = SignatureAlgorithm.all
         }
     }
 

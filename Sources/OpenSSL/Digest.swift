@@ -14,13 +14,15 @@ private import COpenSSL
     package static let sha512 = DigestAlgorithm(fetching: "SHA512", outputLength: 64)
     package static let shake256 = DigestAlgorithm(fetching: "SHAKE256", outputLength: 114)
 
-    private init(fetching name: StaticString, outputLength: Int) {
-        let fetched = name.withUTF8Buffer { utf8 in
-            unsafe utf8.withMemoryRebound(to: CChar.self) { unsafe EVP_MD_fetch(nil, $0.baseAddress, nil) }
+    let name: String
+
+    private init(fetching name: String, outputLength: Int) {
+        // Not a path that input can reach: an OpenSSL without SHA-2 and SHA-3 is not OpenSSL 3.
+        guard let fetched = unsafe EVP_MD_fetch(nil, name, nil) else {
+            preconditionFailure("this OpenSSL offers no \(name)")
         }
-        // Not a path that input can reach: an OpenSSL without SHA-2 can't verify anything, and says so at start-up.
-        guard let fetched = unsafe fetched else { preconditionFailure("this OpenSSL offers no \(name)") }
         unsafe pointer = fetched
+        self.name = name
         self.outputLength = outputLength
     }
 

@@ -5,7 +5,7 @@ enum KeyParameter {
     /// An unsigned integer in big-endian octets.
     case number(String, bigEndian: [UInt8])
     case octets(String, [UInt8])
-    case text(String, StaticString)
+    case text(String, String)
 
     fileprivate var name: String {
         switch self {
@@ -18,7 +18,7 @@ enum KeyParameter {
         switch self {
         case .number(_, let octets): octets.reversed()
         case .octets(_, let octets): octets
-        case .text(_, let text): Array(String(describing: text).utf8)
+        case .text(_, let text): Array(text.utf8)
         }
     }
 }

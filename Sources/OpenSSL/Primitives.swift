@@ -23,3 +23,15 @@ package func randomBytes(_ count: Int) throws(OpenSSLError) -> [UInt8] {
 package func openSSLVersion() -> String {
     unsafe String(cString: OpenSSL_version(OPENSSL_VERSION))
 }
+
+/// Octets as hexadecimal digits in lower case.
+package func hexadecimal(_ octets: [UInt8]) -> [UInt8] {
+    func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
+    var digits: [UInt8] = []
+    digits.reserveCapacity(octets.count * 2)
+    for octet in octets {
+        digits.append(digit(octet >> 4))
+        digits.append(digit(octet & 15))
+    }
+    return digits
+}

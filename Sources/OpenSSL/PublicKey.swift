@@ -13,7 +13,7 @@ package enum EllipticCurve: Sendable, CaseIterable {
         }
     }
 
-    var groupName: StaticString {
+    var groupName: String {
         switch self {
         case .p256: "P-256"
         case .p384: "P-384"
@@ -42,7 +42,7 @@ package enum EdwardsCurve: Sendable, CaseIterable {
         }
     }
 
-    var keyTypeName: StaticString {
+    var keyTypeName: String {
         switch self {
         case .ed25519: "ED25519"
         case .ed448: "ED448"
@@ -128,13 +128,7 @@ package enum PublicKeyKind: Sendable, Equatable {
     /// - Throws: ``KeyMaterialError/malformed``.
     package static func edwards(_ curve: EdwardsCurve, point: [UInt8]) throws(KeyMaterialError) -> PublicKey {
         guard point.count == curve.publicKeyLength, !curve.isSmallOrderOrNotCanonical(point) else { throw .malformed }
-        let key = curve.keyTypeName.withUTF8Buffer { name in
-            unsafe name.withMemoryRebound(to: CChar.self) { name in
-                unsafe point.withUnsafeBufferPointer {
-                    unsafe EVP_PKEY_new_raw_public_key_ex(nil, name.baseAddress, nil, $0.baseAddress, $0.count)
-                }
-            }
-        }
+        let key = unsafe EVP_PKEY_new_raw_public_key_ex(nil, curve.keyTypeName, nil, point, point.count)
         guard let key = unsafe key else {
             _ = OpenSSLError.drain()
             throw .malformed

@@ -14,8 +14,7 @@ private import COpenSSL
             switch kind {
             case .rsa: "RSA"
             case .ellipticCurve: "EC"
-            case .edwards(.ed25519): "ED25519"
-            case .edwards(.ed448): "ED448"
+            case .edwards(let curve): curve.keyTypeName
             }
         let context = unsafe EVP_PKEY_CTX_new_from_name(nil, type, nil)
         defer { unsafe EVP_PKEY_CTX_free(context) }
@@ -24,7 +23,7 @@ private import COpenSSL
         case .rsa(let modulusLength):
             try check(unsafe EVP_PKEY_CTX_set_rsa_keygen_bits(context, CInt(modulusLength * 8)))
         case .ellipticCurve(let curve):
-            try check(unsafe EVP_PKEY_CTX_set_group_name(context, String(describing: curve.groupName)))
+            try check(unsafe EVP_PKEY_CTX_set_group_name(context, curve.groupName))
         case .edwards: break
         }
         var key: OpaquePointer?
@@ -43,15 +42,8 @@ private import COpenSSL
         guard scheme.fits(kind) else { throw OpenSSLError(code: 0) }
         guard let context = unsafe EVP_MD_CTX_new() else { throw .drain() }
         defer { unsafe EVP_MD_CTX_free(context) }
-        let digestName: String? =
-            switch scheme.digest {
-            case .some(.sha256): "SHA256"
-            case .some(.sha384): "SHA384"
-            case .some: "SHA512"
-            case nil: nil
-            }
         var keyContext: OpaquePointer?
-        try check(unsafe EVP_DigestSignInit_ex(context, &keyContext, digestName, nil, nil, pointer, nil))
+        try check(unsafe EVP_DigestSignInit_ex(context, &keyContext, scheme.digest?.name, nil, nil, pointer, nil))
         if case .rsaPSS = scheme {
             try check(unsafe EVP_PKEY_CTX_set_rsa_padding(keyContext, RSA_PKCS1_PSS_PADDING))
             try check(unsafe EVP_PKEY_CTX_set_rsa_pss_saltlen(keyContext, RSA_PSS_SALTLEN_DIGEST))

@@ -31,13 +31,13 @@ enum ProviderReader {
             guard !list.isEmpty else { throw section.error("algorithms", "algorithms must name at least one") }
             policy.algorithms = Set(list)
         }
-        policy.nonce = try nonce(section.section("nonce", path: ["providers", id, "nonce"]), policy.nonce)
+        policy.nonce = try nonce(section.section("nonce"), policy.nonce)
         policy.clockSkewSeconds = try section.seconds("clock_skew", in: clockSkews) ?? defaultClockSkew
         policy.maximumTokenAgeSeconds = try section.seconds("max_token_age", in: 1...(366 * 86400))
         policy.requiredClaims = try section.list("required_claims", "the name of a claim") { ClaimName($0) } ?? []
         policy.email.privateDomains = try section.texts("private_email_domains") ?? policy.email.privateDomains
 
-        let network = try network(section.section("network", path: ["providers", id, "network"]))
+        let network = try network(section.section("network"))
         var provider = ProviderSettings(policy: policy, keys: try keys(section, preset, issuer, network))
         provider.network = network
         provider.isOptional = try section.bool("optional") ?? false

@@ -7,8 +7,8 @@ internal import Yams
 final class Section {
     private let members: [(name: String, key: Node, value: Node)]
     private let environment: [String: String]
-    /// The prefix of the environment variables that override this section's scalars.
-    private let variablePrefix: String
+    /// The names that lead here; they make the names of the environment variables that override this section's scalars.
+    private let path: [String]
     /// Where the section begins.
     let line: Int?
     private var known: Set<String> = []
@@ -17,7 +17,7 @@ final class Section {
     init(_ node: Node?, path: [String], _ environment: [String: String]) throws(SettingsError) {
         line = node?.mark?.line
         self.environment = environment
-        variablePrefix = (["ASSAY"] + path).map(Self.variableName).joined(separator: "_")
+        self.path = path
         guard let node, !node.isNull else {
             members = []
             return
@@ -43,6 +43,9 @@ final class Section {
         String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? Character($0.uppercased()) : "_" })
     }
 
+    /// Whether two names make the same environment variable.
+    static func share(_ one: String, _ other: String) -> Bool { variableName(one) == variableName(other) }
+
     /// A scalar read by `read`, from the environment if it is set there.
     ///
     /// - Parameter expected: what the value must be, for the error.
@@ -50,7 +53,7 @@ final class Section {
         _ name: String, _ expected: String, _ read: (String) -> Value?
     ) throws(SettingsError) -> Value? {
         known.insert(name)
-        let variable = variablePrefix + "_" + Self.variableName(name)
+        let variable = (["ASSAY"] + path + [name]).map(Self.variableName).joined(separator: "_")
         if let text = environment[variable] {
             guard let value = read(text) else {
                 throw SettingsError(line: nil, message: "\(variable) must be \(expected)")
@@ -95,7 +98,8 @@ final class Section {
         _ name: String, _ expected: String, _ read: (String) -> Value?
     ) throws(SettingsError) -> [Value]? {
         known.insert(name)
-        guard let node = node(name) else { return nil }
+        // A list with nothing behind its name is a slip, and what it would leave open is not for us to guess.
+        guard let node = members.first(where: { $0.name == name })?.value else { return nil }
         guard let sequence = node.sequence else {
             throw SettingsError(line: node.mark?.line, message: "\(name) must be a list")
         }
@@ -114,9 +118,9 @@ final class Section {
     }
 
     /// A mapping within this one; there even where the file has none, since the environment may fill it.
-    func section(_ name: String, path: [String]) throws(SettingsError) -> Section {
+    func section(_ name: String) throws(SettingsError) -> Section {
         known.insert(name)
-        return try Section(node(name), path: path, environment)
+        return try Section(node(name), path: path + [name], environment)
     }
 
     /// The mappings of a list.
@@ -128,8 +132,6 @@ final class Section {
         }
         return Array(sequence)
     }
-
-    func has(_ name: String) -> Bool { node(name) != nil }
 
     /// An error at the place of a member, or of the section.
     func error(_ name: String? = nil, _ message: String) -> SettingsError {

@@ -18,14 +18,14 @@ extension Settings {
         let top = try Section(root, path: [], environment)
         self.init()
         try readListeners(top)
-        try readLimits(top.section("limits", path: ["limits"]))
-        let keys = try top.section("keys", path: ["keys"])
+        try readLimits(top.section("limits"))
+        let keys = try top.section("keys")
         self.keys.staleForSeconds =
             try keys.seconds("stale_for", in: 0...(30 * 86400)) ?? self.keys.staleForSeconds
         try keys.finish()
-        try readLog(top.section("log", path: ["log"]))
+        try readLog(top.section("log"))
         cacheDirectory = try top.text("cache_directory")
-        let cache = try top.section("verified_token_cache", path: ["verified_token_cache"])
+        let cache = try top.section("verified_token_cache")
         verifiedTokenCacheEntries = try cache.integer("entries", in: 0...1_000_000) ?? verifiedTokenCacheEntries
         try cache.finish()
         shutdownGraceSeconds = try top.seconds("shutdown_grace", in: 0...600) ?? shutdownGraceSeconds
@@ -42,7 +42,7 @@ extension Settings {
 
     private mutating func readListeners(_ top: Section) throws(SettingsError) {
         func listen(_ name: String, _ usual: Listen) throws(SettingsError) -> Listen {
-            let section = try top.section(name, path: [name])
+            let section = try top.section(name)
             let listen = try section.scalar("listen", "host:port or unix:/path", Listen.init)
             try section.finish()
             return listen ?? usual
@@ -56,6 +56,8 @@ extension Settings {
         limits.maximumBatchBody =
             try section.bytes("max_batch_body", in: 1024...(64 * 1024 * 1024)) ?? limits.maximumBatchBody
         limits.maximumHeader = try section.bytes("max_header", in: 1024...(1024 * 1024)) ?? limits.maximumHeader
+        limits.maximumBuffered =
+            try section.bytes("max_buffered", in: 65_536...(16 * 1024 * 1024 * 1024)) ?? limits.maximumBuffered
         limits.maximumConnections =
             try section.integer("max_connections", in: 1...1_000_000) ?? limits.maximumConnections
         limits.maximumInFlight = try section.integer("max_in_flight", in: 1...1_000_000) ?? limits.maximumInFlight
@@ -80,6 +82,11 @@ extension Settings {
         for other in providers.map(\.policy) {
             guard policy.id != other.id else {
                 throw SettingsError(line: line, message: "the provider id \(policy.id) is there twice")
+            }
+            guard !Section.share(policy.id, other.id) else {
+                throw SettingsError(
+                    line: line,
+                    message: "the provider ids \(policy.id) and \(other.id) would share their environment variables")
             }
             guard !([policy.issuer] + policy.issuerAliases).contains(where: other.isIssuer) else {
                 throw SettingsError(

@@ -55,6 +55,7 @@ package struct Settings: Sendable {
         package var maximumBody = 64 * 1024
         package var maximumBatchBody = 4 * 1024 * 1024
         package var maximumHeader = 16 * 1024
+        package var maximumBuffered = 32 * 1024 * 1024
         package var maximumConnections = 10_000
         package var maximumInFlight = 1024
         package var requestTimeoutSeconds: Int64 = 10

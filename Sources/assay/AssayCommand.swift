@@ -1,4 +1,5 @@
 import ArgumentParser
+import OpenSSL
 
 /// `assay`: the service, and what goes with it.
 @main
@@ -14,7 +15,7 @@ struct AssayCommand: AsyncParsableCommand {
               assay serve --config assay.yaml    run the service
               assay config check                 see whether a configuration is right
             """,
-        version: "assay \(version) (\(libraryVersions()))",
+        version: "assay \(version) (\(openSSLVersion()))",
         subcommands: [Serve.self, Verify.self, Config.self, Healthcheck.self, Dev.self])
 }
 

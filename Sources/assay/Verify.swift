@@ -45,26 +45,20 @@ struct Verify: AsyncParsableCommand {
     private func request(for token: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
-        json.name("id_token")
-        json.value(token)
+        json.member("id_token", token)
         if let provider {
-            json.name("provider")
-            json.value(provider)
+            json.member("provider", provider)
         }
         if let nonce {
-            json.name("nonce")
-            json.value(nonce)
+            json.member("nonce", nonce)
         }
         if let audience {
-            json.name("audience")
-            json.value(audience)
+            json.member("audience", audience)
         }
         if let maxAge {
-            json.name("max_age")
-            json.value(maxAge)
+            json.member("max_age", maxAge)
         }
-        json.name("include_claims")
-        json.value(includeClaims)
+        json.member("include_claims", includeClaims)
         json.endObject()
         return json.bytes
     }

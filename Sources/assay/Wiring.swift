@@ -44,60 +44,59 @@ struct Wiring: Sendable {
     ) -> [Provider] {
         // Keys live on a loop of their own, so that a slow handshake never sits on one that serves.
         let keysLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
-        // Resolving a name blocks a thread.
-        let threads = NIOThreadPool(numberOfThreads: 4)
+        // Resolving a name blocks a thread, and so does the disk; neither has to wait for the other.
+        let resolvers = NIOThreadPool(numberOfThreads: 4)
+        let threads = NIOThreadPool(numberOfThreads: 1)
+        resolvers.start()
         threads.start()
         return settings.providers.map { provider in
             var rules = KeyRules()
             rules.staleFor = .seconds(settings.keys.staleForSeconds)
             let fetcher: any KeyFetching
-            if case .file(let path) = provider.keys {
+            var archive: KeyArchive?
+            switch provider.keys {
+            case .file(let path):
                 fetcher = FileKeyFetcher(path: path, threads: threads, unixSeconds: SystemClocks.unixSeconds)
                 // A file costs nothing to read again, so a change to it is seen soon.
                 rules.minimumLifetime = .seconds(10)
                 rules.maximumLifetime = .seconds(10)
-            } else {
-                fetcher = httpFetcher(provider, proxy, keysLoop, threads)
+            case .jwksURI(let address):
+                fetcher = httpFetcher(.jwks(address: address), provider, proxy, keysLoop, resolvers)
+                archive = Self.archive(provider, address, settings, rules)
+            case .discovery(let url):
+                let issuer = provider.policy.issuer
+                let address = url ?? ProviderMetadata.address(forIssuer: issuer)
+                fetcher = httpFetcher(
+                    .discovery(address: address, issuer: issuer), provider, proxy, keysLoop, resolvers)
+                archive = Self.archive(provider, address, settings, rules)
             }
             let id = provider.policy.id
             let store = KeyStore(
-                rules: rules, fetcher: fetcher, archive: archive(provider, settings, rules), threads: threads,
-                on: keysLoop
+                rules: rules, fetcher: fetcher, archive: archive, threads: threads, on: keysLoop
             ) { telemetry.record($0, provider: id) }
             return Provider(policy: provider.policy, isOptional: provider.isOptional, keys: store)
         }
     }
 
-    /// Where the provider's keys are kept; nowhere where they come from a file anyway.
-    private static func archive(_ provider: ProviderSettings, _ settings: Settings, _ rules: KeyRules) -> KeyArchive? {
-        guard let directory = settings.cacheDirectory else { return nil }
-        let location: String
-        switch provider.keys {
-        case .file: return nil
-        case .jwksURI(let address): location = address
-        case .discovery(let url): location = url ?? ProviderMetadata.address(forIssuer: provider.policy.issuer)
+    private static func archive(
+        _ provider: ProviderSettings, _ location: String, _ settings: Settings, _ rules: KeyRules
+    ) -> KeyArchive? {
+        settings.cacheDirectory.map { directory in
+            KeyArchive(
+                directory: directory, provider: provider.policy.id, issuer: provider.policy.issuer, location: location,
+                staleFor: rules.staleFor)
         }
-        return KeyArchive(
-            directory: directory, provider: provider.policy.id, issuer: provider.policy.issuer, location: location,
-            staleFor: rules.staleFor)
     }
 
     private static func httpFetcher(
-        _ provider: ProviderSettings, _ proxy: ProxyEnvironment?, _ loop: any EventLoop, _ threads: NIOThreadPool
+        _ location: ProviderKeyFetcher.Location, _ provider: ProviderSettings, _ proxy: ProxyEnvironment?,
+        _ loop: any EventLoop, _ resolvers: NIOThreadPool
     ) -> ProviderKeyFetcher {
         var network = NetworkRules()
         network.allowHTTP = provider.network.allowHTTP
         network.allowPrivateAddresses = provider.network.allowPrivateAddresses
         network.caFile = provider.network.caFile
-        let documents = DocumentFetcher(rules: network, proxy: proxy, loop: loop, resolverThreads: threads)
-        let issuer = provider.policy.issuer
-        let location: ProviderKeyFetcher.Location =
-            switch provider.keys {
-            case .jwksURI(let address): .jwks(address: address)
-            case .discovery(let url):
-                .discovery(address: url ?? ProviderMetadata.address(forIssuer: issuer), issuer: issuer)
-            case .file(let path): .jwks(address: path)
-            }
+        let documents = DocumentFetcher(rules: network, proxy: proxy, loop: loop, resolverThreads: resolvers)
         return ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
     }
 
@@ -112,6 +111,7 @@ struct Wiring: Sendable {
             service: ListenAddress(settings.service), admin: ListenAddress(settings.admin), settings: service,
             version: version)
         configuration.limits.maximumHeader = settings.limits.maximumHeader
+        configuration.limits.maximumBuffered = settings.limits.maximumBuffered
         configuration.limits.maximumConnections = settings.limits.maximumConnections
         configuration.limits.maximumInFlight = settings.limits.maximumInFlight
         configuration.limits.requestTimeoutSeconds = settings.limits.requestTimeoutSeconds

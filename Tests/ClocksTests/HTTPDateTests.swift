@@ -3,22 +3,23 @@ import TestSupport
 import Testing
 
 @Suite struct HTTPDateTests {
-    @Test(arguments: [
-        (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
-        (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
-        (951_782_399, "Mon, 28 Feb 2000 23:59:59 GMT"),
-        (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
-        (951_868_800, "Wed, 01 Mar 2000 00:00:00 GMT"),
-        (1_704_067_199, "Sun, 31 Dec 2023 23:59:59 GMT"),
-        (1_704_067_200, "Mon, 01 Jan 2024 00:00:00 GMT"),
-        (1_709_164_800, "Thu, 29 Feb 2024 00:00:00 GMT"),
-        (2_147_483_647, "Tue, 19 Jan 2038 03:14:07 GMT"),
-        (2_147_483_648, "Tue, 19 Jan 2038 03:14:08 GMT"),
-        (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"),
-        (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
-        (13_574_563_200, "Tue, 29 Feb 2400 00:00:00 GMT"),
-        (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
-    ] as [(Int64, String)])
+    @Test(
+        arguments: [
+            (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+            (951_782_399, "Mon, 28 Feb 2000 23:59:59 GMT"),
+            (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
+            (951_868_800, "Wed, 01 Mar 2000 00:00:00 GMT"),
+            (1_704_067_199, "Sun, 31 Dec 2023 23:59:59 GMT"),
+            (1_704_067_200, "Mon, 01 Jan 2024 00:00:00 GMT"),
+            (1_709_164_800, "Thu, 29 Feb 2024 00:00:00 GMT"),
+            (2_147_483_647, "Tue, 19 Jan 2038 03:14:07 GMT"),
+            (2_147_483_648, "Tue, 19 Jan 2038 03:14:08 GMT"),
+            (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"),
+            (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
+            (13_574_563_200, "Tue, 29 Feb 2400 00:00:00 GMT"),
+            (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
+        ] as [(Int64, String)])
     func `known moments are written and read`(seconds: Int64, text: String) {
         #expect(HTTPDate.text(unixSeconds: seconds) == text)
         #expect(HTTPDate.seconds(from: text) == seconds)

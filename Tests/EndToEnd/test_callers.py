@@ -70,6 +70,14 @@ def test_two_keys_at_once_are_refused(guarded, issuer):
         assert_code(connection.response("POST", "/v1/verify"), "caller_unauthenticated", "request_invalid")
 
 
+def test_whoever_may_not_ask_is_not_given_room_for_a_batch(guarded):
+    """Refused at the head, before 4 MiB are there."""
+    head = request_bytes("POST", "/v1/verify/batch", None, {"Content-Type": "application/json"})
+    with guarded.api.connect() as connection:
+        connection.send(head.replace(b"\r\n\r\n", b"\r\nContent-Length: 4000000\r\n\r\n"))
+        assert_code(connection.response("POST", "/v1/verify/batch"), "caller_unauthenticated")
+
+
 def test_a_caller_is_known_before_the_body_is_judged(guarded):
     for body in (b"{", b"", b'{"id_token":5}'):
         assert_code(guarded.api.post("/v1/verify", body), "caller_unauthenticated")

@@ -7,6 +7,7 @@ import pytest
 
 from harness.client import ConnectionClosed, request_bytes
 from harness.contract import assert_code
+from harness.metrics import Metrics
 from harness.service import Service, provider
 from harness.tokens import rsa_key
 
@@ -197,6 +198,31 @@ def test_a_client_that_hangs_up_half_way_does_no_harm(hasty, issuer, octets):
         with contextlib.suppress(ConnectionClosed):
             assert connection.response("POST", "/v1/verify").status in (400, 408)
     hasty.accept(issuer.token())
+
+
+def test_a_request_that_begins_behind_another_gains_no_time(hasty):
+    """Both in one packet, the second without its body."""
+    with hasty.api.connect() as connection:
+        head = b"POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n"
+        connection.send(request_bytes("GET", "/livez") + head)
+        assert connection.response("GET", "/livez").status == 200
+        assert_code(connection.response("POST", "/v1/verify"), "request_timeout")
+
+
+def test_unfinished_bodies_together_hold_bounded_memory(issuer):
+    body = padded(issuer.token(), 60 * KIB)
+    octets = request_bytes("POST", "/v1/verify", body, {"Content-Type": "application/json"})
+    with Service(provider(issuer), limits={"max_buffered": "64KiB"}) as service:
+        service.wait_until_ready()
+        with service.api.connect() as first, service.api.connect() as second:
+            first.send(octets[:-1])
+            service.wait_until(lambda: Metrics(service.admin.get("/metrics").text).value("assay_buffered_bytes") > 59 * KIB)
+            second.send_tolerantly(octets[:-1])
+            refused = second.response("POST", "/v1/verify")
+            assert_code(refused, "overloaded")
+            first.send(octets[-1:])
+            assert first.response("POST", "/v1/verify").status == 200
+        assert service.api.post("/v1/verify", body).status == 200
 
 
 def test_an_idle_connection_is_not_a_slow_request(hasty):

@@ -37,6 +37,8 @@ AMBIGUOUS = {
     "chunked twice": post(HOST, JSON, "Transfer-Encoding: chunked", "Transfer-Encoding: chunked", body=b"0\r\n\r\n"),
     "gzip alone": post(HOST, JSON, "Transfer-Encoding: gzip", body=BODY),
     "chunked in HTTP/1.0": post(HOST, JSON, "Transfer-Encoding: chunked", body=b"0\r\n\r\n").replace(b"1.1", b"1.0", 1),
+    "chunked in HTTP/1.0 that is kept alive": post(
+        HOST, JSON, "Connection: keep-alive", "Transfer-Encoding: chunked", body=b"0\r\n\r\n").replace(b"1.1", b"1.0", 1),
     "a space before the colon": post(HOST, JSON, f"Content-Length : {len(BODY)}", body=BODY),
     "a folded field": post(HOST, JSON, LENGTH, "X: a", " b", body=BODY),
     "a bare CR in a field": post(HOST, JSON, LENGTH, "X: a\rb", body=BODY),

@@ -1,8 +1,6 @@
 import HTTPListener
 import Testing
 
-private func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n" }
-
 @Suite struct ConnectionTests {
     @Test func `a connection takes one request after the other`() async throws {
         try await Listening.run { listening async throws in
@@ -37,7 +35,10 @@ private func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\
             #expect(try await wire.response().body == "GET /3 -")
             await listening.parked.arrived(2)
             listening.parked.release("4")
-            let rest = [try await wire.response(), try await wire.response(), try await wire.response(), try await wire.response()]
+            let rest = [
+                try await wire.response(), try await wire.response(), try await wire.response(),
+                try await wire.response(),
+            ]
             #expect(rest.map(\.body) == ["4", "GET /5 -", "POST /6 ok", "GET /7 -"])
         }
     }
@@ -65,7 +66,8 @@ private func get(_ path: String) -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\
         ("GET /a HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", true),
         ("CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\n\r\n", true),
     ])
-    func `a connection is kept or closed as the request wants, and says so`(request: String, closes: Bool) async throws {
+    func `a connection is kept or closed as the request wants, and says so`(request: String, closes: Bool) async throws
+    {
         try await Listening.run { listening async throws in
             let wire = try await Wire.connect(listening)
             try await wire.send(request)

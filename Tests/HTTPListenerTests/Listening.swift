@@ -138,7 +138,7 @@ private final class PathResponder: HTTPResponder {
 
     func respond(to request: HTTPRequest) -> HTTPReply {
         switch request.head.path {
-        case "/park": return .later(parked.park(on: loop))
+        case "/park": return .later { self.parked.park(on: self.loop) }
         case "/last": return .now(.text(.ok, "last", closes: true))
         case "/large": return .now(.text(.ok, String(repeating: "x", count: 256 * 1024)))
         default:

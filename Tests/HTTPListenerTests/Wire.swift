@@ -1,6 +1,5 @@
 import NIOCore
 import NIOPosix
-import Synchronization
 
 /// A client that writes raw bytes over a real socket and reads what comes back, with a deadline for everything.
 final class Wire: Sendable {
@@ -148,7 +147,8 @@ struct WireResponse: Sendable, Equatable {
         var headers: [String: String] = [:]
         for line in lines.dropFirst() {
             let parts = line.split(separator: ":", maxSplits: 1)
-            guard parts.count == 2, headers.updateValue(String(parts[1].dropFirst()), forKey: parts[0].lowercased()) == nil
+            guard parts.count == 2,
+                headers.updateValue(String(parts[1].dropFirst()), forKey: parts[0].lowercased()) == nil
             else { throw WireError.malformed(text: line) }
         }
         let length = toHead || status < 200 ? 0 : headers["content-length"].flatMap { Int($0) } ?? 0

@@ -72,11 +72,6 @@ import Testing
         #expect(try value("null").utf8 == nil)
     }
 
-    @Test func `the text is kept as it came`() throws {
-        let text = Array(" {\"a\" : 1e3 } ".utf8)
-        #expect(try Array(JSONObject(text).rawText) == text)
-    }
-
     @Test func `a slice that starts elsewhere reads the same`() throws {
         let text = Array(#"xx{"a":{"b":["c\n",{"d":12}]}}yy"#.utf8)
         let object = try JSONObject(text[2..<(text.count - 2)])

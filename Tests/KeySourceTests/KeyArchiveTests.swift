@@ -48,7 +48,7 @@ extension FetchedKeys {
 
     /// An archive that keeps ``keys`` with a lifetime of 600 seconds; they may be stale for an hour.
     private func withArchive(_ body: (TemporaryDirectory, KeyArchive) async throws -> Void) async throws {
-        try await TemporaryDirectory.run { directory in
+        try await TemporaryDirectory.run { directory async throws in
             let archive = directory.archive()
             #expect(archive.save(Self.keys, lifetime: .seconds(600)))
             try await body(directory, archive)
@@ -61,7 +61,7 @@ extension FetchedKeys {
     }
 
     @Test func `what is kept is found again`() async throws {
-        try await withArchive { directory, archive in
+        try await withArchive { directory, archive async throws in
             let restored = try #require(try archive.load(nowUnixSeconds: Self.now + 60))
             #expect(restored.age == .seconds(60))
             #expect(restored.keys.keys.keys.map(\.keyID) == ["a", "b"])
@@ -74,7 +74,7 @@ extension FetchedKeys {
     }
 
     @Test func `only its owner may read the file, and nothing else is left behind`() async throws {
-        try await withArchive { directory, archive in
+        try await withArchive { directory, archive async throws in
             #expect(archive.save(Self.keys, lifetime: .seconds(600)))
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["p.keys"])
             let mode = try FileManager.default.attributesOfItem(atPath: directory.file)[.posixPermissions]
@@ -83,7 +83,7 @@ extension FetchedKeys {
     }
 
     @Test func `a newer set takes the place of the one before, also over a file left half written`() async throws {
-        try await withArchive { directory, archive in
+        try await withArchive { directory, archive async throws in
             try Data("half".utf8).write(to: URL(filePath: directory.file + ".new"))
             #expect(archive.save(KeySets.fetched(["c"]).fetched(at: Self.now + 10), lifetime: .seconds(600)))
             let restored = try #require(try archive.load(nowUnixSeconds: Self.now + 10))
@@ -93,16 +93,17 @@ extension FetchedKeys {
     }
 
     @Test func `where nothing was kept nothing is found`() async throws {
-        try await TemporaryDirectory.run { directory in
+        try await TemporaryDirectory.run { directory async throws in
             #expect(try directory.archive().load(nowUnixSeconds: Self.now) == nil)
         }
     }
 
-    @Test(arguments: [
-        (-301, "it is from the future"), (-300, nil), (0, nil), (600 + 3600, nil), (600 + 3601, "it is too old"),
-    ] as [(Int64, String?)])
+    @Test(
+        arguments: [
+            (-301, "it is from the future"), (-300, nil), (0, nil), (600 + 3600, nil), (600 + 3601, "it is too old"),
+        ] as [(Int64, String?)])
     func `a file has its time`(age: Int64, reason: String?) async throws {
-        try await withArchive { _, archive in
+        try await withArchive { _, archive async throws in
             if let reason {
                 #expect(refusal(archive, at: Self.now + age) == reason)
             } else {
@@ -112,16 +113,19 @@ extension FetchedKeys {
     }
 
     @Test func `a file of another issuer, address or provider is not this one's`() async throws {
-        try await withArchive { directory, _ in
-            #expect(refusal(directory.archive(issuer: "https://q.example")) == "it belongs to another issuer or address")
-            #expect(refusal(directory.archive(location: "https://p.example/other")) == "it belongs to another issuer or address")
+        try await withArchive { directory, _ async throws in
+            #expect(
+                refusal(directory.archive(issuer: "https://q.example")) == "it belongs to another issuer or address")
+            #expect(
+                refusal(directory.archive(location: "https://p.example/other"))
+                    == "it belongs to another issuer or address")
             try FileManager.default.copyItem(atPath: directory.file, toPath: directory.path + "/q.keys")
             #expect(refusal(directory.archive(provider: "q")) == "it belongs to another issuer or address")
         }
     }
 
     @Test func `a file with any bit turned over is refused`() async throws {
-        try await withArchive { directory, archive in
+        try await withArchive { directory, archive async throws in
             let bytes = Array(try directory.read().utf8)
             for position in stride(from: 0, to: bytes.count, by: 7) {
                 var damaged = bytes
@@ -136,14 +140,14 @@ extension FetchedKeys {
 
     @Test(arguments: ["", "\n", "assay-keys-1", "assay-keys-1 \n", "{}", "assay-keys-1 x\n{}"])
     func `a file that is something else is refused`(text: String) async throws {
-        try await withArchive { directory, archive in
+        try await withArchive { directory, archive async throws in
             try directory.write(text)
             #expect(refusal(archive) != nil)
         }
     }
 
     @Test func `a file cut short or made longer is refused`() async throws {
-        try await withArchive { directory, archive in
+        try await withArchive { directory, archive async throws in
             let text = try directory.read()
             try directory.write(String(text.dropLast()))
             #expect(refusal(archive) == "its checksum is wrong")
@@ -156,7 +160,7 @@ extension FetchedKeys {
 
     @Test(arguments: [(0o620, false), (0o602, false), (0o666, false), (0o644, true), (0o400, true)])
     func `a file that others could have written is not trusted`(mode: Int, isTrusted: Bool) async throws {
-        try await withArchive { directory, archive in
+        try await withArchive { directory, archive async throws in
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: directory.file)
             if isTrusted {
                 #expect(try archive.load(nowUnixSeconds: Self.now) != nil)
@@ -167,7 +171,7 @@ extension FetchedKeys {
     }
 
     @Test func `a link or a directory in the file's place is not followed`() async throws {
-        try await withArchive { directory, archive in
+        try await withArchive { directory, archive async throws in
             try FileManager.default.moveItem(atPath: directory.file, toPath: directory.path + "/elsewhere")
             try FileManager.default.createSymbolicLink(
                 atPath: directory.file, withDestinationPath: directory.path + "/elsewhere")

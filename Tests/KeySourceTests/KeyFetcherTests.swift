@@ -24,7 +24,7 @@ import Testing
 
     @Test func `keys are fetched from where they are pinned`() async throws {
         let set = text(KeySets.json(["a", "b"]))
-        try await RawServer.run(answering: { Self.answer($0, ["/keys": set]) }) { server in
+        try await RawServer.run(answering: { Self.answer($0, ["/keys": set]) }) { server async throws in
             let fetched = try await Self.fetcher(.jwks(address: server.address("/keys"))).fetch()
             #expect(fetched.keys.keys.map(\.keyID) == ["a", "b"])
             #expect(fetched.text == Array(set.utf8))
@@ -40,14 +40,16 @@ import Testing
         let set = text(KeySets.json(["a"]))
         try await RawServer.run(answering: { head in
             // The address of this server, as the client knows it.
-            let host = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host: ") }!.dropFirst("host: ".count)
+            let host = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host: ") }!.dropFirst(
+                "host: ".count)
             return Self.answer(
                 head,
                 [
-                    "/d": #"{"issuer":"https://a.example","jwks_uri":"http://\#(host)/k","id_token_signing_alg_values_supported":["ES256","none"]}"#,
+                    "/d":
+                        #"{"issuer":"https://a.example","jwks_uri":"http://\#(host)/k","id_token_signing_alg_values_supported":["ES256","none"]}"#,
                     "/k": set,
                 ])
-        }) { server in
+        }) { server async throws in
             let fetcher = Self.fetcher(.discovery(address: server.address("/d"), issuer: "https://a.example"))
             let fetched = try await fetcher.fetch()
             #expect(fetched.keys.hasKey("a"))
@@ -78,7 +80,7 @@ import Testing
 
     @Test(arguments: unreadable)
     func `a key set that is none is a failure with a reason`(json: String, message: String) async throws {
-        try await RawServer.run(answering: { Self.answer($0, ["/keys": json]) }) { server in
+        try await RawServer.run(answering: { Self.answer($0, ["/keys": json]) }) { server async throws in
             let failure = await #expect(throws: FetchFailure.self) {
                 try await Self.fetcher(.jwks(address: server.address("/keys"))).fetch()
             }

@@ -34,10 +34,11 @@ import Testing
         #expect(proxy.credentials?.password == password)
     }
 
-    @Test(arguments: [
-        [:], ["HTTPS_PROXY": ""], ["HTTP_PROXY": "http://a.example:1"], ["ALL_PROXY": "http://a.example:1"],
-        ["NO_PROXY": "*"],
-    ] as [[String: String]])
+    @Test(
+        arguments: [
+            [:], ["HTTPS_PROXY": ""], ["HTTP_PROXY": "http://a.example:1"], ["ALL_PROXY": "http://a.example:1"],
+            ["NO_PROXY": "*"],
+        ] as [[String: String]])
     func `no proxy is named by other variables, or by nothing`(environment: [String: String]) throws {
         #expect(try ProxyEnvironment(environment) == nil)
     }
@@ -56,17 +57,27 @@ import Testing
         #expect(error?.message == "HTTPS_PROXY is not of the form http://host:port")
     }
 
-    @Test(arguments: [
-        ("", ["example.com": true]),
-        ("*", ["example.com": false, "localhost": false]),
-        ("example.com", ["example.com": false, "a.example.com": false, "notexample.com": true, "example.com.evil.example": true]),
-        (".example.com", ["example.com": false, "a.b.example.com": false, "badexample.com": true]),
-        ("Example.COM", ["example.com": false]),
-        ("localhost,127.0.0.1 , internal", ["localhost": false, "127.0.0.1": false, "host.internal": false, "127.0.0.2": true]),
-        ("a.example b.example", ["a.example": false, "b.example": false, "c.example": true]),
-        ("::1", ["::1": false]),
-        (",,", ["example.com": true]),
-    ] as [(String, [String: Bool])])
+    @Test(
+        arguments: [
+            ("", ["example.com": true]),
+            ("*", ["example.com": false, "localhost": false]),
+            (
+                "example.com",
+                [
+                    "example.com": false, "a.example.com": false, "notexample.com": true,
+                    "example.com.evil.example": true,
+                ]
+            ),
+            (".example.com", ["example.com": false, "a.b.example.com": false, "badexample.com": true]),
+            ("Example.COM", ["example.com": false]),
+            (
+                "localhost,127.0.0.1 , internal",
+                ["localhost": false, "127.0.0.1": false, "host.internal": false, "127.0.0.2": true]
+            ),
+            ("a.example b.example", ["a.example": false, "b.example": false, "c.example": true]),
+            ("::1", ["::1": false]),
+            (",,", ["example.com": true]),
+        ] as [(String, [String: Bool])])
     func `some hosts are reached without it`(exceptions: String, hosts: [String: Bool]) throws {
         for name in ["NO_PROXY", "no_proxy"] {
             let proxy = try #require(try ProxyEnvironment(["HTTPS_PROXY": "http://p.example", name: exceptions]))

@@ -17,6 +17,8 @@ final class RawServer: Sendable {
 
     private let channel: any Channel
     private let heads = Mutex<[String]>([])
+    /// Not the loops that the clients run on.
+    private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let port: Int
 
     /// - Parameter answer: called with a request's head, of which the first line is `GET /path HTTP/1.1`.
@@ -26,7 +28,7 @@ final class RawServer: Sendable {
     ) async throws -> Value {
         let box = Mutex<RawServer?>(nil)
         let context = try tls.map { try NIOSSLContext(configuration: $0) }
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let channel = try await ServerBootstrap(group: group)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let context {
@@ -104,9 +106,11 @@ private final class AnsweringHandler: ChannelInboundHandler {
     }
 
     private func writeForever(_ text: String, _ context: ChannelHandlerContext) {
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let loop = context.eventLoop
+        let bound = NIOLoopBound((self, context), eventLoop: loop)
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text))).whenSuccess {
-            bound.value.0.writeForever(text, bound.value.1)
+            // A write that is done at once calls back at once, and the stack has an end.
+            loop.execute { bound.value.0.writeForever(text, bound.value.1) }
         }
     }
 

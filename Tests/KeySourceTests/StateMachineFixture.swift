@@ -48,6 +48,16 @@ struct Scene {
         machine = Machine(rules: rules, random: random)
     }
 
+    /// A machine with the key `a`, at second 0.
+    static func ready(
+        _ rules: KeyRules = KeyRules(), random: any RandomNumberGenerator & Sendable = ConstantGenerator.lowest
+    ) -> Scene {
+        var scene = Scene(rules, random: random)
+        scene.start()
+        scene.succeed()
+        return scene
+    }
+
     /// Seconds since the scene began.
     static func at(_ seconds: Double) -> MonotonicTime {
         MonotonicTime(milliseconds: birth.milliseconds + Int64((seconds * 1000).rounded()))
@@ -97,4 +107,8 @@ extension [Seen] {
     }
 
     var reports: [KeyEvent] { compactMap { if case .report(let event) = $0 { event } else { nil } } }
+}
+
+func unavailable(_ milliseconds: Int64) -> Machine.Outcome {
+    .unavailable(retryAfter: Interval(milliseconds: milliseconds))
 }

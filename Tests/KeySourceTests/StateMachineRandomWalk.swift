@@ -10,7 +10,8 @@ private import class Foundation.ProcessInfo
 /// is taken again.
 @Suite struct StateMachineRandomWalk {
     @Test func `the invariants hold on a long random walk`() throws {
-        let seed = ProcessInfo.processInfo.environment["ASSAY_WALK_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
+        let seed =
+            ProcessInfo.processInfo.environment["ASSAY_WALK_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
         print("random walk of the key store's state machine: ASSAY_WALK_SEED=\(seed)")
         // Several lives: some invariants are about the beginning of one.
         var generator = SeededGenerator(seed: seed)
@@ -69,8 +70,6 @@ private struct Walk {
         let deadline: MonotonicTime
         /// How many fetches had begun before it asked.
         let fetchesBegun: Int
-        /// Whether it may be told to come back at once: nothing is fetched for it, now or later.
-        let isHopeless: Bool
     }
 
     /// Few, so that they come and go and come again.
@@ -131,7 +130,7 @@ private struct Walk {
         nextID += 1
         let deadline = now + Interval(milliseconds: .random(in: 1...10_000, using: &random))
         waiting[id] = Waiter(
-            deadline: deadline, fetchesBegun: fetchesBegun, isHopeless: need == .anyKeys(mayFetch: false))
+            deadline: deadline, fetchesBegun: fetchesBegun)
         let newest = machine.snapshot?.version ?? 0
         // A loop hears of new keys a little after the store has them.
         let judgedBy = Int.random(in: 0..<10, using: &random) == 0 ? max(newest - 1, 0) : newest
@@ -213,9 +212,10 @@ private struct Walk {
                     break
                 }
                 switch outcome {
-                case .refreshed where event != .success || fetchesBegun == waiter.fetchesBegun: violation = .refreshedTruly
+                case .refreshed where event != .success || fetchesBegun == waiter.fetchesBegun:
+                    violation = .refreshedTruly
                 case .refreshed, .changed: if event != .wait, !hasPublished { violation = .publishedFirst }
-                case .unavailable(let interval): if interval <= .seconds(0), !waiter.isHopeless { violation = .retryLater }
+                case .unavailable(let interval): if interval <= .seconds(0) { violation = .retryLater }
                 }
             case .keep, .report: break
             case .setTimer(let time): timer = time

@@ -75,7 +75,7 @@ import Testing
     @Test(arguments: State.allCases, [Machine.Need.anyKeys(mayFetch: true), .key("a"), .key("b"), .newerKeys])
     func `a request judged by no keys or older ones is told to look again`(state: State, need: Machine.Need) {
         var scene = Self.scene(state)
-        let inBackoff = Seen.resume(7, .unavailable(retryAfter: Interval(milliseconds: 400)))
+        let inBackoff = Seen.resume(7, .unavailable(retryAfter: Interval(milliseconds: 500)))
         let expected: [Seen] =
             state.hasUsableKeys
             ? [.resume(7, .changed)]
@@ -86,7 +86,7 @@ import Testing
     @Test(arguments: State.allCases)
     func `a request that found no usable keys waits, but not for a backoff to end`(state: State) {
         var scene = Self.scene(state)
-        let inBackoff = Seen.resume(7, .unavailable(retryAfter: Interval(milliseconds: 400)))
+        let inBackoff = Seen.resume(7, .unavailable(retryAfter: Interval(milliseconds: 500)))
         #expect(scene.wait(.anyKeys(mayFetch: true)) == (state.isInBackoff ? [inBackoff] : Self.fetches(scene, state)))
     }
 
@@ -95,9 +95,8 @@ import Testing
         var scene = Self.scene(state)
         let pause: Interval =
             switch state {
-            case .unborn: .seconds(0)
             case .ready: .seconds(224)
-            default: Interval(milliseconds: 400)
+            default: Interval(milliseconds: 500)
             }
         let refused = [Seen.resume(7, .unavailable(retryAfter: pause))]
         #expect(
@@ -133,6 +132,7 @@ import Testing
         #expect(
             retrying.succeed() == [
                 Self.published(["a"], at: 0.6, version: 1), .keep(["a"], lifetime: .seconds(300)), .report(.fetched),
+                .report(.recovered),
                 .report(.keysChanged(keyIDs: ["a"])), .setTimer(Scene.at(225.6)),
             ])
     }

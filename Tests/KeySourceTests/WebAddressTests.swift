@@ -53,28 +53,38 @@ import Testing
 
     /// The ways to make one reader of a URL see another host than the next, and to make a fetch leave the web.
     @Test(arguments: [
-        "", "example.com", "/keys", "//evil.example/keys", "keys", "?a", "#a", "https:", "https:/", "https://", "https:///keys",
+        "", "example.com", "/keys", "//evil.example/keys", "keys", "?a", "#a", "https:", "https:/", "https://",
+        "https:///keys",
         "https:example.com", "https:/example.com", "https://?a", "https://:443/", "https://:443",
         // Other schemes.
         "file:///etc/passwd", "ftp://example.com/", "data:application/json,{}", "gopher://example.com/", "javascript:1",
-        "unix:///run/x.sock", "http+unix://%2frun%2fx.sock/", "https+unix://%2fx/", "ws://example.com/", "jar:https://a!/b",
+        "unix:///run/x.sock", "http+unix://%2frun%2fx.sock/", "https+unix://%2fx/", "ws://example.com/",
+        "jar:https://a!/b",
         "HTTPS://example.com/", "Https://example.com/", "HTTP://example.com/", " https://example.com/",
         // Credentials.
-        "https://user@example.com/", "https://user:password@example.com/", "https://@example.com/", "https://example.com@evil.example/",
+        "https://user@example.com/", "https://user:password@example.com/", "https://@example.com/",
+        "https://example.com@evil.example/",
         "https://example.com%40evil.example/", "https://evil.example:443@example.com/",
         // Ports.
         "https://example.com:0/", "https://example.com:65536/", "https://example.com:-1/", "https://example.com:+443/",
         "https://example.com:/", "https://example.com:x/", "https://example.com:443:443/", "https://example.com:0x1bb/",
         "https://example.com:99999999999999999999/", "https://example.com: 443/",
         // Characters that readers disagree about.
-        "https://example.com\\@evil.example/", "https://example.com\\.evil.example/", "https:\\\\example.com/", "https://example.com/\\",
-        "https://example.com/a b", "https://exa mple.com/", "https://example.com/\r\nX: y", "https://example.com/\n", "https://exam\tple.com/",
-        "https://example.com/\u{0}", "https://example.com/\u{7f}", "https://ex\u{e4}mple.com/", "https://example.com/\u{e4}",
-        "https://example\u{3002}com/", "https://\u{ff45}xample.com/", "https://example.com/\u{200b}", "https://example.com#@evil.example/",
-        "https://example.com/keys#a", "https://ex%61mple.com/", "https://example.com%2f.evil.example/", "https://example.com;evil/",
-        "https://example.com,evil/", "https://exa'mple.com/", "https://*.example.com/", "https://$(id)/", "https://a|b/",
+        "https://example.com\\@evil.example/", "https://example.com\\.evil.example/", "https:\\\\example.com/",
+        "https://example.com/\\",
+        "https://example.com/a b", "https://exa mple.com/", "https://example.com/\r\nX: y", "https://example.com/\n",
+        "https://exam\tple.com/",
+        "https://example.com/\u{0}", "https://example.com/\u{7f}", "https://ex\u{e4}mple.com/",
+        "https://example.com/\u{e4}",
+        "https://example\u{3002}com/", "https://\u{ff45}xample.com/", "https://example.com/\u{200b}",
+        "https://example.com#@evil.example/",
+        "https://example.com/keys#a", "https://ex%61mple.com/", "https://example.com%2f.evil.example/",
+        "https://example.com;evil/",
+        "https://example.com,evil/", "https://exa'mple.com/", "https://*.example.com/", "https://$(id)/",
+        "https://a|b/",
         // IPv6.
-        "https://[::1", "https://::1/", "https://[]/", "https://[::1]x/", "https://[::1]:", "https://[::1]:x/", "https://[fe80::1%25eth0]/",
+        "https://[::1", "https://::1/", "https://[]/", "https://[::1]x/", "https://[::1]:", "https://[::1]:x/",
+        "https://[fe80::1%25eth0]/",
         "https://[fe80::1%eth0]/", "https://[v1.x]/", "https://[example.com]/", "https://x[::1]/", "https://[[::1]]/",
         "https://[abc]/", "https://[1.2.3.4]/", "https://[:::]/", "https://[1:2:3:4:5:6:7:8:9]/",
     ])
@@ -118,7 +128,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("https://example.com", "/x", "https://example.com/x"), ("https://example.com?a=/b", "/x", "https://example.com/x"),
+        ("https://example.com", "/x", "https://example.com/x"),
+        ("https://example.com?a=/b", "/x", "https://example.com/x"),
         ("https://[::1]:444/a", "/x", "https://[::1]:444/x"),
     ])
     func `a path is that of the origin it came from`(start: String, location: String, target: String) throws {
@@ -126,8 +137,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "x", "./x", "../x", "?x", "#x", "//evil.example/", "///evil.example", "/\\evil.example", "\\\\evil.example\\", "http://example.com/",
-        "HTTP://example.com/", "file:///etc/passwd", "data:,{}", "ftp://example.com/", "https://user@example.com/", "https://example.com:0/",
+        "", "x", "./x", "../x", "?x", "#x", "//evil.example/", "///evil.example", "/\\evil.example",
+        "\\\\evil.example\\", "http://example.com/",
+        "HTTP://example.com/", "file:///etc/passwd", "data:,{}", "ftp://example.com/", "https://user@example.com/",
+        "https://example.com:0/",
         "/x y", "/x\r\nSet-Cookie: a", "/x#y", "javascript:alert(1)", " /x", "https:/x", "mailto:a@b",
     ])
     func `a redirect elsewhere is not followed`(location: String) {
@@ -135,9 +148,13 @@ import Testing
     }
 
     @Test func `a redirect goes from http to https and never back`() throws {
-        #expect(try redirect(from: "http://a.example/", to: "https://a.example/", allowingHTTP: true) == "https://a.example/")
+        #expect(
+            try redirect(from: "http://a.example/", to: "https://a.example/", allowingHTTP: true)
+                == "https://a.example/")
         #expect(try redirect(from: "http://a.example/x", to: "/y", allowingHTTP: true) == "http://a.example/y")
-        #expect(try redirect(from: "http://a.example/x", to: "http://b.example/", allowingHTTP: true) == "http://b.example/")
+        #expect(
+            try redirect(from: "http://a.example/x", to: "http://b.example/", allowingHTTP: true) == "http://b.example/"
+        )
         let error = #expect(throws: FetchFailure.self) {
             try redirect(from: "https://a.example/", to: "http://a.example/", allowingHTTP: true)
         }

@@ -26,7 +26,8 @@ import Testing
                 "ASSAY_SERVICE_LISTEN": "unix:/run/a.sock", "ASSAY_ADMIN_LISTEN": "0.0.0.0:9999",
                 "ASSAY_CLOCK_SKEW": "10s", "ASSAY_CACHE_DIRECTORY": "/cache", "ASSAY_KEYS_STALE_FOR": "1h",
                 "ASSAY_LIMITS_MAX_BODY": "2KiB", "ASSAY_LIMITS_MAX_BATCH_BODY": "3KiB",
-                "ASSAY_LIMITS_MAX_HEADER": "4KiB", "ASSAY_LIMITS_MAX_CONNECTIONS": "5",
+                "ASSAY_LIMITS_MAX_HEADER": "4KiB", "ASSAY_LIMITS_MAX_BUFFERED": "64KiB",
+                "ASSAY_LIMITS_MAX_CONNECTIONS": "5",
                 "ASSAY_LIMITS_MAX_IN_FLIGHT": "6", "ASSAY_LIMITS_REQUEST_TIMEOUT": "7s",
                 "ASSAY_LIMITS_KEYS_TIMEOUT": "8s", "ASSAY_VERIFIED_TOKEN_CACHE_ENTRIES": "9",
                 "ASSAY_SHUTDOWN_GRACE": "11s", "ASSAY_LOG_LEVEL": "error", "ASSAY_LOG_REQUESTS": "false",
@@ -39,6 +40,7 @@ import Testing
         #expect(settings.limits.maximumBody == 2048)
         #expect(settings.limits.maximumBatchBody == 3072)
         #expect(settings.limits.maximumHeader == 4096)
+        #expect(settings.limits.maximumBuffered == 65536)
         #expect(settings.limits.maximumConnections == 5)
         #expect(settings.limits.maximumInFlight == 6)
         #expect(settings.limits.requestTimeoutSeconds == 7)

@@ -4,24 +4,28 @@ import Testing
 @Suite struct FaultTests {
     // MARK: Lines
 
-    @Test(arguments: [
-        ("clock_skew: 5\n", 1, "clock_skew must be a duration such as 30s, 5m or 24h, 0s to 300s"),
-        ("\n\nclock_skew: 301s\n", 3, "clock_skew must be a duration"),
-        ("# comment\nservice:\n  listen: nowhere\n", 3, "listen must be host:port or unix:/path"),
-        ("limits:\n  max_body: 64KiB\n  max_header: 10\n", 3, "max_header must be a size"),
-        ("limits:\n  max_connections: many\n", 2, "max_connections must be an integer from 1 to 1000000"),
-        ("limits: [1]\n", 1, "a mapping"),
-        ("log:\n\n  level: loud\n", 3, "level must be one of debug, info, warning, error"),
-        ("log: { requests: no }\n", 1, "requests must be true or false"),
-        ("api_keys:\n  - 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae\n  - abc\n", 3, "each of api_keys"),
-        ("api_keys: abc\n", 1, "api_keys must be a list"),
-        ("keys: { stale_for: 31d }\n", 1, "stale_for must be a duration"),
-        ("verified_token_cache: { entries: -1 }\n", 1, "entries must be an integer from 0 to 1000000"),
-        ("cache_directory: [a]\n", 1, "cache_directory must be a text"),
-        ("cache_directory: ''\n", 1, "cache_directory must be a text"),
-        ("shutdown_grace: 601s\n", 1, "shutdown_grace must be a duration"),
-        ("clock_skew: { a: 1 }\n", 1, "clock_skew must be a duration"),
-    ] as [(String, Int, String)])
+    @Test(
+        arguments: [
+            ("clock_skew: 5\n", 1, "clock_skew must be a duration such as 30s, 5m or 24h, 0s to 300s"),
+            ("\n\nclock_skew: 301s\n", 3, "clock_skew must be a duration"),
+            ("# comment\nservice:\n  listen: nowhere\n", 3, "listen must be host:port or unix:/path"),
+            ("limits:\n  max_body: 64KiB\n  max_header: 10\n", 3, "max_header must be a size"),
+            ("limits:\n  max_connections: many\n", 2, "max_connections must be an integer from 1 to 1000000"),
+            ("limits: [1]\n", 1, "a mapping"),
+            ("log:\n\n  level: loud\n", 3, "level must be one of debug, info, warning, error"),
+            ("log: { requests: no }\n", 1, "requests must be true or false"),
+            (
+                "api_keys:\n  - 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae\n  - abc\n", 3,
+                "each of api_keys"
+            ),
+            ("api_keys: abc\n", 1, "api_keys must be a list"),
+            ("keys: { stale_for: 31d }\n", 1, "stale_for must be a duration"),
+            ("verified_token_cache: { entries: -1 }\n", 1, "entries must be an integer from 0 to 1000000"),
+            ("cache_directory: [a]\n", 1, "cache_directory must be a text"),
+            ("cache_directory: ''\n", 1, "cache_directory must be a text"),
+            ("shutdown_grace: 601s\n", 1, "shutdown_grace must be a duration"),
+            ("clock_skew: { a: 1 }\n", 1, "clock_skew must be a duration"),
+        ] as [(String, Int, String)])
     func `a bad value is named with its line and what it should be`(yaml: String, line: Int, message: String) throws {
         let fault = try fault(yaml + provider)
         #expect(fault.line == line)
@@ -29,43 +33,47 @@ import Testing
         #expect(fault.description == "line \(line): \(fault.message)")
     }
 
-    @Test(arguments: [
-        ("issuer: https://a.example\naudiences: []", 4, "provider p needs audiences"),
-        ("issuer: https://a.example", 2, "provider p needs audiences"),
-        ("audiences: [a]", 2, "provider p needs an issuer"),
-        ("preset: facebook\naudiences: [a]", 3, "preset must be one of apple, google, oidc"),
-        ("preset: Apple\naudiences: [a]", 3, "preset must be one of"),
-        ("preset: apple\naudiences: a", 4, "audiences must be a list"),
-        ("preset: apple\naudiences:\n  - a\n  - [b]", 6, "each of audiences must be a text"),
-        ("preset: apple\naudiences:\n  - a\n  -", 6, "each of audiences must be a text"),
-        ("preset: apple\naudiences: [a]\nalgorithms: [RS256, HS256]", 5, "each of algorithms must be one of RS256"),
-        ("preset: apple\naudiences: [a]\nalgorithms: [none]", 5, "each of algorithms"),
-        ("preset: apple\naudiences: [a]\nalgorithms: [rs256]", 5, "each of algorithms"),
-        ("preset: apple\naudiences: [a]\nalgorithms: []", 5, "algorithms must name at least one"),
-        ("preset: apple\naudiences: [a]\nnonce: { match: [] }", 5, "match must name at least one form"),
-        ("preset: apple\naudiences: [a]\nnonce:\n  match: [sha1]", 6, "each of match must be one of sha256_hex"),
-        ("preset: apple\naudiences: [a]\nnonce:\n  check: false", 6, "check must be on or off"),
-        (
-            "preset: apple\naudiences: [a]\nnonce:\n  check: off\n  required: true", 7,
-            "a nonce can't be required and not checked"
-        ),
-        ("preset: apple\naudiences: [a]\noptional: yes", 5, "optional must be true or false"),
-        ("preset: apple\naudiences: [a]\noptional: \"maybe\"", 5, "optional must be true or false"),
-        ("preset: apple\naudiences: [a]\nclock_skew: 301s", 5, "clock_skew must be a duration"),
-        ("preset: apple\naudiences: [a]\nmax_token_age: 0s", 5, "max_token_age must be a duration"),
-        ("preset: apple\naudiences: [a]\nmax_token_age: 367d", 5, "max_token_age must be a duration"),
-        ("preset: apple\naudiences: [a]\njwks_uri: http://a.example", 5, "jwks_uri must be a URL that begins with https://"),
-        ("preset: apple\naudiences: [a]\njwks_uri: /keys", 5, "jwks_uri must be a URL"),
-        ("preset: apple\naudiences: [a]\ndiscovery_url: ftp://a", 5, "discovery_url must be a URL"),
-        (
-            "preset: apple\naudiences: [a]\njwks_uri: https://a.example\njwks_file: /a", 2,
-            "only one of discovery_url, jwks_uri and jwks_file"
-        ),
-        ("audiences: [a]\nissuer: auth.example.com", 4, "an issuer that is no https URL has no discovery document"),
-        ("audiences: [a]\nissuer: http://auth.example.com", 4, "an issuer that is no https URL"),
-        ("preset: apple\naudiences: [a]\nnetwork: true", 5, "a mapping"),
-        ("preset: apple\naudiences: [a]\nnetwork: { allow_http: 1 }", 5, "allow_http must be true or false"),
-    ] as [(String, Int, String)])
+    @Test(
+        arguments: [
+            ("issuer: https://a.example\naudiences: []", 4, "provider p needs audiences"),
+            ("issuer: https://a.example", 2, "provider p needs audiences"),
+            ("audiences: [a]", 2, "provider p needs an issuer"),
+            ("preset: facebook\naudiences: [a]", 3, "preset must be one of apple, google, oidc"),
+            ("preset: Apple\naudiences: [a]", 3, "preset must be one of"),
+            ("preset: apple\naudiences: a", 4, "audiences must be a list"),
+            ("preset: apple\naudiences:\n  - a\n  - [b]", 6, "each of audiences must be a text"),
+            ("preset: apple\naudiences:\n  - a\n  -", 6, "each of audiences must be a text"),
+            ("preset: apple\naudiences: [a]\nalgorithms: [RS256, HS256]", 5, "each of algorithms must be one of RS256"),
+            ("preset: apple\naudiences: [a]\nalgorithms: [none]", 5, "each of algorithms"),
+            ("preset: apple\naudiences: [a]\nalgorithms: [rs256]", 5, "each of algorithms"),
+            ("preset: apple\naudiences: [a]\nalgorithms: []", 5, "algorithms must name at least one"),
+            ("preset: apple\naudiences: [a]\nnonce: { match: [] }", 5, "match must name at least one form"),
+            ("preset: apple\naudiences: [a]\nnonce:\n  match: [sha1]", 6, "each of match must be one of sha256_hex"),
+            ("preset: apple\naudiences: [a]\nnonce:\n  check: false", 6, "check must be on or off"),
+            (
+                "preset: apple\naudiences: [a]\nnonce:\n  check: off\n  required: true", 7,
+                "a nonce can't be required and not checked"
+            ),
+            ("preset: apple\naudiences: [a]\noptional: yes", 5, "optional must be true or false"),
+            ("preset: apple\naudiences: [a]\noptional: \"maybe\"", 5, "optional must be true or false"),
+            ("preset: apple\naudiences: [a]\nclock_skew: 301s", 5, "clock_skew must be a duration"),
+            ("preset: apple\naudiences: [a]\nmax_token_age: 0s", 5, "max_token_age must be a duration"),
+            ("preset: apple\naudiences: [a]\nmax_token_age: 367d", 5, "max_token_age must be a duration"),
+            (
+                "preset: apple\naudiences: [a]\njwks_uri: http://a.example", 5,
+                "jwks_uri must be a URL that begins with https://"
+            ),
+            ("preset: apple\naudiences: [a]\njwks_uri: /keys", 5, "jwks_uri must be a URL"),
+            ("preset: apple\naudiences: [a]\ndiscovery_url: ftp://a", 5, "discovery_url must be a URL"),
+            (
+                "preset: apple\naudiences: [a]\njwks_uri: https://a.example\njwks_file: /a", 2,
+                "only one of discovery_url, jwks_uri and jwks_file"
+            ),
+            ("audiences: [a]\nissuer: auth.example.com", 4, "an issuer that is no https URL has no discovery document"),
+            ("audiences: [a]\nissuer: http://auth.example.com", 4, "an issuer that is no https URL"),
+            ("preset: apple\naudiences: [a]\nnetwork: true", 5, "a mapping"),
+            ("preset: apple\naudiences: [a]\nnetwork: { allow_http: 1 }", 5, "allow_http must be true or false"),
+        ] as [(String, Int, String)])
     func `a bad value of a provider is named with its line`(text: String, line: Int, message: String) throws {
         let fault = try fault("providers:\n  - id: p\n" + indented(text))
         #expect(fault.line == line)
@@ -115,10 +123,12 @@ import Testing
 
     // MARK: YAML
 
-    @Test(arguments: [
-        ("service:\n\tlisten: x\n", 2), ("a: b: c\n", 1), ("providers: [\n", nil), ("a: 'open\n", nil), ("a: *nowhere\n", nil),
-        ("\u{1}", nil), ("%YAML 9.9\n---\na: 1\n", nil), ("- a\nb: c\n", nil),
-    ] as [(String, Int?)])
+    @Test(
+        arguments: [
+            ("service:\n\tlisten: x\n", 2), ("a: b: c\n", 1), ("providers: [\n", nil), ("a: 'open\n", nil),
+            ("a: *nowhere\n", nil),
+            ("\u{1}", nil), ("%YAML 9.9\n---\na: 1\n", nil), ("- a\nb: c\n", nil),
+        ] as [(String, Int?)])
     func `what is no YAML is refused`(yaml: String, line: Int?) throws {
         let fault = try fault(yaml)
         #expect(fault.message.hasPrefix("the file is not YAML"), "\(fault.message)")
@@ -148,14 +158,17 @@ import Testing
 
     @Test func `aliases that would grow without end are not written out`() throws {
         var yaml = "a0: &a0 [x]\n"
-        for depth in 1...30 { yaml += "a\(depth): &a\(depth) [\(Array(repeating: "*a\(depth - 1)", count: 9).joined(separator: ","))]\n" }
+        for depth in 1...30 {
+            yaml += "a\(depth): &a\(depth) [\(Array(repeating: "*a\(depth - 1)", count: 9).joined(separator: ","))]\n"
+        }
         #expect(try fault(yaml + provider).line == 1)
     }
 
     // MARK: Values that nearly fit
 
     @Test(arguments: [
-        "", "8080", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:+8080", "127.0.0.1:0x50",
+        "", "8080", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:+8080",
+        "127.0.0.1:0x50",
         "127.0.0.1:80 ", "::1:8080", "[::1]", "[]:80", "[::1:80", "unix:", "unix:run/a", "http://127.0.0.1:80",
     ])
     func `a place to listen is written in one way`(text: String) {
@@ -169,7 +182,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "60", "60 s", "s", "-1s", "+1s", "1.5s", "1S", "1sec", "1w", "1m30s", "0x10s", "1_0s", "１s", "\"60s \"", "' 60s'", "inf",
+        "60", "60 s", "s", "-1s", "+1s", "1.5s", "1S", "1sec", "1w", "1m30s", "0x10s", "1_0s", "１s", "\"60s \"",
+        "' 60s'", "inf",
         "99999999999999999999s", "9223372036854775807d",
     ])
     func `a duration is digits and one unit`(text: String) throws {
@@ -177,7 +191,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "64kib", "64KB", "64K", "64 KiB", "-64KiB", "1.5MiB", "1GiB", "KiB", "64KiBs", "1023", "17MiB", "9223372036854775807MiB",
+        "64kib", "64KB", "64K", "64 KiB", "-64KiB", "1.5MiB", "1GiB", "KiB", "64KiBs", "1023", "17MiB",
+        "9223372036854775807MiB",
     ])
     func `a size is digits and one unit, within bounds`(text: String) throws {
         #expect(try fault("limits: { max_body: \(text) }\n" + provider).line == 1)
@@ -185,9 +200,10 @@ import Testing
 
     @Test(arguments: [
         ("max_connections", "0"), ("max_connections", "1000001"), ("max_in_flight", "0"), ("max_in_flight", "1e3"),
-        ("max_connections", "1_000"), ("max_connections", "0x10"), ("max_connections", "1.0"), ("request_timeout", "0s"),
+        ("max_connections", "1_000"), ("max_connections", "0x10"), ("max_connections", "1.0"),
+        ("request_timeout", "0s"),
         ("request_timeout", "301s"), ("keys_timeout", "0s"), ("keys_timeout", "61s"), ("max_batch_body", "65MiB"),
-        ("max_header", "1023"), ("max_header", "1025KiB"),
+        ("max_header", "1023"), ("max_buffered", "65535"), ("max_buffered", "17000MiB"), ("max_header", "1025KiB"),
     ])
     func `every limit has bounds`(name: String, value: String) throws {
         let fault = try fault("limits:\n  \(name): \(value)\n" + provider)
@@ -246,10 +262,34 @@ import Testing
             "provider b: its issuer or alias is apple's too"
         ),
     ])
-    func `providers must differ in id and in every name, and the second is named`(second: String, message: String) throws {
+    func `providers must differ in id and in every name, and the second is named`(second: String, message: String)
+        throws
+    {
         let fault = try fault(Self.two(second))
         #expect(fault.line == 5)
         #expect(fault.message.hasPrefix(message), "\(fault.message)")
+    }
+
+    @Test(arguments: ["Apple", "APPLE"])
+    func `providers must differ in the names of their environment variables`(id: String) throws {
+        let fault = try fault(Self.two("{ id: \(id), preset: google, audiences: [b] }"))
+        #expect(fault.line == 5)
+        #expect(fault.message == "the provider ids \(id) and apple would share their environment variables")
+        #expect(throws: SettingsError.self) {
+            try settings(
+                """
+                providers:
+                  - { id: a.b, issuer: "https://a.example", audiences: [a] }
+                  - { id: a-b, issuer: "https://b.example", audiences: [b] }
+                """)
+        }
+    }
+
+    @Test(arguments: ["api_keys:\n", "api_keys: ~\n", "api_keys: null\n"])
+    func `a list with nothing behind its name is a slip, lest it leave a door open`(yaml: String) throws {
+        let fault = try fault(yaml + provider)
+        #expect(fault.line == 1)
+        #expect(fault.message == "api_keys must be a list")
     }
 
     @Test func `an alias may not be the issuer of a provider further down`() throws {
@@ -262,8 +302,12 @@ import Testing
     }
 
     @Test func `issuers that differ in a slash or in case are two`() throws {
-        #expect(try settings(Self.two("{ id: b, issuer: 'https://appleid.apple.com/', audiences: [b] }")).providers.count == 2)
-        #expect(try settings(Self.two("{ id: Apple, issuer: 'https://APPLEID.apple.com', audiences: [b] }")).providers.count == 2)
+        #expect(
+            try settings(Self.two("{ id: b, issuer: 'https://appleid.apple.com/', audiences: [b] }")).providers.count
+                == 2)
+        #expect(
+            try settings(Self.two("{ id: b, issuer: 'https://APPLEID.apple.com', audiences: [b] }")).providers.count
+                == 2)
     }
 
     @Test(arguments: ["~", "null"])

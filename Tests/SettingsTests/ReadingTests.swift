@@ -15,6 +15,7 @@ import Testing
           max_body: 128KiB
           max_batch_body: 8MiB
           max_header: 32KiB
+          max_buffered: 64MiB
           max_connections: 20000
           max_in_flight: 2048
           request_timeout: 20s
@@ -55,6 +56,7 @@ import Testing
         #expect(settings.limits.maximumBody == 128 * 1024)
         #expect(settings.limits.maximumBatchBody == 8 * 1024 * 1024)
         #expect(settings.limits.maximumHeader == 32 * 1024)
+        #expect(settings.limits.maximumBuffered == 64 * 1024 * 1024)
         #expect(settings.limits.maximumConnections == 20_000)
         #expect(settings.limits.maximumInFlight == 2048)
         #expect(settings.limits.requestTimeoutSeconds == 20)
@@ -116,6 +118,7 @@ import Testing
         #expect(settings.limits.maximumBody == 65536)
         #expect(settings.limits.maximumBatchBody == 4 * 1024 * 1024)
         #expect(settings.limits.maximumHeader == 16384)
+        #expect(settings.limits.maximumBuffered == 32 * 1024 * 1024)
         #expect(settings.limits.maximumConnections == 10_000)
         #expect(settings.limits.maximumInFlight == 1024)
         #expect(settings.limits.requestTimeoutSeconds == 10)
@@ -216,7 +219,7 @@ import Testing
     }
 
     @Test func `a key with nothing behind it is as good as none`() throws {
-        let settings = try settings("service:\nlimits: ~\nclock_skew: null\napi_keys:\n" + provider)
+        let settings = try settings("service:\nlimits: ~\nclock_skew: null\ncache_directory:\n" + provider)
         #expect(settings.service == .network(host: "127.0.0.1", port: 8080))
         #expect(settings.providers[0].policy.clockSkewSeconds == 60)
     }
@@ -250,7 +253,8 @@ import Testing
         #expect(settings.providers[0].policy.clockSkewSeconds == seconds)
     }
 
-    @Test(arguments: [("720h", 720 * 3600), ("30d", 30 * 86400), ("0s", 0), ("43200m", 30 * 86400)] as [(String, Int64)])
+    @Test(
+        arguments: [("720h", 720 * 3600), ("30d", 30 * 86400), ("0s", 0), ("43200m", 30 * 86400)] as [(String, Int64)])
     func `keys may be stale for thirty days`(text: String, seconds: Int64) throws {
         #expect(try settings("keys: { stale_for: \(text) }\n" + provider).keys.staleForSeconds == seconds)
     }

@@ -5,7 +5,10 @@ import Testing
     private static let digest = String(repeating: "0f", count: 32)
 
     @Test(arguments: [
-        ("service: { listen: '0.0.0.0:8080' }\n", "the service listens beyond this machine and asks callers for no API key"),
+        (
+            "service: { listen: '0.0.0.0:8080' }\n",
+            "the service listens beyond this machine and asks callers for no API key"
+        ),
         ("admin: { listen: '[::]:9090' }\n", "the admin listener listens beyond this machine"),
     ])
     func `listening beyond this machine is worth a warning`(yaml: String, warning: String) throws {
@@ -34,7 +37,9 @@ import Testing
         #expect(try settings(yaml).warnings == [warning])
     }
 
-    @Test(arguments: ["nonce: { match: [plain] }", "nonce: { match: [sha256_hex, sha256_base64url] }", "optional: true"])
+    @Test(arguments: [
+        "nonce: { match: [plain] }", "nonce: { match: [sha256_hex, sha256_base64url] }", "optional: true",
+    ])
     func `what weakens nothing is worth none`(line: String) throws {
         let yaml = "providers:\n  - id: p\n" + indented("preset: apple\naudiences: [a]\n" + line)
         #expect(try settings(yaml).warnings == [])

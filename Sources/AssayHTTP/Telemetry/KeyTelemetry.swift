@@ -4,17 +4,18 @@ private import Synchronization
 /// What the key stores tell, counted for metrics and logged at each change.
 package final class KeyTelemetry: Sendable {
     private let log: Log
-    private let counts = Mutex<[Outcome: Int]>([:])
+    private let counts = Mutex(Counts())
 
-    struct Outcome: Hashable {
+    struct Counts {
+        /// Fetches by provider and the phase in which they failed; `nil` where they succeeded.
+        var fetches: [Fetch: Int] = [:]
+        /// Fetches for an unknown `kid` that the budget did not allow, by provider.
+        var refusals: [String: Int] = [:]
+    }
+
+    struct Fetch: Hashable {
         let provider: String
-        let result: Result
-
-        enum Result: Hashable {
-            case success
-            case failure(FetchFailure.Phase)
-            case refused
-        }
+        let failedPhase: FetchFailure.Phase?
     }
 
     package init(log: Log) { self.log = log }
@@ -22,10 +23,10 @@ package final class KeyTelemetry: Sendable {
     /// Takes note of one event.
     package func record(_ event: KeyEvent, provider: String) {
         switch event {
-        case .fetched: count(provider, .success)
-        case .unknownKeyFetchRefused: count(provider, .refused)
+        case .fetched: count(provider, failedPhase: nil)
+        case .unknownKeyFetchRefused: counts.withLock { $0.refusals[provider, default: 0] += 1 }
         case .fetchFailed(let failure, let isFirst):
-            count(provider, .failure(failure.phase))
+            count(provider, failedPhase: failure.phase)
             guard isFirst else { return }
             log.write(
                 .warning, "keys can't be fetched",
@@ -37,15 +38,16 @@ package final class KeyTelemetry: Sendable {
             log.write(
                 .warning, "kept keys are not used", [("provider", .text(provider)), ("reason", .text(reason))])
         case .archiveFailed: log.write(.warning, "keys can't be kept on disk", [("provider", .text(provider))])
+        case .recovered: log.write(.info, "keys can be fetched again", [("provider", .text(provider))])
         case .keysChanged(let keyIDs):
             log.write(
-                .info, "keys changed", [("provider", .text(provider)), ("key_count", .number(Int64(keyIDs.count)))])
+                .info, "keys changed", [("provider", .text(provider)), ("named_keys", .number(Int64(keyIDs.count)))])
         }
     }
 
-    var outcomes: [Outcome: Int] { counts.withLock { $0 } }
+    var current: Counts { counts.withLock { $0 } }
 
-    private func count(_ provider: String, _ result: Outcome.Result) {
-        counts.withLock { $0[Outcome(provider: provider, result: result), default: 0] += 1 }
+    private func count(_ provider: String, failedPhase: FetchFailure.Phase?) {
+        counts.withLock { $0.fetches[Fetch(provider: provider, failedPhase: failedPhase), default: 0] += 1 }
     }
 }

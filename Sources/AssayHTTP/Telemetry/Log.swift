@@ -3,8 +3,8 @@ private import JSON
 
 /// The operator's log: one JSON object a line.
 ///
-/// Messages are constants and values are metadata. There is no way to log a token, a nonce, an address, a subject or a key:
-/// the values that lines are made of are ids from the settings, codes, counts and texts written in this code.
+/// Messages are constants and values are metadata: ids from the settings, codes, counts and texts written in this code. No
+/// token, nonce, address, subject or key comes near it.
 package struct Log: Sendable {
     package enum Level: String, Sendable, CaseIterable {
         case debug, info, warning, error
@@ -22,8 +22,6 @@ package struct Log: Sendable {
     package enum Value: Sendable {
         case text(String)
         case number(Int64)
-        case texts([String])
-        case none
     }
 
     private let sink: LogSink
@@ -42,22 +40,14 @@ package struct Log: Sendable {
         guard level.rank >= minimumLevel.rank else { return }
         var json = JSONWriter(reservingCapacity: 256)
         json.beginObject()
-        json.name("time")
-        json.value(Timestamp.text(unixMilliseconds: unixMilliseconds()))
-        json.name("level")
-        json.value(level.rawValue)
-        json.name("message")
-        json.value(String(describing: message))
+        json.member("time", Timestamp.text(unixMilliseconds: unixMilliseconds()))
+        json.member("level", level.rawValue)
+        json.member("message", String(describing: message))
         for (name, value) in values {
             json.name(name)
             switch value {
             case .text(let text): json.value(text)
             case .number(let number): json.value(number)
-            case .texts(let texts):
-                json.beginArray()
-                for text in texts { json.value(text) }
-                json.endArray()
-            case .none: json.null()
             }
         }
         json.endObject()

@@ -9,9 +9,10 @@ struct MetricsPage {
     let providers: [Provider]
     let loops: LoopMetrics
     let snapshots: [KeySnapshot?]
-    let fetches: [KeyTelemetry.Outcome: Int]
+    let keyCounts: KeyTelemetry.Counts
     let openConnections: Int
     let requestsInFlight: Int
+    let bufferedBytes: Int
     let droppedLogBytes: Int
     let version: String
     let now: MonotonicTime
@@ -27,6 +28,8 @@ struct MetricsPage {
         page.sample("assay_connections", [], openConnections)
         page.metric("assay_requests_in_flight", .gauge, "Requests that are being read or wait for keys.")
         page.sample("assay_requests_in_flight", [], requestsInFlight)
+        page.metric("assay_buffered_bytes", .gauge, "Bytes of request bodies that are not yet whole.")
+        page.sample("assay_buffered_bytes", [], bufferedBytes)
         page.metric(
             "assay_log_dropped_bytes_total", .counter, "Bytes of log lines dropped because nobody read them in time.")
         page.sample("assay_log_dropped_bytes_total", [], droppedLogBytes)
@@ -35,7 +38,7 @@ struct MetricsPage {
 
     private func writeRequests(to page: inout PrometheusText) {
         page.metric("assay_http_requests_total", .counter, "Answered requests by route and status.")
-        for (answer, count) in loops.requests.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+        for (answer, count) in loops.requests {
             page.sample(
                 "assay_http_requests_total",
                 [("route", "\(answer.route.pattern)"), ("status", String(answer.status))], count)
@@ -46,7 +49,7 @@ struct MetricsPage {
 
     private func writeVerifications(to page: inout PrometheusText) {
         page.metric("assay_verifications_total", .counter, "Tokens by provider and verdict; ok, or the problem's code.")
-        for (verdict, count) in loops.verifications.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+        for (verdict, count) in loops.verifications {
             let provider = verdict.provider.map { providers[$0].policy.id } ?? ""
             page.sample("assay_verifications_total", [("provider", provider), ("code", verdict.code)], count)
         }
@@ -81,24 +84,19 @@ struct MetricsPage {
 
     private func writeFetches(to page: inout PrometheusText) {
         page.metric("assay_key_fetches_total", .counter, "Fetches of keys by outcome and, where they failed, phase.")
-        for (outcome, count) in fetches.sorted(by: { "\($0.key)" < "\($1.key)" }) {
-            switch outcome.result {
-            case .success:
-                page.sample(
-                    "assay_key_fetches_total", [("provider", outcome.provider), ("result", "success"), ("phase", "")],
-                    count)
-            case .failure(let phase):
-                page.sample(
-                    "assay_key_fetches_total",
-                    [("provider", outcome.provider), ("result", "failure"), ("phase", phase.rawValue)], count)
-            case .refused: break
-            }
+        for (fetch, count) in keyCounts.fetches {
+            page.sample(
+                "assay_key_fetches_total",
+                [
+                    ("provider", fetch.provider), ("result", fetch.failedPhase == nil ? "success" : "failure"),
+                    ("phase", fetch.failedPhase?.rawValue ?? ""),
+                ], count)
         }
         page.metric(
             "assay_unknown_key_fetches_refused_total", .counter,
             "Unknown kids that were not looked for: no budget left.")
-        for (outcome, count) in fetches where outcome.result == .refused {
-            page.sample("assay_unknown_key_fetches_refused_total", [("provider", outcome.provider)], count)
+        for (provider, count) in keyCounts.refusals {
+            page.sample("assay_unknown_key_fetches_refused_total", [("provider", provider)], count)
         }
     }
 }

@@ -39,7 +39,15 @@ struct PrometheusText: ~Copyable {
     }
 
     private func escaped(_ value: String) -> String {
-        String(value.flatMap { $0 == "\\" ? "\\\\" : $0 == "\"" ? "\\\"" : $0 == "\n" ? "\\n" : String($0) })
+        // By scalars: to Swift, a carriage return and a line feed are one character.
+        value.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\\": "\\\\"
+            case "\"": "\\\""
+            case "\n": "\\n"
+            default: String(scalar)
+            }
+        }.joined()
     }
 
     private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }

@@ -18,8 +18,10 @@ func checkAudience(
     let audiences = try claims.audiences()
     guard !audiences.isEmpty else { throw .claimMissing(.audience) }
     guard audiences.contains(where: isOurs) else { throw .audienceMismatch }
-    let areAllTrusted = audiences.allSatisfy { isOurs($0) || policy.trustedAudiences.containsExactly($0) }
-    if audiences.count > 1, !areAllTrusted {
+    func isTrusted(_ candidate: String) -> Bool {
+        isOurs(candidate) || policy.trustedAudiences.containsExactly(candidate)
+    }
+    if audiences.count > 1, !audiences.allSatisfy(isTrusted) {
         guard let authorizedParty = try claims.string(.authorizedParty) else { throw .audienceMismatch }
         guard isOurs(authorizedParty) || policy.authorizedParties.containsExactly(authorizedParty) else {
             throw .authorizedPartyMismatch

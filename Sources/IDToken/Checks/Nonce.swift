@@ -34,26 +34,7 @@ private func claim(
 ) throws(Rejection) -> [UInt8] {
     switch match {
     case .plain: raw
-    case .sha256Hex: hexadecimal(try sha256(raw, checker))
-    case .sha256Base64URL: Base64URL.encode(try sha256(raw, checker))
+    case .sha256Hex: hexadecimal(try checker.hash(raw, with: .sha256))
+    case .sha256Base64URL: Base64URL.encode(try checker.hash(raw, with: .sha256))
     }
-}
-
-private func sha256(_ bytes: [UInt8], _ checker: SignatureChecker) throws(Rejection) -> [UInt8] {
-    do throws(OpenSSLError) {
-        return try checker.digest(bytes.span, with: .sha256)
-    } catch {
-        throw .cryptographyUnavailable
-    }
-}
-
-private func hexadecimal(_ octets: [UInt8]) -> [UInt8] {
-    func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
-    var text: [UInt8] = []
-    text.reserveCapacity(octets.count * 2)
-    for octet in octets {
-        text.append(digit(octet >> 4))
-        text.append(digit(octet & 15))
-    }
-    return text
 }

@@ -6,16 +6,15 @@ extension ProviderPreset {
     /// Issuer and keys are pinned: in June 2025 Apple's discovery document named another issuer than its tokens did.
     /// - Source: developer.apple.com/documentation/signinwithapple, "Authenticating users with Sign in with Apple" and
     ///   "Fetch Apple's public key for verifying token signature".
-    public static let apple: ProviderPreset = {
-        var preset = ProviderPreset(name: "apple", issuer: "https://appleid.apple.com")
-        preset.jwksURI = "https://appleid.apple.com/auth/keys"
-        preset.algorithms = [.rs256]
+    public static let apple = ProviderPreset(
+        name: "apple", issuer: "https://appleid.apple.com", jwksURI: "https://appleid.apple.com/auth/keys"
+    ) { policy in
+        policy.algorithms = [.rs256]
         // Apple echoes what the app sent; apps send the hash and keep the raw nonce for the backend.
-        preset.nonce.accepted = [.sha256Hex]
+        policy.nonce.accepted = [.sha256Hex]
         // The second one is announced for 2026, beside the first. Never icloud.com: it holds real mailboxes too.
-        preset.email.privateDomains = ["privaterelay.appleid.com", "private.icloud.com"]
-        preset.email.authoritativeDomains = preset.email.privateDomains + ["icloud.com", "me.com", "mac.com"]
-        preset.reportsRealUserStatus = true
-        return preset
-    }()
+        policy.email.privateDomains = ["privaterelay.appleid.com", "private.icloud.com"]
+        policy.email.authoritativeDomains = policy.email.privateDomains + ["icloud.com", "me.com", "mac.com"]
+        policy.reportsRealUserStatus = true
+    }
 }

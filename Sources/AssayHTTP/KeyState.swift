@@ -1,0 +1,18 @@
+internal import Clocks
+internal import KeySource
+
+/// Whether a provider's keys can verify.
+enum KeyState: String {
+    case ready
+    /// Past their lifetime, and kept because the provider can't be reached.
+    case stale
+    case unavailable
+
+    init(_ snapshot: KeySnapshot?, at now: MonotonicTime) {
+        guard let snapshot, snapshot.isUsable(at: now) else {
+            self = .unavailable
+            return
+        }
+        self = snapshot.isStale(at: now) ? .stale : .ready
+    }
+}

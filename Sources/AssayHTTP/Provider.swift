@@ -1,0 +1,16 @@
+package import IDToken
+package import KeySource
+
+/// A configured provider: what its tokens must be, and where its keys come from.
+package struct Provider: Sendable {
+    package let policy: ProviderPolicy
+    /// Whether the service counts as ready without this provider's keys.
+    package let isOptional: Bool
+    package let keys: KeyStore
+
+    package init(policy: ProviderPolicy, isOptional: Bool, keys: KeyStore) {
+        self.policy = policy
+        self.isOptional = isOptional
+        self.keys = keys
+    }
+}

@@ -1,0 +1,15 @@
+package import Clocks
+
+/// What the two listeners need to know beside the providers.
+package struct ServiceSettings: Sendable {
+    package var maximumBody = 64 * 1024
+    package var maximumBatchBody = 4 * 1024 * 1024
+    /// How long a request waits for keys.
+    package var keysTimeout = Interval.seconds(5)
+    package var callerKeys = CallerKeys(digests: [])
+    package var logsRequests = true
+    /// The contract, as served at `/openapi.yaml`.
+    package var openAPI: [UInt8]
+
+    package init(openAPI: [UInt8]) { self.openAPI = openAPI }
+}

@@ -1,0 +1,32 @@
+private import Glibc
+private import NIOCore
+
+/// Where a listener listens.
+package enum ListenAddress: Sendable, Equatable {
+    case network(host: String, port: Int)
+    case unixSocket(path: String)
+
+    /// As settings write it.
+    var text: String {
+        switch self {
+        case .network(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .unixSocket(let path): "unix:\(path)"
+        }
+    }
+}
+
+/// Why an address can't be listened on, for people to read.
+package struct ListenError: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ address: ListenAddress, _ error: any Error) {
+        let reason =
+            switch (error as? IOError)?.errnoCode {
+            case EADDRINUSE: "it is in use"
+            case EACCES: "it takes more rights than this process has"
+            case EADDRNOTAVAIL: "this machine has no such address"
+            default: "\(error)"
+            }
+        description = "can't listen on \(address.text): \(reason)"
+    }
+}

@@ -1,0 +1,37 @@
+package import NIOCore
+package import NIOPosix
+
+/// One value for each event loop of a group: made on its loop, and used on it alone.
+package struct PerLoop<Value>: Sendable {
+    private let loops: [any EventLoop]
+    private let values: [ObjectIdentifier: NIOLoopBound<Value>]
+
+    /// Makes the values.
+    ///
+    /// - Throws: what `make` throws.
+    package init(
+        on group: MultiThreadedEventLoopGroup, _ make: @escaping @Sendable (any EventLoop) throws -> Value
+    ) async throws {
+        var values: [ObjectIdentifier: NIOLoopBound<Value>] = [:]
+        loops = Array(group.makeIterator())
+        for loop in loops {
+            values[ObjectIdentifier(loop)] = try await loop.submit {
+                NIOLoopBound(try make(loop), eventLoop: loop)
+            }.get()
+        }
+        self.values = values
+    }
+
+    /// The value of a loop of the group. To be called on that loop.
+    package subscript(loop: any EventLoop) -> Value {
+        guard let bound = values[ObjectIdentifier(loop)] else { preconditionFailure("a loop of another group") }
+        return bound.value
+    }
+
+    /// Does something with each value, on its loop.
+    package func onEach<Result: Sendable>(
+        _ body: @escaping @Sendable (Value) throws -> Result
+    ) -> [EventLoopFuture<Result>] {
+        loops.map { loop in loop.submit { try body(self[loop]) } }
+    }
+}

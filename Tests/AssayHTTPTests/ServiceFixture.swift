@@ -1,0 +1,178 @@
+import Clocks
+import HTTPListener
+import IDToken
+import JOSE
+import JSON
+import KeySource
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import TestSupport
+import Testing
+
+@testable import AssayHTTP
+
+/// The service on one event loop, without a listener: requests go in and responses come out. Its one provider's keys come
+/// from where the test says.
+final class ServiceFixture: Sendable {
+    let fetcher = TestFetcher()
+    private let loop: any EventLoop
+    private let service: NIOLoopBound<ServiceLoop>
+    private let keys: KeyStore
+    private let sink: LogSink
+
+    static let issuer = "https://issuer.example"
+
+    static func run(
+        _ settings: (inout ServiceSettings) -> Void = { _ in },
+        policy change: (inout ProviderPolicy) -> Void = { _ in },
+        _ body: (ServiceFixture) async throws -> Void
+    ) async throws {
+        var serviceSettings = ServiceSettings(openAPI: Array("openapi: 3.1.0\n".utf8))
+        serviceSettings.logsRequests = false
+        settings(&serviceSettings)
+        var policy = ProviderPreset.oidc.policy(id: "p", issuer: issuer, audiences: ["client", "other-client"])
+        change(&policy)
+        let fixture = try await ServiceFixture(serviceSettings, policy)
+        do {
+            try await body(fixture)
+        } catch {
+            await fixture.end()
+            throw error
+        }
+        await fixture.end()
+    }
+
+    private init(_ settings: ServiceSettings, _ policy: ProviderPolicy) async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        self.loop = loop
+        let sink = LogSink()
+        self.sink = sink
+        keys = KeyStore(
+            rules: KeyRules(), fetcher: fetcher, archive: nil, threads: .singleton,
+            on: MultiThreadedEventLoopGroup.singleton.next(), onEvent: { _ in })
+        let providers = [Provider(policy: policy, isOptional: false, keys: keys)]
+        service = try await loop.submit {
+            NIOLoopBound(try ServiceLoop(on: loop, settings, providers, sink), eventLoop: loop)
+        }.get()
+        // As the server does it, but that nothing is fetched before it is needed.
+        try await keys.subscribe { [service] snapshot in
+            loop.submit { service.value.verifications.install(snapshot, provider: 0) }
+        }.get()
+    }
+
+    private func end() async {
+        keys.stop()
+        await fetcher.stop()
+        await sink.close()
+    }
+
+    func stopAnswering() async throws {
+        let service = service
+        try await loop.submit { service.value.isStopping = true }.get()
+    }
+
+    func metrics() async throws -> LoopMetrics {
+        let service = service
+        return try await loop.submit { service.value.metrics }.get()
+    }
+
+    /// Sends one request to one of the responders and waits for the response.
+    func send(
+        _ method: String, _ path: String, _ body: String = "",
+        headers: HTTPHeaders = ["Content-Type": "application/json"],
+        toAdmin: Bool = false
+    ) async throws -> HTTPResponse {
+        try await send(method, path, Array(body.utf8), headers: headers, toAdmin: toAdmin)
+    }
+
+    func send(
+        _ method: String, _ path: String, _ body: [UInt8], headers: HTTPHeaders = ["Content-Type": "application/json"],
+        toAdmin: Bool = false
+    ) async throws -> HTTPResponse {
+        let service = service
+        let loop = loop
+        return try await loop.flatSubmit {
+            let head = HTTPRequestHead(
+                version: .http1_1, method: HTTPMethod(rawValue: method), uri: path, headers: headers)
+            let request = HTTPRequest(head: head, body: body.isEmpty ? nil : ByteBuffer(bytes: body))
+            let responder: any HTTPResponder =
+                toAdmin
+                ? AdminResponder(service.value, scrape: { loop.makeSucceededFuture(Array("metrics\n".utf8)) })
+                : ServiceResponder(service.value)
+            switch responder.respond(to: request) {
+            case .now(let response): return loop.makeSucceededFuture(response)
+            case .later(let begin): return begin()
+            }
+        }.get()
+    }
+
+    /// Sends a verify request.
+    func verify(_ token: String, _ more: String = "") async throws -> HTTPResponse {
+        try await send("POST", "/v1/verify", #"{"id_token":"\#(token)"\#(more)}"#)
+    }
+
+    /// Has the keys fetched once, so that later requests find them.
+    func fetchKeys(_ keys: [TestKey] = [.p256]) async throws {
+        await fetcher.answer(with: .success(keys))
+        _ = try await send("POST", "/v1/providers/p/refresh", toAdmin: true)
+        await fetcher.answer(with: nil)
+    }
+
+    /// The claims of a token that passes now.
+    static var claims: ClaimsText {
+        let now = SystemClocks.unixSeconds()
+        return ClaimsText([
+            "iss": "\"\(issuer)\"", "sub": "\"subject\"", "aud": "\"client\"", "iat": "\(now)", "exp": "\(now + 600)",
+        ])
+    }
+
+    static func token(_ claims: ClaimsText = claims, by key: TestKey = .p256) -> String {
+        compactJWS(payload: claims.json, signedBy: key)
+    }
+}
+
+extension HTTPResponse {
+    var text: String { TestSupport.text(body) }
+
+    /// The members of a body that is one JSON object.
+    var json: [String: JSONTree] { get throws { try #require(try JSONTree(readingObject: body).object) } }
+
+    /// The `code` of a problem; `nil` where this is none.
+    var code: String? { get throws { contentType.description.contains("problem") ? try json["code"]?.string : nil } }
+}
+
+/// Brings home the keys of the moment; while there is no answer, fetches wait.
+actor TestFetcher: KeyFetching {
+    private(set) var calls = 0
+    private var answer: Result<[TestKey], FetchFailure>?
+    private var pending: [CheckedContinuation<Result<[TestKey], FetchFailure>, Never>] = []
+    private var watchers: [(calls: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+    func fetch() async throws(FetchFailure) -> FetchedKeys {
+        calls += 1
+        for watcher in watchers where watcher.calls <= calls { watcher.continuation.resume() }
+        watchers.removeAll { $0.calls <= calls }
+        let result =
+            if let answer { answer } else { await withCheckedContinuation { pending.append($0) } }
+        let text = jwkSet(try result.get().map { $0.jwk() })
+        return FetchedKeys(
+            keys: try! JWKSet(text), text: text, algorithms: Set(SignatureAlgorithm.allCases), source: .network,
+            lifetime: nil, fetchedAtUnixSeconds: SystemClocks.unixSeconds())
+    }
+
+    /// Answers the fetches that wait and those to come; with nothing, lets those to come wait.
+    func answer(with result: Result<[TestKey], FetchFailure>?) {
+        answer = result
+        guard let result else { return }
+        for continuation in pending { continuation.resume(returning: result) }
+        pending = []
+    }
+
+    /// Returns once so many fetches have begun.
+    func called(_ count: Int) async {
+        if calls < count { await withCheckedContinuation { watchers.append((count, $0)) } }
+    }
+
+    func stop() { answer(with: .failure(FetchFailure(.connect, "the test is over"))) }
+}

@@ -1,0 +1,119 @@
+import Clocks
+import KeySource
+import Testing
+
+/// What a token costs that needs a key nobody has heard of.
+@Suite struct UnknownKeyTests {
+    @Test func `unknown keys cause two fetches in thirty seconds and no third`() {
+        var scene = Scene.ready()
+        #expect(scene.wait(.key("b"), id: 1).startsFetch)
+        scene.succeed()
+        scene.moveTo(10)
+        #expect(scene.wait(.newerKeys, id: 2).startsFetch)
+        scene.succeed()
+        scene.moveTo(29.999)
+        let refused: (Int) -> [Seen] = {
+            [.report(.unknownKeyFetchRefused), .resume($0, unavailable(30_000))]
+        }
+        #expect(scene.wait(.key("c"), id: 3) == refused(3))
+        #expect(scene.wait(.newerKeys, id: 4) == refused(4))
+        scene.moveTo(30)
+        #expect(scene.wait(.key("d"), id: 5).startsFetch)
+        scene.succeed()
+        #expect(scene.wait(.key("e"), id: 6) == refused(6))
+        scene.moveTo(40)
+        #expect(scene.wait(.key("f"), id: 7).startsFetch)
+    }
+
+    @Test func `fetches that fail count against the budget too`() {
+        var scene = Scene.ready()
+        for id in 1...2 {
+            #expect(scene.wait(.newerKeys, id: id).startsFetch)
+            scene.fail()
+        }
+        #expect(!scene.wait(.newerKeys, id: 3).startsFetch)
+    }
+
+    @Test func `whoever joins a fetch spends nothing of the budget`() {
+        var scene = Scene()
+        scene.start()
+        for id in 0..<10 { scene.wait(.key("b"), id: id) }
+        scene.succeed()
+        #expect(scene.wait(.key("b"), id: 11).startsFetch)
+        for id in 20..<30 { scene.wait(.key("c"), id: id) }
+        scene.succeed()
+        #expect(scene.wait(.key("c"), id: 31).startsFetch)
+        scene.succeed()
+        #expect(!scene.wait(.key("d"), id: 32).startsFetch)
+    }
+
+    @Test func `a refused fetch does not touch what is planned`() {
+        var scene = Scene.ready()
+        for id in 1...2 {
+            scene.wait(.newerKeys, id: id)
+            scene.succeed()
+        }
+        let planned = scene.machine.nextFetch
+        #expect(scene.wait(.key("c"), id: 3).timer == nil)
+        #expect(scene.machine.nextFetch == planned)
+    }
+
+    @Test func `a kid that was not found is not looked for again for thirty seconds`() {
+        var rules = KeyRules()
+        rules.unknownKeyFetches = 100
+        var scene = Scene.ready(rules)
+        scene.wait(.key("b"), id: 1)
+        scene.succeed()
+        scene.moveTo(29.999)
+        #expect(scene.wait(.key("b"), id: 2) == [.resume(2, unavailable(30_000))])
+        #expect(scene.wait(.key("c"), id: 3).startsFetch)
+        scene.succeed()
+        scene.moveTo(30)
+        #expect(scene.wait(.key("b"), id: 4).startsFetch)
+    }
+
+    @Test func `a kid that a fetch may have missed is looked for again at once`() {
+        var scene = Scene()
+        scene.start()
+        scene.wait(.key("b"), id: 1)
+        #expect(scene.succeed().answers == [1: .changed])
+        #expect(scene.wait(.key("b"), id: 2).startsFetch)
+    }
+
+    @Test func `a missing kid that differs only in Unicode form is another one`() {
+        var scene = Scene.ready()
+        scene.wait(.key("caf\u{e9}"), id: 1)
+        scene.succeed()
+        #expect(!scene.wait(.key("caf\u{e9}"), id: 2).startsFetch)
+        #expect(scene.wait(.key("cafe\u{301}"), id: 3).startsFetch)
+    }
+
+    @Test func `only so many missing kids are remembered`() {
+        var rules = KeyRules()
+        rules.rememberedMissingKeys = 3
+        rules.unknownKeyFetches = 100
+        var scene = Scene.ready(rules)
+        for id in 0..<5 {
+            scene.wait(.key("missing \(id)"), id: id)
+            scene.succeed()
+        }
+        let remembered = (0..<5).filter { id in
+            var copy = scene
+            return !copy.wait(.key("missing \(id)"), id: 10 + id).startsFetch
+        }
+        #expect(remembered == [0, 1, 2])
+    }
+
+    @Test func `an operator's refresh heeds neither budget nor backoff`() {
+        var scene = Scene.ready()
+        for id in 1...2 {
+            scene.wait(.newerKeys, id: id)
+            scene.fail()
+        }
+        #expect(scene.wait(.newerKeys, id: 3).answers.count == 1)
+        #expect(scene.wait(.refresh, id: 4).startsFetch)
+        scene.fail()
+        #expect(scene.wait(.refresh, id: 5).startsFetch)
+        #expect(scene.succeed().answers == [5: .refreshed])
+    }
+}
