@@ -18,6 +18,8 @@ final class AdminResponder: HTTPResponder {
         self.scrape = scrape
     }
 
+    var isStopping: Bool { service.isStopping }
+
     func bodyLimit(for head: HTTPRequestHead) -> Int { service.settings.maximumBody }
 
     func respond(to fault: HTTPFault, head: HTTPRequestHead?) -> HTTPResponse {

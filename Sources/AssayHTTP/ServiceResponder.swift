@@ -12,6 +12,8 @@ final class ServiceResponder: HTTPResponder {
 
     init(_ service: ServiceLoop) { self.service = service }
 
+    var isStopping: Bool { service.isStopping }
+
     func bodyLimit(for head: HTTPRequestHead) -> Int {
         switch Route.service(head.path) {
         // Nobody who may not ask gets to fill our memory.
@@ -48,7 +50,7 @@ final class ServiceResponder: HTTPResponder {
 
     /// The JSON object that a call carries.
     private func body(of request: HTTPRequest) throws(Problem) -> JSONObject {
-        guard !service.isStopping else { throw .shuttingDown }
+        guard request.isUnderWay else { throw .shuttingDown }
         guard service.settings.callerKeys.admits(request.head.headers) else { throw .callerUnauthenticated }
         guard isJSON(request.head.headers.first(name: "Content-Type")),
             !request.head.headers.contains(name: "Content-Encoding")

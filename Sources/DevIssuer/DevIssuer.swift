@@ -63,6 +63,8 @@ package final class DevIssuer: Sendable {
 private final class DevResponder: HTTPResponder {
     var providers: [DevProvider] = []
 
+    var isStopping: Bool { false }
+
     func bodyLimit(for head: HTTPRequestHead) -> Int { 64 * 1024 }
 
     func respond(to fault: HTTPFault, head: HTTPRequestHead?) -> HTTPResponse {

@@ -20,6 +20,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var head: HTTPRequestHead?
     private var body: ByteBuffer?
     private var bodyLimit = 0
+    private var isUnderWay = true
     /// Parts that came behind a request which is still being answered.
     private var queue = CircularBuffer<HTTPServerRequestPart>()
     /// What is wrong with the bytes behind ``queue``.
@@ -164,6 +165,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func begin(_ head: HTTPRequestHead) {
         self.head = head
         if phase == .idle { startReading() }
+        isUnderWay = !responder.isStopping
         guard head.isUnambiguous else { return refuse(.malformed) }
         bodyLimit = responder.bodyLimit(for: head)
         if let announced = head.headers.first(name: "Content-Length").flatMap(Int.init), announced > bodyLimit {
@@ -180,7 +182,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func answer() {
         guard let head, let context else { return }
-        let request = HTTPRequest(head: head, body: body)
+        let request = HTTPRequest(head: head, body: body, isUnderWay: isUnderWay)
         body = nil
         switch responder.respond(to: request) {
         case .now(let response): finish(response)

@@ -5,10 +5,13 @@ package import NIOHTTP1
 package struct HTTPRequest {
     package let head: HTTPRequestHead
     package let body: ByteBuffer?
+    /// Whether it had begun before its responder was told to stop.
+    package let isUnderWay: Bool
 
-    package init(head: HTTPRequestHead, body: ByteBuffer?) {
+    package init(head: HTTPRequestHead, body: ByteBuffer?, isUnderWay: Bool = true) {
         self.head = head
         self.body = body
+        self.isUnderWay = isUnderWay
     }
 }
 
@@ -60,6 +63,8 @@ package enum HTTPFault: Sendable, Equatable {
 
 /// Answers the requests of all connections on one event loop. Confined to that loop.
 package protocol HTTPResponder: AnyObject {
+    /// Whether requests that begin from now on come too late.
+    var isStopping: Bool { get }
     /// The greatest body, in bytes, that a request with this head may have.
     func bodyLimit(for head: HTTPRequestHead) -> Int
     func respond(to request: HTTPRequest) -> HTTPReply

@@ -19,6 +19,15 @@ package func randomBytes(_ count: Int) throws(OpenSSLError) -> [UInt8] {
     return bytes
 }
 
+/// Keeps OpenSSL from taking itself down while the process exits, when other threads may still be verifying.
+///
+/// To be called before anything else of this room, by whoever owns the process.
+///
+/// - Throws: ``OpenSSLError`` when OpenSSL can't start.
+package func keepOpenSSLThroughExit() throws(OpenSSLError) {
+    try check(OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil))
+}
+
 /// The version of the OpenSSL library in use, such as `OpenSSL 3.0.19 27 Jan 2026`.
 package func openSSLVersion() -> String {
     unsafe String(cString: OpenSSL_version(OPENSSL_VERSION))

@@ -1,8 +1,16 @@
 import ArgumentParser
 import OpenSSL
 
-/// `assay`: the service, and what goes with it.
 @main
+enum Entry {
+    static func main() async throws {
+        // A fetch that is under way at the very end goes on reading keys until the process is gone.
+        try keepOpenSSLThroughExit()
+        await AssayCommand.main()
+    }
+}
+
+/// `assay`: the service, and what goes with it.
 struct AssayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "assay",

@@ -95,11 +95,12 @@ final class ServiceFixture: Sendable {
         return try await loop.flatSubmit {
             let head = HTTPRequestHead(
                 version: .http1_1, method: HTTPMethod(rawValue: method), uri: path, headers: headers)
-            let request = HTTPRequest(head: head, body: body.isEmpty ? nil : ByteBuffer(bytes: body))
             let responder: any HTTPResponder =
                 toAdmin
                 ? AdminResponder(service.value, scrape: { loop.makeSucceededFuture(Array("metrics\n".utf8)) })
                 : ServiceResponder(service.value)
+            let request = HTTPRequest(
+                head: head, body: body.isEmpty ? nil : ByteBuffer(bytes: body), isUnderWay: !responder.isStopping)
             switch responder.respond(to: request) {
             case .now(let response): return loop.makeSucceededFuture(response)
             case .later(let begin): return begin()
@@ -147,12 +148,9 @@ actor TestFetcher: KeyFetching {
     private(set) var calls = 0
     private var answer: Result<[TestKey], FetchFailure>?
     private var pending: [CheckedContinuation<Result<[TestKey], FetchFailure>, Never>] = []
-    private var watchers: [(calls: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
     func fetch() async throws(FetchFailure) -> FetchedKeys {
         calls += 1
-        for watcher in watchers where watcher.calls <= calls { watcher.continuation.resume() }
-        watchers.removeAll { $0.calls <= calls }
         let result =
             if let answer { answer } else { await withCheckedContinuation { pending.append($0) } }
         let text = jwkSet(try result.get().map { $0.jwk() })
@@ -170,8 +168,8 @@ actor TestFetcher: KeyFetching {
     }
 
     /// Returns once so many fetches have begun.
-    func called(_ count: Int) async {
-        if calls < count { await withCheckedContinuation { watchers.append((count, $0)) } }
+    func called(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await eventually(sourceLocation: sourceLocation) { calls >= count }
     }
 
     func stop() { answer(with: .failure(FetchFailure(.connect, "the test is over"))) }

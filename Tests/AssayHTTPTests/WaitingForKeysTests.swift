@@ -14,7 +14,7 @@ import Testing
             let token = ServiceFixture.token()
             try await withThrowingTaskGroup(of: UInt.self) { group in
                 for _ in 0..<20 { group.addTask { try await service.verify(token).status.code } }
-                await service.fetcher.called(1)
+                try await service.fetcher.called(1)
                 await service.fetcher.answer(with: .success([.p256]))
                 for try await status in group { #expect(status == 200) }
             }

@@ -9,6 +9,7 @@ import pytest
 
 from harness.client import Connection, ConnectionClosed, request_bytes
 from harness.contract import assert_code
+from harness.metrics import Metrics
 from harness.service import Service, provider
 from harness.tokens import ec_key
 
@@ -139,6 +140,20 @@ def test_a_stop_is_told_finished_and_clean(stop):
     assert service.wait() == 0
 
 
+def test_a_request_whose_body_is_still_coming_is_finished(stop):
+    service = stop.service
+    octets = verify_bytes(stop.before)
+    with service.api.connect() as slow:
+        slow.send(octets[:-1])
+        service.wait_until(lambda: Metrics(service.admin.get("/metrics").text).value("assay_requests_in_flight") == 2)
+        service.terminate()
+        service.wait_until(lambda: service.admin.get("/readyz").status == 503)
+        slow.send(octets[-1:])
+        assert slow.response("POST", "/v1/verify").status == 200
+    stop.issuer.jwks.release()
+    assert service.wait() == 0
+
+
 def test_liveness_holds_while_stopping(stop):
     stop.service.terminate()
     response = answer_on_a_new_connection(stop.service.admin.address, request_bytes("GET", "/livez"))
@@ -184,6 +199,17 @@ def test_a_stop_before_any_key_was_fetched_is_clean(issuer):
         issuer.discovery.wait_for(1)
         service.terminate()
         assert service.wait(timeout=12) == 0
+
+
+def test_a_stop_while_keys_arrive_is_clean(server):
+    """The process goes while another thread may still be reading keys."""
+    for number in range(20):
+        issuer = server.issuer(f"late-{number}", OLD)
+        issuer.jwks.hold()
+        with Service(provider(issuer)) as service:
+            issuer.jwks.wait_for(1)
+            issuer.jwks.release()
+            service.terminate()
 
 
 def test_a_stop_is_logged(issuer):

@@ -28,12 +28,12 @@ import Testing
             let wire = try await Wire.connect(listening)
             try await wire.send(get("/1") + get("/park") + get("/3") + get("/park") + get("/5"))
             #expect(try await wire.response().body == "GET /1 -")
-            await listening.parked.arrived(1)
+            try await listening.parked.arrived(1)
             try await wire.send("POST /6 HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nok" + get("/7"))
             listening.parked.release("2")
             #expect(try await wire.response().body == "2")
             #expect(try await wire.response().body == "GET /3 -")
-            await listening.parked.arrived(2)
+            try await listening.parked.arrived(2)
             listening.parked.release("4")
             let rest = [
                 try await wire.response(), try await wire.response(), try await wire.response(),
@@ -47,7 +47,7 @@ import Testing
         try await Listening.run { listening async throws in
             let waiting = try await Wire.connect(listening)
             try await waiting.send(get("/park"))
-            await listening.parked.arrived(1)
+            try await listening.parked.arrived(1)
             #expect(try await listening.first(get("/a")).body == "GET /a -")
             listening.parked.release()
             #expect(try await waiting.response().body == "released")
@@ -120,7 +120,7 @@ import Testing
         try await Listening.run { listening async throws in
             let wire = try await Wire.connect(listening)
             try await wire.send(get("/park"))
-            await listening.parked.arrived(1)
+            try await listening.parked.arrived(1)
             try await wire.send(get("/2") + get("/3"))
             try await wire.halfClose()
             // A second connection's request goes through the same loop: by then the end of the first has been seen.
@@ -153,7 +153,7 @@ import Testing
         try await Listening.run { listening async throws in
             let wire = try await Wire.connect(listening)
             try await wire.send(get("/park"))
-            await listening.parked.arrived(1)
+            try await listening.parked.arrived(1)
             #expect(listening.listener.requestsInFlight == 1)
             try await wire.close()
             // Half-closed first: closed for good once the answer can't be written.
@@ -184,10 +184,10 @@ import Testing
         try await Listening.run { listening async throws in
             let answered = try await Wire.connect(listening)
             try await answered.send(get("/park"))
-            await listening.parked.arrived(1)
+            try await listening.parked.arrived(1)
             let forgotten = try await Wire.connect(listening)
             try await forgotten.send(get("/park"))
-            await listening.parked.arrived(2)
+            try await listening.parked.arrived(2)
             async let closed: Void = listening.listener.close()
             listening.parked.release("answered", closes: true)
             #expect(try await answered.response().body == "answered")
@@ -197,12 +197,4 @@ import Testing
             listening.parked.release("too late")
         }
     }
-}
-
-/// Waits until something holds that happens on another thread, at most ten seconds.
-func eventually(_ holds: () -> Bool) async throws {
-    let clock = ContinuousClock()
-    let end = clock.now + .seconds(10)
-    while !holds(), clock.now < end { await Task.yield() }
-    #expect(holds())
 }

@@ -70,7 +70,7 @@ import Testing
         try await Listening.run { listening async throws in
             let wire = try await Wire.connect(listening)
             try await wire.send(get("/park") + get("/2") + "nonsense\r\n\r\n")
-            await listening.parked.arrived(1)
+            try await listening.parked.arrived(1)
             listening.parked.release("1")
             let responses = [try await wire.response(), try await wire.response(), try await wire.response()]
             #expect(responses.map(\.status) == [200, 200, 400])
@@ -84,7 +84,7 @@ import Testing
         try await Listening.run { listening async throws in
             let wire = try await Wire.connect(listening)
             try await wire.send(get("/park") + post("/small", "Content-Length: 11", "01234567890") + get("/3"))
-            await listening.parked.arrived(1)
+            try await listening.parked.arrived(1)
             listening.parked.release("1")
             #expect(try await wire.response().body == "1")
             #expect(try await wire.response().status == 413)

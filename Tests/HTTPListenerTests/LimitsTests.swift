@@ -112,7 +112,7 @@ import Testing
         try await Listening.run(limits) { listening async throws in
             let waiting = [try await Wire.connect(listening), try await Wire.connect(listening)]
             for wire in waiting { try await wire.send(get("/park")) }
-            await listening.parked.arrived(2)
+            try await listening.parked.arrived(2)
             #expect(listening.listener.requestsInFlight == 2)
             #expect(try await listening.first(get("/park")).status == 503)
             // Half a body counts, and what is answered at once does not.
@@ -123,7 +123,7 @@ import Testing
             try await eventually { listening.listener.requestsInFlight == 1 }
             // The one refused above was not begun.
             try await waiting[0].send(get("/park"))
-            await listening.parked.arrived(3)
+            try await listening.parked.arrived(3)
             #expect(listening.listener.requestsInFlight == 2)
         }
     }

@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import Synchronization
+import Testing
 
 /// A listener on loopback with a responder that does what the path says, and the requests that it keeps waiting.
 final class Listening: Sendable {
@@ -78,41 +79,25 @@ final class Listening: Sendable {
 
 /// The requests that wait for a test to let them go.
 final class Parked: Sendable {
-    private struct State {
-        var requests: [EventLoopPromise<HTTPResponse>] = []
-        var arrived = 0
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
-    }
-
-    private let state = Mutex(State())
+    private let state = Mutex((waiting: [EventLoopPromise<HTTPResponse>](), arrived: 0))
 
     func park(on loop: any EventLoop) -> EventLoopFuture<HTTPResponse> {
         let promise = loop.makePromise(of: HTTPResponse.self)
-        let woken = state.withLock { state in
-            state.requests.append(promise)
+        state.withLock { state in
+            state.waiting.append(promise)
             state.arrived += 1
-            let woken = state.watchers.filter { $0.count <= state.arrived }
-            state.watchers.removeAll { $0.count <= state.arrived }
-            return woken
         }
-        for watcher in woken { watcher.continuation.resume() }
         return promise.futureResult
     }
 
     /// Returns once so many requests have been parked since the start.
-    func arrived(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                if state.arrived < count { state.watchers.append((count, continuation)) }
-                return state.arrived >= count
-            }
-            if isThere { continuation.resume() }
-        }
+    func arrived(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await eventually(sourceLocation: sourceLocation) { state.withLock { $0.arrived } >= count }
     }
 
     /// Answers the one that has waited longest.
     func release(_ body: String = "released", closes: Bool = false) {
-        let promise = state.withLock { $0.requests.removeFirst() }
+        let promise = state.withLock { $0.waiting.removeFirst() }
         promise.succeed(.text(.ok, body, closes: closes))
     }
 }
@@ -120,6 +105,7 @@ final class Parked: Sendable {
 /// Answers with what it was asked, or as the path says:
 /// `/park` waits, `/last` closes, `/large` is large, `/small` and `/wide` take bodies of at most 10 and 100,000 bytes.
 private final class PathResponder: HTTPResponder {
+    let isStopping = false
     private let loop: any EventLoop
     private let parked: Parked
 

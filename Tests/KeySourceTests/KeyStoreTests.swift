@@ -10,27 +10,23 @@ import Testing
 private actor PatientFetcher: KeyFetching {
     private(set) var calls = 0
     private var pending: [CheckedContinuation<Result<FetchedKeys, FetchFailure>, Never>] = []
-    private var watchers: [CheckedContinuation<Void, Never>] = []
 
     func fetch() async throws(FetchFailure) -> FetchedKeys {
         calls += 1
-        let result = await withCheckedContinuation { continuation in
-            pending.append(continuation)
-            for watcher in watchers { watcher.resume() }
-            watchers = []
-        }
-        return try result.get()
+        return try await withCheckedContinuation { pending.append($0) }.get()
     }
 
     /// Waits for a fetch to begin, and ends it.
-    func end(_ result: Result<FetchedKeys, FetchFailure>) async {
-        await begun()
+    func end(
+        _ result: Result<FetchedKeys, FetchFailure>, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await begun(sourceLocation: sourceLocation)
         pending.removeFirst().resume(returning: result)
     }
 
     /// Waits for a fetch to begin.
-    func begun() async {
-        if pending.isEmpty { await withCheckedContinuation { watchers.append($0) } }
+    func begun(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await eventually(sourceLocation: sourceLocation) { !pending.isEmpty }
     }
 }
 
@@ -58,7 +54,7 @@ private actor PatientFetcher: KeyFetching {
     @Test func `many who wait share one fetch`() async throws {
         let store = store()
         let waiting = (0..<50).map { _ in store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: soon()) }
-        await fetcher.end(.success(KeySets.fetched(["a"])))
+        try await fetcher.end(.success(KeySets.fetched(["a"])))
         var outcomes: [Machine.Outcome] = []
         for outcome in waiting { outcomes.append(try await outcome.get()) }
         #expect(outcomes.first == .refreshed)
@@ -80,7 +76,7 @@ private actor PatientFetcher: KeyFetching {
             }.get()
         }
         let waiting = store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: soon()).map { note("on: \($0)") }
-        await fetcher.end(.success(KeySets.fetched(["a"])))
+        try await fetcher.end(.success(KeySets.fetched(["a"])))
         try await waiting.get()
         #expect(order.withLock { $0 } == ["one has [\"a\"]", "two has [\"a\"]", "on: refreshed"])
         store.stop()
@@ -89,7 +85,7 @@ private actor PatientFetcher: KeyFetching {
     @Test func `whoever subscribes later gets what is there at once`() async throws {
         let store = store()
         let waiting = store.wait(for: .refresh, judgedBy: 0, until: soon())
-        await fetcher.end(.success(KeySets.fetched(["a"])))
+        try await fetcher.end(.success(KeySets.fetched(["a"])))
         _ = try await waiting.get()
         let got = Mutex<[[String]]>([])
         try await store.subscribe { [loop] snapshot in
@@ -103,12 +99,12 @@ private actor PatientFetcher: KeyFetching {
     @Test func `patience ends while the fetch goes on`() async throws {
         let store = store()
         let impatient = store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: soon(50))
-        await fetcher.begun()
+        try await fetcher.begun()
         #expect(try await impatient.get() == .unavailable(retryAfter: .seconds(1)))
         let patient = store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: soon())
         // The wait is on the loop before the fetch ends.
         _ = try await store.status().get()
-        await fetcher.end(.success(KeySets.fetched(["a"])))
+        try await fetcher.end(.success(KeySets.fetched(["a"])))
         #expect(try await patient.get() == .changed)
         #expect(await fetcher.calls == 1)
         store.stop()
@@ -120,7 +116,7 @@ private actor PatientFetcher: KeyFetching {
         let store = store(nil, rules)
         let before = SystemClocks.unixSeconds()
         let waiting = store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: soon())
-        await fetcher.end(.failure(Scene.failure))
+        try await fetcher.end(.failure(Scene.failure))
         #expect(try await waiting.get() == .unavailable(retryAfter: .seconds(60)))
         let status = try await store.status().get()
         #expect(status.snapshot == nil)
@@ -129,7 +125,7 @@ private actor PatientFetcher: KeyFetching {
         #expect(try #require(status.nextFetchIn) <= .seconds(60))
         #expect(events.all == [.fetchFailed(Scene.failure, isFirst: true)])
         let refreshed = store.wait(for: .refresh, judgedBy: 0, until: soon())
-        await fetcher.end(.success(KeySets.fetched(["a"])))
+        try await fetcher.end(.success(KeySets.fetched(["a"])))
         #expect(try await refreshed.get() == .refreshed)
         #expect(try await store.status().get().lastFailure == nil)
         #expect(await fetcher.calls == 2)
@@ -143,10 +139,10 @@ private actor PatientFetcher: KeyFetching {
         rules.maximumBackoff = Interval(milliseconds: 1)
         let store = store(nil, rules)
         try await store.start().get()
-        for _ in 0..<20 { await fetcher.end(.failure(Scene.failure)) }
-        await fetcher.end(.success(KeySets.fetched(["a"])))
+        for _ in 0..<20 { try await fetcher.end(.failure(Scene.failure)) }
+        try await fetcher.end(.success(KeySets.fetched(["a"])))
         let waiting = store.wait(for: .refresh, judgedBy: 0, until: soon())
-        await fetcher.end(.success(KeySets.fetched(["a"])))
+        try await fetcher.end(.success(KeySets.fetched(["a"])))
         #expect(try await waiting.get() == .refreshed)
         #expect(await fetcher.calls == 22)
         #expect(events.all.first == .fetchFailed(Scene.failure, isFirst: true))
@@ -157,11 +153,11 @@ private actor PatientFetcher: KeyFetching {
     @Test func `start fetches by itself`() async throws {
         let store = store()
         try await store.start().get()
-        await fetcher.begun()
+        try await fetcher.begun()
         #expect(try await store.status().get().nextFetchIn == nil)
         #expect(await fetcher.calls == 1)
         store.stop()
-        await fetcher.end(.failure(Scene.failure))
+        try await fetcher.end(.failure(Scene.failure))
     }
 
     // MARK: Stopping
@@ -169,13 +165,13 @@ private actor PatientFetcher: KeyFetching {
     @Test func `a stop answers everyone, and nobody is kept waiting after it`() async throws {
         let store = store()
         let waiting = (0..<10).map { _ in store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: soon()) }
-        await fetcher.begun()
+        try await fetcher.begun()
         store.stop()
         for outcome in waiting { #expect(try await outcome.get() == .unavailable(retryAfter: .seconds(1))) }
         let late = store.wait(for: .refresh, judgedBy: 0, until: soon())
         #expect(try await late.get() == .unavailable(retryAfter: .seconds(1)))
         #expect(await fetcher.calls == 1)
-        await fetcher.end(.success(KeySets.fetched(["a"])))
+        try await fetcher.end(.success(KeySets.fetched(["a"])))
     }
 
     @Test func `a fetch that ends after a stop tells nobody and plans nothing`() async throws {
@@ -189,9 +185,9 @@ private actor PatientFetcher: KeyFetching {
             return loop.makeSucceededVoidFuture()
         }.get()
         try await store.start().get()
-        await fetcher.begun()
+        try await fetcher.begun()
         store.stop()
-        await fetcher.end(.failure(Scene.failure))
+        try await fetcher.end(.failure(Scene.failure))
         // A pause after a first failure would be long over by then.
         try await loop.scheduleTask(in: .milliseconds(100)) {}.futureResult.get()
         #expect(await fetcher.calls == 1)
@@ -212,7 +208,7 @@ private actor PatientFetcher: KeyFetching {
             #expect(status.snapshot?.keyIDs == ["d"])
             #expect(status.snapshot?.source == .disk)
             #expect(events.all == [.keysChanged(keyIDs: ["d"])])
-            await fetcher.end(.success(KeySets.fetched(["a"]).fetched(at: now)))
+            try await fetcher.end(.success(KeySets.fetched(["a"]).fetched(at: now)))
             try await eventually { (try? archive.load(nowUnixSeconds: now))??.keys.keys.hasKey("a") == true }
             store.stop()
         }
@@ -223,10 +219,10 @@ private actor PatientFetcher: KeyFetching {
             try directory.write("nonsense\n{}")
             let store = store(directory.archive())
             try await store.start().get()
-            await fetcher.begun()
+            try await fetcher.begun()
             #expect(events.all == [.archiveRefused(reason: "its checksum is wrong")])
             store.stop()
-            await fetcher.end(.failure(Scene.failure))
+            try await fetcher.end(.failure(Scene.failure))
         }
     }
 
@@ -236,17 +232,9 @@ private actor PatientFetcher: KeyFetching {
             staleFor: .seconds(60))
         let store = store(archive)
         try await store.start().get()
-        await fetcher.end(.success(KeySets.fetched(["a"])))
+        try await fetcher.end(.success(KeySets.fetched(["a"])))
         try await eventually { [events] in events.all.contains(.archiveFailed) }
         #expect(try await store.status().get().snapshot?.keyIDs == ["a"])
         store.stop()
     }
-}
-
-/// Waits until something holds that happens on another thread, at most ten seconds.
-func eventually(_ holds: () -> Bool) async throws {
-    let clock = ContinuousClock()
-    let end = clock.now + .seconds(10)
-    while !holds(), clock.now < end { await Task.yield() }
-    #expect(holds())
 }
