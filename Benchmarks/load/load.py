@@ -7,10 +7,12 @@ For RS256 and ES256: requests per second, p50 and p99 as wrk sees them, and the 
 shared. Rounds alternate between the service and the bare check; medians are printed.
 """
 import argparse
+import datetime
 import http.client
 import json
 import os
 import pathlib
+import platform
 import re
 import statistics
 import subprocess
@@ -101,6 +103,16 @@ def load(service: Service, pool: pathlib.Path, seconds: int) -> dict:
     }
 
 
+def circumstances(binary: str) -> str:
+    model = re.search(r"model name\s*:\s*(.+)", pathlib.Path("/proc/cpuinfo").read_text())
+    version = subprocess.run([binary, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    wrk = subprocess.run(["wrk", "-v"], capture_output=True, text=True).stdout.split("\n")[0].split(" Copyright")[0]
+    return (
+        f"{datetime.date.today()}, {os.cpu_count()} cores of {model[1] if model else platform.machine()}, "
+        f"Linux {platform.release()}, {version}, {wrk}; {CONNECTIONS} connections, 1000 distinct tokens with nonce, "
+        "client and service on the same cores.")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("assay")
@@ -110,6 +122,12 @@ def main() -> None:
     parser.add_argument("--out")
     options = parser.parse_args()
     lines = [
+        "# Load",
+        "",
+        "Made by `scripts/bench`. Medians of rounds that alternate between the service and the bare check.",
+        "",
+        circumstances(options.assay),
+        "",
         "| algorithm | request log | requests/s | p50 ms | p99 ms | CPU µs a request | bare check µs | ratio |",
         "|---|---|---|---|---|---|---|---|",
     ]
