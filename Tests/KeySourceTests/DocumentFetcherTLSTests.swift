@@ -4,13 +4,15 @@ import NIOSSL
 import Testing
 
 @Suite struct DocumentFetcherTLSTests {
-    private static let certificates = Result { try Certificates.make() }
+    /// Removed with their files when the test is over.
+    private let certificates: Certificates
+
+    init() throws { certificates = try Certificates.make() }
 
     private func fetchOverTLS(
         _ pair: (Certificates) -> Certificates.Pair, host: String = "localhost", trustingAuthority: Bool = true,
         _ change: (inout TLSConfiguration) -> Void = { _ in }
     ) async throws -> [UInt8] {
-        let certificates = try Self.certificates.get()
         var tls = try pair(certificates).serverConfiguration()
         change(&tls)
         let fetcher = DocumentFetcher.onLoopback { rules in
@@ -75,7 +77,6 @@ import Testing
     }
 
     @Test func `a redirect from https to http is not followed`() async throws {
-        let certificates = try Self.certificates.get()
         let tls = try certificates.localhost.serverConfiguration()
         try await RawServer.run(answering: { _ in .bytes(RawServer.response("{}")) }) { plain async throws in
             let location = plain.address("/")
@@ -97,7 +98,6 @@ import Testing
 
     @Test func `a file of authorities that is not there is a failure of TLS or of the fetch, not a hole`() async throws
     {
-        let certificates = try Self.certificates.get()
         let tls = try certificates.localhost.serverConfiguration()
         try await RawServer.run(tls: tls, answering: { _ in .bytes(RawServer.response("{}")) }) { server async throws in
             _ = await #expect(throws: FetchFailure.self) {
