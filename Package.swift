@@ -120,7 +120,7 @@ let package = Package(
             name: "SettingsTests", dependencies: ["IDToken", "JOSE", "Settings"], swiftSettings: settings),
         .testTarget(
             name: "HTTPListenerTests",
-            dependencies: ["HTTPListener", .product(name: "NIOHTTP1", package: "swift-nio")] + nio,
+            dependencies: ["HTTPListener", "TestSupport", .product(name: "NIOHTTP1", package: "swift-nio")] + nio,
             swiftSettings: settings),
         .testTarget(
             name: "AssayHTTPTests",

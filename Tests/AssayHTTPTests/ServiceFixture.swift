@@ -168,8 +168,8 @@ actor TestFetcher: KeyFetching {
     }
 
     /// Returns once so many fetches have begun.
-    func called(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        try await eventually(sourceLocation: sourceLocation) { calls >= count }
+    func called(_ count: Int) async throws {
+        try await eventually { calls >= count }
     }
 
     func stop() { answer(with: .failure(FetchFailure(.connect, "the test is over"))) }

@@ -1,4 +1,5 @@
 import HTTPListener
+import TestSupport
 import Testing
 
 @Suite struct ConnectionTests {

@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import Synchronization
+import TestSupport
 import Testing
 
 /// A listener on loopback with a responder that does what the path says, and the requests that it keeps waiting.
@@ -91,8 +92,8 @@ final class Parked: Sendable {
     }
 
     /// Returns once so many requests have been parked since the start.
-    func arrived(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        try await eventually(sourceLocation: sourceLocation) { state.withLock { $0.arrived } >= count }
+    func arrived(_ count: Int) async throws {
+        try await eventually { state.withLock { $0.arrived } >= count }
     }
 
     /// Answers the one that has waited longest.

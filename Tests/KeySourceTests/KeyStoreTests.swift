@@ -4,6 +4,7 @@ import KeySource
 import NIOCore
 import NIOPosix
 import Synchronization
+import TestSupport
 import Testing
 
 /// Brings home what a test gives it, when the test gives it.
@@ -18,15 +19,15 @@ private actor PatientFetcher: KeyFetching {
 
     /// Waits for a fetch to begin, and ends it.
     func end(
-        _ result: Result<FetchedKeys, FetchFailure>, sourceLocation: SourceLocation = #_sourceLocation
+        _ result: Result<FetchedKeys, FetchFailure>
     ) async throws {
-        try await begun(sourceLocation: sourceLocation)
+        try await begun()
         pending.removeFirst().resume(returning: result)
     }
 
     /// Waits for a fetch to begin.
-    func begun(sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        try await eventually(sourceLocation: sourceLocation) { !pending.isEmpty }
+    func begun() async throws {
+        try await eventually { !pending.isEmpty }
     }
 }
 
