@@ -32,6 +32,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -51,7 +52,9 @@ let package = Package(
                 "Clocks", "JOSE", "JSON", "OpenSSL",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
             ] + nio,
             swiftSettings: settings
         ),
@@ -70,7 +73,7 @@ let package = Package(
         ),
         .target(
             name: "Settings",
-            dependencies: ["IDToken", "JOSE", .product(name: "Yams", package: "Yams")],
+            dependencies: ["IDToken", "JOSE", "KeySource", .product(name: "Yams", package: "Yams")],
             swiftSettings: settings
         ),
         .target(
@@ -105,7 +108,8 @@ let package = Package(
             name: "IDTokenTests", dependencies: ["IDToken", "JOSE", "OpenSSL", "JSON", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "Conformance", dependencies: ["IDToken", "JOSE", "OpenSSL", "JSON", "TestSupport"],
+            name: "Conformance",
+            dependencies: ["Clocks", "IDToken", "JOSE", "OpenSSL", "JSON", "KeySource", "TestSupport"],
             resources: [.copy("Vectors")], swiftSettings: settings),
         .testTarget(name: "ClocksTests", dependencies: ["Clocks", "TestSupport"], swiftSettings: settings),
         .testTarget(
@@ -117,7 +121,7 @@ let package = Package(
             ] + nio,
             swiftSettings: settings),
         .testTarget(
-            name: "SettingsTests", dependencies: ["IDToken", "JOSE", "Settings"], swiftSettings: settings),
+            name: "SettingsTests", dependencies: ["IDToken", "JOSE", "KeySource", "Settings"], swiftSettings: settings),
         .testTarget(
             name: "HTTPListenerTests",
             dependencies: ["HTTPListener", "TestSupport", .product(name: "NIOHTTP1", package: "swift-nio")] + nio,

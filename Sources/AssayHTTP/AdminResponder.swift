@@ -10,6 +10,9 @@ internal import NIOHTTP1
 /// Answers the admin listener on one event loop: what operators and their tools ask.
 final class AdminResponder: HTTPResponder {
     private let service: ServiceLoop
+    /// Longer than two fetches in a row can take: the one that is under way, and the one that begins after the call.
+    private static let refreshTimeout = Interval.seconds(45)
+
     private let scrape: @Sendable () -> EventLoopFuture<[UInt8]>
 
     /// - Parameter scrape: gathers the metrics of all loops, as Prometheus text.
@@ -71,7 +74,7 @@ final class AdminResponder: HTTPResponder {
             let index = service.verifications.index(ofProvider: String(id))
         else { return .now(service.end(record, Problem.providerUnknown)) }
         let provider = service.verifications.providers[index]
-        let deadline = SystemClocks.monotonic() + service.settings.keysTimeout
+        let deadline = SystemClocks.monotonic() + Self.refreshTimeout
         let refreshed = { provider.keys.wait(for: .refresh, judgedBy: 0, until: deadline) }
         return later(refreshed().flatMap { _ in provider.keys.status() }, record) { status in
             guard status.snapshot?.isUsable(at: status.now) == true else {
@@ -106,7 +109,9 @@ extension KeyStatus {
         json.member("source", snapshot?.source.rawValue)
         json.name("keys")
         json.beginArray()
-        for key in snapshot?.keys.keys ?? [] {
+        let keys = snapshot?.keys.keys ?? []
+        let firstOmitted = keys.count - (snapshot?.omittedKeyCount ?? 0)
+        for (index, key) in keys.enumerated() {
             json.beginObject()
             json.member("kid", key.keyID)
             json.member("kty", key.keyType)
@@ -114,9 +119,11 @@ extension KeyStatus {
             json.member("alg", key.algorithm)
             json.member("use", key.use)
             json.member("usable", key.isUsable)
+            json.member("omitted", index >= firstOmitted)
             json.endObject()
         }
         json.endArray()
+        json.member("keys_hash", snapshot?.fingerprint)
         json.member("fetched_at", snapshot?.fetchedAtUnixSeconds)
         json.member(
             "next_fetch_at", nextFetchIn.map { (SystemClocks.unixMilliseconds() + $0.milliseconds) / 1000 })

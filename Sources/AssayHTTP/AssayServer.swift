@@ -114,15 +114,17 @@ private struct Scrape: Sendable {
 
     /// The metrics page, made on one of the loops.
     func page(on loop: any EventLoop) -> EventLoopFuture<[UInt8]> {
-        let parts = loops.onEach { (metrics: $0.metrics, snapshots: $0.verifications.snapshots) }
-        return EventLoopFuture.whenAllSucceed(parts, on: loop).map { parts in
+        let metrics = EventLoopFuture.whenAllSucceed(loops.onEach { $0.metrics }, on: loop)
+        let statuses = EventLoopFuture.whenAllSucceed(providers.map { $0.keys.status() }, on: loop)
+        return metrics.and(statuses).map { metrics, statuses in
             var sum = LoopMetrics()
-            for part in parts { sum.add(part.metrics) }
+            for part in metrics { sum.add(part) }
             return MetricsPage(
-                providers: providers, loops: sum, snapshots: parts.first?.snapshots ?? [], keyCounts: telemetry.current,
+                providers: providers, loops: sum, statuses: statuses, keyCounts: telemetry.current,
                 openConnections: listener.openConnections, requestsInFlight: listener.requestsInFlight,
                 bufferedBytes: listener.bufferedBytes,
-                droppedLogBytes: sink.droppedBytes, version: version, now: SystemClocks.monotonic()
+                droppedLogBytes: sink.droppedBytes, version: version, now: SystemClocks.monotonic(),
+                unixMilliseconds: SystemClocks.unixMilliseconds()
             ).text()
         }
     }

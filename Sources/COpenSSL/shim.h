@@ -1,4 +1,4 @@
-// libcrypto of OpenSSL 3, as Debian's libssl-dev ships it. EVP only: nothing here is deprecated.
+// libcrypto of OpenSSL 3, as Debian's libssl-dev ships it. Nothing here is deprecated.
 #pragma once
 #define OPENSSL_NO_DEPRECATED 1
 #include <openssl/bn.h>
@@ -10,6 +10,7 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
+#include <openssl/x509.h>
 
 // A macro over macros, which Swift does not import.
 static inline int assayPublicKeySelection(void) { return EVP_PKEY_PUBLIC_KEY; }

@@ -8,9 +8,9 @@ package enum SystemClocks {
     /// The wall clock, in Unix milliseconds.
     package static func unixMilliseconds() -> Int64 { milliseconds(CLOCK_REALTIME) }
 
-    /// A clock that never goes back.
+    /// A clock that never goes back, and goes on while the machine is suspended: keys grow old meanwhile.
     package static func monotonic() -> MonotonicTime {
-        MonotonicTime(milliseconds: milliseconds(CLOCK_MONOTONIC))
+        MonotonicTime(milliseconds: milliseconds(CLOCK_BOOTTIME))
     }
 
     /// A clock that never goes back, in microseconds since an arbitrary start.

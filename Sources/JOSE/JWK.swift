@@ -13,6 +13,10 @@ public struct JWK: Sendable {
     public let algorithm: String?
     /// `use`, as written.
     public let use: String?
+    /// What tells the key from every other: the SHA-256 of its type and public members (RFC 7638), in base64url.
+    public let thumbprint: String
+    /// All of its members, as they came.
+    let members: [String: JSONTree]
     let material: Material
     /// The algorithms of tokens that the key may verify, by its own `kty`, `crv`, `alg`, `use` and `key_ops`.
     let algorithms: Set<SignatureAlgorithm>
@@ -65,6 +69,9 @@ public struct JWK: Sendable {
             case .tooSmall, .malformed: material = .unsuitable
             }
         }
+        guard let thumbprint = Self.thumbprint(of: members, keyType) else { return nil }
+        self.thumbprint = thumbprint
+        self.members = members
         self.keyType = keyType
         curve = members["crv"]?.string
         keyID = members["kid"]?.string
@@ -73,6 +80,23 @@ public struct JWK: Sendable {
         algorithms =
             Self.isForVerification(members)
             ? SignatureAlgorithm.all(fitting: keyType, curve, keyAlgorithm: members["alg"]?.string) : []
+    }
+
+    /// - Source: RFC 7638, section 3.2; RFC 8037, section 2, for `OKP`.
+    private static func thumbprint(of members: [String: JSONTree], _ keyType: String) -> String? {
+        // The names in lexicographic order, which is what makes the text the same for everyone.
+        let names: [StaticString] =
+            switch keyType {
+            case "RSA": ["e", "kty", "n"]
+            case "EC": ["crv", "kty", "x", "y"]
+            default: ["crv", "kty", "x"]
+            }
+        var json = JSONWriter()
+        json.beginObject()
+        for name in names { json.member(name, members["\(name)"]?.string) }
+        json.endObject()
+        guard let digest = try? DigestContext().digest(json.bytes.span, with: .sha256) else { return nil }
+        return String(decoding: Base64URL.encode(digest), as: UTF8.self)
     }
 
     /// A missing `use` or `key_ops` fits (RFC 7517, sections 4.2 and 4.3); Microsoft, Slack and Supabase leave one out.

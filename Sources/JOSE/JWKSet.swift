@@ -1,4 +1,5 @@
 private import JSON
+private import OpenSSL
 
 /// A JWK Set (RFC 7517, section 5): the keys of one issuer, decoded and checked once.
 public struct JWKSet: Sendable {
@@ -27,13 +28,46 @@ public struct JWKSet: Sendable {
             throw .malformed
         }
         guard entries.count <= Self.maximumKeys else { throw .tooManyKeys }
-        keys = entries.compactMap { $0.object.flatMap(JWK.init) }
+        self.init(keys: entries.compactMap { $0.object.flatMap(JWK.init) })
         guard keys.contains(where: \.isUsable) else { throw .noUsableKey }
+    }
+
+    private init(keys: [JWK]) {
+        self.keys = keys
         var indices: [ExactString: [Int]] = [:]
         for (index, key) in keys.enumerated() {
             if let keyID = key.keyID { indices[ExactString(keyID), default: []].append(index) }
         }
         indicesByKeyID = indices
+    }
+
+    /// The same set with further keys behind its own, as many as ``maximumKeys`` allows.
+    package func adding(_ further: [JWK]) -> JWKSet {
+        JWKSet(keys: keys + further.prefix(Self.maximumKeys - keys.count))
+    }
+
+    /// The set's first keys.
+    package func prefix(_ count: Int) -> JWKSet { JWKSet(keys: Array(keys.prefix(count))) }
+
+    /// The set as JSON.
+    package var json: [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("keys")
+        json.beginArray()
+        for key in keys { json.value(.object(key.members)) }
+        json.endArray()
+        json.endObject()
+        return json.bytes
+    }
+
+    /// 48 bits of a SHA-256 over the keys, whatever their order: two services with the same keys have the same number.
+    ///
+    /// - Returns: 0 to 2⁴⁸ − 1, so that a double holds it.
+    package var fingerprint: Int64 {
+        let lines = keys.map { "\($0.keyID ?? "") \($0.thumbprint)\n" }.sorted()
+        let digest = (try? DigestContext().digest(Array(lines.joined().utf8).span, with: .sha256)) ?? []
+        return digest.prefix(6).reduce(0) { $0 << 8 | Int64($1) }
     }
 
     /// Whether a key of the set carries this `kid`.

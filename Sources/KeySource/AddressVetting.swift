@@ -10,15 +10,26 @@ enum AddressVetting {
     ///
     /// - Parameter address: an IPv4 or IPv6 address in text; anything else is not public.
     static func isPublic(_ address: String) -> Bool {
-        if let octets = octets(of: address, family: AF_INET, count: 4) { return isPublicIPv4(octets) }
-        if let octets = octets(of: address, family: AF_INET6, count: 16) { return isPublicIPv6(octets) }
-        return false
+        guard let octets = octets(address) else { return false }
+        return octets.count == 4 ? isPublicIPv4(octets) : isPublicIPv6(octets)
+    }
+
+    /// The 4 or 16 octets of an address in text.
+    static func octets(_ address: String) -> [UInt8]? {
+        octets(of: address, family: AF_INET, count: 4) ?? octets(of: address, family: AF_INET6, count: 16)
+    }
+
+    /// Whether 16 octets are an IPv4 address in the form of an IPv6 one: `::ffff:0:0/96`.
+    static func isMappedIPv4(_ octets: [UInt8]) -> Bool {
+        octets.count == 16 && octets.prefix(10).allSatisfy { $0 == 0 } && octets[10] == 0xff && octets[11] == 0xff
     }
 
     /// Whether a text is an IPv6 address.
     static func isIPv6(_ text: String) -> Bool { octets(of: text, family: AF_INET6, count: 16) != nil }
 
     private static func octets(of address: String, family: CInt, count: Int) -> [UInt8]? {
+        // C would read no further than a NUL.
+        guard !address.utf8.contains(0) else { return nil }
         var octets = [UInt8](repeating: 0, count: count)
         return unsafe inet_pton(family, address, &octets) == 1 ? octets : nil
     }
@@ -37,10 +48,8 @@ enum AddressVetting {
     }
 
     static func isPublicIPv6(_ octets: [UInt8]) -> Bool {
-        let first12 = octets.prefix(12)
-        let isMapped = first12.prefix(10).allSatisfy { $0 == 0 } && octets[10] == 0xff && octets[11] == 0xff
-        let isNAT64 = first12.elementsEqual([0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0])
-        if isMapped || isNAT64 { return isPublicIPv4(Array(octets.suffix(4))) }
+        let isNAT64 = octets.prefix(12).elementsEqual([0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0])
+        if isMappedIPv4(octets) || isNAT64 { return isPublicIPv4(Array(octets.suffix(4))) }
         if octets[0] == 0x20, octets[1] == 0x02 { return isPublicIPv4(Array(octets[2..<6])) }  // 6to4
         // Global unicast is 2000::/3; all else is loopback, unique local, link-local, multicast or unassigned.
         guard octets[0] & 0xe0 == 0x20 else { return false }

@@ -1,9 +1,10 @@
-package import Clocks
 private import AsyncHTTPClient
+package import Clocks
 package import NIOCore
-package import NIOPosix
 private import NIOHTTP1
+private import NIOHTTPCompression
 private import NIOSSL
+private import OpenSSL
 
 /// Fetches small documents over HTTP: discovery documents and JWK Sets.
 ///
@@ -14,33 +15,46 @@ package struct DocumentFetcher: Sendable {
     private let rules: NetworkRules
     private let proxy: ProxyEnvironment?
     private let loop: any EventLoop
-    private let resolverThreads: NIOThreadPool
+    private let resolver = NameResolver()
+    private let unixSeconds: @Sendable () -> Int64
 
     /// A document and what its headers say of its age.
     package struct Document: Sendable {
         package let body: [UInt8]
-        package let lifetime: Interval?
+        /// Where it was in the end, after redirects: a validator counts there only (RFC 9110, 8.8.3).
+        let address: String
+        let caching: CachingFields
+        /// Whether this is a document known before, which its server has only confirmed.
+        package let isConfirmation: Bool
+
+        /// How long it may be kept; `nil` where its server does not say.
+        package var lifetime: Interval? { caching.lifetime }
     }
 
     package init(
-        rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop, resolverThreads: NIOThreadPool
+        rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop, unixSeconds: @escaping @Sendable () -> Int64
     ) {
         self.rules = rules
         self.proxy = proxy
         self.loop = loop
-        self.resolverThreads = resolverThreads
+        self.unixSeconds = unixSeconds
     }
 
     /// Fetches the document at an address, following at most ``NetworkRules/maximumRedirects``.
     ///
+    /// - Parameter known: what the address held last; in the mode `revalidate`, its server may say that it still does.
     /// - Throws: ``FetchFailure``.
-    package func fetch(_ address: String) async throws(FetchFailure) -> Document {
+    package func fetch(
+        _ address: String, _ mode: FetchMode = .reload, known: Document? = nil
+    ) async throws(FetchFailure) -> Document {
         let rules = self.rules
         let first = try WebAddress(address, allowingHTTP: rules.allowHTTP)
-        return try await within(rules.totalTimeout) { () async throws(FetchFailure) in
+        let known = mode == .revalidate ? known : nil
+        let timeout = FetchFailure(.http, "no complete answer within \(rules.totalTimeout.secondsRoundedUp) s")
+        return try await loop.within(rules.totalTimeout, orThrow: timeout) { () async throws(FetchFailure) in
             var target = first
             for _ in 0...rules.maximumRedirects {
-                switch try await self.fetchOnce(target) {
+                switch try await self.fetchOnce(target, mode, known) {
                 case .document(let document): return document
                 case .redirect(let location):
                     target = try target.redirected(to: location, allowingHTTP: rules.allowHTTP)
@@ -50,40 +64,120 @@ package struct DocumentFetcher: Sendable {
         }
     }
 
-    /// Runs an operation, and fails it when its time is up, whether or not it can be cancelled: a name that is being resolved
-    /// can't.
-    private func within<Value: Sendable>(
-        _ limit: Interval, _ operation: @escaping @Sendable () async throws(FetchFailure) -> Value
-    ) async throws(FetchFailure) -> Value {
-        let outcome = loop.makePromise(of: Result<Value, FetchFailure>.self)
-        let running = Task {
-            do throws(FetchFailure) {
-                outcome.succeed(.success(try await operation()))
-            } catch {
-                outcome.succeed(.failure(error))
-            }
-        }
-        let timeout = FetchFailure(.http, "no complete answer within \(limit.secondsRoundedUp) s")
-        let timer = loop.scheduleTask(in: .milliseconds(limit.milliseconds)) {
-            running.cancel()
-            outcome.succeed(.failure(timeout))
-        }
-        defer { timer.cancel() }
-        // The promise only ever succeeds.
-        return try await ((try? outcome.futureResult.get()) ?? .failure(timeout)).get()
-    }
+    // MARK: One address
 
     private enum Answer {
         case document(Document)
         case redirect(to: String)
     }
 
-    private func fetchOnce(_ target: WebAddress) async throws(FetchFailure) -> Answer {
-        let configuration = try await configuration(for: target)
+    private func fetchOnce(
+        _ target: WebAddress, _ mode: FetchMode, _ known: Document?
+    ) async throws(FetchFailure) -> Answer {
+        if target.isSecure, let proxy, proxy.applies(to: target.host) {
+            // The proxy resolves the name; what it may reach is its operator's to say.
+            let configuration = configuration { configuration in
+                configuration.proxy = .server(
+                    host: proxy.host, port: proxy.port,
+                    authorization: proxy.credentials.map { .basic(username: $0.user, password: $0.password) })
+            }
+            return try await exchange(target, mode, known, configuration)
+        }
+        var lastFailure = FetchFailure(.connect, "no address could be connected to")
+        for address in try await vettedAddresses(of: target) {
+            do throws(FetchFailure) {
+                let pinned = configuration { $0.dnsOverride = [target.host: address] }
+                return try await exchange(target, mode, known, pinned)
+            } catch {
+                if error.isUntrustedCertificate { throw await diagnosis(of: error, target, address) }
+                // Another of the host's addresses may do better.
+                guard error.phase == .connect else { throw error }
+                lastFailure = error
+            }
+        }
+        throw lastFailure
+    }
+
+    /// The first addresses of a host that a fetch may connect to.
+    private func vettedAddresses(of target: WebAddress) async throws(FetchFailure) -> [String] {
+        let timeout = FetchFailure(
+            .dns, "the host name was not resolved within \(rules.nameTimeout.secondsRoundedUp) s")
+        let all = try await loop.within(rules.nameTimeout, orThrow: timeout) { () async throws(FetchFailure) in
+            try await self.resolver.addresses(of: target.host)
+        }
+        let allowed = all.filter(rules.allows)
+        guard !allowed.isEmpty else {
+            throw FetchFailure(
+                .address,
+                "the host's address is not on the public Internet: name it in network.allow_addresses if it should be used"
+            )
+        }
+        return Array(Self.alternating(allowed).prefix(rules.maximumAddresses))
+    }
+
+    /// The addresses of the two families by turns, each in its order (RFC 8305, 4): where one family leads nowhere, the other
+    /// must be reached before time is up.
+    private static func alternating(_ addresses: [String]) -> [String] {
+        let first = addresses.filter { AddressVetting.isIPv6($0) == AddressVetting.isIPv6(addresses[0]) }
+        let second = addresses.filter { !first.contains($0) }
+        return (0..<max(first.count, second.count)).flatMap { index in
+            [first, second].compactMap { index < $0.count ? $0[index] : nil }
+        }
+    }
+
+    /// Why a certificate was not believed.
+    private func diagnosis(
+        of failure: FetchFailure, _ target: WebAddress, _ address: String
+    ) async -> FetchFailure {
+        let diagnosis = CertificateDiagnosis(
+            host: target.host, address: address, port: target.port, timeout: rules.connectTimeout, loop: loop)
+        return await diagnosis.reason(unixSeconds: unixSeconds()).map { FetchFailure(.tls, $0) } ?? failure
+    }
+
+    // MARK: One exchange
+
+    private func configuration(
+        _ change: (inout HTTPClient.Configuration) -> Void
+    ) -> HTTPClient.Configuration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        if let caFile = rules.caFile { tls.additionalTrustRoots = [.file(caFile)] }
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: tls, redirectConfiguration: .disallow,
+            decompression: .enabled(limit: .size(rules.maximumBody)))
+        configuration.httpVersion = .http1Only
+        // Else a refused connection and a bad certificate are tried again until the connect time-out.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.timeout.connect = .milliseconds(rules.connectTimeout.milliseconds)
+        configuration.timeout.read = .milliseconds(rules.idleTimeout.milliseconds)
+        let limit = rules.maximumBody + rules.maximumOverhead
+        // Nothing else of the library's lets us see the certificate, or the bytes before they are decoded.
+        configuration.http1_1ConnectionDebugInitializer = { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try Self.checkCertificate(of: channel)
+                try channel.pipeline.syncOperations.addHandler(ByteLimitHandler(limit), position: .first)
+            }
+        }
+        change(&configuration)
+        return configuration
+    }
+
+    /// What the TLS library lets pass: a certificate that someone else than its authority could have made.
+    private static func checkCertificate(of channel: any Channel) throws {
+        guard let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLHandler.self) else { return }
+        guard let octets = try tls.peerCertificate?.toDERBytes(), let certificate = Certificate(octets) else { return }
+        if certificate.hasWeakSignature {
+            throw FetchFailure(.tls, "the server's certificate is signed with SHA-1 or weaker, which can be forged")
+        }
+    }
+
+    private func exchange(
+        _ target: WebAddress, _ mode: FetchMode, _ known: Document?, _ configuration: HTTPClient.Configuration
+    ) async throws(FetchFailure) -> Answer {
         let client = HTTPClient(eventLoopGroupProvider: .shared(loop), configuration: configuration)
         let answer: Result<Answer, FetchFailure>
         do throws(FetchFailure) {
-            answer = .success(try await exchange(target, client))
+            answer = .success(try await exchange(target, mode, known, client))
         } catch {
             answer = .failure(error)
         }
@@ -92,118 +186,65 @@ package struct DocumentFetcher: Sendable {
         return try answer.get()
     }
 
-    private func exchange(_ target: WebAddress, _ client: HTTPClient) async throws(FetchFailure) -> Answer {
+    private func exchange(
+        _ target: WebAddress, _ mode: FetchMode, _ known: Document?, _ client: HTTPClient
+    ) async throws(FetchFailure) -> Answer {
         var request = HTTPClientRequest(url: target.text)
         request.headers = ["Accept": "application/json", "User-Agent": "assay"]
+        if mode == .reload { request.headers.add(name: "Cache-Control", value: "no-cache") }
+        let conditions = known?.address == target.text ? known?.caching.conditions : nil
+        if let conditions { request.headers.add(contentsOf: conditions) }
         do {
             let response = try await client.execute(
                 request, deadline: .now() + .milliseconds(rules.totalTimeout.milliseconds))
+            let caching = CachingFields(response.headers)
+            if response.status == .notModified, let known, conditions != nil {
+                return .document(
+                    Document(
+                        body: known.body, address: known.address, caching: known.caching.updated(with: caching),
+                        isConfirmation: true))
+            }
             switch response.status.code {
             case 200: break
             case 301, 302, 303, 307, 308:
                 guard let location = response.headers.first(name: "Location") else {
-                    throw FetchFailure(.http, "a redirect without a location")
+                    throw FetchFailure(.http, "the server answered with status \(response.status.code) and no location")
                 }
                 return .redirect(to: location)
-            default: throw FetchFailure(.http, "the server answered with status \(response.status.code)")
+            default: throw FetchFailure(describing: response)
             }
-            // None was asked for, and a body that unpacks to more than it seems is not looked into.
-            if let encoding = response.headers.first(name: "Content-Encoding"), encoding.lowercased() != "identity" {
-                throw FetchFailure(.http, "the body is compressed, which was not asked for")
-            }
-            var body: [UInt8] = []
-            for try await chunk in response.body {
-                guard body.count + chunk.readableBytes <= rules.maximumBody else {
-                    throw FetchFailure(.http, "the body is larger than \(rules.maximumBody) bytes")
-                }
-                body.append(contentsOf: chunk.readableBytesView)
-            }
-            return .document(Document(body: body, lifetime: lifetime(response.headers)))
+            try checkEncoding(response.headers)
+            return .document(
+                Document(
+                    body: try await body(of: response), address: target.text, caching: caching, isConfirmation: false))
         } catch let failure as FetchFailure {
             throw failure
         } catch {
-            throw FetchFailure(describing: error)
+            throw FetchFailure(describing: error, maximumBody: rules.maximumBody)
         }
     }
 
-    private func lifetime(_ headers: HTTPHeaders) -> Interval? {
-        let cacheControl = headers["Cache-Control"]
-        return Freshness.lifetime(
-            cacheControl: cacheControl.isEmpty ? nil : cacheControl.joined(separator: ","),
-            age: headers.first(name: "Age"), expires: headers.first(name: "Expires"), date: headers.first(name: "Date"))
+    private func checkEncoding(_ headers: HTTPHeaders) throws(FetchFailure) {
+        let encodings = headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }
+        // What the client library unpacks, and only once.
+        guard encodings.isEmpty || (encodings.count == 1 && ["identity", "gzip", "deflate"].contains(encodings[0]))
+        else { throw FetchFailure(.http, "the body is encoded in a way that was not asked for") }
     }
 
-    private func configuration(for target: WebAddress) async throws(FetchFailure) -> HTTPClient.Configuration {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        if let caFile = rules.caFile { tls.additionalTrustRoots = [.file(caFile)] }
-        var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
-        configuration.httpVersion = .http1Only
-        // Else a refused connection and a bad certificate are tried again until the connect time-out.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.timeout.connect = .milliseconds(rules.connectTimeout.milliseconds)
-        configuration.timeout.read = .milliseconds(rules.totalTimeout.milliseconds)
-        if target.isSecure, let proxy, proxy.applies(to: target.host) {
-            // The proxy resolves the name; what it may reach is its operator's to say.
-            configuration.proxy = .server(
-                host: proxy.host, port: proxy.port,
-                authorization: proxy.credentials.map { .basic(username: $0.user, password: $0.password) })
-        } else {
-            let address = try await vettedAddress(of: target)
-            configuration.dnsOverride = [target.host: address]
-        }
-        return configuration
-    }
-
-    /// The first address of a host, provided that a fetch may connect to it.
-    private func vettedAddress(of target: WebAddress) async throws(FetchFailure) -> String {
-        let address: SocketAddress
-        do {
-            address = try await resolverThreads.runIfActive {
-                try SocketAddress.makeAddressResolvingHost(target.host, port: target.port)
+    private func body(of response: HTTPClientResponse) async throws -> [UInt8] {
+        var body: [UInt8] = []
+        let begun = loop.now
+        for try await chunk in response.body {
+            guard body.count + chunk.readableBytes <= rules.maximumBody else {
+                throw FetchFailure(tooLarge: rules.maximumBody)
             }
-        } catch {
-            throw FetchFailure(.dns, "the host name has no address")
+            body.append(contentsOf: chunk.readableBytesView)
+            let milliseconds = (loop.now - begun).nanoseconds / 1_000_000
+            guard
+                milliseconds < rules.minimumRateAfter.milliseconds
+                    || Int64(body.count) * 1000 >= rules.minimumRate * milliseconds
+            else { throw FetchFailure(.http, "the body comes more slowly than \(rules.minimumRate) bytes a second") }
         }
-        guard let text = address.ipAddress, rules.allowPrivateAddresses || AddressVetting.isPublic(text) else {
-            throw FetchFailure(
-                .address,
-                "the host's address is not on the public Internet: set network.allow_private_addresses if it should be")
-        }
-        return text
-    }
-}
-
-extension FetchFailure {
-    /// What a client library's error means to an operator. Only its kind is told: its text could hold anything.
-    fileprivate init(describing error: any Error) {
-        switch error {
-        case let error as HTTPClientError: self.init(describing: error)
-        case is HTTPParserError: self.init(.http, "the answer is not HTTP")
-        case is NIOConnectionError, is ChannelError, is IOError:
-            self.init(.connect, "the connection was refused or broke")
-        case is NIOSSLExtraError: self.init(.tls, "the certificate is not for this host")
-        case let error as NIOSSLError:
-            if case .handshakeFailed = error {
-                self.init(
-                    .tls, "the TLS handshake failed: is the certificate valid, current, and by a trusted authority?")
-            } else {
-                self.init(.tls, "TLS failed")
-            }
-        case is BoringSSLError: self.init(.tls, "TLS failed")
-        default: self.init(.http, "the fetch failed")
-        }
-    }
-
-    private init(describing error: HTTPClientError) {
-        switch error {
-        case .connectTimeout: self.init(.connect, "no connection within the connect time-out")
-        case .tlsHandshakeTimeout: self.init(.tls, "the TLS handshake timed out")
-        case .readTimeout, .deadlineExceeded: self.init(.http, "the server did not answer in time")
-        case .remoteConnectionClosed: self.init(.http, "the server closed the connection")
-        case .proxyAuthenticationRequired, .invalidProxyResponse:
-            self.init(.connect, "the proxy refused the connection")
-        default: self.init(.http, "the fetch failed")
-        }
+        return body
     }
 }

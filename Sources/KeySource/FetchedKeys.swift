@@ -11,10 +11,12 @@ package struct FetchedKeys: Sendable {
     /// How long the provider lets us keep the keys; `nil` where it does not say.
     package let lifetime: Interval?
     package let fetchedAtUnixSeconds: Int64
+    /// Whether the provider only confirmed the set it had sent before, instead of sending it whole.
+    package let isConfirmation: Bool
 
     package init(
         keys: JWKSet, text: [UInt8], algorithms: Set<SignatureAlgorithm>, source: KeySnapshot.Source,
-        lifetime: Interval?, fetchedAtUnixSeconds: Int64
+        lifetime: Interval?, fetchedAtUnixSeconds: Int64, isConfirmation: Bool = false
     ) {
         self.keys = keys
         self.text = text
@@ -22,5 +24,20 @@ package struct FetchedKeys: Sendable {
         self.source = source
         self.lifetime = lifetime
         self.fetchedAtUnixSeconds = fetchedAtUnixSeconds
+        self.isConfirmation = isConfirmation
     }
+}
+
+/// Brings a provider's keys home, from wherever they are.
+package protocol KeyFetching: Sendable {
+    /// Fetches once. Always returns, within a bound of the fetcher's own.
+    func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys
+}
+
+/// What a fetch may be content with.
+package enum FetchMode: Sendable, Equatable {
+    /// The provider's word that nothing has changed will do: the keys are only to be kept fresh.
+    case revalidate
+    /// The whole set, and past any cache on the way: what we and they hold is what is in doubt.
+    case reload
 }

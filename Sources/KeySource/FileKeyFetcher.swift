@@ -1,32 +1,77 @@
-private import FoundationEssentials
+private import Clocks
 private import JOSE
-package import NIOPosix
+package import NIOCore
+private import NIOPosix
+private import Synchronization
 
-/// Reads a JWK Set from a file.
-package struct FileKeyFetcher: KeyFetching {
+/// Reads a JWK Set from a file; only when it has changed, however often it is asked.
+package final class FileKeyFetcher: KeyFetching {
     private let path: String
-    private let threads: NIOThreadPool
+    private let loop: any EventLoop
+    /// Its own: a disk that hangs holds up nobody else.
+    private let thread = NIOThreadPool(numberOfThreads: 1)
     private let unixSeconds: @Sendable () -> Int64
+    private let last = Mutex<Reading?>(nil)
     private static let maximumSize = 512 * 1024
+    private static let timeout = Interval.seconds(5)
 
-    package init(path: String, threads: NIOThreadPool, unixSeconds: @escaping @Sendable () -> Int64) {
-        self.path = path
-        self.threads = threads
-        self.unixSeconds = unixSeconds
+    private struct Reading {
+        let version: SmallFile.Version
+        let keys: JWKSet
+        let text: [UInt8]
     }
 
-    package func fetch() async throws(FetchFailure) -> FetchedKeys {
-        let bytes: [UInt8]
-        do {
-            bytes = try await threads.runIfActive { [path] in Array(try Data(contentsOf: URL(filePath: path))) }
-        } catch {
-            throw FetchFailure(.file, "the file can't be read")
-        }
-        guard bytes.count <= Self.maximumSize else {
-            throw FetchFailure(.file, "the file is larger than \(Self.maximumSize) bytes")
+    package init(path: String, loop: any EventLoop, unixSeconds: @escaping @Sendable () -> Int64) {
+        self.path = path
+        self.loop = loop
+        self.unixSeconds = unixSeconds
+        thread.start()
+    }
+
+    deinit { thread.shutdownGracefully { _ in } }
+
+    package func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
+        let timeout = FetchFailure(.file, "the file was not read within \(Self.timeout.secondsRoundedUp) s")
+        let reading = try await loop.within(Self.timeout, orThrow: timeout) { () async throws(FetchFailure) in
+            let outcome = try? await self.thread.runIfActive { () -> Result<Reading, FetchFailure> in
+                do throws(FetchFailure) {
+                    return .success(try self.read(mode))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            return try (outcome ?? .failure(timeout)).get()
         }
         return FetchedKeys(
-            keys: try JWKSet(reading: bytes), text: bytes, algorithms: SignatureAlgorithm.all, source: .file,
-            lifetime: nil, fetchedAtUnixSeconds: unixSeconds())
+            keys: reading.keys, text: reading.text, algorithms: SignatureAlgorithm.all, source: .file, lifetime: nil,
+            fetchedAtUnixSeconds: unixSeconds())
+    }
+
+    private func read(_ mode: FetchMode) throws(FetchFailure) -> Reading {
+        // A link is followed: Kubernetes mounts files so, and changes them by changing the link.
+        if mode == .revalidate, let last = last.withLock({ $0 }), SmallFile.version(atPath: path) == last.version {
+            return last
+        }
+        let file: SmallFile
+        do throws(SmallFile.Failure) {
+            file = try SmallFile(path: path, maximumSize: Self.maximumSize, followingLinks: true)
+        } catch {
+            throw FetchFailure(describing: error, maximumSize: Self.maximumSize)
+        }
+        let reading = Reading(version: file.version, keys: try JWKSet(reading: file.bytes), text: file.bytes)
+        last.withLock { $0 = reading }
+        return reading
+    }
+}
+
+extension FetchFailure {
+    fileprivate init(describing failure: SmallFile.Failure, maximumSize: Int) {
+        self =
+            switch failure {
+            case .notThere: FetchFailure(.file, "there is no such file")
+            case .notOpened, .notRead: FetchFailure(.file, "the file can't be read")
+            case .notRegular: FetchFailure(.file, "it is not a regular file")
+            case .tooLarge: FetchFailure(.file, "the file is larger than \(maximumSize) bytes")
+            }
     }
 }

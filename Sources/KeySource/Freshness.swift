@@ -33,7 +33,7 @@ package enum Freshness {
     }
 
     /// Digits only; what is beyond 2³¹ is 2³¹ (RFC 9111, 1.2.2).
-    private static func deltaSeconds(_ text: String) -> Int64? {
+    static func deltaSeconds(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return min(Int64(text) ?? .max, 1 << 31)
     }

@@ -1,6 +1,6 @@
 package import Clocks
 private import Glibc
-private import JOSE
+package import JOSE
 private import JSON
 private import OpenSSL
 
@@ -19,6 +19,8 @@ package struct KeyArchive: Sendable {
     /// What was found, and how old it is.
     package struct Restored: Sendable {
         package let keys: FetchedKeys
+        /// Keys that the provider's answer had left out, and that served on.
+        package let omitted: [JWK]
         package let age: Interval
     }
 
@@ -28,7 +30,8 @@ package struct KeyArchive: Sendable {
     }
 
     private static let format = "assay-keys-1"
-    private static let maximumSize = 1024 * 1024
+    /// Twice the largest key set, with what JSON in JSON costs.
+    private static let maximumSize = 4 * 1024 * 1024
     /// Far from where arithmetic would overflow.
     private static let sensibleSeconds: ClosedRange<Int64> = 0...(1 << 40)
     /// The wall clock may have been put back a little since the file was written.
@@ -68,34 +71,41 @@ package struct KeyArchive: Sendable {
         let age = now - fetchedAt
         guard age >= -Self.clockTolerance else { throw Refusal(reason: "it is from the future") }
         guard age <= lifetime + staleForSeconds else { throw Refusal(reason: "it is too old") }
+        let omittedCount = members["omitted"]?.integer ?? 0
         do {
+            let all = try JWKSet(Array(set.utf8))
+            guard (0..<Int64(all.keys.count)).contains(omittedCount) else { throw Refusal(reason: "it is damaged") }
+            let own = all.prefix(all.keys.count - Int(omittedCount))
             return Restored(
                 keys: FetchedKeys(
-                    keys: try JWKSet(Array(set.utf8)), text: Array(set.utf8),
+                    keys: own, text: omittedCount == 0 ? Array(set.utf8) : own.json,
                     algorithms: Set(listed.compactMap { $0.string.flatMap(SignatureAlgorithm.init(rawValue:)) }),
                     source: .disk, lifetime: .seconds(lifetime), fetchedAtUnixSeconds: fetchedAt),
-                age: .seconds(max(age, 0)))
+                omitted: Array(all.keys.suffix(Int(omittedCount))), age: .seconds(max(age, 0)))
+        } catch let refusal as Refusal {
+            throw refusal
         } catch {
             throw Refusal(reason: "it holds no usable key")
         }
     }
 
     private func readFile() throws(Refusal) -> [UInt8]? {
-        let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else {
-            if errno == ENOENT { return nil }
-            throw Refusal(reason: "it can't be opened")
+        let file: SmallFile
+        do throws(SmallFile.Failure) {
+            file = try SmallFile(path: path, maximumSize: Self.maximumSize, followingLinks: false)
+        } catch {
+            switch error {
+            case .notThere: return nil
+            case .notOpened: throw Refusal(reason: "it can't be opened, or is a link")
+            case .notRegular: throw Refusal(reason: "it is not a regular file")
+            case .tooLarge: throw Refusal(reason: "it is too large")
+            case .notRead: throw Refusal(reason: "it can't be read")
+            }
         }
-        defer { close(file) }
-        var status = stat()
-        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
-            status.st_mode & 0o022 == 0
-        else { throw Refusal(reason: "others could have written it") }
-        guard status.st_size <= Self.maximumSize else { throw Refusal(reason: "it is too large") }
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-        let count = unsafe read(file, &bytes, bytes.count)
-        guard count == bytes.count else { throw Refusal(reason: "it can't be read") }
-        return bytes
+        guard file.owner == geteuid(), file.mode & 0o022 == 0 else {
+            throw Refusal(reason: "others could have written it")
+        }
+        return file.bytes
     }
 
     private func header(for content: [UInt8]) -> [UInt8] {
@@ -107,15 +117,19 @@ package struct KeyArchive: Sendable {
 
     /// Keeps a key set in place of the one before: a reader finds either of them, whole, whenever the machine stops.
     ///
+    /// - Parameter omitted: keys that serve on although `keys` leaves them out; they are kept behind the others.
     /// - Returns: whether it is on disk now.
-    package func save(_ keys: FetchedKeys, lifetime: Interval) -> Bool {
-        var json = JSONWriter(reservingCapacity: keys.text.count + 512)
+    package func save(_ keys: FetchedKeys, omitted: [JWK] = [], lifetime: Interval) -> Bool {
+        let all = keys.keys.adding(omitted)
+        let set = omitted.isEmpty ? keys.text : all.json
+        var json = JSONWriter(reservingCapacity: set.count + 512)
         json.value(
             .object([
                 "provider": .string(provider), "issuer": .string(issuer), "location": .string(location),
                 "fetched_at": .integer(keys.fetchedAtUnixSeconds), "lifetime": .integer(lifetime.secondsRoundedUp),
                 "algorithms": .array(keys.algorithms.map(\.rawValue).sorted().map(JSONTree.string)),
-                "jwks": .string(String(decoding: keys.text, as: UTF8.self)),
+                "jwks": .string(String(decoding: set, as: UTF8.self)),
+                "omitted": .integer(Int64(all.keys.count - keys.keys.keys.count)),
             ]))
         return replaceFile(header(for: json.bytes) + [UInt8(ascii: "\n")] + json.bytes)
     }

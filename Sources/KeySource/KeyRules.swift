@@ -6,8 +6,15 @@ package struct KeyRules: Sendable {
     package var minimumLifetime = Interval.seconds(5 * 60)
     /// And no longer than this.
     package var maximumLifetime = Interval.seconds(24 * 3600)
+    /// When keys are fetched anew, as a part of their lifetime: ahead of its end, and not in step with the other instances
+    /// that fetched at the same moment.
+    package var refreshAhead = 0.75..<0.9
+    /// Where keys are that cost nothing to look at, they are looked at this often, whatever their lifetime.
+    package var lookInterval: Interval?
     /// How long keys serve past their lifetime while the provider can't be reached.
     package var staleFor = Interval.seconds(24 * 3600)
+    /// How long at most a key serves that the provider's last answer left out.
+    package var graceForOmittedKeys = Interval.seconds(3600)
     /// Fetches that unknown `kid`s may cause within ``unknownKeyWindow``.
     package var unknownKeyFetches = 2
     package var unknownKeyWindow = Interval.seconds(30)
@@ -17,6 +24,18 @@ package struct KeyRules: Sendable {
     package var minimumBackoff = Interval(milliseconds: 500)
     package var firstBackoff = Interval.seconds(1)
     package var maximumBackoff = Interval.seconds(5 * 60)
+    /// Whether there are other keys to fall back on while the provider has given none.
+    package var hasFallback = false
 
     package init() {}
+
+    /// For keys in a file of the operator's.
+    package static var file: KeyRules {
+        var rules = KeyRules()
+        rules.minimumLifetime = .seconds(60)
+        rules.maximumLifetime = .seconds(60)
+        rules.lookInterval = .seconds(2)
+        rules.maximumBackoff = .seconds(2)
+        return rules
+    }
 }

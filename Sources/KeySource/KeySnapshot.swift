@@ -6,6 +6,10 @@ package struct KeySnapshot: Sendable {
     /// Counts the snapshots of one store, from 1.
     package let version: Int
     package let keys: JWKSet
+    /// How many at the end of the set the provider's last answer left out.
+    package let omittedKeyCount: Int
+    /// Tells key sets apart (``JWKSet/fingerprint``).
+    package let fingerprint: Int64
     /// The algorithms that the provider's discovery document lists and we support; all, where there is no such list.
     package let algorithms: Set<SignatureAlgorithm>
     package let source: Source
@@ -19,6 +23,23 @@ package struct KeySnapshot: Sendable {
 
     package enum Source: String, Sendable {
         case network, disk, file
+    }
+
+    /// - Parameter omitted: keys that `fetched` leaves out and that serve on.
+    init(
+        version: Int, _ fetched: FetchedKeys, omitted: [JWK], fetchedAt: MonotonicTime, freshUntil: MonotonicTime,
+        usableUntil: MonotonicTime
+    ) {
+        self.version = version
+        keys = omitted.isEmpty ? fetched.keys : fetched.keys.adding(omitted)
+        omittedKeyCount = keys.keys.count - fetched.keys.keys.count
+        fingerprint = keys.fingerprint
+        algorithms = fetched.algorithms
+        source = fetched.source
+        self.fetchedAt = fetchedAt
+        fetchedAtUnixSeconds = fetched.fetchedAtUnixSeconds
+        self.freshUntil = freshUntil
+        self.usableUntil = usableUntil
     }
 
     package func isStale(at now: MonotonicTime) -> Bool { now > freshUntil }

@@ -1,28 +1,45 @@
 package import Clocks
-private import JOSE
-private import JSON
+package import JOSE
 
 extension KeyStore {
     /// What a key store does when: pure, so that every rule can be tested without a network or a clock.
     ///
-    /// Each event comes with the time and returns the effects that the store then carries out, in order.
+    /// Each event comes with the time and returns the effects that the store then carries out, in order. Time that goes back
+    /// stands still.
     package struct StateMachine {
         private let rules: KeyRules
         private var random: any RandomNumberGenerator & Sendable
         package private(set) var snapshot: KeySnapshot?
         package private(set) var lastFailure: FetchFailure?
         package private(set) var nextFetch: MonotonicTime?
-        private var isFetching = false
+        /// The latest time heard of.
+        private var now: MonotonicTime
+        /// What the snapshot is made of, but for the keys that it left out.
+        private var answer: FetchedKeys?
+        /// When the provider last sent its keys whole.
+        private var lastWholeAnswer: MonotonicTime?
+        private var omitted = OmittedKeys()
+        private var fetch: Fetch?
         private var consecutiveFailures = 0
-        private var waiters: [Waiter] = []
-        /// When the fetches were made that an unknown `kid` caused.
-        private var spentFetches: [MonotonicTime] = []
-        /// The `kid`s that a fetch has just not found.
-        private var missingKeyIDs: [ExactString: MonotonicTime] = [:]
+        private var waiters = Waiters()
+        private var unknownKeys: UnknownKeyBudget
+        private var reportedState = KeyState.unavailable
+        private var isFallbackBroken = false
 
-        package init(rules: KeyRules, random: any RandomNumberGenerator & Sendable) {
+        /// A fetch under way.
+        private struct Fetch {
+            /// Whether what it does not find is gone at once: an operator says so.
+            let isStrict: Bool
+        }
+
+        package init(
+            rules: KeyRules, random: any RandomNumberGenerator & Sendable,
+            now: MonotonicTime = MonotonicTime(milliseconds: .min)
+        ) {
             self.rules = rules
             self.random = random
+            self.now = now
+            unknownKeys = UnknownKeyBudget(rules)
         }
 
         package typealias WaiterID = Int
@@ -37,7 +54,7 @@ extension KeyStore {
             /// Nothing in the token says which key it needs, or it needs an algorithm that was not listed: only newer keys
             /// can tell.
             case newerKeys
-            /// An operator wants a fetch now.
+            /// An operator wants a fetch now, and nothing kept that it does not find.
             case refresh
         }
 
@@ -45,165 +62,228 @@ extension KeyStore {
         package enum Outcome: Sendable, Equatable {
             /// A fetch that began after the request asked has succeeded: what is not there now is nowhere.
             case refreshed
-            /// The keys have changed since the request looked, by a fetch that had begun before it asked: look again, and
-            /// ask again.
+            /// There are newer keys than the request was judged by, or a fetch that had begun before it asked has ended: look
+            /// again, and ask again.
             case changed
             /// Nothing better can be had now; ask again after this interval at the earliest.
             case unavailable(retryAfter: Interval)
         }
 
         package enum Effect: Sendable {
-            case startFetch
+            case startFetch(FetchMode)
+            /// Call ``fellBack(_:now:)`` or ``fallbackFailed(_:now:)``.
+            case readFallback
             case publish(KeySnapshot)
-            /// Keep the keys on disk, if there is a place for them.
-            case keep(FetchedKeys, lifetime: Interval)
+            /// Keep the keys on disk, with those that they omit, if there is a place for them.
+            case keep(FetchedKeys, omitted: [JWK], lifetime: Interval)
             case resume(WaiterID, Outcome)
             case report(KeyEvent)
             /// Call ``timerFired(now:)`` at this time instead of any earlier one asked for.
             case setTimer(MonotonicTime)
         }
 
-        private struct Waiter {
-            let id: WaiterID
-            let need: Need
-            let deadline: MonotonicTime
-            /// Whether the fetch under way had begun before this waiter came, and so may miss what it needs.
-            let cameLate: Bool
-
-            var needsAnyKeys: Bool { if case .anyKeys = need { true } else { false } }
-
-            /// Whether only a fetch that begins from now on will do: an operator has just changed something.
-            var needsAnotherFetch: Bool { cameLate && need == .refresh }
-        }
+        // MARK: Events
 
         /// Keys were found that an earlier process had fetched, `age` ago.
-        package mutating func restored(_ fetched: FetchedKeys, age: Interval, now: MonotonicTime) -> [Effect] {
+        ///
+        /// - Parameter omittedKeys: those that served on although the answer had left them out.
+        package mutating func restored(
+            _ fetched: FetchedKeys, omitted omittedKeys: [JWK] = [], age: Interval, now time: MonotonicTime
+        ) -> [Effect] {
+            advance(to: time)
             // What has been fetched meanwhile is newer.
             guard snapshot == nil else { return [] }
             let fetchedAt = now - age
-            let current = makeSnapshot(fetched, fetchedAt: fetchedAt)
-            guard current.isUsable(at: now) else { return [] }
-            snapshot = current
-            let resumed = waiters.filter(\.needsAnyKeys)
-            waiters.removeAll(where: \.needsAnyKeys)
-            return [.publish(current), .report(.keysChanged(keyIDs: current.keyIDs))]
-                + resumed.map { .resume($0.id, .changed) } + timer()
+            let lifetime = lifetime(of: fetched)
+            let usableUntil = fetchedAt + lifetime + rules.staleFor
+            guard now <= usableUntil else { return [] }
+            omitted = OmittedKeys(omittedKeys, until: fetchedAt + rules.graceForOmittedKeys, now: now)
+            answer = fetched
+            let current = makeSnapshot(
+                fetched, fetchedAt: fetchedAt, freshUntil: fetchedAt + lifetime, usableUntil: usableUntil)
+            return settled(publish(current) + resumeThoseWithoutKeys())
         }
 
         /// The store begins its life.
-        package mutating func start(now: MonotonicTime) -> [Effect] {
-            isFetching ? [] : beginFetch()
+        package mutating func start(now time: MonotonicTime) -> [Effect] {
+            advance(to: time)
+            return settled(fetch == nil ? beginFetch(plannedMode) : [], readingFallback: true)
         }
 
         /// A request can't be answered from the snapshot.
         ///
         /// - Parameter version: the snapshot's that the request was judged by; 0 where it had none.
         package mutating func wait(
-            for need: Need, judgedBy version: Int, id: WaiterID, until deadline: MonotonicTime, now: MonotonicTime
+            for need: Need, judgedBy version: Int, id: WaiterID, until deadline: MonotonicTime, now time: MonotonicTime
         ) -> [Effect] {
+            advance(to: time)
             if need != .refresh, let snapshot, snapshot.version > version, snapshot.isUsable(at: now) {
                 return [.resume(id, .changed)]
             }
+            var effects: [Effect] = []
             switch need {
             case .anyKeys(let mayFetch):
                 // After a failure nobody waits for the next attempt, which backoff has put off.
                 let isPutOff = consecutiveFailures > 0 && (nextFetch ?? now) > now
-                if !isFetching, isPutOff || !mayFetch {
+                if fetch == nil, isPutOff || !mayFetch {
                     return [.resume(id, .unavailable(retryAfter: max((nextFetch ?? now) - now, rules.minimumBackoff)))]
                 }
-            case .key(let keyID):
-                forgetOldEntries(now: now)
-                if missingKeyIDs[ExactString(keyID)] != nil {
+                if fetch == nil { effects = beginFetch(plannedMode) }
+            case .key, .newerKeys:
+                if case .key(let keyID) = need, unknownKeys.isMissing(keyID, now: now) {
                     return [.resume(id, .unavailable(retryAfter: rules.unknownKeyWindow))]
                 }
-                if !isFetching, !spendUnknownKeyFetch(now: now) { return refuseFetch(to: id) }
-            case .newerKeys:
-                if !isFetching, !spendUnknownKeyFetch(now: now) { return refuseFetch(to: id) }
-            case .refresh: break
+                guard fetch == nil else { break }
+                guard unknownKeys.spend(now: now) else {
+                    return [
+                        .report(.unknownKeyFetchRefused), .resume(id, .unavailable(retryAfter: rules.unknownKeyWindow)),
+                    ]
+                }
+                effects = [.report(.unknownKeyFetchSpent)] + beginFetch(.reload)
+            case .refresh:
+                if fetch == nil { effects = beginFetch(.reload, isStrict: true) }
             }
-            waiters.append(Waiter(id: id, need: need, deadline: deadline, cameLate: isFetching))
-            return (isFetching ? [] : beginFetch()) + timer()
+            // Who finds no fetch under way has just begun one.
+            let cameLate = effects.isEmpty
+            waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, cameLate: cameLate))
+            return settled(effects)
         }
 
         /// The fetch under way ended well.
-        package mutating func fetchSucceeded(_ fetched: FetchedKeys, now: MonotonicTime) -> [Effect] {
-            isFetching = false
+        package mutating func fetchSucceeded(_ fetched: FetchedKeys, now time: MonotonicTime) -> [Effect] {
+            advance(to: time)
+            let isStrict = fetch?.isStrict ?? false
+            fetch = nil
             let hasRecovered = consecutiveFailures > 0
             consecutiveFailures = 0
             lastFailure = nil
-            let previous = snapshot
-            let current = makeSnapshot(fetched, fetchedAt: now)
-            let lifetime = current.freshUntil - now
-            snapshot = current
-            // Ahead of expiry, and not in step with the other instances that fetched at the same moment.
-            nextFetch = now + lifetime * Double.random(in: 0.75..<0.9, using: &random)
+            noteOmissions(by: fetched, isStrict: isStrict)
+            answer = fetched
+            if !fetched.isConfirmation { lastWholeAnswer = now }
+            let lifetime = lifetime(of: fetched)
+            let current = makeSnapshot(
+                fetched, fetchedAt: now, freshUntil: now + lifetime, usableUntil: now + lifetime + rules.staleFor)
+            // What has been left out is settled soon.
+            let untilNext = omitted.isEmpty ? lifetime : min(lifetime, rules.minimumLifetime)
+            nextFetch = now + (rules.lookInterval ?? untilNext * .random(in: rules.refreshAhead, using: &random))
 
-            var effects: [Effect] = [.publish(current), .keep(fetched, lifetime: lifetime), .report(.fetched)]
+            var effects =
+                publish(current) + [.keep(fetched, omitted: omitted.keys, lifetime: lifetime), .report(.fetched)]
             if hasRecovered { effects.append(.report(.recovered)) }
-            if previous?.keyIDs != current.keyIDs { effects.append(.report(.keysChanged(keyIDs: current.keyIDs))) }
-            for waiter in waiters where !waiter.needsAnotherFetch {
+            for waiter in waiters.remove(where: { !$0.needsAnotherFetch }) {
                 if !waiter.cameLate, case .key(let keyID) = waiter.need, !current.hasKey(keyID) {
-                    remember(missing: keyID, now: now)
+                    unknownKeys.remember(missing: keyID, now: now)
                 }
                 effects.append(.resume(waiter.id, waiter.cameLate ? .changed : .refreshed))
             }
-            return effects + fetchForLateWaiters() + timer()
+            return settled(effects + fetchForLateWaiters())
         }
 
         /// The fetch under way failed; the keys we have stay as they are.
-        package mutating func fetchFailed(_ failure: FetchFailure, now: MonotonicTime) -> [Effect] {
-            isFetching = false
+        package mutating func fetchFailed(_ failure: FetchFailure, now time: MonotonicTime) -> [Effect] {
+            advance(to: time)
+            fetch = nil
             lastFailure = failure
             consecutiveFailures += 1
-            let pause = backoff()
+            let askedFor = min(failure.retryAfter ?? .seconds(0), rules.maximumBackoff)
+            let pause = max(backoff(), askedFor)
             nextFetch = now + pause
             var effects: [Effect] = [.report(.fetchFailed(failure, isFirst: consecutiveFailures == 1))]
-            for waiter in waiters where !waiter.needsAnotherFetch {
-                effects.append(.resume(waiter.id, .unavailable(retryAfter: pause)))
+            for waiter in waiters.remove(where: { !$0.needsAnotherFetch }) {
+                // A fetch of its own may do better than the one that it came too late for, if the budget has one.
+                let asksAgain = waiter.cameLate && !waiter.needsAnyKeys
+                effects.append(.resume(waiter.id, asksAgain ? .changed : .unavailable(retryAfter: pause)))
             }
-            return effects + fetchForLateWaiters() + timer()
+            return settled(effects + fetchForLateWaiters(), readingFallback: true)
+        }
+
+        /// The fallback's keys have been read: they serve until the provider gives some, or they are read again.
+        package mutating func fellBack(_ keys: FetchedKeys, now time: MonotonicTime) -> [Effect] {
+            advance(to: time)
+            isFallbackBroken = false
+            guard needsFallback else { return [] }
+            omitted.dropAll()
+            answer = keys
+            // Stale from the beginning: they serve because the provider has given none. They are read again after each
+            // fetch that fails, at the latest after the longest pause.
+            let current = makeSnapshot(
+                keys, fetchedAt: now, freshUntil: now - Interval(milliseconds: 1),
+                usableUntil: now + rules.maximumBackoff * 2)
+            return settled(publish(current) + resumeThoseWithoutKeys())
+        }
+
+        /// The fallback has no usable keys.
+        package mutating func fallbackFailed(_ failure: FetchFailure, now time: MonotonicTime) -> [Effect] {
+            advance(to: time)
+            defer { isFallbackBroken = true }
+            return isFallbackBroken ? [] : [.report(.fallbackFailed(failure))]
         }
 
         /// The time asked for by ``Effect/setTimer(_:)`` has come.
-        package mutating func timerFired(now: MonotonicTime) -> [Effect] {
+        package mutating func timerFired(now time: MonotonicTime) -> [Effect] {
+            advance(to: time)
             var effects: [Effect] = []
-            let expired = waiters.filter { $0.deadline <= now }
-            waiters.removeAll { $0.deadline <= now }
-            effects += expired.map { .resume($0.id, .unavailable(retryAfter: rules.firstBackoff)) }
-            if !isFetching, let nextFetch, nextFetch <= now { effects += beginFetch() }
-            return effects + timer()
-        }
-
-        private func refuseFetch(to id: WaiterID) -> [Effect] {
-            [.report(.unknownKeyFetchRefused), .resume(id, .unavailable(retryAfter: rules.unknownKeyWindow))]
-        }
-
-        /// Leaves only the waiters whom the fetch that has just ended did not serve, and begins another for them.
-        private mutating func fetchForLateWaiters() -> [Effect] {
-            waiters = waiters.filter(\.needsAnotherFetch).map { waiter in
-                Waiter(id: waiter.id, need: waiter.need, deadline: waiter.deadline, cameLate: false)
+            if omitted.dropExpired(now: now), let snapshot, let answer {
+                effects = publish(
+                    makeSnapshot(
+                        answer, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil,
+                        usableUntil: snapshot.usableUntil))
             }
-            return waiters.isEmpty ? [] : beginFetch()
+            if let deadline = waiters.firstDeadline, deadline <= now {
+                let expired = waiters.remove { [now] in $0.deadline <= now }
+                effects += expired.map { .resume($0.id, .unavailable(retryAfter: rules.firstBackoff)) }
+            }
+            if fetch == nil, let nextFetch, nextFetch <= now { effects += beginFetch(plannedMode) }
+            return settled(effects)
         }
 
-        private func makeSnapshot(_ fetched: FetchedKeys, fetchedAt: MonotonicTime) -> KeySnapshot {
-            let said = fetched.lifetime ?? rules.minimumLifetime
-            let lifetime = min(max(said, rules.minimumLifetime), rules.maximumLifetime)
-            return KeySnapshot(
-                version: (snapshot?.version ?? 0) + 1, keys: fetched.keys, algorithms: fetched.algorithms,
-                source: fetched.source, fetchedAt: fetchedAt, fetchedAtUnixSeconds: fetched.fetchedAtUnixSeconds,
-                freshUntil: fetchedAt + lifetime, usableUntil: fetchedAt + lifetime + rules.staleFor)
+        // MARK: Keys
+
+        /// Whether the fallback's keys are better than none.
+        private var needsFallback: Bool {
+            rules.hasFallback && (snapshot.map { $0.source == .file || !$0.isUsable(at: now) } ?? true)
         }
 
-        private mutating func beginFetch() -> [Effect] {
-            isFetching = true
+        private func lifetime(of fetched: FetchedKeys) -> Interval {
+            min(max(fetched.lifetime ?? rules.minimumLifetime, rules.minimumLifetime), rules.maximumLifetime)
+        }
+
+        private func makeSnapshot(
+            _ fetched: FetchedKeys, fetchedAt: MonotonicTime, freshUntil: MonotonicTime, usableUntil: MonotonicTime
+        ) -> KeySnapshot {
+            KeySnapshot(
+                version: (snapshot?.version ?? 0) + 1, fetched, omitted: omitted.keys, fetchedAt: fetchedAt,
+                freshUntil: freshUntil, usableUntil: usableUntil)
+        }
+
+        private mutating func publish(_ current: KeySnapshot) -> [Effect] {
+            let hasChanged = snapshot?.fingerprint != current.fingerprint
+            snapshot = current
+            return [.publish(current)] + (hasChanged ? [.report(.keysChanged(keyIDs: current.keyIDs))] : [])
+        }
+
+        private mutating func noteOmissions(by fetched: FetchedKeys, isStrict: Bool) {
+            // What an operator has asked for or written down is not doubted, nor are keys missed that nobody could use.
+            guard !isStrict, fetched.source == .network, let snapshot, snapshot.source != .file,
+                snapshot.isUsable(at: now)
+            else { return omitted.dropAll() }
+            guard !fetched.isConfirmation else { return }
+            omitted.compare(fetched.keys, with: snapshot.keys, until: now + rules.graceForOmittedKeys)
+        }
+
+        // MARK: Fetches
+
+        /// A confirmation will do only while nothing is in doubt: a server may answer conditional requests wrongly or not at
+        /// all, and validators may lie, so none is trusted after a failure, nor for longer than keys live.
+        private var plannedMode: FetchMode {
+            let isSeenWholeLately = lastWholeAnswer.map { now - $0 < rules.maximumLifetime } ?? false
+            return omitted.isEmpty && consecutiveFailures == 0 && isSeenWholeLately ? .revalidate : .reload
+        }
+
+        private mutating func beginFetch(_ mode: FetchMode, isStrict: Bool = false) -> [Effect] {
+            fetch = Fetch(isStrict: isStrict)
             nextFetch = nil
-            return [.startFetch]
-        }
-
-        private func timer() -> [Effect] {
-            let times = waiters.map(\.deadline) + [nextFetch].compactMap(\.self)
-            return times.min().map { [.setTimer($0)] } ?? []
+            return [.startFetch(mode)]
         }
 
         /// Exponential with full jitter: anything between nothing and the exponential bound, but for a floor that keeps
@@ -214,24 +294,47 @@ extension KeyStore {
             return max(bound * Double.random(in: 0..<1, using: &random), rules.minimumBackoff)
         }
 
-        private mutating func spendUnknownKeyFetch(now: MonotonicTime) -> Bool {
-            let window = rules.unknownKeyWindow
-            spentFetches.removeAll { now - $0 >= window }
-            guard spentFetches.count < rules.unknownKeyFetches else { return false }
-            spentFetches.append(now)
-            return true
+        // MARK: Waiters
+
+        private mutating func resumeThoseWithoutKeys() -> [Effect] {
+            waiters.remove(where: \.needsAnyKeys).map { .resume($0.id, .changed) }
         }
 
-        private mutating func remember(missing keyID: String, now: MonotonicTime) {
-            forgetOldEntries(now: now)
-            if missingKeyIDs.count < rules.rememberedMissingKeys {
-                missingKeyIDs[ExactString(keyID)] = now
+        /// Begins another fetch for those whom the one that has just ended did not serve.
+        private mutating func fetchForLateWaiters() -> [Effect] {
+            guard !waiters.isEmpty else { return [] }
+            waiters.fetchBegan()
+            return beginFetch(.reload, isStrict: true)
+        }
+
+        // MARK: Time
+
+        private mutating func advance(to time: MonotonicTime) { now = max(now, time) }
+
+        /// What every event ends with: a change of state is told, and the timer set for whatever is due next.
+        ///
+        /// - Parameter readingFallback: whether the fallback, where there is need of it, is to be read; when the last keys
+        ///   have just become unusable, it is in any case.
+        private mutating func settled(_ effects: [Effect], readingFallback: Bool = false) -> [Effect] {
+            var effects = effects
+            let state = KeyState(snapshot, at: now)
+            let hasChanged = state != reportedState
+            reportedState = state
+            if hasChanged { effects.append(.report(.stateChanged(state))) }
+            if needsFallback, readingFallback || (hasChanged && state == .unavailable) { effects.append(.readFallback) }
+            if let due = nextDue(state) { effects.append(.setTimer(due)) }
+            return effects
+        }
+
+        private func nextDue(_ state: KeyState) -> MonotonicTime? {
+            var times = [waiters.firstDeadline, nextFetch, omitted.firstEnd].compactMap(\.self)
+            // A moment later they are past it.
+            switch state {
+            case .ready: if let snapshot { times.append(snapshot.freshUntil + Interval(milliseconds: 1)) }
+            case .stale: if let snapshot { times.append(snapshot.usableUntil + Interval(milliseconds: 1)) }
+            case .unavailable: break
             }
-        }
-
-        private mutating func forgetOldEntries(now: MonotonicTime) {
-            guard missingKeyIDs.contains(where: { now - $0.value >= rules.missingKeyMemory }) else { return }
-            missingKeyIDs = missingKeyIDs.filter { now - $0.value < rules.missingKeyMemory }
+            return times.min()
         }
     }
 }

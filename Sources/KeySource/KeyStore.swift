@@ -1,4 +1,5 @@
 package import Clocks
+private import JOSE
 package import NIOCore
 package import NIOPosix
 
@@ -8,6 +9,7 @@ package import NIOPosix
 package final class KeyStore: Sendable {
     package let loop: any EventLoop
     private let fetcher: any KeyFetching
+    private let fallback: (any KeyFetching)?
     private let archive: KeyArchive?
     private let threads: NIOThreadPool
     private let state: NIOLoopBoundBox<State>
@@ -26,17 +28,25 @@ package final class KeyStore: Sendable {
         var lastFailureAtUnixSeconds: Int64?
     }
 
+    /// A timer is set no further ahead than this: it doesn't count the time that the machine is suspended.
+    private static let longestTimer = TimeAmount.seconds(60)
+    private static let longestLoad = TimeAmount.seconds(2)
+
     /// - Parameters:
+    ///   - fallback: has the keys that serve while `fetcher` has given none.
     ///   - archive: where the last good keys are kept over a restart; `nil`: nowhere.
     ///   - threads: for the archive's work, which blocks.
     ///   - loop: where the store's state lives; not one that serves requests.
     ///   - onEvent: called on that loop.
     package init(
-        rules: KeyRules, fetcher: any KeyFetching, archive: KeyArchive?, threads: NIOThreadPool, on loop: any EventLoop,
-        onEvent: @escaping @Sendable (KeyEvent) -> Void
+        rules: KeyRules, fetcher: any KeyFetching, fallback: (any KeyFetching)? = nil, archive: KeyArchive?,
+        threads: NIOThreadPool, on loop: any EventLoop, onEvent: @escaping @Sendable (KeyEvent) -> Void
     ) {
+        var rules = rules
+        rules.hasFallback = fallback != nil
         self.loop = loop
         self.fetcher = fetcher
+        self.fallback = fallback
         self.archive = archive
         self.threads = threads
         self.onEvent = onEvent
@@ -59,30 +69,39 @@ package final class KeyStore: Sendable {
         guard let archive else {
             return loop.submit { self.run(self.state.value.machine.start(now: self.now())) }
         }
-        return threads.runIfActive(eventLoop: loop) {
+        let loaded = threads.runIfActive(eventLoop: loop) {
             do throws(KeyArchive.Refusal) {
                 return Result<_, KeyArchive.Refusal>.success(
                     try archive.load(nowUnixSeconds: SystemClocks.unixSeconds()))
             } catch {
                 return .failure(error)
             }
-        }.map { self.start(with: $0) }
+        }
+        let started = loop.makePromise(of: Void.self)
+        loaded.map { self.restore($0) }.whenComplete { _ in started.succeed() }
+        // A disk that hangs must not keep the service from starting.
+        let timer = loop.scheduleTask(in: Self.longestLoad) { started.succeed() }
+        return started.futureResult.map {
+            timer.cancel()
+            self.run(self.state.value.machine.start(now: self.now()))
+        }
     }
 
-    private func start(with found: Result<KeyArchive.Restored?, KeyArchive.Refusal>) {
+    private func restore(_ found: Result<KeyArchive.Restored?, KeyArchive.Refusal>) {
         switch found {
         case .success(let restored?):
-            run(state.value.machine.restored(restored.keys, age: restored.age, now: now()))
+            run(
+                state.value.machine.restored(
+                    restored.keys, omitted: restored.omitted, age: restored.age, now: now()))
         case .success(nil): break
         case .failure(let refusal): onEvent(.archiveRefused(reason: refusal.reason))
         }
-        run(state.value.machine.start(now: now()))
     }
 
-    private func keep(_ keys: FetchedKeys, lifetime: Interval) {
+    private func keep(_ keys: FetchedKeys, omitted: [JWK], lifetime: Interval) {
         guard let archive else { return }
         threads.submit { state in
-            guard case .active = state, !archive.save(keys, lifetime: lifetime) else { return }
+            guard case .active = state, !archive.save(keys, omitted: omitted, lifetime: lifetime) else { return }
             self.loop.execute { self.onEvent(.archiveFailed) }
         }
     }
@@ -128,7 +147,8 @@ package final class KeyStore: Sendable {
         var delivered: EventLoopFuture<Void>?
         for effect in effects {
             switch effect {
-            case .startFetch: startFetch()
+            case .startFetch(let mode): startFetch(mode)
+            case .readFallback: readFallback()
             case .publish(let snapshot):
                 delivered = .andAllComplete(state.value.subscribers.map { $0(snapshot) }, on: loop)
             case .resume(let id, let outcome):
@@ -138,17 +158,17 @@ package final class KeyStore: Sendable {
                 } else {
                     promise.succeed(outcome)
                 }
-            case .keep(let keys, let lifetime): keep(keys, lifetime: lifetime)
+            case .keep(let keys, let omitted, let lifetime): keep(keys, omitted: omitted, lifetime: lifetime)
             case .report(let event): onEvent(event)
             case .setTimer(let time): setTimer(time)
             }
         }
     }
 
-    private func startFetch() {
+    private func startFetch(_ mode: FetchMode) {
         Task {
             do throws(FetchFailure) {
-                let fetched = try await fetcher.fetch()
+                let fetched = try await fetcher.fetch(mode)
                 loop.execute { self.run(self.state.value.machine.fetchSucceeded(fetched, now: self.now())) }
             } catch {
                 loop.execute {
@@ -159,10 +179,22 @@ package final class KeyStore: Sendable {
         }
     }
 
+    private func readFallback() {
+        guard let fallback else { return }
+        Task {
+            do throws(FetchFailure) {
+                let keys = try await fallback.fetch(.reload)
+                loop.execute { self.run(self.state.value.machine.fellBack(keys, now: self.now())) }
+            } catch {
+                loop.execute { self.run(self.state.value.machine.fallbackFailed(error, now: self.now())) }
+            }
+        }
+    }
+
     private func setTimer(_ time: MonotonicTime) {
         state.value.timer?.cancel()
         let delay = TimeAmount.milliseconds(max(time.milliseconds - now().milliseconds, 0))
-        state.value.timer = loop.scheduleTask(in: delay) {
+        state.value.timer = loop.scheduleTask(in: min(delay, Self.longestTimer)) {
             self.run(self.state.value.machine.timerFired(now: self.now()))
         }
     }
@@ -178,12 +210,6 @@ package final class KeyStore: Sendable {
             self.state.value.waiters = [:]
         }
     }
-}
-
-/// Brings a provider's keys home, from wherever they are.
-package protocol KeyFetching: Sendable {
-    /// Fetches once. Always returns, within a bound of the fetcher's own.
-    func fetch() async throws(FetchFailure) -> FetchedKeys
 }
 
 /// The state of a key store at one moment.

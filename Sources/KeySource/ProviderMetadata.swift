@@ -4,7 +4,7 @@ private import JSON
 /// What a verifier needs of a provider's discovery document (OpenID Connect Discovery 1.0, section 3).
 package struct ProviderMetadata: Sendable, Equatable {
     package let jwksURI: String
-    /// The supported ones of `id_token_signing_alg_values_supported`; all that are supported, where it is absent.
+    /// The supported ones of `id_token_signing_alg_values_supported`, maybe none; all that are supported, where it is absent.
     package let algorithms: Set<SignatureAlgorithm>
 
     /// Reads a discovery document.

@@ -9,6 +9,8 @@ package final class KeyTelemetry: Sendable {
     struct Counts {
         /// Fetches by provider and the phase in which they failed; `nil` where they succeeded.
         var fetches: [Fetch: Int] = [:]
+        /// Fetches that an unknown `kid` caused, by provider.
+        var unknownKeyFetches: [String: Int] = [:]
         /// Fetches for an unknown `kid` that the budget did not allow, by provider.
         var refusals: [String: Int] = [:]
     }
@@ -24,6 +26,7 @@ package final class KeyTelemetry: Sendable {
     package func record(_ event: KeyEvent, provider: String) {
         switch event {
         case .fetched: count(provider, failedPhase: nil)
+        case .unknownKeyFetchSpent: counts.withLock { $0.unknownKeyFetches[provider, default: 0] += 1 }
         case .unknownKeyFetchRefused: counts.withLock { $0.refusals[provider, default: 0] += 1 }
         case .fetchFailed(let failure, let isFirst):
             count(provider, failedPhase: failure.phase)
@@ -38,6 +41,14 @@ package final class KeyTelemetry: Sendable {
             log.write(
                 .warning, "kept keys are not used", [("provider", .text(provider)), ("reason", .text(reason))])
         case .archiveFailed: log.write(.warning, "keys can't be kept on disk", [("provider", .text(provider))])
+        case .fallbackFailed(let failure):
+            log.write(
+                .warning, "fallback keys can't be read",
+                [("provider", .text(provider)), ("reason", .text(failure.message))])
+        case .stateChanged(let state):
+            log.write(
+                state == .ready ? .info : .warning, "keys state",
+                [("provider", .text(provider)), ("state", .text(state.rawValue))])
         case .recovered: log.write(.info, "keys can be fetched again", [("provider", .text(provider))])
         case .keysChanged(let keyIDs):
             log.write(

@@ -8,7 +8,7 @@ internal import KeySource
 struct MetricsPage {
     let providers: [Provider]
     let loops: LoopMetrics
-    let snapshots: [KeySnapshot?]
+    let statuses: [KeyStatus]
     let keyCounts: KeyTelemetry.Counts
     let openConnections: Int
     let requestsInFlight: Int
@@ -16,6 +16,7 @@ struct MetricsPage {
     let droppedLogBytes: Int
     let version: String
     let now: MonotonicTime
+    let unixMilliseconds: Int64
 
     func text() -> [UInt8] {
         var page = PrometheusText()
@@ -56,7 +57,7 @@ struct MetricsPage {
     }
 
     private func writeKeys(to page: inout PrometheusText) {
-        let kept = zip(providers, snapshots).map { (id: $0.policy.id, snapshot: $1) }
+        let kept = zip(providers, statuses).map { (id: $0.policy.id, snapshot: $1.snapshot) }
         page.metric("assay_keys_state", .gauge, "1 for the state that a provider's keys are in, else 0.")
         for (id, snapshot) in kept {
             let current = KeyState(snapshot, at: now)
@@ -79,6 +80,25 @@ struct MetricsPage {
         for case (let id, let snapshot?) in kept {
             page.sample("assay_keys_usable", [("provider", id)], snapshot.keys.keys.count { $0.isUsable })
         }
+        page.metric(
+            "assay_keys_hash", .gauge, "48 bits of a hash of the keys in use: the same keys have the same number.")
+        for case (let id, let snapshot?) in kept {
+            page.sample("assay_keys_hash", [("provider", id)], Int(snapshot.fingerprint))
+        }
+        page.metric(
+            "assay_keys_omitted", .gauge, "Keys in use that the provider's last answer left out, for now or for good.")
+        for case (let id, let snapshot?) in kept {
+            page.sample("assay_keys_omitted", [("provider", id)], snapshot.omittedKeyCount)
+        }
+        page.metric(
+            "assay_keys_next_fetch_timestamp_seconds", .gauge,
+            "When keys are to be fetched next; absent while they are being fetched.")
+        for (provider, status) in zip(providers, statuses) {
+            guard let pause = status.nextFetchIn else { continue }
+            page.sample(
+                "assay_keys_next_fetch_timestamp_seconds", [("provider", provider.policy.id)],
+                Int((unixMilliseconds + pause.milliseconds) / 1000))
+        }
         writeFetches(to: &page)
     }
 
@@ -91,6 +111,10 @@ struct MetricsPage {
                     ("provider", fetch.provider), ("result", fetch.failedPhase == nil ? "success" : "failure"),
                     ("phase", fetch.failedPhase?.rawValue ?? ""),
                 ], count)
+        }
+        page.metric("assay_unknown_key_fetches_total", .counter, "Fetches of keys that an unknown kid caused.")
+        for (provider, count) in keyCounts.unknownKeyFetches {
+            page.sample("assay_unknown_key_fetches_total", [("provider", provider)], count)
         }
         page.metric(
             "assay_unknown_key_fetches_refused_total", .counter,

@@ -1,14 +1,13 @@
-internal import Clocks
-internal import KeySource
+package import Clocks
 
 /// Whether a provider's keys can verify.
-enum KeyState: String {
+package enum KeyState: String, Sendable, CaseIterable {
     case ready
     /// Past their lifetime, and kept because the provider can't be reached.
     case stale
     case unavailable
 
-    init(_ snapshot: KeySnapshot?, at now: MonotonicTime) {
+    package init(_ snapshot: KeySnapshot?, at now: MonotonicTime) {
         guard let snapshot, snapshot.isUsable(at: now) else {
             self = .unavailable
             return

@@ -1,0 +1,38 @@
+/// A block of IP addresses in CIDR notation, or a single address.
+package struct AddressBlock: Sendable, Equatable {
+    /// 4 or 16.
+    private let octets: [UInt8]
+    private let prefixLength: Int
+
+    /// Reads `10.0.0.0/8`, `fd00::/8` or `192.168.1.7`; `nil` for anything else, bits behind the prefix among it: whoever
+    /// writes `10.1.2.3/8` may have meant another block.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let octets = AddressVetting.octets(String(parts[0])) else { return nil }
+        var prefixLength = octets.count * 8
+        if parts.count == 2 {
+            guard let length = Int(parts[1]), String(length) == parts[1], (0...prefixLength).contains(length) else {
+                return nil
+            }
+            prefixLength = length
+        }
+        self.octets = octets
+        self.prefixLength = prefixLength
+        guard (prefixLength..<octets.count * 8).allSatisfy({ !Self.bit($0, of: octets) }) else { return nil }
+        // No address is ever found in one: it counts as the IPv4 address that it maps.
+        guard !AddressVetting.isMappedIPv4(octets) else { return nil }
+    }
+
+    /// Whether every address of its family belongs to it.
+    package var isEverything: Bool { prefixLength == 0 }
+
+    /// Whether an address in text belongs to the block. An IPv4-mapped IPv6 address is the IPv4 address that it maps.
+    func contains(_ address: String) -> Bool {
+        guard var other = AddressVetting.octets(address) else { return false }
+        if AddressVetting.isMappedIPv4(other) { other = Array(other.suffix(4)) }
+        guard other.count == octets.count else { return false }
+        return (0..<prefixLength).allSatisfy { Self.bit($0, of: octets) == Self.bit($0, of: other) }
+    }
+
+    private static func bit(_ index: Int, of octets: [UInt8]) -> Bool { octets[index / 8] >> (7 - index % 8) & 1 == 1 }
+}

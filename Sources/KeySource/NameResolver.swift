@@ -1,0 +1,61 @@
+private import Glibc
+private import NIOPosix
+private import Synchronization
+
+/// Finds the addresses of hosts for one provider, by the system's resolver.
+///
+/// The resolver blocks its thread for as long as it likes. Each provider has one, made at start, so that a name server that
+/// hangs holds up nobody but those who ask it, and can't use up the machine's threads either.
+final class NameResolver: Sendable {
+    private let thread = NIOThreadPool(numberOfThreads: 1)
+    private let underWay = Mutex<[String: Task<[String], Never>]>([:])
+
+    init() { thread.start() }
+
+    deinit { thread.shutdownGracefully { _ in } }
+
+    /// The addresses in text, in the order in which the system would try them. Who asks while the same name is being resolved
+    /// already shares the answer.
+    ///
+    /// - Throws: ``FetchFailure`` of the phase `dns`.
+    func addresses(of host: String) async throws(FetchFailure) -> [String] {
+        let lookup = underWay.withLock { underWay in
+            if let lookup = underWay[host] { return lookup }
+            let lookup = Task { [thread] in
+                let addresses = (try? await thread.runIfActive { Self.lookUp(host) }) ?? []
+                self.underWay.withLock { $0[host] = nil }
+                return addresses
+            }
+            underWay[host] = lookup
+            return lookup
+        }
+        let addresses = await lookup.value
+        guard !addresses.isEmpty else { throw FetchFailure(.dns, "the host name has no address") }
+        return addresses
+    }
+
+    private static func lookUp(_ host: String) -> [String] {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var found: UnsafeMutablePointer<addrinfo>?
+        guard unsafe getaddrinfo(host, nil, &hints, &found) == 0 else { return [] }
+        defer { unsafe freeaddrinfo(found) }
+        var addresses: [String] = []
+        var next = unsafe found
+        while let entry = unsafe next {
+            if let address = unsafe text(of: entry.pointee) { addresses.append(address) }
+            unsafe next = entry.pointee.ai_next
+        }
+        return addresses
+    }
+
+    /// `nil` for what is no IP address, or one that counts on one link only.
+    @unsafe private static func text(of entry: addrinfo) -> String? {
+        var buffer = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        let status = unsafe getnameinfo(
+            entry.ai_addr, entry.ai_addrlen, &buffer, socklen_t(buffer.count), nil, 0, NI_NUMERICHOST)
+        guard status == 0 else { return nil }
+        let text = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return text.contains("%") ? nil : text
+    }
+}

@@ -1,0 +1,61 @@
+internal import Glibc
+
+/// A small regular file, read whole.
+struct SmallFile {
+    let bytes: [UInt8]
+    /// What changes when the file does, or another takes its name.
+    let version: Version
+    let owner: uid_t
+    let mode: mode_t
+
+    struct Version: Equatable {
+        let device: dev_t
+        let inode: ino_t
+        let size: Int
+        /// Not the time of modification, which tools set back when they copy.
+        let changed: (seconds: Int, nanoseconds: Int)
+
+        fileprivate init(_ status: stat) {
+            device = status.st_dev
+            inode = status.st_ino
+            size = Int(status.st_size)
+            changed = (status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
+        }
+
+        static func == (left: Version, right: Version) -> Bool {
+            left.device == right.device && left.inode == right.inode && left.size == right.size
+                && left.changed == right.changed
+        }
+    }
+
+    enum Failure: Error, Equatable {
+        case notThere, notOpened, notRegular, tooLarge, notRead
+    }
+
+    /// Reads the file at a path.
+    ///
+    /// - Throws: ``Failure``.
+    init(path: String, maximumSize: Int, followingLinks: Bool) throws(Failure) {
+        // O_NONBLOCK: a pipe in the file's place must not hold us up.
+        let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followingLinks ? 0 : O_NOFOLLOW)
+        let file = unsafe open(path, flags)
+        guard file >= 0 else { throw errno == ENOENT ? .notThere : .notOpened }
+        defer { close(file) }
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0 else { throw .notRead }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+        guard status.st_size <= maximumSize else { throw .tooLarge }
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        guard unsafe read(file, &bytes, bytes.count) == bytes.count else { throw .notRead }
+        self.bytes = bytes
+        version = Version(status)
+        owner = status.st_uid
+        mode = status.st_mode
+    }
+
+    /// What the file at a path is now, without reading it; `nil` where there is none to be seen.
+    static func version(atPath path: String) -> Version? {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? Version(status) : nil
+    }
+}
