@@ -3,8 +3,9 @@ internal import NIOHTTP1
 
 /// One HTTP/1.1 connection: gathers requests, has them answered one after the other, and writes the answers in order.
 ///
-/// A request that can be answered at once is answered before the next byte is looked at. While one waits, nothing more is
-/// read: what has been decoded already is queued, and what has not stays in the socket.
+/// A request that can be answered at once is answered before the next byte is looked at. While one waits, or the other side
+/// does not take its answers, nothing more is read: what has been decoded already is queued, what has been read waits at the
+/// gate, and the rest stays in the socket.
 final class HTTPConnection: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = Never
@@ -12,10 +13,11 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private let responder: any HTTPResponder
     private let table: ConnectionTable
-    private let counts: ListenerCounts
     private let limits: ListenerLimits
+    private var account: ConnectionAccount
 
     private var context: ChannelHandlerContext?
+    var gate: ByteGate?
     private var phase = Phase.idle
     private var head: HTTPRequestHead?
     private var body: ByteBuffer?
@@ -25,13 +27,14 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var queue = CircularBuffer<HTTPServerRequestPart>()
     /// What is wrong with the bytes behind ``queue``.
     private var faultBehindQueue: HTTPFault?
-    private var isCountedAsConnection = true
-    private var isCountedInFlight = false
-    /// Bytes of an unfinished body that ``counts`` knows of.
-    private var heldBytes = 0
     private var wantsRead = false
     private var hasUnflushedWrites = false
     private var isInputClosed = false
+    /// Requests answered since the event loop last had a chance to look after other connections.
+    private var answersInTurn = 0
+    private var isResumeScheduled = false
+    /// Bytes of answers that the other side had not taken when its time to do so began.
+    private var untakenBytes = 0
     /// The tick of ``table`` at which patience ends.
     private(set) var deadline: Int
 
@@ -42,20 +45,28 @@ final class HTTPConnection: ChannelDuplexHandler {
         case reading
         /// A whole request waits for its answer.
         case answering
-        /// The last answer has been written; what still comes in is dropped, so that closing does not cut the answer off.
-        case closing
+        /// The last answer is on its way; what still comes in is dropped.
+        case writing
+        /// The last answer has gone, and our half is closed: closing the other at once, with bytes unread, would reset the
+        /// connection and might take the answer with it.
+        case lingering
     }
 
     /// How long after the last answer the other side may take to close.
     private static let lingerSeconds: Int64 = 2
+    private static let answersATurn = 64
+    /// What a part of a request takes in ``queue``, about.
+    private static let queuedPartSize = 512
+    /// Who takes less than this of its answers in the time that a request has is let go.
+    private static let leastTakenBytes = 64 * 1024
 
     init(
         responder: any HTTPResponder, table: ConnectionTable, counts: ListenerCounts, limits: ListenerLimits
     ) {
         self.responder = responder
         self.table = table
-        self.counts = counts
         self.limits = limits
+        account = ConnectionAccount(counts)
         deadline = table.tick(inSeconds: limits.idleTimeoutSeconds)
     }
 
@@ -64,28 +75,45 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         table.insert(self)
-        if !counts.admitConnection() {
-            isCountedAsConnection = false
-            refuse(.overloaded)
+        switch account.open() {
+        case .admitted: break
+        case .refused: refuse(.overloaded)
+        case .none: close()
         }
         context.fireChannelActive()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         table.remove(self)
-        if isCountedAsConnection { counts.connectionClosed() }
-        leaveFlight()
-        phase = .closing
-        queue.removeAll()
+        phase = .lingering
+        forgetRequests()
+        account.close()
         context.fireChannelInactive()
     }
 
     // MARK: Reading
 
-    /// Bytes have come, before the decoder saw them. Returns whether it should.
-    func bytesArrived() -> Bool {
+    private var isWritable: Bool { context?.channel.isWritable ?? false }
+    private var isEnding: Bool { phase == .writing || phase == .lingering }
+
+    /// Whether the next part can be taken now: nothing is being answered, the other side takes its answers, and the event
+    /// loop's other connections have not waited too long.
+    private var canGoOn: Bool {
+        phase != .answering && !isEnding && isWritable && answersInTurn < Self.answersATurn
+    }
+
+    /// Whether anything that has come in is still to be looked at.
+    private var hasMore: Bool { !queue.isEmpty || gate?.hasMore == true || faultBehindQueue != nil }
+
+    /// Whether the decoder should see more bytes now.
+    var takesBytes: Bool {
+        if isEnding || faultBehindQueue != nil { gate?.drop() }
+        return canGoOn && queue.isEmpty
+    }
+
+    /// Bytes are about to be decoded.
+    func bytesArrive() {
         if phase == .idle { startReading() }
-        return phase != .closing
     }
 
     private func startReading() {
@@ -93,40 +121,37 @@ final class HTTPConnection: ChannelDuplexHandler {
         deadline = table.tick(inSeconds: limits.requestTimeoutSeconds)
     }
 
-    /// Whether what comes in has to wait: for the answer to what came before, or for the other side to take the answers it
-    /// has.
-    private var mustWait: Bool { phase == .answering || !queue.isEmpty || context?.channel.isWritable == false }
-
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
-        if mustWait {
-            queue.append(part)
-        } else {
+        if canGoOn, queue.isEmpty {
             take(part)
+        } else if !isEnding {
+            queue.append(part)
         }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Only now does a request that is not yet whole count as one under way, and its body as memory that it holds.
-        if head != nil, phase == .reading, !enterFlight() || !holdBody() { refuse(.overloaded) }
+        // Only now does a request that is not yet whole count as one under way.
+        if head != nil, phase == .reading { account.beginReading() }
+        pause()
         flush()
     }
 
     func read(context: ChannelHandlerContext) {
-        if mustWait {
-            wantsRead = true
-        } else {
+        if isEnding || (canGoOn && !hasMore) {
             context.read()
+        } else {
+            wantsRead = true
         }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        if context.channel.isWritable {
-            if phase == .idle { deadline = table.tick(inSeconds: limits.idleTimeoutSeconds) }
-            resume()
+        if isWritable {
+            if phase == .idle || phase == .reading { setDeadline() }
+            // Not now: the channel is in the middle of writing.
+            scheduleResume()
         } else if phase != .answering {
-            // Whoever does not take answers gets no more of them.
-            deadline = table.tick(inSeconds: limits.requestTimeoutSeconds)
+            expectAnswersToBeTaken()
         }
         context.fireChannelWritabilityChanged()
     }
@@ -134,7 +159,11 @@ final class HTTPConnection: ChannelDuplexHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? ChannelEvent, event == .inputClosed {
             isInputClosed = true
-            if phase != .answering, queue.isEmpty { close() }
+            switch phase {
+            case .idle, .reading: if !hasMore { end() }
+            case .answering, .writing: break
+            case .lingering: close()
+            }
         }
         context.fireUserInboundEventTriggered(event)
     }
@@ -142,17 +171,16 @@ final class HTTPConnection: ChannelDuplexHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard let error = error as? HTTPParserError else { return close() }
         let fault: HTTPFault = error == .headerOverflow ? .headersTooLarge : .malformed
-        if phase == .answering || !queue.isEmpty {
+        if canGoOn, queue.isEmpty {
+            refuse(fault)
+        } else if !isEnding {
             // Those that came before are still to be answered.
             faultBehindQueue = fault
-        } else {
-            refuse(fault)
-            flush()
         }
     }
 
     private func take(_ part: HTTPServerRequestPart) {
-        guard phase != .closing else { return }
+        guard !isEnding else { return }
         switch part {
         case .head(let head): begin(head)
         case .body(let bytes):
@@ -168,9 +196,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         isUnderWay = !responder.isStopping
         guard head.isUnambiguous else { return refuse(.malformed) }
         bodyLimit = responder.bodyLimit(for: head)
-        if let announced = head.headers.first(name: "Content-Length").flatMap(Int.init), announced > bodyLimit {
-            return refuse(.bodyTooLarge)
-        }
+        if let length = head.contentLength, length > bodyLimit { return refuse(.bodyTooLarge) }
         if head.version.minor > 0, head.headers.first(name: "Expect")?.lowercased() == "100-continue", let context {
             var buffer = context.channel.allocator.buffer(capacity: 32)
             buffer.writeStaticString("HTTP/1.1 100 Continue\r\n\r\n")
@@ -187,7 +213,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         switch responder.respond(to: request) {
         case .now(let response): finish(response)
         case .later(let begin):
-            guard enterFlight() else { return refuse(.overloaded) }
+            guard account.beginWaiting() else { return refuse(.overloaded) }
             phase = .answering
             deadline = .max
             let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
@@ -204,43 +230,29 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func finish(_ response: HTTPResponse) {
         guard let head else { return }
-        leaveFlight()
-        // The decoder reads nothing more after a request to upgrade, which Java's client sends on every first request.
+        account.endRequest()
+        answersInTurn += 1
+        // The decoder reads nothing more after a request to upgrade, which Java's client sends on every first request; and
+        // HTTP/1.0 keeps connections only for those who are told so in a way of its own.
         let closes =
-            response.closesConnection || !head.isKeepAlive || (isInputClosed && queue.isEmpty)
-            || head.method == .CONNECT || head.headers.contains(name: "Upgrade")
+            response.closesConnection || !head.isKeepAlive || head.version.minor == 0
+            || (isInputClosed && !hasMore) || head.method == .CONNECT || head.headers.contains(name: "Upgrade")
         write(response, closes: closes, omitsBody: head.method == .HEAD)
         self.head = nil
         if closes {
-            linger()
+            end()
         } else {
             phase = .idle
-            deadline = table.tick(inSeconds: limits.idleTimeoutSeconds)
+            setDeadline()
         }
     }
 
     /// Answers a request that was not read to its end, and no other after it.
     private func refuse(_ fault: HTTPFault) {
-        guard phase != .closing else { return }
-        leaveFlight()
+        guard !isEnding else { return }
+        account.endRequest()
         write(responder.respond(to: fault, head: head), closes: true, omitsBody: head?.method == .HEAD)
-        head = nil
-        body = nil
-        linger()
-    }
-
-    /// Goes on with what had to wait for an answer, or for the other side to take the answers it has.
-    private func resume() {
-        guard let context else { return }
-        while phase != .answering, context.channel.isWritable, let part = queue.popFirst() {
-            take(part)
-        }
-        if phase != .answering, queue.isEmpty, let fault = faultBehindQueue { refuse(fault) }
-        flush()
-        if wantsRead, !mustWait {
-            wantsRead = false
-            context.read()
-        }
+        end()
     }
 
     private func write(_ response: HTTPResponse, closes: Bool, omitsBody: Bool) {
@@ -258,65 +270,109 @@ final class HTTPConnection: ChannelDuplexHandler {
         context?.flush()
     }
 
+    // MARK: Waiting
+
+    /// Has what could not be taken wait, counted, and come back to it in a later turn.
+    private func pause() {
+        guard !isEnding else { return }
+        let held = (body?.readableBytes ?? 0) + (gate?.heldBytes ?? 0) + queue.count * Self.queuedPartSize
+        if !account.hold(held) {
+            gate?.drop()
+            queue.removeAll()
+            if phase == .answering { faultBehindQueue = .overloaded } else { return refuse(.overloaded) }
+        }
+        if answersInTurn >= Self.answersATurn || (canGoOn && hasMore) { scheduleResume() } else { answersInTurn = 0 }
+    }
+
+    private func scheduleResume() {
+        guard let context, !isResumeScheduled else { return }
+        isResumeScheduled = true
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        context.eventLoop.execute {
+            bound.value.isResumeScheduled = false
+            bound.value.answersInTurn = 0
+            bound.value.resume()
+        }
+    }
+
+    /// Goes on with what had to wait for an answer, for the other side to take the answers it has, or for its turn.
+    private func resume() {
+        while canGoOn, let part = queue.popFirst() { take(part) }
+        gate?.open()
+        if canGoOn, queue.isEmpty, let fault = faultBehindQueue { refuse(fault) }
+        if isInputClosed, !hasMore, phase == .idle || phase == .reading { end() }
+        pause()
+        flush()
+        if wantsRead, canGoOn, !hasMore {
+            wantsRead = false
+            context?.read()
+        }
+    }
+
+    /// Whoever does not take answers gets no more of them.
+    private func expectAnswersToBeTaken() {
+        untakenBytes = unwrittenBytes
+        deadline = table.tick(inSeconds: limits.requestTimeoutSeconds)
+    }
+
+    /// Bytes of answers that are still here.
+    private var unwrittenBytes: Int {
+        (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    }
+
+    private func setDeadline() {
+        if !isWritable { return expectAnswersToBeTaken() }
+        deadline = table.tick(
+            inSeconds: phase == .idle ? limits.idleTimeoutSeconds : limits.requestTimeoutSeconds)
+    }
+
     // MARK: Ending
 
-    /// Counts the request as one under way, unless there are too many.
-    private func enterFlight() -> Bool {
-        if !isCountedInFlight { isCountedInFlight = counts.admitRequest() }
-        return isCountedInFlight
+    /// Takes nothing more, and closes once the answers have been written.
+    private func end() {
+        guard !isEnding, let context else { return }
+        phase = .writing
+        forgetRequests()
+        expectAnswersToBeTaken()
+        hasUnflushedWrites = false
+        let written = context.eventLoop.makePromise(of: Void.self)
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        written.futureResult.whenSuccess { bound.value.lastAnswerWritten() }
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: written)
+        // What still comes in is read and dropped: unread, it would have the connection reset.
+        if wantsRead { context.read() }
     }
 
-    /// Counts the part of the body that is there, unless all unfinished bodies together hold too much.
-    private func holdBody() -> Bool {
-        let more = (body?.readableBytes ?? 0) - heldBytes
-        guard counts.admitBytes(more) else { return false }
-        heldBytes += more
-        return true
-    }
-
-    private func leaveFlight() {
-        guard isCountedInFlight else { return }
-        isCountedInFlight = false
-        counts.requestEnded(holding: heldBytes)
-        heldBytes = 0
-    }
-
-    /// Closes our half, and waits a little for the other: closing at once, with bytes unread, would reset the connection
-    /// and might take the last answer with it.
-    private func linger() {
-        phase = .closing
-        deadline = table.tick(inSeconds: Self.lingerSeconds)
+    private func forgetRequests() {
+        head = nil
+        body = nil
         queue.removeAll()
-        flush()
-        if isInputClosed {
-            close()
-        } else {
-            context?.close(mode: .output, promise: nil)
-        }
+        faultBehindQueue = nil
+        gate?.drop()
+        _ = account.hold(0)
+    }
+
+    private func lastAnswerWritten() {
+        phase = .lingering
+        guard !isInputClosed else { return close() }
+        deadline = table.tick(inSeconds: Self.lingerSeconds)
+        context?.close(mode: .output, promise: nil)
     }
 
     func deadlinePassed() {
-        switch phase {
-        case .reading where context?.channel.isWritable == true: refuse(.timeout)
-        case .idle, .reading, .answering, .closing: close()
+        let unwritten = unwrittenBytes
+        if phase == .writing || !isWritable, unwritten + Self.leastTakenBytes <= untakenBytes {
+            return expectAnswersToBeTaken()
         }
+        if phase == .reading, isWritable { refuse(.timeout) } else { close() }
     }
 
     func close() { context?.close(promise: nil) }
 
     /// Closes the connection unless something is under way on it.
     func closeIfIdle() {
-        if phase == .idle { close() }
+        if phase == .idle, !hasMore { end() }
     }
 }
 
 @available(*, unavailable) extension HTTPConnection: Sendable {}
-
-extension HTTPRequestHead {
-    /// Whether every reader would see the same request: exactly one Host, but for HTTP/1.0 (RFC 9112, 3.2), which in turn knows
-    /// no transfer codings (6.1).
-    fileprivate var isUnambiguous: Bool {
-        guard version.major == 1 else { return false }
-        return version.minor == 0 ? !headers.contains(name: "Transfer-Encoding") : headers["Host"].count == 1
-    }
-}

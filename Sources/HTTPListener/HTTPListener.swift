@@ -30,6 +30,13 @@ package final class HTTPListener: Sendable {
         let bootstrap = ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // Out of file descriptors, accepting would fail again at once, and again.
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false) { _ in .milliseconds(100) })
+                }
+            }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelOption(.maxMessagesPerRead, value: 4)
@@ -39,7 +46,7 @@ package final class HTTPListener: Sendable {
                     let connection = HTTPConnection(
                         responder: place.responder, table: place.table, counts: counts, limits: limits)
                     try channel.pipeline.syncOperations.addHandlers([
-                        ArrivalHandler(connection),
+                        ByteGate(connection),
                         ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits.decoder)),
                         connection,
                     ])
@@ -71,7 +78,7 @@ package final class HTTPListener: Sendable {
     /// Requests that have begun and not been answered; those answered as soon as they were read never count.
     package var requestsInFlight: Int { counts.requestsInFlight }
     package var openConnections: Int { counts.openConnections }
-    /// Bytes of bodies that are not yet whole.
+    /// Bytes held for requests that are not yet whole, or whose turn has not come.
     package var bufferedBytes: Int { counts.bufferedBytes }
 
     /// Waits until no request is under way, or the time is up.

@@ -3,8 +3,10 @@ private import Synchronization
 /// What a listener counts over all event loops; none of it changes for a request that is answered as soon as it is read.
 final class ListenerCounts: Sendable {
     private let connections = Atomic(0)
-    private let inFlight = Atomic(0)
-    private let bodyBytes = Atomic(0)
+    private let refusals = Atomic(0)
+    private let reading = Atomic(0)
+    private let waiting = Atomic(0)
+    private let heldBytes = Atomic(0)
     private let limits: ListenerLimits
 
     init(limits: ListenerLimits) { self.limits = limits }
@@ -13,19 +15,25 @@ final class ListenerCounts: Sendable {
     func admitConnection() -> Bool { admit(1, to: connections, limits.maximumConnections) }
     func connectionClosed() { connections.subtract(1, ordering: .relaxed) }
 
-    /// Counts a request that could not be answered at once, unless there are too many.
-    func admitRequest() -> Bool { admit(1, to: inFlight, limits.maximumInFlight) }
+    /// Counts a connection that is told that there are too many, unless there are too many of those as well.
+    func admitRefusal() -> Bool { admit(1, to: refusals, limits.maximumRefusals) }
+    func refusalClosed() { refusals.subtract(1, ordering: .relaxed) }
 
-    /// Counts bytes of a body that is not yet whole, unless all such bodies together hold too many.
-    func admitBytes(_ count: Int) -> Bool { admit(count, to: bodyBytes, limits.maximumBuffered) }
+    /// Counts a request that is not yet whole. There is no limit: what it holds is bounded, and so are connections.
+    func readingBegan() { reading.add(1, ordering: .relaxed) }
+    func readingEnded() { reading.subtract(1, ordering: .relaxed) }
 
-    func requestEnded(holding bytes: Int) {
-        inFlight.subtract(1, ordering: .relaxed)
-        bodyBytes.subtract(bytes, ordering: .relaxed)
-    }
+    /// Counts a request that waits for its answer, unless there are too many.
+    func admitWaiting() -> Bool { admit(1, to: waiting, limits.maximumInFlight) }
+    func waitingEnded() { waiting.subtract(1, ordering: .relaxed) }
 
-    var requestsInFlight: Int { inFlight.load(ordering: .relaxed) }
-    var bufferedBytes: Int { bodyBytes.load(ordering: .relaxed) }
+    /// Counts bytes that are held for requests which are not yet whole or whose turn has not come, unless all of them
+    /// together hold too many.
+    func admitBytes(_ count: Int) -> Bool { admit(count, to: heldBytes, limits.maximumBuffered) }
+    func release(bytes: Int) { heldBytes.subtract(bytes, ordering: .relaxed) }
+
+    var requestsInFlight: Int { reading.load(ordering: .relaxed) + waiting.load(ordering: .relaxed) }
+    var bufferedBytes: Int { heldBytes.load(ordering: .relaxed) }
     var openConnections: Int { connections.load(ordering: .relaxed) }
 
     private func admit(_ count: Int, to counter: borrowing Atomic<Int>, _ maximum: Int) -> Bool {

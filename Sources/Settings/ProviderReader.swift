@@ -1,5 +1,6 @@
 private import IDToken
 private import JOSE
+private import KeySource
 internal import Yams
 
 /// Reads one element of `providers`.
@@ -69,17 +70,19 @@ enum ProviderReader {
         return rule
     }
 
-    private static func network(_ section: Section) throws(SettingsError) -> ProviderSettings.Network {
-        var network = ProviderSettings.Network()
+    private static func network(_ section: Section) throws(SettingsError) -> NetworkRules {
+        var network = NetworkRules()
         network.allowHTTP = try section.bool("allow_http") ?? false
         network.allowPrivateAddresses = try section.bool("allow_private_addresses") ?? false
+        let addresses = "an address or a block such as 10.0.0.0/8, with no bits behind the prefix"
+        network.allowedAddresses = try section.list("allow_addresses", addresses, AddressBlock.init) ?? []
         network.caFile = try section.text("ca_file")
         try section.finish()
         return network
     }
 
     private static func keys(
-        _ section: Section, _ preset: ProviderPreset, _ issuer: String, _ network: ProviderSettings.Network
+        _ section: Section, _ preset: ProviderPreset, _ issuer: String, _ network: NetworkRules
     ) throws(SettingsError) -> ProviderSettings.KeyPlace {
         func url(_ name: String) throws(SettingsError) -> String? {
             let schemes = network.allowHTTP ? ["https://", "http://"] : ["https://"]
@@ -90,12 +93,13 @@ enum ProviderReader {
         let discovery = try url("discovery_url")
         let jwks = try url("jwks_uri")
         let file = try section.text("jwks_file")
-        guard [discovery, jwks, file].count(where: { $0 != nil }) <= 1 else {
-            throw section.error(nil, "only one of discovery_url, jwks_uri and jwks_file can say where the keys are")
+        guard discovery == nil || jwks == nil else {
+            throw section.error(nil, "only one of discovery_url and jwks_uri can say where the keys are")
         }
+        // Beside a URL that is written out, the file is what to fall back on; alone, it is where the keys are.
+        if let jwks { return .jwksURI(jwks, fallbackFile: file) }
+        if let discovery { return .discovery(url: discovery, fallbackFile: file) }
         if let file { return .file(file) }
-        if let jwks { return .jwksURI(jwks) }
-        if let discovery { return .discovery(url: discovery) }
         if let pinned = preset.jwksURI { return .jwksURI(pinned) }
         guard issuer.hasPrefix("https://") || (network.allowHTTP && issuer.hasPrefix("http://")) else {
             throw section.error(

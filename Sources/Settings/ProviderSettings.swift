@@ -1,4 +1,5 @@
 package import IDToken
+package import KeySource
 
 /// One provider's settings, checked: what its tokens must be, and where its keys come from.
 package struct ProviderSettings: Sendable {
@@ -6,7 +7,7 @@ package struct ProviderSettings: Sendable {
     /// Whether readiness does not wait for it.
     package var isOptional = false
     package var keys: KeyPlace
-    package var network = Network()
+    package var network = NetworkRules()
 
     package init(policy: ProviderPolicy, keys: KeyPlace) {
         self.policy = policy
@@ -14,18 +15,10 @@ package struct ProviderSettings: Sendable {
     }
 
     package enum KeyPlace: Sendable, Equatable {
-        /// Where the discovery document says; `nil`: the one below the issuer.
-        case discovery(url: String?)
-        case jwksURI(String)
+        /// Where the discovery document says; `url` is `nil`: the one below the issuer.
+        case discovery(url: String?, fallbackFile: String? = nil)
+        case jwksURI(String, fallbackFile: String? = nil)
         case file(String)
-    }
-
-    package struct Network: Sendable, Equatable {
-        package var allowHTTP = false
-        package var allowPrivateAddresses = false
-        package var caFile: String?
-
-        package init() {}
     }
 
     var warnings: [String] {
@@ -34,6 +27,10 @@ package struct ProviderSettings: Sendable {
         if network.allowPrivateAddresses {
             warnings.append(
                 "provider \(policy.id): keys may be fetched from private addresses (allow_private_addresses)")
+        }
+        if network.allowedAddresses.contains(where: \.isEverything) {
+            warnings.append(
+                "provider \(policy.id): keys may be fetched from any address of a family (allow_addresses)")
         }
         if policy.nonce.accepted.contains(.plain), policy.nonce.accepted.count > 1 {
             warnings.append(

@@ -63,6 +63,7 @@ extension Settings {
         limits.maximumInFlight = try section.integer("max_in_flight", in: 1...1_000_000) ?? limits.maximumInFlight
         limits.requestTimeoutSeconds =
             try section.seconds("request_timeout", in: 1...300) ?? limits.requestTimeoutSeconds
+        limits.idleTimeoutSeconds = try section.seconds("idle_timeout", in: 1...3600) ?? limits.idleTimeoutSeconds
         limits.keysTimeoutSeconds = try section.seconds("keys_timeout", in: 1...60) ?? limits.keysTimeoutSeconds
         try section.finish()
     }

@@ -59,6 +59,7 @@ package struct Settings: Sendable {
         package var maximumConnections = 10_000
         package var maximumInFlight = 1024
         package var requestTimeoutSeconds: Int64 = 10
+        package var idleTimeoutSeconds: Int64 = 75
         package var keysTimeoutSeconds: Int64 = 5
     }
 

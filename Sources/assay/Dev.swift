@@ -3,6 +3,7 @@ import AssayHTTP
 import DevIssuer
 import Glibc
 import IDToken
+import KeySource
 import Settings
 
 struct Dev: AsyncParsableCommand {

@@ -18,6 +18,8 @@ struct Wiring: Sendable {
     /// Serves requests.
     let serving: MultiThreadedEventLoopGroup
     private let shutdownGrace: Interval
+    /// Keeps keys on disk.
+    private let disk = NIOThreadPool(numberOfThreads: 1)
 
     /// - Throws: ``ConfigurationError`` where the environment's proxy settings can't be understood.
     init(_ settings: Settings) throws {
@@ -34,69 +36,81 @@ struct Wiring: Sendable {
         } catch {
             throw ConfigurationError(text: error.message)
         }
-        providers = Self.providers(settings, proxy, telemetry)
+        disk.start()
+        providers = Self.providers(settings, proxy, telemetry, disk)
         server = Self.server(settings)
+        let descriptors = DescriptorLimit.raise()
+        // What connections don't need, key fetches, files and the other listener may.
+        if descriptors < settings.limits.maximumConnections + 256 {
+            log.write(
+                .warning, "risky setting",
+                [
+                    (
+                        "setting",
+                        .text(
+                            "limits.max_connections is more than the \(descriptors) file descriptors allow (ulimit -n)")
+                    )
+                ])
+        }
         for warning in settings.warnings { log.write(.warning, "risky setting", [("setting", .text(warning))]) }
     }
 
     private static func providers(
-        _ settings: Settings, _ proxy: ProxyEnvironment?, _ telemetry: KeyTelemetry
+        _ settings: Settings, _ proxy: ProxyEnvironment?, _ telemetry: KeyTelemetry, _ disk: NIOThreadPool
     ) -> [Provider] {
         // Keys live on a loop of their own, so that a slow handshake never sits on one that serves.
         let keysLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
-        // Resolving a name blocks a thread, and so does the disk; neither has to wait for the other.
-        let resolvers = NIOThreadPool(numberOfThreads: 4)
-        let threads = NIOThreadPool(numberOfThreads: 1)
-        resolvers.start()
-        threads.start()
+        func file(_ path: String) -> FileKeyFetcher {
+            FileKeyFetcher(path: path, loop: keysLoop, unixSeconds: SystemClocks.unixSeconds)
+        }
         return settings.providers.map { provider in
             var rules = KeyRules()
-            rules.staleFor = .seconds(settings.keys.staleForSeconds)
             let fetcher: any KeyFetching
+            var fallback: FileKeyFetcher?
             var archive: KeyArchive?
             switch provider.keys {
             case .file(let path):
-                fetcher = FileKeyFetcher(path: path, threads: threads, unixSeconds: SystemClocks.unixSeconds)
-                // A file costs nothing to read again, so a change to it is seen soon.
-                rules.minimumLifetime = .seconds(10)
-                rules.maximumLifetime = .seconds(10)
-            case .jwksURI(let address):
-                fetcher = httpFetcher(.jwks(address: address), provider, proxy, keysLoop, resolvers)
-                archive = Self.archive(provider, address, settings, rules)
-            case .discovery(let url):
+                fetcher = file(path)
+                rules = .file
+            case .jwksURI(let address, let fallbackFile):
+                fetcher = httpFetcher(.jwks(address: address), provider, proxy, keysLoop)
+                fallback = fallbackFile.map(file)
+                archive = Self.archive(provider, address, settings)
+            case .discovery(let url, let fallbackFile):
                 let issuer = provider.policy.issuer
                 let address = url ?? ProviderMetadata.address(forIssuer: issuer)
                 fetcher = httpFetcher(
-                    .discovery(address: address, issuer: issuer), provider, proxy, keysLoop, resolvers)
-                archive = Self.archive(provider, address, settings, rules)
+                    .discovery(
+                        address: address, issuer: issuer, readsAlgorithms: provider.policy.algorithms == nil),
+                    provider, proxy, keysLoop)
+                fallback = fallbackFile.map(file)
+                archive = Self.archive(provider, address, settings)
             }
+            rules.staleFor = .seconds(settings.keys.staleForSeconds)
             let id = provider.policy.id
             let store = KeyStore(
-                rules: rules, fetcher: fetcher, archive: archive, threads: threads, on: keysLoop
+                rules: rules, fetcher: fetcher, fallback: fallback, archive: archive, threads: disk, on: keysLoop
             ) { telemetry.record($0, provider: id) }
             return Provider(policy: provider.policy, isOptional: provider.isOptional, keys: store)
         }
     }
 
     private static func archive(
-        _ provider: ProviderSettings, _ location: String, _ settings: Settings, _ rules: KeyRules
+        _ provider: ProviderSettings, _ location: String, _ settings: Settings
     ) -> KeyArchive? {
         settings.cacheDirectory.map { directory in
             KeyArchive(
                 directory: directory, provider: provider.policy.id, issuer: provider.policy.issuer, location: location,
-                staleFor: rules.staleFor)
+                staleFor: .seconds(settings.keys.staleForSeconds))
         }
     }
 
     private static func httpFetcher(
         _ location: ProviderKeyFetcher.Location, _ provider: ProviderSettings, _ proxy: ProxyEnvironment?,
-        _ loop: any EventLoop, _ resolvers: NIOThreadPool
+        _ loop: any EventLoop
     ) -> ProviderKeyFetcher {
-        var network = NetworkRules()
-        network.allowHTTP = provider.network.allowHTTP
-        network.allowPrivateAddresses = provider.network.allowPrivateAddresses
-        network.caFile = provider.network.caFile
-        let documents = DocumentFetcher(rules: network, proxy: proxy, loop: loop, resolverThreads: resolvers)
+        let documents = DocumentFetcher(
+            rules: provider.network, proxy: proxy, loop: loop, unixSeconds: SystemClocks.unixSeconds)
         return ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
     }
 
@@ -115,6 +129,7 @@ struct Wiring: Sendable {
         configuration.limits.maximumConnections = settings.limits.maximumConnections
         configuration.limits.maximumInFlight = settings.limits.maximumInFlight
         configuration.limits.requestTimeoutSeconds = settings.limits.requestTimeoutSeconds
+        configuration.limits.idleTimeoutSeconds = settings.limits.idleTimeoutSeconds
         return configuration
     }
 
@@ -135,6 +150,19 @@ struct Wiring: Sendable {
         try await started(running.serviceAddress)
         await signals.wait()
         await running.stop(grace: shutdownGrace)
+        await waitForDisk()
+    }
+}
+
+extension Wiring {
+    /// Lets keys that were fetched a moment ago be kept, if the disk takes them.
+    private func waitForDisk() async {
+        let loop = serving.next()
+        let done = loop.makePromise(of: Void.self)
+        // The pool has one thread, so what comes last is done last.
+        disk.submit { _ in done.succeed() }
+        loop.scheduleTask(in: .seconds(1)) { done.succeed() }
+        try? await done.futureResult.get()
     }
 }
 
