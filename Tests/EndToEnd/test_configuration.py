@@ -187,7 +187,7 @@ def test_a_fault_is_refused_by_its_line(check, name):
         ("    issuer: https://file.example.com\n", "    issuer: https://accounts.google.com\n"),
         (
             "    jwks_file: /etc/assay/keys.json\n",
-            "    jwks_file: /etc/assay/keys.json\n    jwks_uri: https://x.example.com/\n",
+            "    discovery_url: https://x.example.com/d\n    jwks_uri: https://x.example.com/\n",
         ),
         ("  - id: google\n    preset", "  - preset"),
     ],

@@ -22,20 +22,28 @@ class AuthlibProvider(contextlib.AbstractContextManager):
 
     def __enter__(self) -> "AuthlibProvider":
         with contextlib.ExitStack() as stack:
-            directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="authlib-provider-")))
-            port = free_port()
-            self.issuer = f"http://127.0.0.1:{port}"
-            process = Process(
-                [sys.executable, "-m", f"{_PACKAGE.name}.authlib_server", str(port)], f"{self.issuer}/keys",
-                directory / "log", {"PYTHONPATH": str(_PACKAGE.parent)},
-            )
-            stack.callback(process.stop)
-            process.start()
+            self._directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="authlib-provider-")))
+            self._port = free_port()
+            self.issuer = f"http://127.0.0.1:{self._port}"
+            stack.callback(self.stop)
+            self.start("first")
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, *_) -> None:
         self._stack.close()
+
+    def stop(self) -> None:
+        """Ends it before the block does: an outage."""
+        self._process.stop()
+
+    def start(self, key_id: str) -> None:
+        """Starts it, again after `stop`, with a new key of this name and none that it had before."""
+        self._process = Process(
+            [sys.executable, "-m", f"{_PACKAGE.name}.authlib_server", str(self._port), key_id],
+            f"{self.issuer}/keys", self._directory / "log", {"PYTHONPATH": str(_PACKAGE.parent)},
+        )
+        self._process.start()
 
     def rotate(self, algorithm: str = "ES256", *, key_id: str | None, keep_old: bool = False) -> None:
         """Signs with a new key from now on; without a key ID, tokens don't say which."""

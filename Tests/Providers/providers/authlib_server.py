@@ -1,7 +1,7 @@
-"""An OpenID Provider on Authlib, to be run as a program: `python -m providers.authlib_server PORT`.
+"""An OpenID Provider on Authlib, to be run as a program: `python -m providers.authlib_server PORT KEY_ID`.
 
-It does the authorization code flow as Authlib does it, and can be told to go wrong in ways that no honest provider
-does; whatever it sends is properly signed.
+Each run makes a new key, of this name. It does the authorization code flow as Authlib does it, and can be told to go
+wrong in ways that no honest provider does; whatever it sends is properly signed.
 
     POST /_admin/rotate   {"alg": "ES256", "kid": "next", "keep_old": true}   signs with a new key from now on;
                                                                               "kid": null leaves it out of the header
@@ -31,10 +31,10 @@ _CURVES = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521", "ES256K": "secp
 class Signer:
     """The keys that are published, the one that signs, and what is done to the claims."""
 
-    def __init__(self):
+    def __init__(self, key_id: str):
         self.published = []
         self.claims = {}
-        self.rotate("ES256", "first", keep_old=False)
+        self.rotate("ES256", key_id, keep_old=False)
 
     def rotate(self, algorithm: str, key_id: str | None, keep_old: bool) -> None:
         # A key is published with a name even if tokens do not give it.
@@ -116,9 +116,9 @@ class Code(AuthorizationCodeMixin):
         return None
 
 
-def make_app(issuer: str) -> Flask:
+def make_app(issuer: str, key_id: str) -> Flask:
     app = Flask(__name__)
-    signer = Signer()
+    signer = Signer(key_id)
     codes: dict[tuple[str, str], Code] = {}
 
     class CodeGrant(grants.AuthorizationCodeGrant):
@@ -203,4 +203,4 @@ def make_app(issuer: str) -> Flask:
 
 if __name__ == "__main__":
     port = int(sys.argv[1])
-    make_app(f"http://127.0.0.1:{port}").run("127.0.0.1", port)
+    make_app(f"http://127.0.0.1:{port}", sys.argv[2]).run("127.0.0.1", port)

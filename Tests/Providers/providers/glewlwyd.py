@@ -113,6 +113,10 @@ class Glewlwyd(contextlib.AbstractContextManager):
         """Ends it before the block does: an outage."""
         self._process.stop()
 
+    def start(self) -> None:
+        """Starts it again after `stop`, with the keys it had or was given last."""
+        self._process.start()
+
     def _set_up(self) -> None:
         self._administer("POST", "mod/plugin/", self._plugin())
         self._administer("POST", "user/", _USER | {

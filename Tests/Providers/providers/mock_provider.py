@@ -50,7 +50,15 @@ class MockProvider(contextlib.AbstractContextManager):
 
     def restart(self) -> None:
         """Stops and starts it on its port: the issuer stays, the key changes."""
+        self.stop()
+        self.start()
+
+    def stop(self) -> None:
+        """Ends it before the block does: an outage."""
         self._process.stop()
+
+    def start(self) -> None:
+        """Starts it again after `stop`, with a new key."""
         self._process.start()
 
     def sign_in(self) -> SignIn:

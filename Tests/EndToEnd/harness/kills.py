@@ -1,0 +1,135 @@
+"""A service killed while it keeps its keys on disk."""
+
+import base64
+import contextlib
+import json
+import os
+import pathlib
+import random
+import shutil
+import tempfile
+import threading
+import time
+
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from .service import DEADLINE, Process, write_config
+from .tokens import Key, b64url, jws
+
+
+class LargeSets:
+    """Key sets of a hundred keys with certificates, as some providers have them, and new keys in each round.
+
+    The first and the last key sign: where tokens of both verify, the whole set of a round is there. The key IDs
+    stay, so that new keys take the place of the old ones.
+    """
+
+    def __init__(self, chance: random.Random):
+        # Nobody signs with the keys between, so any odd number of the right length will do.
+        between = [
+            {
+                "kty": "RSA",
+                "use": "sig",
+                "kid": str(number),
+                "e": "AQAB",
+                "n": b64url(b"\x80" + chance.randbytes(254) + b"\x01"),
+                "x5c": [base64.b64encode(chance.randbytes(300)).decode()],
+            }
+            for number in range(100)
+        ]
+        self._between = ", ".join(map(json.dumps, between))
+        self._rounds: dict[int, list[Key]] = {}
+
+    def publish(self, number: int, issuers) -> None:
+        """Has the issuers publish the keys of a round."""
+        self._rounds[number] = [Key(ec.generate_private_key(ec.SECP256R1()), kid) for kid in ("first", "last")]
+        first, last = self._rounds[number]
+        body = f'{{"keys": [{json.dumps(first.jwk())}, {self._between}, {json.dumps(last.jwk())}]}}'.encode()
+        for issuer in issuers:
+            issuer.jwks.body = body
+
+    def tokens(self, number: int, issuer) -> list[str]:
+        """Tokens that only the whole set of a round verifies."""
+        return [jws(key, issuer.claims()) for key in self._rounds[number]]
+
+
+class CacheDirectory:
+    """A cache directory that begins as an earlier one was left, half-written files and all."""
+
+    def __init__(self, path: pathlib.Path, issuers, earlier: "CacheDirectory | None"):
+        self.path = path
+        if earlier:
+            shutil.copytree(earlier.path, path)
+        else:
+            path.mkdir()
+        self._ids = [issuer.name for issuer in issuers]
+        # The round whose keys each provider has on disk.
+        self.held = dict(earlier.held) if earlier else dict.fromkeys(self._ids)
+        self._contents = self._read()
+        self._stamps = self._stat()
+
+    def _read(self) -> dict[str, bytes]:
+        return {file.name: file.read_bytes() for file in self.path.iterdir()}
+
+    def _stat(self) -> dict[str, tuple]:
+        stamps = {}
+        with os.scandir(self.path) as entries:
+            for entry in entries:
+                # It may have been renamed since.
+                with contextlib.suppress(FileNotFoundError):
+                    status = entry.stat()
+                    stamps[entry.name] = status.st_ino, status.st_mtime_ns
+        return stamps
+
+    @property
+    def progress(self) -> int:
+        """Two steps a file: one is being written, and it has taken the old one's place."""
+        stamps = self._stat()
+        steps = 0
+        for id in self._ids:
+            kept, new = f"{id}.keys", f"{id}.keys.new"
+            if stamps.get(kept) != self._stamps.get(kept):
+                steps += 2
+            elif stamps.get(new) != self._stamps.get(new):
+                steps += 1
+        return steps
+
+    def take_note(self, number: int) -> str:
+        """After the kill: what each provider has now, and how the kill met the writing."""
+        changed = {name for name, content in self._read().items() if content != self._contents.get(name)}
+        replaced = [id for id in self._ids if f"{id}.keys" in changed]
+        self.held |= dict.fromkeys(replaced, number)
+        if len(changed) > len(replaced):
+            return "within a file"
+        return {0: "before the first", len(self._ids): "after the last"}.get(len(replaced), "between two files")
+
+
+def until(condition) -> None:
+    """Asks ten times a millisecond, for what is over within one."""
+    deadline = time.monotonic() + DEADLINE
+    pause = threading.Event()
+    while not condition():
+        assert time.monotonic() < deadline, "not seen in time"
+        pause.wait(0.0001)
+
+
+def kill_while_keeping(directory: CacheDirectory, issuers, settings: list[dict], chance: random.Random) -> None:
+    """Starts the service and kills it around the time at which it keeps what it has fetched."""
+    listeners = {"service": {"listen": "127.0.0.1:0"}, "admin": {"listen": "127.0.0.1:0"}}
+    configuration = listeners | {"cache_directory": str(directory.path), "providers": settings}
+    asked = sum(issuer.jwks.count for issuer in issuers)
+    with tempfile.TemporaryDirectory() as place:
+        process = Process("serve", "--config", str(write_config(pathlib.Path(place), configuration)))
+        try:
+            if chance.random() < 0.25:
+                asked += chance.randint(1, len(issuers))
+                pause = chance.uniform(0, 0.03)
+                until(lambda: sum(issuer.jwks.count for issuer in issuers) >= asked)
+            else:
+                progress = chance.randint(1, 2 * len(issuers))
+                pause = chance.uniform(0, 0.001)
+                until(lambda: directory.progress >= progress)
+            moment = time.perf_counter() + pause
+            until(lambda: time.perf_counter() >= moment)
+        finally:
+            process.kill()

@@ -1,0 +1,78 @@
+"""Verifications in the background, while a test does something else."""
+
+import collections
+import itertools
+import json
+import threading
+
+from .client import Connection, ConnectionClosed, request_bytes
+
+
+class Load:
+    """Sends each provider's tokens round and round, and keeps every answer that is not the expected one.
+
+    `rounds` has for each provider its tokens, with the code that each is to be refused with, or `None`.
+    """
+
+    def __init__(self, address: str, rounds: dict[str, list[tuple[str, str | None]]], threads: int = 2):
+        self.surprises: dict[str, list] = collections.defaultdict(list)
+        self.verified = 0
+        self._address = address
+        self._rounds = {
+            name: (
+                b"".join(
+                    request_bytes("POST", "/v1/verify", json.dumps({"id_token": token}).encode()) for token, _ in round
+                ),
+                [code for _, code in round],
+            )
+            for name, round in rounds.items()
+        }
+        self._turns = itertools.cycle(self._rounds)
+        self._done = collections.Counter()
+        self._condition = threading.Condition()
+        self._stopped = threading.Event()
+        self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(threads)]
+
+    def _run(self) -> None:
+        connection = None
+        # The pause leaves the processor to those who wait for an answer; nothing depends on its length.
+        while not self._stopped.wait(0.005):
+            with self._condition:
+                name = next(self._turns)
+            octets, expected = self._rounds[name]
+            try:
+                connection = connection or Connection(self._address, timeout=60)
+                connection.send(octets)
+                responses = [connection.unchecked_response() for _ in expected]
+                wrong = [
+                    (code, response)
+                    for code, response in zip(expected, responses, strict=True)
+                    if (response.status, response.code) != (422 if code else 200, code)
+                ]
+            except (ConnectionClosed, OSError) as error:
+                connection, wrong = None, [error]
+            with self._condition:
+                self.surprises[name] += wrong
+                self.verified += len(expected)
+                self._done[name] += 1
+                self._condition.notify_all()
+        if connection:
+            connection.close()
+
+    def passes(self, name: str) -> None:
+        """Waits until a whole round of a provider's has come and gone from now on; none so far held a surprise."""
+        with self._condition:
+            # The first to end may have begun before.
+            goal = self._done[name] + len(self._threads) + 1
+            assert self._condition.wait_for(lambda: self._done[name] >= goal, 60), "the load has stopped"
+            assert not self.surprises[name]
+
+    def __enter__(self):
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stopped.set()
+        for thread in self._threads:
+            thread.join()

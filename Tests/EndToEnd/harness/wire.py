@@ -1,0 +1,188 @@
+"""Bytes as they come, and sockets by the thousand: clients that keep to no rules, and what they cost the service."""
+
+import contextlib
+import os
+import pathlib
+import resource
+import selectors
+import socket
+import struct
+import time
+
+from .client import Connection, ConnectionClosed, Response
+from .metrics import Metrics
+
+KIB, MIB = 1024, 1024 * 1024
+
+
+def connect(address: str, receive_buffer: int | None = None) -> socket.socket:
+    """A connection to `host:port`; the smaller the buffer, the sooner answers that nobody reads stay behind."""
+    host, port = address.rsplit(":", 1)
+    connection = socket.socket(socket.AF_INET6 if host.startswith("[") else socket.AF_INET)
+    if receive_buffer:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    connection.settimeout(30)
+    connection.connect((host.strip("[]"), int(port)))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
+
+
+def reset(connection: socket.socket) -> None:
+    """Ends a connection by RST, unless it has ended already, and leaves no port waiting."""
+    if connection.fileno() >= 0:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
+
+
+def read_to_end(connection: socket.socket) -> bytes:
+    """Everything until the service closes."""
+    received = bytearray()
+    with contextlib.suppress(ConnectionResetError):
+        while octets := connection.recv(256 * KIB):
+            received += octets
+    return bytes(received)
+
+
+def exchange(address: str, octets: bytes, cuts=()) -> bytes:
+    """Sends bytes, cut up at these places, closes that half, and returns all that comes back."""
+    with contextlib.closing(connect(address)) as connection:
+        # The service may have answered and closed before it has read everything.
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError, OSError):
+            for start, end in zip([0, *cuts], [*cuts, len(octets)], strict=True):
+                connection.sendall(octets[start:end])
+            connection.shutdown(socket.SHUT_WR)
+        return read_to_end(connection)
+
+
+class Reader(Connection):
+    """Reads the answers that come over a socket."""
+
+    def __init__(self, connection: socket.socket):
+        self.socket = connection
+        self._buffer = b""
+
+
+class Received(Connection):
+    """Bytes that have come already, to be read like those that come."""
+
+    def __init__(self, octets: bytes):
+        self._buffer = octets
+
+    def _receive(self) -> None:
+        raise ConnectionClosed(self._buffer[:200])
+
+    def __bool__(self) -> bool:
+        return bool(self._buffer)
+
+
+def answers(octets: bytes, *methods: str) -> list[Response]:
+    """What came over a connection: whole answers and nothing else. The methods are those of the first requests."""
+    received, found = Received(octets), []
+    while received:
+        found.append(received.unchecked_response(methods[len(found)] if len(found) < len(methods) else "GET"))
+    return found
+
+
+def send_to_all(connections: list[socket.socket], octets: bytes, silence: float = 0.5) -> list[int]:
+    """Sends to all, as much as each takes, until none has taken any for so many seconds; how much each took."""
+    taken = dict.fromkeys(connections, 0)
+    view = memoryview(octets)
+    with selectors.DefaultSelector() as selector:
+        for connection in connections:
+            connection.setblocking(False)
+            selector.register(connection, selectors.EVENT_WRITE)
+        while selector.get_map() and (ready := selector.select(silence)):
+            for key, _ in ready:
+                connection, at = key.fileobj, taken[key.fileobj]
+                try:
+                    taken[connection] += connection.send(view[at : at + 256 * KIB])
+                except BlockingIOError:
+                    continue
+                except (BrokenPipeError, ConnectionResetError):
+                    selector.unregister(connection)
+                    continue
+                if taken[connection] == len(octets):
+                    selector.unregister(connection)
+    return list(taken.values())
+
+
+class Crowd:
+    """Many connections at once, all reset at the end."""
+
+    def __init__(self, address: str, count: int, receive_buffer: int | None = None):
+        self.sockets: list[socket.socket] = []
+        try:
+            for _ in range(count):
+                self.sockets.append(connect(address, receive_buffer))
+        except BaseException:
+            self.leave()
+            raise
+
+    def send(self, octets: bytes, silence: float = 0.5) -> list[int]:
+        return send_to_all(self.sockets, octets, silence)
+
+    def first_bytes(self, timeout: float = 30) -> list[bytes]:
+        """What each gets next: empty where the service closes without a word."""
+        found: dict[socket.socket, bytes] = {}
+        with selectors.DefaultSelector() as selector:
+            for connection in self.sockets:
+                connection.setblocking(False)
+                selector.register(connection, selectors.EVENT_READ)
+            deadline = time.monotonic() + timeout
+            while selector.get_map():
+                assert time.monotonic() < deadline, f"{len(selector.get_map())} still wait"
+                for key, _ in selector.select(1):
+                    try:
+                        found[key.fileobj] = key.fileobj.recv(64 * KIB)
+                    except ConnectionResetError:
+                        found[key.fileobj] = b""
+                    selector.unregister(key.fileobj)
+        return [found[connection] for connection in self.sockets]
+
+    def leave(self) -> None:
+        while self.sockets:
+            reset(self.sockets.pop())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.leave()
+
+
+@contextlib.contextmanager
+def many_descriptors():
+    """As many file descriptors as the system lets this process and its children have; yields how many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    try:
+        yield hard if hard != resource.RLIM_INFINITY else MIB
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+# what it costs
+
+
+def resident(service) -> int:
+    """Bytes of memory that the process has."""
+    pages = int(pathlib.Path(f"/proc/{service.process.pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def descriptors(service) -> int:
+    return len(os.listdir(f"/proc/{service.process.pid}/fd"))
+
+
+def gauges(service) -> tuple[int, int, int]:
+    """Connections, requests under way, and bytes of unfinished bodies, as the service counts them."""
+    metrics = Metrics(service.admin.get("/metrics").text)
+    names = ("assay_connections", "assay_requests_in_flight", "assay_buffered_bytes")
+    return tuple(int(metrics.value(name)) for name in names)
+
+
+def statuses(service) -> dict[int, int]:
+    """How often the service has answered with each status."""
+    metrics = Metrics(service.admin.get("/metrics").text)
+    name = "assay_http_requests_total"
+    return {int(status): int(metrics.value(name, status=status)) for status in metrics.label_values(name, "status")}

@@ -1,0 +1,80 @@
+"""What fetches ask: where somebody waits for new keys, or anything is in doubt, for all there are."""
+
+import pytest
+
+from harness.fault_table import reply
+from harness.faults import Fault, FaultServer
+from harness.keys import refresh, unknown
+from harness.service import NETWORK, Service, provider
+from harness.tokens import ec_key
+
+OLD, NEW = ec_key("old"), ec_key("new")
+VALIDATORS = {"ETag": 'W/"one"', "Last-Modified": "Wed, 01 Jan 2020 00:00:00 GMT"}
+BROKEN = Fault(reply(status="500 Internal Server Error"))
+
+
+@pytest.fixture
+def server():
+    with FaultServer("op", OLD) as fault_server:
+        for document in (fault_server.issuer.discovery, fault_server.issuer.jwks):
+            document.headers = VALIDATORS
+        yield fault_server
+
+
+@pytest.fixture
+def issuer(server):
+    return server.issuer
+
+
+@pytest.fixture
+def service(issuer):
+    with Service(provider(issuer, network=NETWORK)) as running:
+        yield running.wait_until_ready()
+
+
+def conditions(request) -> dict:
+    return {name: value for name, value in request.headers.items() if name.startswith("if-")}
+
+
+def asked_again(server, service) -> list:
+    """The requests that the service makes of its own accord after a fetch has failed."""
+    server.misbehave(BROKEN)
+    assert refresh(service)["last_error"]
+    server.heal()
+    seen = len(server.requests)
+    service.wait_until(lambda: service.provider_state("oidc")["last_error"] is None)
+    requests = server.requests[seen:]
+    assert requests
+    return requests
+
+
+def test_the_first_fetch_knows_nothing_to_ask_about(server, service):
+    assert len(server.requests) == 2
+    assert [conditions(request) for request in server.requests] == [{}, {}]
+
+
+@pytest.mark.parametrize("cause", ["an unknown key ID", "an operator"])
+def test_who_waits_for_new_keys_gets_all_there_are(server, service, issuer, cause):
+    """From the key server itself, past any cache between."""
+    issuer.rotate(NEW, OLD)
+    if cause == "an operator":
+        refresh(service)
+    service.accept(issuer.token())
+    assert len(server.requests) == 4
+    for request in server.requests[2:]:
+        assert conditions(request) == {}
+        assert "no-cache" in request.headers["cache-control"]
+
+
+def test_after_a_failure_all_are_asked_for(server, service):
+    """Conditions may be what the server stumbles over."""
+    for request in asked_again(server, service):
+        assert conditions(request) == {}
+        assert "no-cache" in request.headers["cache-control"]
+
+
+def test_after_an_answer_that_leaves_a_key_out_all_are_asked_for(server, service, issuer):
+    issuer.rotate(NEW)
+    service.reject(unknown(issuer), "key_not_found")
+    for request in asked_again(server, service):
+        assert conditions(request) == {}

@@ -1,0 +1,166 @@
+"""Floods of tokens that name unknown keys: what they cost a provider, and what they cost everyone else."""
+
+import concurrent.futures
+import itertools
+import json
+import time
+
+import pytest
+
+from harness.client import request_bytes
+from harness.contract import assert_code
+from harness.fault_table import held, reply
+from harness.faults import Fault, FaultServer
+from harness.keys import unknown, verdicts
+from harness.load import Load
+from harness.metrics import Metrics
+from harness.service import NETWORK, Service, provider
+from harness.tokens import b64url, ec_key, json_bytes, jws, now
+
+OLD, NEW = ec_key("old"), ec_key("new")
+FETCHES, WINDOW, LEAST_PAUSE = 2, 30, 0.5
+numbers = itertools.count()
+
+
+@pytest.fixture
+def server():
+    with FaultServer("op", OLD) as fault_server:
+        yield fault_server
+
+
+@pytest.fixture
+def issuer(server):
+    return server.issuer
+
+
+def serve(issuer, **settings) -> Service:
+    return Service(provider(issuer, jwks_uri=issuer.jwks_uri, network=NETWORK), log={"requests": False}, **settings)
+
+
+def strangers(issuer, count: int, **claims) -> list[str]:
+    """Tokens that look good and name a key each that nobody has; the signature is one for all, and of none of them."""
+    _, payload, signature = jws(ec_key("nobody's"), issuer.claims(**claims)).split(".")
+    headers = ({"alg": "ES256", "kid": f"made-up-{next(numbers)}"} for _ in range(count))
+    return [f"{b64url(json_bytes(header))}.{payload}.{signature}" for header in headers]
+
+
+def flood(service, tokens: list[str]) -> set[str]:
+    """Sends tokens from several sides at once; the verdicts that there were."""
+    chunks = [tokens[start : start + 250] for start in range(0, len(tokens), 250)]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        return set(itertools.chain.from_iterable(pool.map(lambda chunk: verdicts(service, chunk), chunks)))
+
+
+def background(service, issuer) -> Load:
+    """A good token and a bad one, again and again."""
+    bad = issuer.token(aud="someone else")
+    return Load(service.api.address, {"oidc": [(issuer.token(), None), (bad, "audience_mismatch")]})
+
+
+def spent_fetches(service) -> float:
+    return Metrics(service.admin.get("/metrics").text).value("assay_unknown_key_fetches_total", provider="oidc")
+
+
+def test_thousands_of_made_up_keys_cost_two_fetches_in_half_a_minute(server, issuer):
+    with serve(issuer) as service:
+        service.wait_until_ready()
+        with background(service, issuer) as load:
+            began = time.monotonic()
+            assert flood(service, strangers(issuer, 4000)) == {"key_not_found"}
+            allowed = FETCHES * (1 + (time.monotonic() - began) // WINDOW)
+            load.passes("oidc")
+        assert FETCHES <= server.connections - 1 <= allowed
+        assert spent_fetches(service) == server.connections - 1
+        assert server.most_at_once == 1
+        # A rotation in the middle of it is for an operator to tell of.
+        issuer.rotate(NEW, OLD)
+        assert service.admin.post("/v1/providers/oidc/refresh").status == 200
+        assert service.accept(issuer.token())["token"]["key_id"] == "new"
+
+
+def test_a_flood_upon_a_key_server_that_fails_is_no_flood_of_fetches(server, issuer):
+    with serve(issuer) as service:
+        service.wait_until_ready()
+        server.misbehave(Fault(reply(status="500 Internal Server Error")))
+        with background(service, issuer) as load:
+            began = time.monotonic()
+            assert flood(service, strangers(issuer, 2000)) == {"key_not_found"}
+            elapsed = time.monotonic() - began
+            load.passes("oidc")
+        # Those, and what the service tries of its own accord after a failure.
+        allowed = FETCHES * (1 + elapsed // WINDOW) + 1 + (time.monotonic() - began) / LEAST_PAUSE
+        assert server.connections - 1 <= allowed
+        assert spent_fetches(service) <= FETCHES * (1 + elapsed // WINDOW)
+        assert server.most_at_once == 1
+
+
+def test_a_flood_upon_a_key_server_that_hangs_waits_no_longer_than_it_may(server, issuer):
+    with serve(issuer, limits={"keys_timeout": "1s"}) as service:
+        service.wait_until_ready()
+        server.misbehave(Fault(held()))
+        with background(service, issuer) as load:
+            assert flood(service, strangers(issuer, 1000)) == {"key_not_found"}
+            assert server.holds()
+            load.passes("oidc")
+        assert server.most_at_once == 1
+        assert spent_fetches(service) == 1
+
+
+def test_strangers_who_wait_crowd_nobody_out(server, issuer):
+    """As many as may be under way wait for the key server; tokens that need not wait are answered as ever."""
+    with serve(issuer, limits={"keys_timeout": "30s", "max_in_flight": 8}) as service:
+        service.wait_until_ready()
+        server.misbehave(Fault(held()))
+        connections = [service.api.connect(timeout=60) for _ in range(20)]
+        for connection, token in zip(connections, strangers(issuer, 20), strict=True):
+            connection.send(request_bytes("POST", "/v1/verify", json.dumps({"id_token": token}).encode()))
+        service.wait_until(
+            lambda: Metrics(service.admin.get("/metrics").text).value("assay_requests_in_flight") >= 8
+        )
+        for _ in range(20):
+            service.accept(issuer.token())
+        server.heal()
+        codes = []
+        for connection in connections:
+            response = connection.response("POST", "/v1/verify")
+            assert_code(response, "key_not_found", "overloaded")
+            codes.append(response.code)
+            connection.close()
+        assert codes.count("overloaded") >= 1
+        assert codes.count("key_not_found") >= 8
+
+
+JUNK = {
+    "another issuer": {"iss": "https://elsewhere.example.com"},
+    "another audience": {"aud": "someone else"},
+    "expired": {"exp": now() - 3600},
+    "no expiry": {"exp": None},
+}
+
+
+def test_junk_costs_no_fetch_however_much_of_it_comes(server, issuer):
+    with serve(issuer) as service:
+        service.wait_until_ready()
+        junk = [token for claims in JUNK.values() for token in strangers(issuer, 1000, **claims)]
+        with background(service, issuer) as load:
+            assert flood(service, junk) == {"key_not_found", "provider_unknown"}
+            load.passes("oidc")
+        assert server.connections == 1
+        # None of it was remembered, either: a new key is found at the first try.
+        issuer.rotate(NEW, OLD)
+        service.accept(issuer.token())
+        assert server.connections == 2
+
+
+def test_a_flood_at_one_provider_is_not_anothers(server, issuer):
+    with FaultServer("other", ec_key("other-1")) as other:
+        second = provider(other.issuer, "other", network=NETWORK)
+        first = provider(issuer, jwks_uri=issuer.jwks_uri, network=NETWORK)
+        with Service(first, second, log={"requests": False}) as service:
+            service.wait_until_ready()
+            assert flood(service, strangers(issuer, 1000)) == {"key_not_found"}
+            service.reject(unknown(issuer), "key_not_found")
+            for number in ("other-2", "other-3"):
+                other.issuer.rotate(ec_key(number), *other.issuer.keys)
+                service.accept(other.issuer.token())
+            assert server.connections == 1 + FETCHES

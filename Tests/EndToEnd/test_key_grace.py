@@ -1,0 +1,224 @@
+"""Answers that leave a key out: one is not believed, two in a row are, and an operator's word counts at once."""
+
+import pytest
+
+from harness.fault_table import reply
+from harness.faults import Fault, FaultServer
+from harness.keys import refresh, unavailable, unknown
+from harness.service import NETWORK, Service, provider
+from harness.tokens import Key, ec_key, jws, rsa_key
+
+OLD, OTHER, NEW = ec_key("old"), ec_key("other"), ec_key("new")
+BROKEN = Fault(reply(status="500 Internal Server Error"))
+
+
+@pytest.fixture
+def server():
+    with FaultServer("op", OLD, OTHER) as fault_server:
+        yield fault_server
+
+
+@pytest.fixture
+def issuer(server):
+    return server.issuer
+
+
+@pytest.fixture
+def service(issuer):
+    with Service(provider(issuer, jwks_uri=issuer.jwks_uri, network=NETWORK)) as running:
+        yield running.wait_until_ready()
+
+
+def omitted(service) -> list[str | None]:
+    return [key["kid"] for key in service.provider_state("oidc")["keys"] if key["omitted"]]
+
+
+def fetch(service, issuer) -> None:
+    """Has the key server asked, for the sake of a key ID that it does not have; twice in half a minute at most."""
+    asked = service.provider_state("oidc")["fetched_at"]
+    service.reject(unknown(issuer), "key_not_found")
+    state = service.provider_state("oidc")
+    assert state["last_error"] is None and state["fetched_at"] >= asked
+
+
+def test_a_key_that_one_answer_leaves_out_serves_on(service, issuer):
+    issuer.rotate(OTHER, NEW)
+    issuer.jwks.headers = {"Cache-Control": "max-age=86400"}
+    fetch(service, issuer)
+    assert omitted(service) == ["old"]
+    answer = service.accept(jws(OLD, issuer.claims()))
+    assert answer["keys"] == {"source": "network", "age_seconds": answer["keys"]["age_seconds"], "stale": False}
+    service.accept(jws(OTHER, issuer.claims()))
+    service.accept(jws(NEW, issuer.claims()))
+    service.reject(jws(NEW, issuer.claims(), kid="old"), "signature_invalid")
+
+
+def test_it_is_asked_again_soon_after_an_answer_that_leaves_a_key_out(service, issuer):
+    issuer.jwks.headers = {"Cache-Control": "max-age=86400"}
+    fetch(service, issuer)
+    state = service.provider_state("oidc")
+    assert state["next_fetch_at"] - state["fetched_at"] > 3600
+    issuer.rotate(OTHER)
+    fetch(service, issuer)
+    state = service.provider_state("oidc")
+    assert state["next_fetch_at"] - state["fetched_at"] <= 300
+
+
+def test_a_key_that_two_answers_in_a_row_leave_out_is_gone(service, issuer):
+    issuer.rotate(OTHER)
+    fetch(service, issuer)
+    service.accept(jws(OLD, issuer.claims()))
+    fetch(service, issuer)
+    service.reject(jws(OLD, issuer.claims()), "key_not_found")
+    service.accept(jws(OTHER, issuer.claims()))
+    assert omitted(service) == []
+
+
+def test_a_refresh_drops_at_once_what_it_does_not_find(service, issuer):
+    issuer.rotate(OTHER)
+    assert [key["kid"] for key in refresh(service)["keys"]] == ["other"]
+    service.reject(jws(OLD, issuer.claims()), "key_not_found")
+    service.accept(jws(OTHER, issuer.claims()))
+
+
+def test_a_refresh_drops_what_was_left_out_before(service, issuer):
+    issuer.rotate(OTHER)
+    fetch(service, issuer)
+    assert omitted(service) == ["old"]
+    assert [key["kid"] for key in refresh(service)["keys"]] == ["other"]
+    service.reject(jws(OLD, issuer.claims()), "key_not_found")
+
+
+def test_a_refresh_that_fails_drops_nothing(service, server, issuer):
+    issuer.rotate(OTHER)
+    fetch(service, issuer)
+    server.misbehave(BROKEN)
+    assert refresh(service)["last_error"]
+    service.reject(unknown(issuer), "key_not_found")
+    assert omitted(service) == ["old"]
+    service.accept(jws(OLD, issuer.claims()))
+    # The second answer in a row counts, whatever failed in between.
+    server.heal()
+    service.wait_until(lambda: service.verify(jws(OLD, issuer.claims())).code == "key_not_found")
+
+
+def test_a_key_that_comes_back_is_like_any_other(service, server, issuer):
+    issuer.rotate(OTHER)
+    fetch(service, issuer)
+    issuer.rotate(OLD, OTHER)
+    fetch(service, issuer)
+    assert omitted(service) == []
+    service.accept(jws(OLD, issuer.claims()))
+    # A further fetch without an operator's word: the one that is planned after a failure.
+    server.misbehave(BROKEN)
+    assert refresh(service)["last_error"]
+    server.heal(OTHER)
+    service.wait_until(lambda: omitted(service) == ["old"])
+    service.accept(jws(OLD, issuer.claims()))
+
+
+def test_another_key_of_the_same_id_takes_its_place_at_once(service, issuer):
+    issuer.rotate(Key(NEW.private, "old"), OTHER)
+    service.accept(jws(OLD, issuer.claims()))
+    fetch(service, issuer)
+    service.reject(jws(OLD, issuer.claims()), "signature_invalid")
+    service.accept(jws(NEW, issuer.claims(), kid="old"))
+    assert omitted(service) == []
+
+
+def test_a_key_that_can_not_verify_takes_nobodys_place(service, issuer):
+    """A garbled entry is no word that the good key of its name is gone."""
+    issuer.jwks.body = {"keys": [OLD.jwk(y=OLD.jwk()["x"]), OTHER.jwk()]}
+    fetch(service, issuer)
+    service.accept(jws(OLD, issuer.claims()))
+    assert omitted(service) == ["old"]
+    fetch(service, issuer)
+    service.reject(jws(OLD, issuer.claims()), "key_unsuitable")
+
+
+def test_of_two_keys_with_one_id_either_may_be_left_out(service, issuer):
+    rsa, ec = rsa_key("one"), Key(OLD.private, "one")
+    issuer.rotate(rsa, ec)
+    refresh(service)
+    issuer.rotate(rsa)
+    fetch(service, issuer)
+    assert omitted(service) == ["one"]
+    service.accept(jws(ec, issuer.claims()))
+    service.accept(jws(rsa, issuer.claims()))
+    fetch(service, issuer)
+    service.reject(jws(ec, issuer.claims()), "key_not_found")
+    service.accept(jws(rsa, issuer.claims()))
+
+
+def test_a_key_that_is_no_longer_for_signatures_is_not_used_for_them(service, issuer):
+    issuer.jwks.body = {"keys": [OLD.jwk(use="enc"), OTHER.jwk()]}
+    fetch(service, issuer)
+    service.reject(jws(OLD, issuer.claims()), "key_not_found")
+    assert omitted(service) == []
+
+
+def test_a_set_with_none_of_the_former_keys_keeps_them_all(service, issuer):
+    issuer.rotate(NEW)
+    fetch(service, issuer)
+    assert omitted(service) == ["old", "other"]
+    for key in (OLD, OTHER, NEW):
+        service.accept(jws(key, issuer.claims()))
+    fetch(service, issuer)
+    assert omitted(service) == []
+    for key in (OLD, OTHER):
+        service.reject(jws(key, issuer.claims()), "key_not_found")
+
+
+def test_keys_without_an_id_are_told_apart_by_what_they_are(service, issuer):
+    one, two = Key(OLD.private, None), Key(OTHER.private, None)
+    issuer.rotate(one, two)
+    refresh(service)
+    issuer.rotate(two)
+    fetch(service, issuer)
+    assert omitted(service) == [None]
+    service.accept(jws(one, issuer.claims()))
+    service.accept(jws(two, issuer.claims()))
+    fetch(service, issuer)
+    service.reject(jws(one, issuer.claims()), "signature_invalid")
+
+
+def test_a_restart_knows_the_key_that_was_left_out(server, issuer, tmp_path):
+    settings = provider(issuer, jwks_uri=issuer.jwks_uri), {"cache_directory": str(tmp_path)}
+    with Service(settings[0], **settings[1]) as service:
+        service.wait_until(lambda: list(tmp_path.glob("*.keys")))
+        issuer.rotate(OTHER)
+        fetch(service, issuer)
+        assert omitted(service) == ["old"]
+    server.misbehave(BROKEN)
+    with Service(settings[0], **settings[1]) as service:
+        service.wait_until_ready()
+        assert service.accept(jws(OLD, issuer.claims()))["keys"]["source"] == "disk"
+        service.accept(jws(OTHER, issuer.claims()))
+
+
+def test_a_restart_does_not_bring_back_what_is_gone(server, issuer, tmp_path):
+    settings = provider(issuer, jwks_uri=issuer.jwks_uri), {"cache_directory": str(tmp_path)}
+    with Service(settings[0], **settings[1]) as service:
+        service.wait_until(lambda: list(tmp_path.glob("*.keys")))
+        [file] = tmp_path.glob("*.keys")
+        before = file.read_bytes()
+        issuer.rotate(OTHER)
+        refresh(service)
+        service.wait_until(lambda: file.read_bytes() != before)
+    server.misbehave(BROKEN)
+    with Service(settings[0], **settings[1]) as service:
+        service.wait_until_ready()
+        service.accept(jws(OTHER, issuer.claims()))
+        service.reject(jws(OLD, issuer.claims()), "key_not_found")
+
+
+def test_grace_is_for_keys_that_were_good(server, issuer):
+    """A service that begins with a thin set has nothing to keep."""
+    issuer.rotate(OTHER)
+    with Service(provider(issuer, jwks_uri=issuer.jwks_uri)) as service:
+        service.wait_until_ready()
+        service.reject(jws(OLD, issuer.claims()), "key_not_found")
+        assert omitted(service) == []
+    server.misbehave(BROKEN)
+    with Service(provider(issuer, jwks_uri=issuer.jwks_uri)) as service:
+        unavailable(service, jws(OTHER, issuer.claims()))

@@ -1,0 +1,224 @@
+"""Key servers that speak TLS: whose certificate is believed, whose is not, and what the operator is told of it."""
+
+import contextlib
+import pathlib
+import socket
+import ssl
+import threading
+import urllib.request
+import warnings
+
+import pytest
+from cryptography.x509.oid import ExtendedKeyUsageOID
+
+from harness.certificates import Authority, server_context
+from harness.issuer import KeyServer
+from harness.keys import refresh, unavailable
+from harness.service import DEADLINE, NETWORK, Service, provider
+from harness.tokens import ec_key, jws
+
+OLD, NEW = ec_key("old"), ec_key("new")
+HOUR = 1 / 24
+
+
+class Authorities:
+    """One that the service is told to trust, and those that are related to it or not."""
+
+    def __init__(self, directory: pathlib.Path):
+        self.trusted = Authority(directory)
+        self.namesake = Authority(directory)
+        self.stranger = Authority(directory, "A stranger")
+        self.intermediate = Authority(directory, "An intermediate", parent=self.trusted)
+        self.expired = Authority(directory, "An expired intermediate", parent=self.trusted, ends=-1)
+        self.server = Authority(directory, "A server, no authority", parent=self.trusted, is_authority=False)
+
+    @property
+    def network(self) -> dict:
+        """Settings of a provider whose key server has a certificate by the trusted one."""
+        return {"allow_private_addresses": True, "ca_file": str(self.trusted.certificate_file)}
+
+
+@pytest.fixture(scope="module")
+def authorities(tmp_path_factory):
+    return Authorities(tmp_path_factory.mktemp("certificates"))
+
+
+def test_a_key_server_with_a_certificate_of_a_trusted_authority_is_believed(tmp_path):
+    authority = Authority(tmp_path)
+    with KeyServer(authority.server_context()) as server:
+        issuer = server.issuer("op", OLD)
+        network = {"allow_private_addresses": True, "ca_file": str(authority.certificate_file)}
+        with Service(provider(issuer, network=network)) as service:
+            service.wait_until_ready()
+            service.accept(issuer.token())
+
+
+def speaking(context: ssl.SSLContext, version: ssl.TLSVersion) -> ssl.SSLContext:
+    """Has one side speak no newer TLS than this version."""
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    with warnings.catch_warnings():
+        # That a version is outdated is what it is for.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1, version
+    return context
+
+
+# The nearest to the faults below.
+GOOD = {
+    "between-two-hours": lambda by: by.trusted.server_context(begins=-HOUR, ends=HOUR),
+    "by-an-intermediate": lambda by: by.intermediate.server_context(sent_along=[by.intermediate]),
+    "with-the-authority-sent-along": lambda by: by.trusted.server_context(sent_along=[by.trusted]),
+    "by-tls-1.2": lambda by: speaking(by.trusted.server_context(), ssl.TLSVersion.TLSv1_2),
+}
+
+# A server's certificate, and the words of which the message must have one.
+BAD_CERTIFICATES = {
+    "expired": (lambda by: by.trusted.server_file(ends=-1), ["expired"]),
+    "expired-an-hour-ago": (lambda by: by.trusted.server_file(ends=-HOUR), ["expired"]),
+    "not-yet-valid": (lambda by: by.trusted.server_file(begins=1, ends=2), ["not yet valid"]),
+    "valid-in-an-hour": (lambda by: by.trusted.server_file(begins=HOUR), ["not yet valid"]),
+    "for-another-address": (lambda by: by.trusted.server_file("127.0.0.2"), ["host"]),
+    "for-a-name": (lambda by: by.trusted.server_file("localhost"), ["host"]),
+    "self-signed": (lambda by: by.stranger.server_file(is_self_signed=True), ["self-signed"]),
+    "by-a-stranger": (lambda by: by.stranger.server_file(), ["not trusted"]),
+    "by-a-stranger-sent-along": (lambda by: by.stranger.server_file(sent_along=[by.stranger]), ["not trusted"]),
+    "by-a-namesake": (lambda by: by.namesake.server_file(), ["not trusted"]),
+    "by-a-missing-intermediate": (lambda by: by.intermediate.server_file(), ["not trusted"]),
+    "by-an-expired-intermediate": (
+        lambda by: by.expired.server_file(sent_along=[by.expired]),
+        ["expired", "not trusted"],
+    ),
+    "by-another-server": (lambda by: by.server.server_file(sent_along=[by.server]), ["not trusted"]),
+    "for-clients": (lambda by: by.trusted.server_file(usage=ExtendedKeyUsageOID.CLIENT_AUTH), ["certificate"]),
+}
+
+# A server whose certificate is good, or that has none.
+BAD_PROTOCOLS = {
+    "by-tls-1.1": (lambda by: speaking(by.trusted.server_context(), ssl.TLSVersion.TLSv1_1), ["TLS 1.2"]),
+    "without-tls": (lambda by: None, ["TLS"]),
+}
+
+
+@contextlib.contextmanager
+def service_with_key_servers(authorities: Authorities, contexts: dict):
+    """A service that trusts one authority, with a provider for each key server; and the issuers by name."""
+    with contextlib.ExitStack() as stack:
+        issuers = {}
+        for name, context in contexts.items():
+            issuer = issuers[name] = stack.enter_context(KeyServer(context)).issuer(name, OLD)
+            issuer.url = issuer.url.replace("http:", "https:")
+        settings = [provider(issuer, name, network=authorities.network) for name, issuer in issuers.items()]
+        yield stack.enter_context(Service(*settings)), issuers
+
+
+def test_the_nearest_to_a_bad_certificate_is_believed(authorities):
+    contexts = {name: make(authorities) for name, make in GOOD.items()}
+    with service_with_key_servers(authorities, contexts) as (service, issuers):
+        service.wait_until_ready()
+        for issuer in issuers.values():
+            service.accept(issuer.token())
+
+
+@pytest.fixture(scope="module")
+def bad(authorities):
+    contexts = {name: server_context(make(authorities)) for name, (make, _) in BAD_CERTIFICATES.items()}
+    contexts |= {name: make(authorities) for name, (make, _) in BAD_PROTOCOLS.items()}
+    with service_with_key_servers(authorities, contexts) as servers:
+        yield servers
+
+
+@pytest.mark.parametrize("name", BAD_CERTIFICATES | BAD_PROTOCOLS)
+def test_a_key_server_with_a_bad_certificate_is_not_believed(bad, name):
+    service, issuers = bad
+    unavailable(service, issuers[name].token())
+    assert issuers[name].discovery.count == issuers[name].jwks.count == 0
+    error = service.provider_state(name)["last_error"]
+    _, words = (BAD_CERTIFICATES | BAD_PROTOCOLS)[name]
+    assert error["phase"] == "tls" and any(word in error["message"] for word in words), error
+    warning = service.wait_for_entry(message="keys can't be fetched", provider=name)
+    assert (warning["level"], warning["phase"], warning["reason"]) == ("warning", "tls", error["message"])
+
+
+def test_the_server_of_tls_1_1_speaks_it_to_whoever_will(authorities):
+    client = ssl.create_default_context(cafile=authorities.trusted.certificate_file)
+    https = urllib.request.HTTPSHandler(context=speaking(client, ssl.TLSVersion.TLSv1_3))
+    with KeyServer(speaking(authorities.trusted.server_context(), ssl.TLSVersion.TLSv1_1)) as server:
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), https)
+        with opener.open(server.issuer("op", OLD).jwks_uri, timeout=10) as response:
+            assert response.status == 200
+
+
+@pytest.mark.parametrize("name", ["expired", "not-yet-valid", "for-another-address", "by-a-stranger"])
+def test_keys_serve_on_while_a_certificate_is_bad_and_are_fetched_again_once_it_is_replaced(authorities, name):
+    make, words = BAD_CERTIFICATES[name]
+    context = authorities.trusted.server_context()
+    with service_with_key_servers(authorities, {"op": context}) as (service, issuers):
+        issuer = issuers["op"]
+        service.wait_until_ready()
+        asked = issuer.jwks.count
+
+        context.load_cert_chain(make(authorities))
+        state = refresh(service, "op")
+        assert (state["state"], state["last_error"]["phase"]) == ("ready", "tls")
+        assert any(word in state["last_error"]["message"] for word in words), state
+        service.accept(issuer.token())
+        issuer.rotate(NEW, OLD)
+        service.reject(issuer.token(), "key_not_found", "keys_unavailable")
+        service.accept(jws(OLD, issuer.claims()))
+        assert issuer.jwks.count == asked
+
+        context.load_cert_chain(authorities.trusted.server_file())
+        # Nobody asks for it: the service tries again of its own accord.
+        service.wait_until(lambda: service.provider_state("op")["last_error"] is None)
+        assert service.accept(issuer.token())["token"]["key_id"] == "new"
+        assert service.wait_for_entry(message="keys can be fetched again")["provider"] == "op"
+
+
+class FallsSilent:
+    """A key server that shows a bad certificate to whoever connects first, and nothing to the next."""
+
+    def __init__(self, context: ssl.SSLContext):
+        self._context = context
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"https://127.0.0.1:{self._listener.getsockname()[1]}"
+        self.was_let_go = threading.Event()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        first, _ = self._listener.accept()
+        with contextlib.suppress(OSError), self._context.wrap_socket(first, server_side=True) as connection:
+            connection.recv(1)
+        second, _ = self._listener.accept()
+        with second, contextlib.suppress(ConnectionResetError):
+            while second.recv(65536):
+                pass
+        self.was_let_go.set()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._listener.close()
+
+
+def test_a_server_that_falls_silent_once_its_certificate_was_refused_is_let_go(authorities):
+    """It is connected to again to find out what is wrong with its certificate, and that must end."""
+    with FallsSilent(authorities.stranger.server_context()) as server:
+        settings = {"id": "op", "issuer": server.url, "audiences": ["client"], "network": authorities.network}
+        with Service(settings) as service:
+            error = service.wait_until(lambda: service.provider_state("op")["last_error"])
+            assert error["phase"] == "tls", error
+            assert server.was_let_go.wait(DEADLINE)
+
+
+def test_a_redirect_from_https_to_http_is_not_followed(tmp_path, server):
+    authority = Authority(tmp_path)
+    plain = server.document("/keys", {"keys": [OLD.jwk()]})
+    with KeyServer(authority.server_context()) as secure:
+        issuer = secure.issuer("op", OLD)
+        issuer.jwks.status = 302
+        issuer.jwks.headers = {"Location": server.url + "/keys"}
+        with Service(provider(issuer, network=NETWORK | {"ca_file": str(authority.certificate_file)})) as service:
+            unavailable(service, issuer.token())
+            assert plain.count == 0
+            assert issuer.jwks.count >= 1
