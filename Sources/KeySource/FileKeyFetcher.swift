@@ -1,4 +1,4 @@
-private import Clocks
+package import Clocks
 private import JOSE
 package import NIOCore
 private import NIOPosix
@@ -8,12 +8,12 @@ private import Synchronization
 package final class FileKeyFetcher: KeyFetching {
     private let path: String
     private let loop: any EventLoop
+    private let timeout: Interval
     /// Its own: a disk that hangs holds up nobody else.
     private let thread = NIOThreadPool(numberOfThreads: 1)
     private let unixSeconds: @Sendable () -> Int64
     private let last = Mutex<Reading?>(nil)
     private static let maximumSize = 512 * 1024
-    private static let timeout = Interval.seconds(5)
 
     private struct Reading {
         let version: SmallFile.Version
@@ -21,9 +21,14 @@ package final class FileKeyFetcher: KeyFetching {
         let text: [UInt8]
     }
 
-    package init(path: String, loop: any EventLoop, unixSeconds: @escaping @Sendable () -> Int64) {
+    /// - Parameter timeout: how long reading may take.
+    package init(
+        path: String, loop: any EventLoop, timeout: Interval = .seconds(5),
+        unixSeconds: @escaping @Sendable () -> Int64
+    ) {
         self.path = path
         self.loop = loop
+        self.timeout = timeout
         self.unixSeconds = unixSeconds
         thread.start()
     }
@@ -31,8 +36,8 @@ package final class FileKeyFetcher: KeyFetching {
     deinit { thread.shutdownGracefully { _ in } }
 
     package func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
-        let timeout = FetchFailure(.file, "the file was not read within \(Self.timeout.secondsRoundedUp) s")
-        let reading = try await loop.within(Self.timeout, orThrow: timeout) { () async throws(FetchFailure) in
+        let failure = FetchFailure(.file, "the file was not read within \(timeout.secondsRoundedUp) s")
+        let reading = try await loop.within(timeout, orThrow: failure) { () async throws(FetchFailure) in
             let outcome = try? await self.thread.runIfActive { () -> Result<Reading, FetchFailure> in
                 do throws(FetchFailure) {
                     return .success(try self.read(mode))
@@ -40,7 +45,7 @@ package final class FileKeyFetcher: KeyFetching {
                     return .failure(error)
                 }
             }
-            return try (outcome ?? .failure(timeout)).get()
+            return try (outcome ?? .failure(failure)).get()
         }
         return FetchedKeys(
             keys: reading.keys, text: reading.text, algorithms: SignatureAlgorithm.all, source: .file, lifetime: nil,

@@ -91,8 +91,8 @@ extension KeyStore {
             _ fetched: FetchedKeys, omitted omittedKeys: [JWK] = [], age: Interval, now time: MonotonicTime
         ) -> [Effect] {
             advance(to: time)
-            // What has been fetched meanwhile is newer.
-            guard snapshot == nil else { return [] }
+            // What has been fetched meanwhile is newer; only the fallback's keys are less than these.
+            guard snapshot == nil || snapshot?.source == .file else { return [] }
             let fetchedAt = now - age
             let lifetime = lifetime(of: fetched)
             let usableUntil = fetchedAt + lifetime + rules.staleFor

@@ -61,7 +61,7 @@ import Testing
         ("GET /a HTTP/1.1\r\nHost: h\r\nConnection: keep-alive\r\n\r\n", false),
         ("GET /a HTTP/1.0\r\n\r\n", true),
         ("GET /a HTTP/1.0\r\nHost: h\r\n\r\n", true),
-        ("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", false),
+        ("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", true),
         ("GET /last HTTP/1.1\r\nHost: h\r\n\r\n", true),
         // The decoder reads nothing behind these, so nothing may be left waiting there.
         ("GET /a HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", true),
