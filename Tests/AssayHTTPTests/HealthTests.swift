@@ -55,18 +55,63 @@ import Testing
             let provider = try refreshed.json
             #expect(
                 provider.keys.sorted() == [
-                    "fetched_at", "id", "issuer", "keys", "last_error", "next_fetch_at", "optional", "source", "state",
+                    "fetched_at", "id", "issuer", "keys", "keys_hash", "last_error", "next_fetch_at", "optional",
+                    "source", "state",
                 ])
             #expect(provider["state"] == .string("ready"))
             #expect(provider["last_error"] == .null)
             let keys = try #require(provider["keys"]?.array)
             #expect(keys.compactMap { $0.object?["kid"]?.string } == ["p256", "rsa"])
-            #expect(keys.allSatisfy { $0.object?.keys.sorted() == ["alg", "crv", "kid", "kty", "usable", "use"] })
+            #expect(
+                keys.allSatisfy {
+                    $0.object?.keys.sorted() == ["alg", "crv", "kid", "kty", "omitted", "usable", "use"]
+                })
+            #expect(keys.allSatisfy { $0.object?["omitted"] == .bool(false) })
             #expect(
                 try await service.send("GET", "/v1/providers", toAdmin: true).json["providers"]
                     == .array([.object(provider)]))
             #expect(try await service.send("POST", "/v1/providers/q/refresh", toAdmin: true).code == "provider_unknown")
             #expect(try await service.send("GET", "/metrics", toAdmin: true).text == "metrics\n")
+        }
+    }
+
+    @Test func `operators see which keys the last answer left out, and drop them by a refresh`() async throws {
+        try await ServiceFixture.run { service async throws in
+            func keys(_ response: HTTPResponse) throws -> [[String: JSONTree]] {
+                try #require(response.json["keys"]?.array).compactMap(\.object)
+            }
+            func provider() async throws -> [String: JSONTree] {
+                let all = try await service.send("GET", "/v1/providers", toAdmin: true).json["providers"]?.array
+                return try #require(all?.first?.object)
+            }
+            try await service.fetchKeys([.p256, .otherP256])
+            let hash = try await provider()["keys_hash"]
+            #expect(hash?.integer != nil)
+
+            // A node of the provider's that lags behind answers when a kid is looked for.
+            await service.fetcher.answer(with: .success([.p256]))
+            #expect(try await service.verify(ServiceFixture.token(by: .rsa)).code == "key_not_found")
+            let omitting = try await provider()
+            let seen = omitting["keys"]?.array?.compactMap(\.object)
+            #expect(seen?.compactMap { $0["kid"]?.string } == ["p256", "other-p256"])
+            #expect(seen?.compactMap { $0["omitted"]?.bool } == [false, true])
+            #expect(seen?.compactMap { $0["usable"]?.bool } == [true, true])
+            #expect(omitting["keys_hash"] == hash)
+            #expect(try await service.verify(ServiceFixture.token(by: .otherP256)).status == .ok)
+
+            let refreshed = try await service.send("POST", "/v1/providers/p/refresh", toAdmin: true)
+            #expect(try keys(refreshed).compactMap { $0["kid"]?.string } == ["p256"])
+            #expect(try keys(refreshed).compactMap { $0["omitted"]?.bool } == [false])
+            #expect(try refreshed.json["keys_hash"] != hash)
+            #expect(try await service.verify(ServiceFixture.token(by: .otherP256)).code == "key_not_found")
+        }
+    }
+
+    @Test func `keys that nobody has have no hash`() async throws {
+        try await ServiceFixture.run { service async throws in
+            let all = try await service.send("GET", "/v1/providers", toAdmin: true).json["providers"]?.array
+            #expect(all?.first?.object?["keys_hash"] == .null)
+            #expect(all?.first?.object?["keys"] == .array([]))
         }
     }
 }

@@ -18,7 +18,9 @@ final class ServiceFixture: Sendable {
     let fetcher = TestFetcher()
     private let loop: any EventLoop
     private let service: NIOLoopBound<ServiceLoop>
+    private let providers: [Provider]
     private let keys: KeyStore
+    private let telemetry: KeyTelemetry
     private let sink: LogSink
 
     static let issuer = "https://issuer.example"
@@ -48,10 +50,14 @@ final class ServiceFixture: Sendable {
         self.loop = loop
         let sink = LogSink()
         self.sink = sink
+        // Nothing that happens to keys is an error of the service's, so nothing is written.
+        let telemetry = KeyTelemetry(log: Log(to: sink, from: .error, unixMilliseconds: { 0 }))
+        self.telemetry = telemetry
         keys = KeyStore(
             rules: KeyRules(), fetcher: fetcher, archive: nil, threads: .singleton,
-            on: MultiThreadedEventLoopGroup.singleton.next(), onEvent: { _ in })
+            on: MultiThreadedEventLoopGroup.singleton.next(), onEvent: { telemetry.record($0, provider: "p") })
         let providers = [Provider(policy: policy, isOptional: false, keys: keys)]
+        self.providers = providers
         service = try await loop.submit {
             NIOLoopBound(try ServiceLoop(on: loop, settings, providers, sink), eventLoop: loop)
         }.get()
@@ -75,6 +81,16 @@ final class ServiceFixture: Sendable {
     func metrics() async throws -> LoopMetrics {
         let service = service
         return try await loop.submit { service.value.metrics }.get()
+    }
+
+    /// The lines of the metrics page that begin with a name; one second after 1970 is the time.
+    func metricLines(_ name: String) async throws -> [String] {
+        let status = try await keys.status().get()
+        let page = MetricsPage(
+            providers: providers, loops: try await metrics(), statuses: [status], keyCounts: telemetry.current,
+            openConnections: 0, requestsInFlight: 0, bufferedBytes: 0, droppedLogBytes: 0, version: "0",
+            now: status.now, unixMilliseconds: 1000)
+        return text(page.text()).split(separator: "\n").map(String.init).filter { $0.hasPrefix(name) }.sorted()
     }
 
     /// Sends one request to one of the responders and waits for the response.
@@ -149,7 +165,7 @@ actor TestFetcher: KeyFetching {
     private var answer: Result<[TestKey], FetchFailure>?
     private var pending: [CheckedContinuation<Result<[TestKey], FetchFailure>, Never>] = []
 
-    func fetch() async throws(FetchFailure) -> FetchedKeys {
+    func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
         calls += 1
         let result =
             if let answer { answer } else { await withCheckedContinuation { pending.append($0) } }

@@ -47,9 +47,8 @@ import Testing
             }
         }
         #expect(Set(found) == Set(Self.usable.map(\.0)))
-        print(
-            "Real key sets, COUNT:", Self.usable.map(\.1.count).reduce(0, +), "sets,",
-            Self.usable.flatMap(\.1).reduce(0, +), "usable keys")
+        try VectorResults(source: "Key sets as providers served them", cases: Self.usable.map(\.1.count).reduce(0, +))
+            .record()
     }
 
     @Test func `Yahoo's small keys are unsuitable, and spoil nothing`() throws {

@@ -1,9 +1,9 @@
 import Foundation
 import NIOSSL
 
-/// Certificates made for this run with `openssl`, and removed with it.
+/// An authority made for one test with `openssl`, the certificates that the test wants of it, and their end with it.
 final class Certificates: Sendable {
-    /// A certificate for the host `localhost` or another, and the key that goes with it.
+    /// A server's certificate, and the key that goes with it.
     struct Pair: Sendable {
         let certificate, key: String
 
@@ -15,57 +15,103 @@ final class Certificates: Sendable {
         }
     }
 
+    enum Kind: Sendable, CaseIterable {
+        /// By the authority, for `localhost`.
+        case localhost
+        /// By the authority, for another host.
+        case otherHost
+        /// By the authority, for `localhost`, of yesterday.
+        case expired
+        /// By the authority, for `localhost`, of another century.
+        case notYetValid
+        /// By the authority, for `localhost`, with SHA-1.
+        case weaklySigned
+        /// By nobody but itself, for `localhost`.
+        case selfSigned
+    }
+
     private let directory: URL
-    /// The certificate of the authority that issued the others.
+    /// The certificate of the authority that issues the others.
     let authority: String
-    let localhost: Pair
-    let otherHost: Pair
-    let expired: Pair
-    let selfSigned: Pair
 
     static func make() throws -> Certificates { try Certificates() }
 
     private init() throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "assay-tls-\(UUID().uuidString)")
-        self.directory = directory
+        directory = FileManager.default.temporaryDirectory.appending(path: "assay-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        func path(_ name: String) -> String { directory.appending(path: name).path }
-        func openssl(_ arguments: String...) throws {
-            let process = Process()
-            process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = ["openssl"] + arguments
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            try process.run()
-            process.waitUntilExit()
-            guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
-        }
-        func makeSelfSigned(_ name: String, _ subject: String, _ extensions: String) throws -> Pair {
-            let pair = Pair(certificate: path(name + ".pem"), key: path(name + ".key"))
-            try openssl(
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                "-subj", subject, "-addext", extensions, "-keyout", pair.key, "-out", pair.certificate)
-            return pair
-        }
-        let root = try makeSelfSigned("root", "/CN=A test's authority", "keyUsage=critical,keyCertSign")
-        func issue(_ name: String, host: String, days: String) throws -> Pair {
-            let pair = Pair(certificate: path(name + ".pem"), key: path(name + ".key"))
-            try "subjectAltName=DNS:\(host)\n".write(toFile: path("extensions"), atomically: true, encoding: .utf8)
-            try openssl(
-                "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=\(host)",
-                "-keyout", pair.key, "-out", path("request"))
-            try openssl(
-                "x509", "-req", "-in", path("request"), "-CA", root.certificate, "-CAkey", root.key, "-set_serial",
-                String(UInt32.random(in: 1 ... .max)), "-days", days, "-extfile", path("extensions"), "-out",
-                pair.certificate)
-            return pair
-        }
-        authority = root.certificate
-        localhost = try issue("localhost", host: "localhost", days: "2")
-        otherHost = try issue("other", host: "other.example", days: "2")
-        expired = try issue("expired", host: "localhost", days: "-1")
-        selfSigned = try makeSelfSigned("self", "/CN=localhost", "subjectAltName=DNS:localhost")
+        authority = directory.appending(path: "root.pem").path
+        _ = try makeSelfSigned("root", "/CN=A test's authority", "keyUsage=critical,keyCertSign")
     }
 
     deinit { try? FileManager.default.removeItem(at: directory) }
+
+    func make(_ kind: Kind) throws -> Pair {
+        switch kind {
+        case .localhost: try issue("localhost", from: Date(), to: Date() + 86400)
+        case .otherHost: try issue("other.example", from: Date(), to: Date() + 86400)
+        case .expired: try issue("localhost", from: Date() - 2 * 86400, to: Date() - 86400)
+        case .notYetValid: try issue("localhost", from: Date() + 100 * 365 * 86400, to: Date() + 101 * 365 * 86400)
+        case .weaklySigned: try issue("localhost", from: Date(), to: Date() + 86400, digest: "sha1")
+        case .selfSigned: try makeSelfSigned("self", "/CN=localhost", "subjectAltName=DNS:localhost")
+        }
+    }
+
+    private func makeSelfSigned(_ name: String, _ subject: String, _ extensions: String) throws -> Pair {
+        let pair = Pair(certificate: path(name + ".pem"), key: path(name + ".key"))
+        try openssl(
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+            subject, "-addext", extensions, "-keyout", pair.key, "-out", pair.certificate)
+        return pair
+    }
+
+    private func issue(_ host: String, from start: Date, to end: Date, digest: String = "sha256") throws -> Pair {
+        let pair = Pair(certificate: path("server.pem"), key: path("server.key"))
+        try write("extensions", "subjectAltName=DNS:\(host)\n")
+        try write("index", "")
+        try write(
+            "configuration",
+            """
+            [ca]
+            default_ca=authority
+            [authority]
+            database=\(path("index"))
+            new_certs_dir=\(directory.path)
+            default_md=\(digest)
+            policy=names
+            rand_serial=yes
+            [names]
+            commonName=supplied
+
+            """)
+        try openssl(
+            "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=\(host)",
+            "-keyout", pair.key, "-out", path("request"))
+        try openssl(
+            "ca", "-batch", "-config", path("configuration"), "-cert", authority, "-keyfile", path("root.key"),
+            "-startdate", Self.text(start), "-enddate", Self.text(end), "-extfile", path("extensions"),
+            "-in", path("request"), "-notext", "-out", pair.certificate)
+        return pair
+    }
+
+    private func path(_ name: String) -> String { directory.appending(path: name).path }
+
+    private func write(_ name: String, _ text: String) throws {
+        try text.write(toFile: path(name), atomically: true, encoding: .utf8)
+    }
+
+    /// A time as `openssl ca` takes it: `20991231235959Z`.
+    private static func text(_ time: Date) -> String {
+        time.formatted(.iso8601).filter { $0.isNumber || $0 == "Z" }
+    }
+
+    private func openssl(_ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["openssl"] + arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+    }
 }

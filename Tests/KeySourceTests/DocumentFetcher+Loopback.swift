@@ -1,6 +1,7 @@
 import Clocks
 import KeySource
 import NIOPosix
+import Testing
 
 extension DocumentFetcher {
     /// A fetcher that may do what a fetch from this machine needs.
@@ -10,12 +11,36 @@ extension DocumentFetcher {
         var rules = NetworkRules()
         rules.allowHTTP = true
         rules.allowPrivateAddresses = true
-        // A busy machine is slow to connect to itself.
-        rules.connectTimeout = .seconds(20)
-        rules.totalTimeout = .seconds(30)
+        // A busy machine is slow to answer itself.
+        rules.connectTimeout = .seconds(100)
+        rules.nameTimeout = .seconds(100)
+        rules.idleTimeout = .seconds(100)
+        rules.minimumRateAfter = .seconds(100)
+        rules.totalTimeout = .seconds(120)
         change(&rules)
         return DocumentFetcher(
             rules: rules, proxy: proxy, loop: MultiThreadedEventLoopGroup.singleton.next(),
-            resolverThreads: .singleton)
+            unixSeconds: SystemClocks.unixSeconds)
+    }
+
+    /// What a fetch from a server with this answer comes to.
+    static func fetch(
+        _ answer: RawServer.Answer, _ change: (inout NetworkRules) -> Void = { _ in }
+    ) async throws -> Document {
+        let fetcher = onLoopback(change)
+        return try await RawServer.run(answering: { _ in answer }) { server async throws in
+            try await fetcher.fetch(server.address("/"))
+        }
+    }
+
+    /// What is wrong with it; fails where nothing is.
+    static func failure(
+        _ answer: RawServer.Answer, sourceLocation: SourceLocation = #_sourceLocation,
+        _ change: (inout NetworkRules) -> Void = { _ in }
+    ) async throws -> FetchFailure {
+        try #require(
+            await #expect(throws: FetchFailure.self, sourceLocation: sourceLocation) {
+                try await fetch(answer, change)
+            })
     }
 }

@@ -10,60 +10,98 @@ import Testing
     init() throws { certificates = try Certificates.make() }
 
     private func fetchOverTLS(
-        _ pair: (Certificates) -> Certificates.Pair, host: String = "localhost", trustingAuthority: Bool = true,
+        _ kind: Certificates.Kind, host: String = "localhost", trustingAuthority: Bool = true,
         _ change: (inout TLSConfiguration) -> Void = { _ in }
     ) async throws -> [UInt8] {
-        var tls = try pair(certificates).serverConfiguration()
+        var tls = try certificates.make(kind).serverConfiguration()
         change(&tls)
         let fetcher = DocumentFetcher.onLoopback { rules in
             if trustingAuthority { rules.caFile = certificates.authority }
         }
         return try await RawServer.run(tls: tls, answering: { _ in .bytes(RawServer.response("{}")) }) {
             server async throws in
-            try await fetcher.fetch(server.address("/", scheme: "https", host: host)).body
+            let result: Result<[UInt8], any Error>
+            do {
+                result = .success(
+                    try await fetcher.fetch(server.address("/", scheme: "https", host: host)).body)
+            } catch {
+                result = .failure(error)
+                // Whoever is not believed is told nothing, also by who looks at its certificate.
+                #expect(server.requests == [])
+            }
+            return try result.get()
         }
     }
 
     @Test func `a certificate by a configured authority is trusted`() async throws {
-        #expect(try await fetchOverTLS(\.localhost) == Array("{}".utf8))
+        #expect(try await fetchOverTLS(.localhost) == Array("{}".utf8))
         // The name goes along in lower case, and the certificate is for it.
-        #expect(try await fetchOverTLS(\.localhost, host: "LOCALHOST") == Array("{}".utf8))
+        #expect(try await fetchOverTLS(.localhost, host: "LOCALHOST") == Array("{}".utf8))
+    }
+
+    // MARK: What is wrong with a certificate
+
+    private static let remedy = "name its authority in network.ca_file if it should be believed"
+
+    @Test(arguments: [
+        (Certificates.Kind.expired, "the server's certificate has expired"),
+        (.notYetValid, "the server's certificate is not yet valid"),
+        (.selfSigned, "the server's certificate is self-signed and not trusted: \(remedy)"),
+        (.otherHost, "the certificate is not for this host"),
+    ])
+    func `a certificate of another time, by nobody or for another host is not trusted, and it is said why`(
+        kind: Certificates.Kind, message: String
+    ) async throws {
+        let failure = await #expect(throws: FetchFailure.self) { try await fetchOverTLS(kind) }
+        #expect(failure == FetchFailure(.tls, message))
     }
 
     @Test func `a certificate by an authority that nobody configured is not`() async throws {
         let failure = await #expect(throws: FetchFailure.self) {
-            try await fetchOverTLS(\.localhost, trustingAuthority: false)
+            try await fetchOverTLS(.localhost, trustingAuthority: false)
         }
-        #expect(failure?.phase == .tls)
+        #expect(
+            failure
+                == FetchFailure(
+                    .tls,
+                    "the server's certificate is by an authority that is not trusted, or comes without an intermediate: \(Self.remedy)"
+                ))
     }
 
-    @Test func `a certificate for another host, of another time or by nobody is not`() async throws {
-        for pair in [\Certificates.otherHost, \.expired, \.selfSigned] {
-            let failure = await #expect(throws: FetchFailure.self) {
-                try await fetchOverTLS { $0[keyPath: pair] }
-            }
-            #expect(failure?.phase == .tls)
+    @Test func `of two faults the one is told that is not mended by trust`() async throws {
+        let failure = await #expect(throws: FetchFailure.self) {
+            try await fetchOverTLS(.expired, trustingAuthority: false)
         }
+        #expect(failure == FetchFailure(.tls, "the server's certificate has expired"))
     }
 
     @Test func `a certificate for a name is not one for an address`() async throws {
         let failure = await #expect(throws: FetchFailure.self) {
-            try await fetchOverTLS(\.localhost, host: "127.0.0.1")
+            try await fetchOverTLS(.localhost, host: "127.0.0.1")
         }
-        #expect(failure?.phase == .tls)
+        #expect(failure == FetchFailure(.tls, "the certificate is not for this host"))
     }
 
-    @Test func `TLS before 1.2 is not spoken`() async throws {
+    @Test func `TLS before 1.2 is not spoken, and no certificate blamed for it`() async throws {
         let failure = await #expect(throws: FetchFailure.self) {
             try await fetchOverTLS(
-                \.localhost,
+                .localhost,
                 { tls in
                     tls.minimumTLSVersion = .tlsv1
                     tls.maximumTLSVersion = .tlsv11
                 })
         }
-        #expect(failure?.phase == .tls)
+        #expect(failure == FetchFailure(.tls, "the TLS handshake failed: does the server speak TLS 1.2 or later?"))
     }
+
+    @Test func `a certificate whose signature could be forged is not trusted, whoever made it`() async throws {
+        let failure = await #expect(throws: FetchFailure.self) { try await fetchOverTLS(.weaklySigned) }
+        #expect(
+            failure
+                == FetchFailure(.tls, "the server's certificate is signed with SHA-1 or weaker, which can be forged"))
+    }
+
+    // MARK: Servers
 
     @Test func `a server that speaks no TLS is a failure of TLS`() async throws {
         try await RawServer.run(answering: { _ in .bytes(RawServer.response("{}")) }) { server async throws in
@@ -77,7 +115,7 @@ import Testing
     }
 
     @Test func `a redirect from https to http is not followed`() async throws {
-        let tls = try certificates.localhost.serverConfiguration()
+        let tls = try certificates.make(.localhost).serverConfiguration()
         try await RawServer.run(answering: { _ in .bytes(RawServer.response("{}")) }) { plain async throws in
             let location = plain.address("/")
             try await RawServer.run(
@@ -98,7 +136,7 @@ import Testing
 
     @Test func `a file of authorities that is not there is a failure of TLS or of the fetch, not a hole`() async throws
     {
-        let tls = try certificates.localhost.serverConfiguration()
+        let tls = try certificates.make(.localhost).serverConfiguration()
         try await RawServer.run(tls: tls, answering: { _ in .bytes(RawServer.response("{}")) }) { server async throws in
             _ = await #expect(throws: FetchFailure.self) {
                 try await DocumentFetcher.onLoopback { $0.caFile = certificates.authority + ".missing" }

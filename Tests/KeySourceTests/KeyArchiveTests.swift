@@ -1,6 +1,7 @@
 import Clocks
 import Foundation
 import JOSE
+import JSON
 import KeySource
 import TestSupport
 import Testing
@@ -70,6 +71,37 @@ extension FetchedKeys {
             #expect(restored.keys.source == .disk)
             #expect(restored.keys.lifetime == .seconds(600))
             #expect(restored.keys.fetchedAtUnixSeconds == Self.now)
+        }
+    }
+
+    @Test func `keys that the answer had left out are kept behind it, and told apart again`() async throws {
+        try await TemporaryDirectory.run { directory async throws in
+            let archive = directory.archive()
+            let omitted = KeySets.fetched([
+                KeySets.key("c", .rsa),
+                TestKey.otherP256.jwk(["kid": nil, "alg": .string("ES256"), "x": .string("AA")]),
+            ])
+            #expect(archive.save(Self.keys, omitted: omitted.keys.keys, lifetime: .seconds(600)))
+            let restored = try #require(try archive.load(nowUnixSeconds: Self.now))
+            #expect(restored.keys.keys.fingerprint == Self.keys.keys.fingerprint)
+            #expect(restored.keys.keys.keys.map(\.keyID) == ["a", "b"])
+            #expect(restored.keys.source == .disk)
+            #expect(restored.omitted.map(\.keyID) == ["c", nil])
+            #expect(restored.omitted.map(\.thumbprint) == omitted.keys.keys.map(\.thumbprint))
+            #expect(restored.omitted.map(\.isUsable) == [true, false])
+            // What is restored can be kept again, and is the same.
+            #expect(archive.save(restored.keys, omitted: restored.omitted, lifetime: .seconds(600)))
+            let again = try #require(try archive.load(nowUnixSeconds: Self.now))
+            #expect(again.keys.text == restored.keys.text)
+            #expect(again.omitted.map(\.keyID) == ["c", nil])
+        }
+    }
+
+    @Test func `where nothing was left out the set is kept as it came`() async throws {
+        try await withArchive { _, archive async throws in
+            let restored = try #require(try archive.load(nowUnixSeconds: Self.now))
+            #expect(restored.omitted.isEmpty)
+            #expect(restored.keys.text == Self.keys.text)
         }
     }
 
@@ -153,7 +185,7 @@ extension FetchedKeys {
             #expect(refusal(archive) == "its checksum is wrong")
             try directory.write(text + " ")
             #expect(refusal(archive) == "its checksum is wrong")
-            try directory.write(text + String(repeating: " ", count: 1024 * 1024))
+            try directory.write(text + String(repeating: " ", count: 4 * 1024 * 1024))
             #expect(refusal(archive) == "it is too large")
         }
     }
@@ -175,7 +207,7 @@ extension FetchedKeys {
             try FileManager.default.moveItem(atPath: directory.file, toPath: directory.path + "/elsewhere")
             try FileManager.default.createSymbolicLink(
                 atPath: directory.file, withDestinationPath: directory.path + "/elsewhere")
-            #expect(refusal(archive) == "it can't be opened")
+            #expect(refusal(archive) == "it can't be opened, or is a link")
             // Saving takes the link's place and leaves alone what it led to.
             let before = try Data(contentsOf: URL(filePath: directory.path + "/elsewhere"))
             #expect(archive.save(KeySets.fetched(["c"]).fetched(at: Self.now), lifetime: .seconds(600)))
@@ -183,7 +215,7 @@ extension FetchedKeys {
             #expect(try archive.load(nowUnixSeconds: Self.now)?.keys.keys.hasKey("c") == true)
             try FileManager.default.removeItem(atPath: directory.file)
             try FileManager.default.createDirectory(atPath: directory.file, withIntermediateDirectories: false)
-            #expect(refusal(archive) == "others could have written it")
+            #expect(refusal(archive) == "it is not a regular file")
             #expect(!archive.save(Self.keys, lifetime: .seconds(600)))
         }
     }

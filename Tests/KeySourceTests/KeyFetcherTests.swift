@@ -1,19 +1,13 @@
 import Clocks
-import Foundation
 import JOSE
 import KeySource
-import NIOPosix
+import Synchronization
 import TestSupport
 import Testing
 
 @Suite struct KeyFetcherTests {
     private static func fetcher(_ location: ProviderKeyFetcher.Location) -> ProviderKeyFetcher {
-        var rules = NetworkRules()
-        rules.allowHTTP = true
-        rules.allowPrivateAddresses = true
-        let documents = DocumentFetcher(
-            rules: rules, proxy: nil, loop: MultiThreadedEventLoopGroup.singleton.next(), resolverThreads: .singleton)
-        return ProviderKeyFetcher(location, documents: documents, unixSeconds: { 1_700_000_000 })
+        ProviderKeyFetcher(location, documents: .onLoopback(), unixSeconds: { 1_700_000_000 })
     }
 
     private static func answer(_ head: String, _ pages: [String: String]) -> RawServer.Answer {
@@ -25,7 +19,7 @@ import Testing
     @Test func `keys are fetched from where they are pinned`() async throws {
         let set = text(KeySets.json(["a", "b"]))
         try await RawServer.run(answering: { Self.answer($0, ["/keys": set]) }) { server async throws in
-            let fetched = try await Self.fetcher(.jwks(address: server.address("/keys"))).fetch()
+            let fetched = try await Self.fetcher(.jwks(address: server.address("/keys"))).fetch(.reload)
             #expect(fetched.keys.keys.map(\.keyID) == ["a", "b"])
             #expect(fetched.text == Array(set.utf8))
             #expect(fetched.algorithms == Set(SignatureAlgorithm.allCases))
@@ -39,9 +33,7 @@ import Testing
     @Test func `keys are fetched from where the discovery document says, each time anew`() async throws {
         let set = text(KeySets.json(["a"]))
         try await RawServer.run(answering: { head in
-            // The address of this server, as the client knows it.
-            let host = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host: ") }!.dropFirst(
-                "host: ".count)
+            let host = Self.host(head)
             return Self.answer(
                 head,
                 [
@@ -50,14 +42,16 @@ import Testing
                     "/k": set,
                 ])
         }) { server async throws in
-            let fetcher = Self.fetcher(.discovery(address: server.address("/d"), issuer: "https://a.example"))
-            let fetched = try await fetcher.fetch()
+            let fetcher = Self.fetcher(
+                .discovery(address: server.address("/d"), issuer: "https://a.example", readsAlgorithms: true))
+            let fetched = try await fetcher.fetch(.reload)
             #expect(fetched.keys.hasKey("a"))
             #expect(fetched.algorithms == [.es256])
-            _ = try await fetcher.fetch()
+            _ = try await fetcher.fetch(.reload)
             #expect(server.paths == ["/d", "/k", "/d", "/k"])
-            let other = Self.fetcher(.discovery(address: server.address("/d"), issuer: "https://b.example"))
-            let failure = await #expect(throws: FetchFailure.self) { try await other.fetch() }
+            let other = Self.fetcher(
+                .discovery(address: server.address("/d"), issuer: "https://b.example", readsAlgorithms: true))
+            let failure = await #expect(throws: FetchFailure.self) { try await other.fetch(.reload) }
             #expect(failure?.phase == .parse)
             #expect(server.paths.last == "/d")
         }
@@ -82,38 +76,126 @@ import Testing
     func `a key set that is none is a failure with a reason`(json: String, message: String) async throws {
         try await RawServer.run(answering: { Self.answer($0, ["/keys": json]) }) { server async throws in
             let failure = await #expect(throws: FetchFailure.self) {
-                try await Self.fetcher(.jwks(address: server.address("/keys"))).fetch()
+                try await Self.fetcher(.jwks(address: server.address("/keys"))).fetch(.reload)
             }
             #expect(failure == FetchFailure(.parse, message))
         }
     }
 
-    // MARK: Files
-
-    private func fetchFile(_ bytes: [UInt8]?) async throws -> FetchedKeys {
-        let file = FileManager.default.temporaryDirectory.appending(path: "assay-keys-\(UUID().uuidString).json")
-        defer { try? FileManager.default.removeItem(at: file) }
-        if let bytes { try Data(bytes).write(to: file) }
-        return try await FileKeyFetcher(path: file.path, threads: .singleton, unixSeconds: { 1_700_000_000 }).fetch()
-    }
-
-    @Test func `keys are read from a file`() async throws {
-        let fetched = try await fetchFile(KeySets.json(["a"]))
-        #expect(fetched.keys.hasKey("a"))
-        #expect(fetched.source == .file)
-        #expect(fetched.lifetime == nil)
-        #expect(fetched.algorithms == Set(SignatureAlgorithm.allCases))
-    }
-
-    @Test func `a file that is missing, too large or no key set is a failure with a reason`() async throws {
-        func failure(_ bytes: [UInt8]?) async -> FetchFailure? {
-            await #expect(throws: FetchFailure.self) { try await fetchFile(bytes) }
+    @Test func `a discovery document that lists no algorithm of ours is a failure, unless the list does not count`()
+        async throws
+    {
+        let set = text(KeySets.json(["a"]))
+        for list in ["[]", #"["none","HS256"]"#] {
+            try await RawServer.run(answering: { head in
+                let host = Self.host(head)
+                let document =
+                    #"{"issuer":"https://a.example","jwks_uri":"http://\#(host)/k","id_token_signing_alg_values_supported":\#(list)}"#
+                return Self.answer(head, ["/d": document, "/k": set])
+            }) { server async throws in
+                let failure = await #expect(throws: FetchFailure.self) {
+                    try await Self.fetcher(
+                        .discovery(address: server.address("/d"), issuer: "https://a.example", readsAlgorithms: true)
+                    ).fetch(.reload)
+                }
+                #expect(
+                    failure == FetchFailure(.parse, "the discovery document lists no algorithm that is supported"))
+                let fetched = try await Self.fetcher(
+                    .discovery(address: server.address("/d"), issuer: "https://a.example", readsAlgorithms: false)
+                ).fetch(.reload)
+                #expect(fetched.algorithms == Set(SignatureAlgorithm.allCases))
+            }
         }
-        #expect(await failure(nil) == FetchFailure(.file, "the file can't be read"))
-        let large = [UInt8](repeating: 0x20, count: 512 * 1024 + 1)
-        #expect(await failure(large) == FetchFailure(.file, "the file is larger than 524288 bytes"))
-        #expect(await failure([0x7b])?.phase == .parse)
-        let padded = KeySets.json(["a"])
-        #expect(try await fetchFile(padded + large.prefix(512 * 1024 - padded.count)).keys.hasKey("a"))
+    }
+
+    // MARK: What is remembered
+
+    /// The address of the server that a request came to, as the client knows it.
+    private static func host(_ head: String) -> Substring {
+        head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host: ") }!.dropFirst("host: ".count)
+    }
+
+    private static let confirmation = RawServer.Answer.bytes(
+        "HTTP/1.1 304 Not Modified\r\nCache-Control: max-age=900\r\n\r\n")
+
+    @Test func `a refresh is content with the word that nothing has changed, document by document`() async throws {
+        let set = text(KeySets.json(["a"]))
+        try await RawServer.run(answering: { head in
+            if head.contains("If-None-Match: \"v1\"") { return Self.confirmation }
+            let document = #"{"issuer":"https://a.example","jwks_uri":"http://\#(Self.host(head))/k"}"#
+            return .bytes(RawServer.response(head.hasPrefix("GET /d ") ? document : set, ["ETag: \"v1\""]))
+        }) { server async throws in
+            let fetcher = Self.fetcher(
+                .discovery(address: server.address("/d"), issuer: "https://a.example", readsAlgorithms: true))
+            let first = try await fetcher.fetch(.revalidate)
+            #expect(!first.isConfirmation)
+            #expect(first.lifetime == nil)
+            let second = try await fetcher.fetch(.revalidate)
+            #expect(second.isConfirmation)
+            #expect(second.keys.fingerprint == first.keys.fingerprint)
+            #expect(second.text == first.text)
+            #expect(second.lifetime == .seconds(900))
+            let third = try await fetcher.fetch(.reload)
+            #expect(!third.isConfirmation)
+            #expect(server.paths == ["/d", "/k", "/d", "/k", "/d", "/k"])
+            #expect(server.requests.map { $0.contains("If-None-Match") } == [false, false, true, true, false, false])
+            #expect(server.requests.map { $0.contains("no-cache") } == [false, false, false, false, true, true])
+        }
+    }
+
+    @Test func `keys that come whole are no confirmation, whatever was said of the discovery document`() async throws {
+        let set = text(KeySets.json(["a"]))
+        try await RawServer.run(answering: { head in
+            if head.contains("If-None-Match") { return Self.confirmation }
+            let document = #"{"issuer":"https://a.example","jwks_uri":"http://\#(Self.host(head))/k"}"#
+            return head.hasPrefix("GET /d ")
+                ? .bytes(RawServer.response(document, ["ETag: \"v1\""])) : .bytes(RawServer.response(set))
+        }) { server async throws in
+            let fetcher = Self.fetcher(
+                .discovery(address: server.address("/d"), issuer: "https://a.example", readsAlgorithms: true))
+            for _ in 0..<2 { #expect(try await !fetcher.fetch(.revalidate).isConfirmation) }
+            #expect(server.requests.map { $0.contains("If-None-Match") } == [false, false, true, false])
+        }
+    }
+
+    @Test func `keys at another address are not asked about by what the old one sent`() async throws {
+        let set = text(KeySets.json(["a"]))
+        let moves = Mutex(0)
+        try await RawServer.run(answering: { head in
+            guard head.hasPrefix("GET /d ") else { return .bytes(RawServer.response(set, ["ETag: \"v1\""])) }
+            let path = moves.withLock { count in
+                count += 1
+                return "/k\(count)"
+            }
+            return .bytes(
+                RawServer.response(#"{"issuer":"https://a.example","jwks_uri":"http://\#(Self.host(head))\#(path)"}"#))
+        }) { server async throws in
+            let fetcher = Self.fetcher(
+                .discovery(address: server.address("/d"), issuer: "https://a.example", readsAlgorithms: true))
+            for _ in 0..<2 { _ = try await fetcher.fetch(.revalidate) }
+            #expect(server.paths == ["/d", "/k1", "/d", "/k2"])
+            #expect(!server.requests.contains { $0.contains("If-None-Match") })
+        }
+    }
+
+    @Test func `what could not be used is not asked about, but what was used before`() async throws {
+        let set = text(KeySets.json(["a"]))
+        let answers = Mutex(0)
+        try await RawServer.run(answering: { head in
+            let number = answers.withLock { count in
+                count += 1
+                return count
+            }
+            if head.contains("If-None-Match: \"v1\""), number > 2 { return Self.confirmation }
+            return .bytes(RawServer.response(number == 2 ? "<html>" : set, ["ETag: \"v\(number)\""]))
+        }) { server async throws in
+            let fetcher = Self.fetcher(.jwks(address: server.address("/keys")))
+            _ = try await fetcher.fetch(.revalidate)
+            let failure = await #expect(throws: FetchFailure.self) { try await fetcher.fetch(.revalidate) }
+            #expect(failure?.phase == .parse)
+            let confirmed = try await fetcher.fetch(.revalidate)
+            #expect(confirmed.isConfirmation)
+            #expect(confirmed.keys.hasKey("a"))
+        }
     }
 }

@@ -4,21 +4,38 @@ import JSON
 import KeySource
 import TestSupport
 
-/// JWK Sets with the `kid`s that a test asks for, all of them one key.
+/// JWK Sets with the `kid`s that a test asks for, all of them one key where nothing else is said.
 enum KeySets {
-    static func json(_ keyIDs: [String]) -> [UInt8] {
-        jwkSet(keyIDs.map { TestKey.p256.jwk(["kid": .string($0)]) })
+    static func json(_ keyIDs: [String]) -> [UInt8] { jwkSet(keyIDs.map { key($0) }) }
+
+    /// A JWK; `nil`: without a `kid`.
+    static func key(_ keyID: String?, _ key: TestKey = .p256) -> JSONTree {
+        key.jwk(["kid": keyID.map(JSONTree.string)])
     }
 
-    static func fetched(_ keyIDs: [String], lifetime: Interval? = nil) -> FetchedKeys {
-        let text = json(keyIDs)
-        return fetched(try! JWKSet(text), text: text, lifetime: lifetime)
+    static func fetched(
+        _ keyIDs: [String], lifetime: Interval? = nil, source: KeySnapshot.Source = .network,
+        isConfirmation: Bool = false
+    ) -> FetchedKeys {
+        fetched(keyIDs.map { key($0) }, lifetime: lifetime, source: source, isConfirmation: isConfirmation)
     }
 
-    static func fetched(_ keys: JWKSet, text: [UInt8] = [], lifetime: Interval?) -> FetchedKeys {
+    static func fetched(
+        _ keys: [JSONTree], lifetime: Interval? = nil, source: KeySnapshot.Source = .network,
+        isConfirmation: Bool = false
+    ) -> FetchedKeys {
+        let text = jwkSet(keys)
+        return fetched(
+            try! JWKSet(text), text: text, lifetime: lifetime, source: source, isConfirmation: isConfirmation)
+    }
+
+    static func fetched(
+        _ keys: JWKSet, text: [UInt8] = [], lifetime: Interval?, source: KeySnapshot.Source = .network,
+        isConfirmation: Bool = false
+    ) -> FetchedKeys {
         FetchedKeys(
-            keys: keys, text: text, algorithms: [.es256, .rs256], source: .network, lifetime: lifetime,
-            fetchedAtUnixSeconds: 1_700_000_000)
+            keys: keys, text: text, algorithms: [.es256, .rs256], source: source, lifetime: lifetime,
+            fetchedAtUnixSeconds: 1_700_000_000, isConfirmation: isConfirmation)
     }
 }
 

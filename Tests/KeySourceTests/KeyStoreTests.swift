@@ -1,60 +1,20 @@
 import Clocks
-import JOSE
 import KeySource
 import NIOCore
-import NIOPosix
 import Synchronization
 import TestSupport
 import Testing
 
-/// Brings home what a test gives it, when the test gives it.
-private actor PatientFetcher: KeyFetching {
-    private(set) var calls = 0
-    private var pending: [CheckedContinuation<Result<FetchedKeys, FetchFailure>, Never>] = []
-
-    func fetch() async throws(FetchFailure) -> FetchedKeys {
-        calls += 1
-        return try await withCheckedContinuation { pending.append($0) }.get()
-    }
-
-    /// Waits for a fetch to begin, and ends it.
-    func end(
-        _ result: Result<FetchedKeys, FetchFailure>
-    ) async throws {
-        try await begun()
-        pending.removeFirst().resume(returning: result)
-    }
-
-    /// Waits for a fetch to begin.
-    func begun() async throws {
-        try await eventually { !pending.isEmpty }
-    }
-}
-
 @Suite struct KeyStoreTests {
-    private let fetcher = PatientFetcher()
-    private let events = Events()
-    private let loop = MultiThreadedEventLoopGroup.singleton.next()
-
-    private final class Events: Sendable {
-        private let seen = Mutex<[KeyEvent]>([])
-        var all: [KeyEvent] { seen.withLock { $0 } }
-        func record(_ event: KeyEvent) { seen.withLock { $0.append(event) } }
-    }
-
-    private func store(_ archive: KeyArchive? = nil, _ rules: KeyRules = KeyRules()) -> KeyStore {
-        KeyStore(rules: rules, fetcher: fetcher, archive: archive, threads: .singleton, on: loop) { [events] in
-            events.record($0)
-        }
-    }
-
-    private func soon(_ milliseconds: Int64 = 20_000) -> MonotonicTime {
-        SystemClocks.monotonic() + Interval(milliseconds: milliseconds)
-    }
+    private let fixture = KeyStoreFixture()
+    private var fetcher: PatientFetcher { fixture.fetcher }
+    private var events: KeyStoreFixture.Events { fixture.events }
+    private var loop: any EventLoop { fixture.loop }
 
     @Test func `many who wait share one fetch`() async throws {
-        let store = store()
-        let waiting = (0..<50).map { _ in store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: soon()) }
+        let store = fixture.store()
+        let waiting = (0..<50).map { _ in store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: fixture.soon())
+        }
         try await fetcher.end(.success(KeySets.fetched(["a"])))
         var outcomes: [Machine.Outcome] = []
         for outcome in waiting { outcomes.append(try await outcome.get()) }
@@ -62,12 +22,12 @@ private actor PatientFetcher: KeyFetching {
         #expect(outcomes.dropFirst().allSatisfy { $0 == .changed })
         #expect(await fetcher.calls == 1)
         #expect(try await store.status().get().snapshot?.keyIDs == ["a"])
-        #expect(events.all == [.fetched, .keysChanged(keyIDs: ["a"])])
+        #expect(events.all == [.keysChanged(keyIDs: ["a"]), .fetched, .stateChanged(.ready)])
         store.stop()
     }
 
     @Test func `every subscriber has the new keys before anyone who waits goes on`() async throws {
-        let store = store()
+        let store = fixture.store()
         let order = Mutex<[String]>([])
         let note: @Sendable (String) -> Void = { text in order.withLock { $0.append(text) } }
         for name in ["one", "two"] {
@@ -76,7 +36,9 @@ private actor PatientFetcher: KeyFetching {
                 loop.scheduleTask(in: .milliseconds(50)) { note("\(name) has \(snapshot.keyIDs)") }.futureResult
             }.get()
         }
-        let waiting = store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: soon()).map { note("on: \($0)") }
+        let waiting = store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: fixture.soon()).map {
+            note("on: \($0)")
+        }
         try await fetcher.end(.success(KeySets.fetched(["a"])))
         try await waiting.get()
         #expect(order.withLock { $0 } == ["one has [\"a\"]", "two has [\"a\"]", "on: refreshed"])
@@ -84,8 +46,8 @@ private actor PatientFetcher: KeyFetching {
     }
 
     @Test func `whoever subscribes later gets what is there at once`() async throws {
-        let store = store()
-        let waiting = store.wait(for: .refresh, judgedBy: 0, until: soon())
+        let store = fixture.store()
+        let waiting = store.wait(for: .refresh, judgedBy: 0, until: fixture.soon())
         try await fetcher.end(.success(KeySets.fetched(["a"])))
         _ = try await waiting.get()
         let got = Mutex<[[String]]>([])
@@ -98,11 +60,11 @@ private actor PatientFetcher: KeyFetching {
     }
 
     @Test func `patience ends while the fetch goes on`() async throws {
-        let store = store()
-        let impatient = store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: soon(50))
+        let store = fixture.store()
+        let impatient = store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: fixture.soon(50))
         try await fetcher.begun()
         #expect(try await impatient.get() == .unavailable(retryAfter: .seconds(1)))
-        let patient = store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: soon())
+        let patient = store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: fixture.soon())
         // The wait is on the loop before the fetch ends.
         _ = try await store.status().get()
         try await fetcher.end(.success(KeySets.fetched(["a"])))
@@ -114,9 +76,9 @@ private actor PatientFetcher: KeyFetching {
     @Test func `a failure is told to who waits and to the operator, until a fetch ends well`() async throws {
         var rules = KeyRules()
         rules.minimumBackoff = .seconds(60)
-        let store = store(nil, rules)
+        let store = fixture.store(nil, rules)
         let before = SystemClocks.unixSeconds()
-        let waiting = store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: soon())
+        let waiting = store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: fixture.soon())
         try await fetcher.end(.failure(Scene.failure))
         #expect(try await waiting.get() == .unavailable(retryAfter: .seconds(60)))
         let status = try await store.status().get()
@@ -125,7 +87,7 @@ private actor PatientFetcher: KeyFetching {
         #expect(try #require(status.lastFailureAtUnixSeconds) >= before)
         #expect(try #require(status.nextFetchIn) <= .seconds(60))
         #expect(events.all == [.fetchFailed(Scene.failure, isFirst: true)])
-        let refreshed = store.wait(for: .refresh, judgedBy: 0, until: soon())
+        let refreshed = store.wait(for: .refresh, judgedBy: 0, until: fixture.soon())
         try await fetcher.end(.success(KeySets.fetched(["a"])))
         #expect(try await refreshed.get() == .refreshed)
         #expect(try await store.status().get().lastFailure == nil)
@@ -138,11 +100,11 @@ private actor PatientFetcher: KeyFetching {
         rules.firstBackoff = Interval(milliseconds: 1)
         rules.minimumBackoff = Interval(milliseconds: 1)
         rules.maximumBackoff = Interval(milliseconds: 1)
-        let store = store(nil, rules)
+        let store = fixture.store(nil, rules)
         try await store.start().get()
         for _ in 0..<20 { try await fetcher.end(.failure(Scene.failure)) }
         try await fetcher.end(.success(KeySets.fetched(["a"])))
-        let waiting = store.wait(for: .refresh, judgedBy: 0, until: soon())
+        let waiting = store.wait(for: .refresh, judgedBy: 0, until: fixture.soon())
         try await fetcher.end(.success(KeySets.fetched(["a"])))
         #expect(try await waiting.get() == .refreshed)
         #expect(await fetcher.calls == 22)
@@ -152,7 +114,7 @@ private actor PatientFetcher: KeyFetching {
     }
 
     @Test func `start fetches by itself`() async throws {
-        let store = store()
+        let store = fixture.store()
         try await store.start().get()
         try await fetcher.begun()
         #expect(try await store.status().get().nextFetchIn == nil)
@@ -164,12 +126,13 @@ private actor PatientFetcher: KeyFetching {
     // MARK: Stopping
 
     @Test func `a stop answers everyone, and nobody is kept waiting after it`() async throws {
-        let store = store()
-        let waiting = (0..<10).map { _ in store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: soon()) }
+        let store = fixture.store()
+        let waiting = (0..<10).map { _ in store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: fixture.soon())
+        }
         try await fetcher.begun()
         store.stop()
         for outcome in waiting { #expect(try await outcome.get() == .unavailable(retryAfter: .seconds(1))) }
-        let late = store.wait(for: .refresh, judgedBy: 0, until: soon())
+        let late = store.wait(for: .refresh, judgedBy: 0, until: fixture.soon())
         #expect(try await late.get() == .unavailable(retryAfter: .seconds(1)))
         #expect(await fetcher.calls == 1)
         try await fetcher.end(.success(KeySets.fetched(["a"])))
@@ -179,7 +142,7 @@ private actor PatientFetcher: KeyFetching {
         var rules = KeyRules()
         rules.firstBackoff = Interval(milliseconds: 1)
         rules.minimumBackoff = Interval(milliseconds: 1)
-        let store = store(nil, rules)
+        let store = fixture.store(nil, rules)
         let got = Mutex(0)
         try await store.subscribe { [loop] _ in
             got.withLock { $0 += 1 }
@@ -194,48 +157,5 @@ private actor PatientFetcher: KeyFetching {
         #expect(await fetcher.calls == 1)
         #expect(got.withLock { $0 } == 0)
         #expect(events.all == [])
-    }
-
-    // MARK: What was kept
-
-    @Test func `kept keys are handed out before the first fetch ends`() async throws {
-        try await TemporaryDirectory.run { directory async throws in
-            let archive = directory.archive()
-            let now = SystemClocks.unixSeconds()
-            #expect(archive.save(KeySets.fetched(["d"]).fetched(at: now - 60), lifetime: .seconds(300)))
-            let store = store(archive)
-            try await store.start().get()
-            let status = try await store.status().get()
-            #expect(status.snapshot?.keyIDs == ["d"])
-            #expect(status.snapshot?.source == .disk)
-            #expect(events.all == [.keysChanged(keyIDs: ["d"])])
-            try await fetcher.end(.success(KeySets.fetched(["a"]).fetched(at: now)))
-            try await eventually { (try? archive.load(nowUnixSeconds: now))??.keys.keys.hasKey("a") == true }
-            store.stop()
-        }
-    }
-
-    @Test func `kept keys that are refused are reported, and the fetch begins all the same`() async throws {
-        try await TemporaryDirectory.run { directory async throws in
-            try directory.write("nonsense\n{}")
-            let store = store(directory.archive())
-            try await store.start().get()
-            try await fetcher.begun()
-            #expect(events.all == [.archiveRefused(reason: "its checksum is wrong")])
-            store.stop()
-            try await fetcher.end(.failure(Scene.failure))
-        }
-    }
-
-    @Test func `keys that can't be kept are used, and the operator told`() async throws {
-        let archive = KeyArchive(
-            directory: "/nowhere/at/all", provider: "p", issuer: "https://p.example", location: "l",
-            staleFor: .seconds(60))
-        let store = store(archive)
-        try await store.start().get()
-        try await fetcher.end(.success(KeySets.fetched(["a"])))
-        try await eventually { [events] in events.all.contains(.archiveFailed) }
-        #expect(try await store.status().get().snapshot?.keyIDs == ["a"])
-        store.stop()
     }
 }

@@ -8,6 +8,7 @@ final class RawServer: Sendable {
     /// What follows upon a request.
     enum Answer: Sendable {
         case bytes(String)
+        case octets([UInt8])
         /// And then the connection is closed.
         case bytesAndClose(String)
         /// Again and again, until the other side has had enough.
@@ -73,6 +74,12 @@ final class RawServer: Sendable {
         (["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + fields).joined(separator: "\r\n")
             + "\r\n\r\n" + body
     }
+
+    /// A whole response whose body is no text.
+    static func response(_ body: [UInt8], _ fields: [String]) -> Answer {
+        let head = ["HTTP/1.1 200 OK", "Content-Length: \(body.count)"] + fields
+        return .octets(Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body)
+    }
 }
 
 private final class AnsweringHandler: ChannelInboundHandler {
@@ -91,6 +98,7 @@ private final class AnsweringHandler: ChannelInboundHandler {
         received = String(received[end.upperBound...])
         switch answer(head) {
         case .bytes(let text): write(text, context)
+        case .octets(let octets): context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: octets)), promise: nil)
         case .bytesAndClose(let text):
             write(text, context)
             context.close(promise: nil)

@@ -1,12 +1,14 @@
 import Clocks
 import JOSE
+import JSON
 import KeySource
 
 typealias Machine = KeyStore.StateMachine
 
 /// An effect as a value that can be compared: of a snapshot, what tells it apart.
 enum Seen: Equatable {
-    case startFetch
+    case startFetch(FetchMode)
+    case readFallback
     case publish(Published)
     case keep([String], lifetime: Interval)
     case resume(Int, Machine.Outcome)
@@ -22,13 +24,15 @@ enum Seen: Equatable {
     init(_ effect: Machine.Effect) {
         self =
             switch effect {
-            case .startFetch: .startFetch
+            case .startFetch(let mode): .startFetch(mode)
+            case .readFallback: .readFallback
             case .publish(let snapshot):
                 .publish(
                     Published(
                         version: snapshot.version, keyIDs: snapshot.keyIDs, fetchedAt: snapshot.fetchedAt,
                         freshUntil: snapshot.freshUntil, usableUntil: snapshot.usableUntil))
-            case .keep(let keys, let lifetime): .keep(keys.keys.keys.compactMap(\.keyID), lifetime: lifetime)
+            case .keep(let keys, let omitted, let lifetime):
+                .keep((keys.keys.keys + omitted).compactMap(\.keyID), lifetime: lifetime)
             case .resume(let id, let outcome): .resume(id, outcome)
             case .report(let event): .report(event)
             case .setTimer(let time): .setTimer(time)
@@ -43,18 +47,27 @@ struct Scene {
 
     static let birth = MonotonicTime(milliseconds: 1_000_000)
     static let failure = FetchFailure(.connect, "the connection was refused or broke")
+    static let day = 86400.0
 
     init(_ rules: KeyRules = KeyRules(), random: any RandomNumberGenerator & Sendable = ConstantGenerator.lowest) {
         machine = Machine(rules: rules, random: random)
     }
 
-    /// A machine with the key `a`, at second 0.
+    /// A machine with the key `a` where nothing else is said, at second 0.
     static func ready(
-        _ rules: KeyRules = KeyRules(), random: any RandomNumberGenerator & Sendable = ConstantGenerator.lowest
+        _ rules: KeyRules = KeyRules(), _ keyIDs: [String] = ["a"], lifetime: Interval? = nil,
+        random: any RandomNumberGenerator & Sendable = ConstantGenerator.lowest
     ) -> Scene {
         var scene = Scene(rules, random: random)
         scene.start()
-        scene.succeed()
+        scene.succeed(keyIDs, lifetime: lifetime)
+        return scene
+    }
+
+    /// The keys `a` and `b`, of which the second answer, after 225 seconds, left out `b`.
+    static func omitting(lifetime: Interval? = nil) -> Scene {
+        var scene = Scene.ready(KeyRules(), ["a", "b"])
+        scene.refresh(["a"], lifetime: lifetime)
         return scene
     }
 
@@ -66,9 +79,9 @@ struct Scene {
     mutating func moveTo(_ seconds: Double) { now = Scene.at(seconds) }
 
     /// Moves to when the next fetch is due, and begins it.
-    mutating func moveToNextFetch() {
+    @discardableResult mutating func moveToNextFetch() -> [Seen] {
         now = machine.nextFetch!
-        fireTimer()
+        return fireTimer()
     }
 
     @discardableResult mutating func start() -> [Seen] { machine.start(now: now).map(Seen.init) }
@@ -80,23 +93,60 @@ struct Scene {
         ).map(Seen.init)
     }
 
-    @discardableResult mutating func succeed(_ keyIDs: [String] = ["a"], lifetime: Interval? = nil) -> [Seen] {
-        machine.fetchSucceeded(KeySets.fetched(keyIDs, lifetime: lifetime), now: now).map(Seen.init)
+    @discardableResult mutating func succeed(
+        _ keyIDs: [String] = ["a"], lifetime: Interval? = nil, isConfirmation: Bool = false
+    ) -> [Seen] {
+        succeed(KeySets.fetched(keyIDs, lifetime: lifetime, isConfirmation: isConfirmation))
     }
 
-    @discardableResult mutating func fail() -> [Seen] {
-        machine.fetchFailed(Scene.failure, now: now).map(Seen.init)
+    @discardableResult mutating func succeed(_ fetched: FetchedKeys) -> [Seen] {
+        machine.fetchSucceeded(fetched, now: now).map(Seen.init)
+    }
+
+    /// Moves to the next fetch that is planned, and ends it well at once.
+    @discardableResult mutating func refresh(
+        _ keyIDs: [String], lifetime: Interval? = nil, isConfirmation: Bool = false
+    ) -> [Seen] {
+        moveToNextFetch()
+        return succeed(keyIDs, lifetime: lifetime, isConfirmation: isConfirmation)
+    }
+
+    @discardableResult mutating func fail(retryAfter: Interval? = nil) -> [Seen] {
+        let failure = retryAfter.map { FetchFailure(.http, "the server is busy", retryAfter: $0) } ?? Scene.failure
+        return machine.fetchFailed(failure, now: now).map(Seen.init)
     }
 
     @discardableResult mutating func fireTimer() -> [Seen] { machine.timerFired(now: now).map(Seen.init) }
 
-    @discardableResult mutating func restore(_ keyIDs: [String], age: Interval) -> [Seen] {
-        machine.restored(KeySets.fetched(keyIDs), age: age, now: now).map(Seen.init)
+    @discardableResult mutating func restore(
+        _ keyIDs: [String], omitted: [String] = [], age: Interval
+    ) -> [Seen] {
+        machine.restored(
+            KeySets.fetched(keyIDs, source: .disk), omitted: omitted.isEmpty ? [] : KeySets.fetched(omitted).keys.keys,
+            age: age, now: now
+        ).map(Seen.init)
+    }
+
+    @discardableResult mutating func fallBack(_ keyIDs: [String] = ["f"]) -> [Seen] {
+        machine.fellBack(KeySets.fetched(keyIDs, source: .file), now: now).map(Seen.init)
+    }
+
+    @discardableResult mutating func failToFallBack() -> [Seen] {
+        machine.fallbackFailed(FetchFailure(.file, "there is no such file"), now: now).map(Seen.init)
+    }
+
+    /// The `kid`s of the keys that serve, and of those among them that the provider's last answer left out.
+    var keyIDs: [String] { machine.snapshot?.keyIDs ?? [] }
+    var omittedKeyIDs: [String?] {
+        machine.snapshot.map { $0.keys.keys.suffix($0.omittedKeyCount).map(\.keyID) } ?? []
     }
 }
 
 extension [Seen] {
-    var startsFetch: Bool { contains(.startFetch) }
+    var startsFetch: Bool { fetchMode != nil }
+
+    /// What the fetch that begins may be content with.
+    var fetchMode: FetchMode? { reduce(nil) { if case .startFetch(let mode) = $1 { mode } else { $0 } } }
 
     var answers: [Int: Machine.Outcome] {
         reduce(into: [:]) { if case .resume(let id, let outcome) = $1 { $0[id] = outcome } }
@@ -107,6 +157,11 @@ extension [Seen] {
     }
 
     var reports: [KeyEvent] { compactMap { if case .report(let event) = $0 { event } else { nil } } }
+
+    /// The `kid`s of what is kept on disk; `nil` where nothing is.
+    var kept: [String]? { reduce(nil) { if case .keep(let keyIDs, _) = $1 { keyIDs } else { $0 } } }
+
+    var publishes: Bool { contains { if case .publish = $0 { true } else { false } } }
 }
 
 func unavailable(_ milliseconds: Int64) -> Machine.Outcome {

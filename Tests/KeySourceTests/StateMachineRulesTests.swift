@@ -99,9 +99,23 @@ import Testing
         var scene = Scene(random: ConstantGenerator.middle)
         scene.start()
         scene.wait(.anyKeys(mayFetch: true), id: 1)
-        scene.wait(.key("b"), id: 2)
-        scene.wait(.newerKeys, id: 3)
-        #expect(scene.fail().answers == [1: unavailable(500), 2: unavailable(500), 3: unavailable(500)])
+        scene.wait(.anyKeys(mayFetch: false), id: 2)
+        #expect(scene.fail().answers == [1: unavailable(500), 2: unavailable(500)])
+        #expect(scene.fail().answers == [:])
+    }
+
+    @Test func `who joined a fetch that failed may ask again, and has one of its own if the budget allows`() {
+        var scene = Scene.ready()
+        scene.moveToNextFetch()
+        scene.wait(.key("b"), id: 1)
+        scene.wait(.newerKeys, id: 2)
+        #expect(scene.fail().answers == [1: .changed, 2: .changed])
+        #expect(scene.wait(.key("b"), id: 3).startsFetch)
+        scene.wait(.newerKeys, id: 4)
+        #expect(scene.fail().answers == [3: unavailable(500), 4: .changed])
+        #expect(scene.wait(.newerKeys, id: 5).startsFetch)
+        #expect(scene.fail().answers == [5: unavailable(500)])
+        #expect(scene.wait(.newerKeys, id: 6).answers == [6: unavailable(30_000)])
     }
 
     // MARK: Waiting
@@ -219,11 +233,13 @@ import Testing
 
     @Test func `fetched keys take the place of kept ones`() {
         var scene = Scene()
-        scene.restore(["d"], age: .seconds(60))
+        scene.restore(["a", "b"], age: .seconds(60))
+        #expect(scene.machine.snapshot?.source == .disk)
         scene.start()
-        let effects = scene.succeed(["a"])
-        #expect(effects.reports == [.fetched, .keysChanged(keyIDs: ["a"])])
+        let effects = scene.succeed(["a", "b", "c"])
+        #expect(effects.reports == [.keysChanged(keyIDs: ["a", "b", "c"]), .fetched])
         #expect(scene.machine.snapshot?.version == 2)
+        #expect(scene.machine.snapshot?.source == .network)
         #expect(scene.restore(["d"], age: .seconds(60)) == [])
     }
 
@@ -236,8 +252,8 @@ import Testing
             return scene.succeed(keyIDs).reports
         }
         #expect(refresh(["a"]) == [.fetched])
-        #expect(refresh(["a", "b"]) == [.fetched, .keysChanged(keyIDs: ["a", "b"])])
-        #expect(refresh(["b"]) == [.fetched, .keysChanged(keyIDs: ["b"])])
+        #expect(refresh(["a", "b"]) == [.keysChanged(keyIDs: ["a", "b"]), .fetched])
+        #expect(refresh(["b"]) == [.keysChanged(keyIDs: ["b"]), .fetched])
         #expect(refresh(["b"]) == [.fetched])
         scene.wait(.refresh)
         scene.fail()

@@ -12,9 +12,16 @@ import Testing
         var hasUsableKeys: Bool { [.ready, .refreshing, .freshAndFailing, .staleAndFailing].contains(self) }
         var hasKeys: Bool { hasUsableKeys || self == .expired }
         var isInBackoff: Bool { [.neverFetched, .freshAndFailing, .staleAndFailing, .expired].contains(self) }
-    }
 
-    private static let day = 86400.0
+        /// When the keys turn stale or unusable: due in every state that has usable ones.
+        var end: [Seen] {
+            switch self {
+            case .ready, .refreshing, .freshAndFailing: [.setTimer(Scene.at(300.001))]
+            case .staleAndFailing: [.setTimer(Scene.at(300 + Scene.day + 0.001))]
+            case .unborn, .firstFetch, .neverFetched, .retrying, .expired: []
+            }
+        }
+    }
 
     private static func scene(_ state: State) -> Scene {
         var scene = Scene()
@@ -41,7 +48,7 @@ import Testing
             scene.moveTo(0.6)
         case .freshAndFailing: refreshInVain(&scene, at: 225)
         case .staleAndFailing: refreshInVain(&scene, at: 301)
-        case .expired: refreshInVain(&scene, at: 300 + day + 1)
+        case .expired: refreshInVain(&scene, at: 300 + Scene.day + 1)
         }
         return scene
     }
@@ -58,18 +65,27 @@ import Testing
         .publish(
             .init(
                 version: version, keyIDs: keyIDs, fetchedAt: Scene.at(seconds), freshUntil: Scene.at(seconds + 300),
-                usableUntil: Scene.at(seconds + 300 + day)))
+                usableUntil: Scene.at(seconds + 300 + Scene.day)))
     }
 
+    /// Who has seen the keys whole a short while ago, and no failure since, is content with a confirmation.
+    private static func plannedMode(_ state: State) -> FetchMode { state == .ready ? .revalidate : .reload }
+
     /// The effects of a wait that begins a fetch, or joins the one under way.
-    private static func fetches(_ scene: Scene, _ state: State) -> [Seen] {
-        (state.isFetching ? [] : [.startFetch]) + [.setTimer(scene.now + .seconds(5))]
+    private static func fetches(_ scene: Scene, _ state: State, for need: Machine.Need) -> [Seen] {
+        let begun: [Seen] =
+            switch need {
+            case .anyKeys: [.startFetch(plannedMode(state))]
+            case .key, .newerKeys: [.report(.unknownKeyFetchSpent), .startFetch(.reload)]
+            case .refresh: [.startFetch(.reload)]
+            }
+        return (state.isFetching ? [] : begun) + [.setTimer(scene.now + .seconds(5))]
     }
 
     @Test(arguments: State.allCases)
     func `start fetches unless a fetch is under way`(state: State) {
         var scene = Self.scene(state)
-        #expect(scene.start() == (state.isFetching ? [] : [.startFetch]))
+        #expect(scene.start() == (state.isFetching ? [] : [.startFetch(Self.plannedMode(state))]) + state.end)
     }
 
     @Test(arguments: State.allCases, [Machine.Need.anyKeys(mayFetch: true), .key("a"), .key("b"), .newerKeys])
@@ -79,7 +95,8 @@ import Testing
         let expected: [Seen] =
             state.hasUsableKeys
             ? [.resume(7, .changed)]
-            : need == .anyKeys(mayFetch: true) && state.isInBackoff ? [inBackoff] : Self.fetches(scene, state)
+            : need == .anyKeys(mayFetch: true) && state.isInBackoff
+                ? [inBackoff] : Self.fetches(scene, state, for: need)
         #expect(scene.wait(need, judgedBy: 0) == expected)
     }
 
@@ -87,7 +104,8 @@ import Testing
     func `a request that found no usable keys waits, but not for a backoff to end`(state: State) {
         var scene = Self.scene(state)
         let inBackoff = Seen.resume(7, .unavailable(retryAfter: Interval(milliseconds: 500)))
-        #expect(scene.wait(.anyKeys(mayFetch: true)) == (state.isInBackoff ? [inBackoff] : Self.fetches(scene, state)))
+        let need = Machine.Need.anyKeys(mayFetch: true)
+        #expect(scene.wait(need) == (state.isInBackoff ? [inBackoff] : Self.fetches(scene, state, for: need)))
     }
 
     @Test(arguments: State.allCases)
@@ -99,28 +117,29 @@ import Testing
             default: Interval(milliseconds: 500)
             }
         let refused = [Seen.resume(7, .unavailable(retryAfter: pause))]
-        #expect(
-            scene.wait(.anyKeys(mayFetch: false)) == (state.isFetching ? Self.fetches(scene, state) : refused))
+        let need = Machine.Need.anyKeys(mayFetch: false)
+        #expect(scene.wait(need) == (state.isFetching ? Self.fetches(scene, state, for: need) : refused))
     }
 
     @Test(arguments: State.allCases, [Machine.Need.key("b"), .newerKeys, .refresh])
     func `what the newest keys don't hold is fetched, in a backoff too`(state: State, need: Machine.Need) {
         var scene = Self.scene(state)
-        #expect(scene.wait(need) == Self.fetches(scene, state))
+        #expect(scene.wait(need) == Self.fetches(scene, state, for: need))
     }
 
     @Test(arguments: State.allCases)
     func `an operator's refresh is never told to look again`(state: State) {
         var scene = Self.scene(state)
-        #expect(scene.wait(.refresh, judgedBy: 0) == Self.fetches(scene, state))
+        #expect(scene.wait(.refresh, judgedBy: 0) == Self.fetches(scene, state, for: .refresh))
     }
 
     @Test func `a fetch that ends well publishes, keeps, reports and plans the next`() {
         var first = Self.scene(.firstFetch)
         #expect(
             first.succeed() == [
-                Self.published(["a"], at: 1, version: 1), .keep(["a"], lifetime: .seconds(300)), .report(.fetched),
-                .report(.keysChanged(keyIDs: ["a"])), .setTimer(Scene.at(226)),
+                Self.published(["a"], at: 1, version: 1), .report(.keysChanged(keyIDs: ["a"])),
+                .keep(["a"], lifetime: .seconds(300)), .report(.fetched), .report(.stateChanged(.ready)),
+                .setTimer(Scene.at(226)),
             ])
         var refreshing = Self.scene(.refreshing)
         #expect(
@@ -131,9 +150,9 @@ import Testing
         var retrying = Self.scene(.retrying)
         #expect(
             retrying.succeed() == [
-                Self.published(["a"], at: 0.6, version: 1), .keep(["a"], lifetime: .seconds(300)), .report(.fetched),
-                .report(.recovered),
-                .report(.keysChanged(keyIDs: ["a"])), .setTimer(Scene.at(225.6)),
+                Self.published(["a"], at: 0.6, version: 1), .report(.keysChanged(keyIDs: ["a"])),
+                .keep(["a"], lifetime: .seconds(300)), .report(.fetched), .report(.recovered),
+                .report(.stateChanged(.ready)), .setTimer(Scene.at(225.6)),
             ])
     }
 
@@ -149,12 +168,12 @@ import Testing
         var scene = Self.scene(state)
         let expected: [Seen] =
             switch state {
-            case .unborn, .firstFetch, .refreshing, .retrying: []
+            case .unborn, .firstFetch, .refreshing, .retrying: state.end
             case .ready: [.setTimer(Scene.at(225))]
             case .neverFetched: [.setTimer(Scene.at(0.5))]
             case .freshAndFailing: [.setTimer(Scene.at(225.5))]
             case .staleAndFailing: [.setTimer(Scene.at(301.5))]
-            case .expired: [.setTimer(Scene.at(300 + Self.day + 1.5))]
+            case .expired: [.setTimer(Scene.at(300 + Scene.day + 1.5))]
             }
         #expect(scene.fireTimer() == expected)
     }
@@ -163,9 +182,9 @@ import Testing
     func `a timer that fires when the next fetch is due begins it`(state: State) throws {
         var scene = Self.scene(state)
         scene.now = try #require(scene.machine.nextFetch)
-        #expect(scene.fireTimer() == [.startFetch])
+        #expect(scene.fireTimer() == [.startFetch(Self.plannedMode(state))] + state.end)
         #expect(scene.machine.nextFetch == nil)
-        #expect(scene.fireTimer() == [])
+        #expect(scene.fireTimer() == state.end)
     }
 
     @Test(arguments: State.allCases)
@@ -174,9 +193,10 @@ import Testing
         let seconds = Double((scene.now - Scene.birth).milliseconds) / 1000
         let taken = [
             Self.published(["d"], at: seconds - 60, version: 1), .report(.keysChanged(keyIDs: ["d"])),
+            .report(.stateChanged(.ready)),
+            .setTimer(state == .neverFetched ? Scene.at(0.5) : Scene.at(seconds - 60 + 300.001)),
         ]
-        let timer: [Seen] = state == .neverFetched ? [.setTimer(Scene.at(0.5))] : []
-        #expect(scene.restore(["d"], age: .seconds(60)) == (state.hasKeys ? [] : taken + timer))
+        #expect(scene.restore(["d"], age: .seconds(60)) == (state.hasKeys ? [] : taken))
         #expect(scene.machine.snapshot?.keyIDs == (state.hasKeys ? ["a"] : ["d"]))
     }
 }

@@ -1,4 +1,5 @@
 import IDToken
+import KeySource
 import Settings
 import Testing
 

@@ -66,13 +66,50 @@ import Testing
             ("preset: apple\naudiences: [a]\njwks_uri: /keys", 5, "jwks_uri must be a URL"),
             ("preset: apple\naudiences: [a]\ndiscovery_url: ftp://a", 5, "discovery_url must be a URL"),
             (
-                "preset: apple\naudiences: [a]\njwks_uri: https://a.example\njwks_file: /a", 2,
-                "only one of discovery_url, jwks_uri and jwks_file"
+                "preset: apple\naudiences: [a]\njwks_uri: https://a.example\ndiscovery_url: https://a.example/d", 2,
+                "only one of discovery_url and jwks_uri can say where the keys are"
             ),
+            (
+                "audiences: [a]\njwks_uri: https://a.example\nissuer: https://a.example\njwks_file: /a\n"
+                    + "discovery_url: https://a.example/d", 2,
+                "only one of discovery_url and jwks_uri can say where the keys are"
+            ),
+            (
+                "preset: apple\naudiences: [a]\njwks_uri: https://a.example\njwks_file: ''", 6,
+                "jwks_file must be a text"
+            ),
+            ("preset: apple\naudiences: [a]\njwks_file: [/a]", 5, "jwks_file must be a text"),
             ("audiences: [a]\nissuer: auth.example.com", 4, "an issuer that is no https URL has no discovery document"),
             ("audiences: [a]\nissuer: http://auth.example.com", 4, "an issuer that is no https URL"),
             ("preset: apple\naudiences: [a]\nnetwork: true", 5, "a mapping"),
             ("preset: apple\naudiences: [a]\nnetwork: { allow_http: 1 }", 5, "allow_http must be true or false"),
+            (
+                "preset: apple\naudiences: [a]\nnetwork:\n  allow_addresses:\n    - 10.0.0.0/8\n    - 10.0.0.1/8", 8,
+                "each of allow_addresses must be an address or a block such as 10.0.0.0/8, with no bits behind the prefix"
+            ),
+            (
+                "preset: apple\naudiences: [a]\nnetwork: { allow_addresses: 10.0.0.0/8 }", 5,
+                "allow_addresses must be a list"
+            ),
+            ("preset: apple\naudiences: [a]\nnetwork: { allow_addresses: }", 5, "allow_addresses must be a list"),
+            (
+                "preset: apple\naudiences: [a]\nnetwork: { allow_addresses: [true] }", 5,
+                "each of allow_addresses must be"
+            ),
+            ("preset: apple\naudiences: [a]\nnetwork: { allow_addresses: [[]] }", 5, "each of allow_addresses must be"),
+            ("preset: apple\naudiences: [a]\nnetwork: { allow_addresses: [~] }", 5, "each of allow_addresses must be"),
+            (
+                "preset: apple\naudiences: [a]\nnetwork: { allow_addresses: [localhost] }", 5,
+                "each of allow_addresses must be"
+            ),
+            (
+                "preset: apple\naudiences: [a]\nnetwork: { allow_addresses: ['10.0.0.0/33'] }", 5,
+                "each of allow_addresses must be"
+            ),
+            (
+                "preset: apple\naudiences: [a]\nnetwork: { allow_addresses: ['::ffff:10.0.0.0/104'] }", 5,
+                "each of allow_addresses must be"
+            ),
         ] as [(String, Int, String)])
     func `a bad value of a provider is named with its line`(text: String, line: Int, message: String) throws {
         let fault = try fault("providers:\n  - id: p\n" + indented(text))
@@ -94,6 +131,7 @@ import Testing
         (provider + "    audience: [a]\n", 5, "audience"),
         (provider + "    nonce:\n      reqired: true\n", 6, "reqired"),
         (provider + "    network: { allow_http: false, proxy: x }\n", 5, "proxy"),
+        (provider + "    network: { allow_adresses: ['10.0.0.0/8'] }\n", 5, "allow_adresses"),
         (provider + "    <<: { optional: true }\n", 5, "<<"),
     ])
     func `a misspelt key is refused at every level, with its line and what there is`(

@@ -1,5 +1,6 @@
 import IDToken
 import JOSE
+import KeySource
 import Settings
 import Testing
 
@@ -43,7 +44,12 @@ import Testing
             private_email_domains: [relay.example.com]
             optional: true
             discovery_url: https://auth.example.com/tenant/.well-known/openid-configuration
-            network: { allow_http: true, allow_private_addresses: true, ca_file: /etc/assay/ca.pem }
+            jwks_file: /etc/assay/keys.json
+            network:
+              allow_http: true
+              allow_private_addresses: true
+              allow_addresses: ["10.0.0.0/8", "::1", 192.0.2.7]
+              ca_file: /etc/assay/ca.pem
 
         """
 
@@ -88,9 +94,13 @@ import Testing
         #expect(policy.email.privateDomains == ["relay.example.com"])
         #expect(provider.isOptional)
         #expect(
-            provider.keys == .discovery(url: "https://auth.example.com/tenant/.well-known/openid-configuration"))
+            provider.keys
+                == .discovery(
+                    url: "https://auth.example.com/tenant/.well-known/openid-configuration",
+                    fallbackFile: "/etc/assay/keys.json"))
         #expect(provider.network.allowHTTP)
         #expect(provider.network.allowPrivateAddresses)
+        #expect(provider.network.allowedAddresses == ["10.0.0.0/8", "::1", "192.0.2.7"].map { AddressBlock($0) })
         #expect(provider.network.caFile == "/etc/assay/ca.pem")
     }
 
@@ -105,7 +115,7 @@ import Testing
         #expect(apple.policy.email.privateDomains == ["privaterelay.appleid.com", "private.icloud.com"])
         #expect(apple.keys == .jwksURI("https://appleid.apple.com/auth/keys"))
         #expect(!apple.isOptional)
-        #expect(apple.network == ProviderSettings.Network())
+        #expect(apple.network == NetworkRules())
     }
 
     @Test func `what is not set is as the contract says`() throws {
@@ -175,6 +185,58 @@ import Testing
     ])
     func `keys can be elsewhere than the preset says`(line: String, place: ProviderSettings.KeyPlace) throws {
         #expect(try read(provider: "preset: apple\naudiences: [a]\n" + line).keys == place)
+    }
+
+    @Test(
+        arguments: [
+            (
+                "jwks_uri: https://k.example/keys\njwks_file: /f",
+                ProviderSettings.KeyPlace.jwksURI("https://k.example/keys", fallbackFile: "/f")
+            ),
+            (
+                "jwks_file: /f\njwks_uri: https://k.example/keys",
+                .jwksURI("https://k.example/keys", fallbackFile: "/f")
+            ),
+            (
+                "discovery_url: https://d.example/d\njwks_file: /f",
+                .discovery(url: "https://d.example/d", fallbackFile: "/f")
+            ),
+            ("jwks_uri: https://k.example/keys\njwks_file:", .jwksURI("https://k.example/keys")),
+        ], ["apple", "google", "oidc"])
+    func `a file beside a URL that is written out is what to fall back on, with every preset`(
+        written: (lines: String, place: ProviderSettings.KeyPlace), preset: String
+    ) throws {
+        let text = "preset: \(preset)\nissuer: https://a.example\naudiences: [a]\n" + written.lines
+        #expect(try read(provider: text).keys == written.place)
+    }
+
+    /// The preset's own URL is not written out.
+    @Test(arguments: ["apple", "google", "oidc"])
+    func `a file alone is where the keys are, with every preset`(preset: String) throws {
+        let text = "preset: \(preset)\nissuer: https://a.example\naudiences: [a]\njwks_file: /f"
+        #expect(try read(provider: text).keys == .file("/f"))
+    }
+
+    @Test func `a file of the environment's falls back too`() throws {
+        let yaml = "preset: apple\naudiences: [a]\njwks_uri: https://k.example/keys"
+        #expect(
+            try read(provider: yaml, ["ASSAY_PROVIDERS_P_JWKS_FILE": "/f"]).keys
+                == .jwksURI("https://k.example/keys", fallbackFile: "/f"))
+    }
+
+    @Test(
+        arguments: [
+            ("[]", []), ("[10.0.0.0/8]", ["10.0.0.0/8"]), ("[127.0.0.1]", ["127.0.0.1/32"]), ("['::1']", ["::1"]),
+            ("['fd00::/8', 192.168.0.0/16, 10.1.2.3]", ["fd00::/8", "192.168.0.0/16", "10.1.2.3"]),
+            ("['::/0', 0.0.0.0/0]", ["::/0", "0.0.0.0/0"]), ("[10.0.0.0/8, 10.0.0.0/8]", ["10.0.0.0/8", "10.0.0.0/8"]),
+        ])
+    func `addresses to allow are blocks and single ones`(list: String, blocks: [String]) throws {
+        let network = try read(
+            provider: "preset: apple\naudiences: [a]\nnetwork: { allow_addresses: \(list) }"
+        ).network
+        #expect(network.allowedAddresses == blocks.compactMap { AddressBlock($0) })
+        #expect(network.allowedAddresses.count == blocks.count)
+        #expect(!network.allowPrivateAddresses)
     }
 
     @Test func `Google's other spelling of itself comes with its preset`() throws {

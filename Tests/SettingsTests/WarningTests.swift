@@ -26,6 +26,14 @@ import Testing
             "network: { allow_private_addresses: true }",
             "provider p: keys may be fetched from private addresses (allow_private_addresses)"
         ),
+        (
+            "network: { allow_addresses: [10.0.0.0/8, 0.0.0.0/0] }",
+            "provider p: keys may be fetched from any address of a family (allow_addresses)"
+        ),
+        (
+            "network: { allow_addresses: ['::/0'] }",
+            "provider p: keys may be fetched from any address of a family (allow_addresses)"
+        ),
         ("nonce: { check: off }", "provider p: nonces are not checked (nonce.check: off)"),
         (
             "nonce: { match: [sha256_hex, plain] }",
@@ -39,6 +47,7 @@ import Testing
 
     @Test(arguments: [
         "nonce: { match: [plain] }", "nonce: { match: [sha256_hex, sha256_base64url] }", "optional: true",
+        "network: { allow_addresses: [10.0.0.0/8, '::1', 0.0.0.0/1] }", "jwks_uri: https://a.example\njwks_file: /f",
     ])
     func `what weakens nothing is worth none`(line: String) throws {
         let yaml = "providers:\n  - id: p\n" + indented("preset: apple\naudiences: [a]\n" + line)

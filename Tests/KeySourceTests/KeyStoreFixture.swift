@@ -1,0 +1,61 @@
+import Clocks
+import KeySource
+import NIOCore
+import NIOPosix
+import Synchronization
+import TestSupport
+
+/// Brings home what a test gives it, when the test gives it.
+actor PatientFetcher: KeyFetching {
+    private(set) var modes: [FetchMode] = []
+    private var pending: [CheckedContinuation<Result<FetchedKeys, FetchFailure>, Never>] = []
+
+    var calls: Int { modes.count }
+
+    func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
+        modes.append(mode)
+        return try await withCheckedContinuation { pending.append($0) }.get()
+    }
+
+    /// Waits for a fetch to begin, and ends it.
+    func end(
+        _ result: Result<FetchedKeys, FetchFailure>
+    ) async throws {
+        try await begun()
+        pending.removeFirst().resume(returning: result)
+    }
+
+    /// Waits for a fetch to begin.
+    func begun() async throws {
+        try await eventually { !pending.isEmpty }
+    }
+}
+
+/// Where a test's store gets its keys, and what it tells of itself.
+struct KeyStoreFixture: Sendable {
+    let fetcher = PatientFetcher()
+    let fallback = PatientFetcher()
+    let events = Events()
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+
+    final class Events: Sendable {
+        private let seen = Mutex<[KeyEvent]>([])
+        var all: [KeyEvent] { seen.withLock { $0 } }
+        func record(_ event: KeyEvent) { seen.withLock { $0.append(event) } }
+    }
+
+    func store(
+        _ archive: KeyArchive? = nil, _ rules: KeyRules = KeyRules(), fallingBack: Bool = false
+    ) -> KeyStore {
+        KeyStore(
+            rules: rules, fetcher: fetcher, fallback: fallingBack ? fallback : nil, archive: archive,
+            threads: .singleton, on: loop
+        ) { [events] in
+            events.record($0)
+        }
+    }
+
+    func soon(_ milliseconds: Int64 = 20_000) -> MonotonicTime {
+        SystemClocks.monotonic() + Interval(milliseconds: milliseconds)
+    }
+}

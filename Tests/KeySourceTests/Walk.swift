@@ -1,0 +1,354 @@
+import Clocks
+import JOSE
+import KeySource
+import TestSupport
+
+/// A driver on a virtual clock that does what a real one may do, and checks the machine's every answer.
+struct Walk {
+    enum Invariant: String {
+        case oneFetch = "never two fetches at once"
+        case unknownKeyBudget = "at most two fetches for unknown keys in any thirty seconds"
+        case missingKeyMemory = "a kid that a fetch has not found causes none for thirty seconds"
+        case plannedInTime = "a planned fetch begins at its time and not before"
+        case plannedApart = "planned fetches are half a second apart at least"
+        case noFetchInBackoff = "who merely has no keys causes no fetch that backoff has put off"
+        case modes = "only a fetch that keeps keys fresh may be content with a confirmation, and that for a day"
+        case oneAnswer = "a waiter gets exactly one answer"
+        case answeredInTime = "a waiter is answered by the timer at its deadline at the latest"
+        case nobodyWaitsForNothing = "who waits, waits for a fetch"
+        case keptOnFailure =
+            "a snapshot is never replaced but by keys that came, or less keys that have served their time"
+        case lifetimeBound = "keys are fresh for five minutes to a day"
+        case staleBound = "keys are usable for as long past their freshness as the operator says and no longer"
+        case publishedFirst = "a snapshot is published before anyone is told of it"
+        case timerSet = "a timer is set when something is due"
+        case timerMovesOn = "a timer that has fired is set for later"
+        case neverAsleep = "a store that has been started fetches or plans to"
+        case pauseBound = "a pause lasts half a second to five minutes, and as long as the server asks"
+        case refreshAhead = "keys are refreshed before they turn stale, and soon after an answer that left some out"
+        case newerKeysAtOnce = "who was judged by older keys than there are is told so at once"
+        case refreshedTruly = "only a fetch that began after the question is called a refresh"
+        case versionsRise = "every snapshot has a higher version than the one before"
+        case retryLater = "who is refused is told to come back later"
+        case statesTold = "a change of state is told once, when it happens"
+        case keptOnDisk = "what serves is kept on disk after every answer, and at no other time"
+        case fallbackWanted = "the fallback is read when there are no other usable keys, and then alone"
+        case fallbackYields = "the fallback's keys take the place of no usable keys of the provider's"
+        case fallbackStale = "the fallback's keys are stale from the beginning, and usable for ten minutes"
+    }
+
+    /// How often what happened.
+    struct Tally {
+        private var counts: [String: Int] = [:]
+
+        mutating func note(_ what: String, _ count: Int = 1) { counts[what, default: 0] += count }
+        mutating func add(_ other: Tally) { counts.merge(other.counts, uniquingKeysWith: +) }
+
+        /// What has happened less than fifty times.
+        var rare: [String] { Self.all.filter { counts[$0, default: 0] < 50 } }
+
+        private static let all = [
+            "success", "confirmation", "thin", "failure", "garbage", "asked to wait", "slow", "given up", "refused",
+            "missing", "omitted", "dropped", "lapsed", "strict", "fell back", "no fallback", "restored", "rotated",
+            "back in time", "ready", "stale", "unavailable",
+        ]
+    }
+
+    var violation: String?
+    var tally = Tally()
+
+    var random: SeededGenerator
+    let rules: KeyRules
+    var machine: Machine
+    var provider: WalkProvider
+    var ledger = WalkLedger()
+    /// What the clock shows, which may go back.
+    var clock = MonotonicTime(milliseconds: 0)
+    /// The latest time that the machine has heard of.
+    var heard = MonotonicTime(milliseconds: .min)
+    var timer: MonotonicTime?
+    var fetch: Fetch?
+    var fetchesBegun = 0
+    var plannedFetch: MonotonicTime?
+    var hasFailed = false
+    var isStarted = false
+    var steps = 0
+    var lastPlannedFetch: MonotonicTime?
+    var unknownKeyFetches: [MonotonicTime] = []
+    var missing: [String: MonotonicTime] = [:]
+    var lastNetworkAnswer: WalkAnswer?
+    var lastWholeAnswer: MonotonicTime?
+    var waiting: [Int: Waiter] = [:]
+    var nextID = 0
+    var lastVersion = 0
+    var state = KeyState.unavailable
+    var fallbackReads = 0
+
+    struct Fetch {
+        let mode: FetchMode
+        let isStrict: Bool
+        /// A slow one does not end before this step.
+        let firstStepToEnd: Int
+    }
+
+    struct Waiter {
+        let need: Machine.Need
+        let deadline: MonotonicTime
+        /// How many fetches had begun before it asked.
+        let fetchesBegun: Int
+    }
+
+    enum Event: Equatable {
+        case start, wait(Machine.Need), success, failure, timer, restored, fellBack, fallbackFailed
+
+        var bringsKeys: Bool { [.success, .restored, .fellBack].contains(self) }
+        var mayDropKeys: Bool { self == .timer }
+    }
+
+    init(seed: UInt64, _ sets: WalkKeySets) {
+        random = SeededGenerator(seed: seed)
+        var rules = KeyRules()
+        rules.hasFallback = Bool.random(using: &random)
+        rules.staleFor = .seconds([0, 1200, 86400, 86400].randomElement(using: &random)!)
+        self.rules = rules
+        machine = Machine(rules: rules, random: SeededGenerator(seed: seed ^ 0x5eed))
+        provider = WalkProvider(sets, &random)
+    }
+
+    mutating func takeStep() {
+        steps += 1
+        passTime()
+        let canEnd = fetch.map { $0.firstStepToEnd <= steps } ?? false
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<10 where !isStarted: start()
+        case 0..<50: wait()
+        case 50..<68 where canEnd: succeed()
+        case 68..<84 where canEnd: fail()
+        case 84..<88: restore()
+        case 88..<92 where fallbackReads > 0: endFallbackRead()
+        case 92..<94: rotate()
+        default: fireTimer()
+        }
+        checkRest()
+    }
+
+    mutating func fail(_ invariant: Invariant) {
+        if violation == nil { violation = invariant.rawValue }
+    }
+
+    /// A time that the machine is told; what it makes of it is never earlier than what it has heard before.
+    mutating func tell() -> MonotonicTime {
+        heard = max(heard, clock)
+        return clock
+    }
+
+    /// Moves the clock, mostly a little, and now and then by hours or back; a timer that comes due fires, seldom a little
+    /// late.
+    mutating func passTime() {
+        let milliseconds: Int64
+        switch Int.random(in: 0..<1000, using: &random) {
+        case 0..<400: milliseconds = 0
+        case 400..<800: milliseconds = .random(in: 0...2000, using: &random)
+        case 800..<977: milliseconds = .random(in: 0...60_000, using: &random)
+        case 977..<980:
+            tally.note("back in time")
+            clock = clock - Interval(milliseconds: .random(in: 1...(3 * 3_600_000), using: &random))
+            return
+        default: milliseconds = .random(in: 0...(40 * 3_600_000), using: &random)
+        }
+        let later = clock + Interval(milliseconds: milliseconds)
+        while let due = timer, due <= later, Int.random(in: 0..<50, using: &random) > 0, violation == nil {
+            clock = max(clock, due)
+            fireTimer()
+        }
+        clock = max(clock, later)
+    }
+
+    // MARK: Events
+
+    mutating func start() {
+        isStarted = true
+        run(.start, machine.start(now: tell()))
+    }
+
+    mutating func wait() {
+        let need: Machine.Need =
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0..<4: .anyKeys(mayFetch: Bool.random(using: &random))
+            case 4..<8: .key(["a", "b", "c", "d"].randomElement(using: &random)!)
+            case 8..<16: .key("unknown \(Int.random(in: 0..<50, using: &random))")
+            case 16..<19: .newerKeys
+            default: .refresh
+            }
+        let id = nextID
+        nextID += 1
+        let deadline = clock + Interval(milliseconds: .random(in: 1...10_000, using: &random))
+        waiting[id] = Waiter(need: need, deadline: deadline, fetchesBegun: fetchesBegun)
+        let newest = machine.snapshot?.version ?? 0
+        // A loop hears of new keys a little after the store has them.
+        let judgedBy = Int.random(in: 0..<10, using: &random) == 0 ? max(newest - 1, 0) : newest
+        let effects = machine.wait(for: need, judgedBy: judgedBy, id: id, until: deadline, now: tell())
+        let seen = effects.map(Seen.init)
+        let mustLookAgain = need != .refresh && judgedBy < newest && machine.snapshot!.isUsable(at: heard)
+        if mustLookAgain, seen != [.resume(id, .changed)] { fail(.newerKeysAtOnce) }
+        if seen.contains(.report(.unknownKeyFetchRefused)) { tally.note("refused") }
+        if seen.startsFetch { checkBegun(need) }
+        run(.wait(need), effects)
+    }
+
+    mutating func checkBegun(_ need: Machine.Need) {
+        switch need {
+        case .anyKeys(let mayFetch):
+            if !mayFetch || (hasFailed && (plannedFetch.map { $0 > heard } ?? false)) { fail(.noFetchInBackoff) }
+        case .key, .newerKeys:
+            unknownKeyFetches = (unknownKeyFetches + [heard]).suffix(3)
+            if unknownKeyFetches.count == 3, unknownKeyFetches[2] - unknownKeyFetches[0] < .seconds(30) {
+                fail(.unknownKeyBudget)
+            }
+            if case .key(let keyID) = need, let since = missing[keyID], heard - since < .seconds(30) {
+                fail(.missingKeyMemory)
+            }
+        case .refresh: break
+        }
+    }
+
+    mutating func restore() {
+        let age = Interval(
+            milliseconds: .random(
+                in: 0...(Bool.random(using: &random) ? 3_600_000 : 60 * 3_600_000), using: &random))
+        guard let answer = provider.anyAnswer(&random) else { return }
+        let other = Bool.random(using: &random) ? provider.anyAnswer(&random) : nil
+        let omitted = (other?.keys.keys ?? []).filter { $0.isUsable && !answer.names.contains(WalkAnswer.name($0)) }
+        let before = machine.snapshot
+        let effects = machine.restored(
+            KeySets.fetched(answer.keys, lifetime: nil, source: .disk), omitted: omitted, age: age, now: tell())
+        if let snapshot = machine.snapshot, snapshot.version != before?.version {
+            // Once in most lives.
+            tally.note("restored", 50)
+            if before.map({ $0.source != .file }) ?? false { fail(.keptOnFailure) }
+            if !snapshot.isUsable(at: heard) || snapshot.fetchedAt != heard - age { fail(.staleBound) }
+            let isLate = age >= .seconds(3600)
+            ledger.begin(
+                anew: answer, omitting: isLate ? [] : omitted.map(WalkAnswer.name), until: heard - age + .seconds(3600))
+        }
+        run(.restored, effects)
+    }
+
+    mutating func succeed() {
+        guard let fetch else { return }
+        let confirmed = fetch.mode == .revalidate && Bool.random(using: &random) ? lastNetworkAnswer : nil
+        let isThin = Int.random(in: 0..<4, using: &random) == 0
+        guard let answer = confirmed ?? (isThin ? provider.thinAnswer(&random) : provider.answer()) else {
+            tally.note("garbage")
+            return fail(with: FetchFailure(.parse, "the key set holds no key that can verify a signature"))
+        }
+        tally.note(confirmed != nil ? "confirmation" : isThin ? "thin" : "success")
+        if fetch.isStrict { tally.note("strict") }
+        let lifetime: Interval? =
+            Bool.random(using: &random) ? nil : .seconds(.random(in: 0...200_000, using: &random))
+        let time = tell()
+        let isDoubted =
+            machine.snapshot.map { $0.source != .file && $0.isUsable(at: heard) } ?? false && !fetch.isStrict
+        if !isDoubted {
+            ledger.begin(anew: answer)
+        } else if confirmed != nil {
+            ledger.confirm(answer)
+        } else {
+            tally.note("dropped", ledger.compare(answer, until: heard + .seconds(3600)))
+            tally.note("omitted", ledger.omitted.count)
+        }
+        lastNetworkAnswer = answer
+        if confirmed == nil { lastWholeAnswer = heard }
+        let effects = machine.fetchSucceeded(
+            KeySets.fetched(answer.keys, lifetime: lifetime, isConfirmation: confirmed != nil), now: time)
+        self.fetch = nil
+        hasFailed = false
+        guard let snapshot = machine.snapshot, snapshot.fetchedAt == heard else { return fail(.keptOnFailure) }
+        if !(Interval.seconds(300)...Interval.seconds(86400)).contains(snapshot.freshUntil - heard) {
+            fail(.lifetimeBound)
+        }
+        if snapshot.usableUntil - snapshot.freshUntil != rules.staleFor { fail(.staleBound) }
+        let kept: [[String]] = effects.compactMap { effect in
+            guard case .keep(let kept, let omitted, _) = effect else { return nil }
+            return (kept.keys.keys + omitted).map(WalkAnswer.name)
+        }
+        if kept != [snapshot.keys.keys.map(WalkAnswer.name)] { fail(.keptOnDisk) }
+        run(.success, effects)
+        guard self.fetch == nil else { return }
+        let bound = ledger.omitted.isEmpty ? snapshot.freshUntil : min(snapshot.freshUntil, heard + .seconds(300))
+        if machine.nextFetch.map({ $0 > heard && $0 < bound }) != true { fail(.refreshAhead) }
+    }
+
+    mutating func fail() {
+        guard Int.random(in: 0..<3, using: &random) == 0 else { return fail(with: Scene.failure) }
+        tally.note("asked to wait")
+        let retryAfter = Interval.seconds(.random(in: 0...1000, using: &random))
+        fail(with: FetchFailure(.http, "the server answered with status 503", retryAfter: retryAfter))
+    }
+
+    mutating func fail(with failure: FetchFailure) {
+        tally.note("failure")
+        fetch = nil
+        hasFailed = true
+        run(.failure, machine.fetchFailed(failure, now: tell()))
+        // But for an operator who came too late for the fetch that failed, and has another one begin at once.
+        guard fetch == nil else { return }
+        let asked = min(failure.retryAfter ?? .seconds(0), .seconds(300))
+        let pauses = max(Interval(milliseconds: 500), asked)...Interval.seconds(300)
+        if machine.nextFetch.map({ pauses.contains($0 - heard) }) != true { fail(.pauseBound) }
+    }
+
+    mutating func endFallbackRead() {
+        fallbackReads -= 1
+        let time = tell()
+        guard Int.random(in: 0..<3, using: &random) > 0, let answer = provider.anyAnswer(&random) else {
+            tally.note("no fallback")
+            return run(
+                .fallbackFailed, machine.fallbackFailed(FetchFailure(.file, "there is no such file"), now: time))
+        }
+        let before = hasKeysOfProvider ? machine.snapshot?.version : nil
+        let effects = machine.fellBack(KeySets.fetched(answer.keys, lifetime: nil, source: .file), now: time)
+        if let before {
+            if machine.snapshot?.version != before || !effects.isEmpty { fail(.fallbackYields) }
+        } else {
+            tally.note("fell back")
+            ledger.begin(anew: answer)
+            let snapshot = machine.snapshot
+            if snapshot?.source != .file || snapshot?.isStale(at: heard) != true
+                || snapshot?.usableUntil != heard + .seconds(600)
+            {
+                fail(.fallbackStale)
+            }
+        }
+        run(.fellBack, effects)
+    }
+
+    mutating func rotate() {
+        tally.note("rotated")
+        provider.rotate(&random)
+    }
+
+    mutating func fireTimer() {
+        timer = nil
+        let time = tell()
+        let before = machine.snapshot
+        let lapsed = ledger.timerFired(heard)
+        tally.note("lapsed", lapsed)
+        let waiters = waiting.count
+        let effects = machine.timerFired(now: time)
+        if effects.contains(where: { if case .publish = $0 { true } else { false } }) != (lapsed > 0) {
+            fail(.keptOnFailure)
+        }
+        if let before, let snapshot = machine.snapshot,
+            before.freshUntil != snapshot.freshUntil || before.usableUntil != snapshot.usableUntil
+                || before.fetchedAt != snapshot.fetchedAt
+        {
+            fail(.staleBound)
+        }
+        run(.timer, effects)
+        tally.note("given up", waiters - waiting.count)
+        if waiting.values.contains(where: { $0.deadline <= heard }) { fail(.answeredInTime) }
+        if let timer, timer <= heard { fail(.timerMovesOn) }
+        if state != KeyState(machine.snapshot, at: heard) { fail(.statesTold) }
+    }
+}

@@ -1,0 +1,74 @@
+import Clocks
+import JOSE
+import JSON
+import KeySource
+import TestSupport
+
+/// A set that a provider on a walk answers with.
+struct WalkAnswer {
+    let keys: JWKSet
+    /// A name for each key: what tells it from every other.
+    let names: Set<String>
+    let usableNames: Set<String>
+
+    init(_ keys: JWKSet) {
+        self.keys = keys
+        names = Set(keys.keys.map(Self.name))
+        usableNames = Set(keys.keys.filter(\.isUsable).map(Self.name))
+    }
+
+    static func name(_ key: JWK) -> String { "\(key.keyID ?? "-") \(key.thumbprint)" }
+}
+
+/// All the sets there may be, each decoded once.
+final class WalkKeySets {
+    /// Few keys, so that they come and go and come again: under each of four `kid`s one key, another or both, at times of
+    /// no use for signatures, and two keys without a `kid`.
+    static let places: [[[JSONTree]]] = [
+        [[KeySets.key("a")], [KeySets.key("a", .otherP256)]],
+        [[KeySets.key("b")], [KeySets.key("b", .otherP256)], [KeySets.key("b", .rsa), KeySets.key("b")]],
+        [[KeySets.key("c")], [TestKey.p256.jwk(["kid": .string("c"), "use": .string("enc")])]],
+        [[KeySets.key("d")], [TestKey.otherP256.jwk(["kid": .string("d"), "use": .string("enc")])]],
+        [[KeySets.key(nil, .p384)]], [[KeySets.key(nil, .ed25519)]],
+    ]
+
+    private var decoded: [[Int]: WalkAnswer?] = [:]
+
+    /// - Parameter choice: for each place, what of it is in the set; 0: nothing.
+    /// - Returns: `nil` for a set that can't be used.
+    func answer(_ choice: [Int]) -> WalkAnswer? {
+        if let known = decoded[choice] { return known }
+        let keys = zip(Self.places, choice).flatMap { $1 == 0 ? [] : $0[$1 - 1] }
+        let answer = (try? JWKSet(jwkSet(keys))).map(WalkAnswer.init)
+        decoded[choice] = .some(answer)
+        return answer
+    }
+}
+
+/// A provider that rotates its keys.
+struct WalkProvider {
+    private let sets: WalkKeySets
+    private var choice: [Int]
+
+    init(_ sets: WalkKeySets, _ random: inout SeededGenerator) {
+        self.sets = sets
+        choice = WalkKeySets.places.map { Int.random(in: 0...$0.count, using: &random) }
+    }
+
+    /// One of the keys is taken away, comes, or gives way to another.
+    mutating func rotate(_ random: inout SeededGenerator) {
+        let place = WalkKeySets.places.indices.randomElement(using: &random)!
+        choice[place] = Int.random(in: 0...WalkKeySets.places[place].count, using: &random)
+    }
+
+    /// The keys as they are.
+    func answer() -> WalkAnswer? { sets.answer(choice) }
+
+    /// A part of them, as a node of the provider's has it that lags behind.
+    func thinAnswer(_ random: inout SeededGenerator) -> WalkAnswer? {
+        sets.answer(choice.map { Int.random(in: 0..<3, using: &random) == 0 ? 0 : $0 })
+    }
+
+    /// Any set at all.
+    func anyAnswer(_ random: inout SeededGenerator) -> WalkAnswer? { WalkProvider(sets, &random).answer() }
+}
