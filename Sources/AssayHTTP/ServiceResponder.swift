@@ -184,7 +184,7 @@ final class ServiceResponder: HTTPResponder {
             switch self.service.verifications.verify(request) {
             case .decided(let verdict): return self.settled(verdict)
             case .needsKeys(let need, let provider, let otherwise):
-                guard outcome == .changed else { return self.settled(.refused(otherwise, provider: provider)) }
+                guard outcome == .lookAgain else { return self.settled(.refused(otherwise, provider: provider)) }
                 // Each round is judged by newer keys, and the deadline ends them all.
                 return self.wait(for: need, provider, request, otherwise, until: deadline)
             }

@@ -64,7 +64,7 @@ extension KeyStore {
             case refreshed
             /// There are newer keys than the request was judged by, or a fetch that had begun before it asked has ended: look
             /// again, and ask again.
-            case changed
+            case lookAgain
             /// Nothing better can be had now; ask again after this interval at the earliest.
             case unavailable(retryAfter: Interval)
         }
@@ -118,7 +118,7 @@ extension KeyStore {
         ) -> [Effect] {
             advance(to: time)
             if need != .refresh, let snapshot, snapshot.version > version, snapshot.isUsable(at: now) {
-                return [.resume(id, .changed)]
+                return [.resume(id, .lookAgain)]
             }
             var effects: [Effect] = []
             switch need {
@@ -174,7 +174,7 @@ extension KeyStore {
                 if !waiter.cameLate, case .key(let keyID) = waiter.need, !current.hasKey(keyID) {
                     unknownKeys.remember(missing: keyID, now: now)
                 }
-                effects.append(.resume(waiter.id, waiter.cameLate ? .changed : .refreshed))
+                effects.append(.resume(waiter.id, waiter.cameLate ? .lookAgain : .refreshed))
             }
             return settled(effects + fetchForLateWaiters())
         }
@@ -192,7 +192,7 @@ extension KeyStore {
             for waiter in waiters.remove(where: { !$0.needsAnotherFetch }) {
                 // A fetch of its own may do better than the one that it came too late for, if the budget has one.
                 let asksAgain = waiter.cameLate && !waiter.needsAnyKeys
-                effects.append(.resume(waiter.id, asksAgain ? .changed : .unavailable(retryAfter: pause)))
+                effects.append(.resume(waiter.id, asksAgain ? .lookAgain : .unavailable(retryAfter: pause)))
             }
             return settled(effects + fetchForLateWaiters(), readingFallback: true)
         }
@@ -297,7 +297,7 @@ extension KeyStore {
         // MARK: Waiters
 
         private mutating func resumeThoseWithoutKeys() -> [Effect] {
-            waiters.remove(where: \.needsAnyKeys).map { .resume($0.id, .changed) }
+            waiters.remove(where: \.needsAnyKeys).map { .resume($0.id, .lookAgain) }
         }
 
         /// Begins another fetch for those whom the one that has just ended did not serve.

@@ -94,7 +94,7 @@ import Testing
         let inBackoff = Seen.resume(7, .unavailable(retryAfter: Interval(milliseconds: 500)))
         let expected: [Seen] =
             state.hasUsableKeys
-            ? [.resume(7, .changed)]
+            ? [.resume(7, .lookAgain)]
             : need == .anyKeys(mayFetch: true) && state.isInBackoff
                 ? [inBackoff] : Self.fetches(scene, state, for: need)
         #expect(scene.wait(need, judgedBy: 0) == expected)

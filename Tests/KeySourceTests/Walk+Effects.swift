@@ -75,7 +75,7 @@ extension Walk {
                 tally.note("missing")
                 missing[keyID] = heard
             }
-        case .changed:
+        case .lookAgain:
             if case .wait = event { break }
             let mayAskAgain = event == .failure && waiter.fetchesBegun == fetchesBegun && waiter.need.isForOneKey
             if !hasPublished, !mayAskAgain { fail(.publishedFirst) }

@@ -190,7 +190,7 @@ struct Walk {
         let effects = machine.wait(for: need, judgedBy: judgedBy, id: id, until: deadline, now: tell())
         let seen = effects.map(Seen.init)
         let mustLookAgain = need != .refresh && judgedBy < newest && machine.snapshot!.isUsable(at: heard)
-        if mustLookAgain, seen != [.resume(id, .changed)] { fail(.newerKeysAtOnce) }
+        if mustLookAgain, seen != [.resume(id, .lookAgain)] { fail(.newerKeysAtOnce) }
         if seen.contains(.report(.unknownKeyFetchRefused)) { tally.note("refused") }
         if seen.startsFetch { checkBegun(need) }
         run(.wait(need), effects)
