@@ -81,8 +81,9 @@ def test_a_request_that_does_not_end_times_out_whatever_the_operation(hurried):
 
 @pytest.fixture(scope="module")
 def narrow():
-    """A service that takes one request at a time on each listener."""
-    with KeyServer() as key_server, ExampleService(key_server, limits={"max_in_flight": 1}).service as service:
+    """A service that has room for one request that is not whole on each listener."""
+    limits = {"max_body": "64KiB", "max_batch_body": "64KiB", "max_buffered": "64KiB"}
+    with KeyServer() as key_server, ExampleService(key_server, limits=limits).service as service:
         yield service
 
 
@@ -91,12 +92,12 @@ def test_of_two_requests_at_once_one_is_turned_away(operation, listener, narrow)
     method = operation.method.upper()
     with connect(narrow, listener) as first, connect(narrow, listener) as second:
         for connection in (first, second):
-            connection.send(request_bytes(method, target(operation), None, {"Content-Length": "2"}))
+            connection.send(request_bytes(method, target(operation), None, {"Content-Length": "60000"}) + b" " * 40000)
         # Which of them comes first is the event loops' to say; it is the other that is answered before it is whole.
         answered, _, _ = select.select([first.socket, second.socket], [], [], 15)
         refused, taken = (first, second) if first.socket in answered else (second, first)
         assert_code(refused.response(method, target(operation)), "overloaded")
-        taken.send(b"{}")
+        taken.send(b" " * 20000)
         assert taken.response(method, target(operation)).code != "overloaded"
 
 
