@@ -1,0 +1,56 @@
+import Glibc
+import IDToken
+import JOSE
+
+/// Verifies tokens good and bad, and reads key sets good and bad, and shows that nothing is left behind: after many
+/// rounds OpenSSL and jansson hold exactly the blocks that they held after a few, and the heap is hardly larger.
+///
+///     Leaks [VERIFICATIONS READINGS]
+///
+/// Writes what it found as one JSON object, and fails where anything grew.
+@main enum Leaks {
+    static func main() throws {
+        Allocations.beginCounting()
+        let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
+        let (verifications, readings) = arguments.count == 2 ? (arguments[0], arguments[1]) : (100_000, 1000)
+
+        let tokens = try Tokens()
+        let verifier = try IDTokenVerifier()
+        let keys = try JWKSet(tokens.keySet)
+        let keySets = KeySets(tokens.keySet)
+        let results = [
+            growth("verifications", verifications) { tokens.verify(count: $0, verifier, with: keys) },
+            try growth("headers", readings) { try tokens.verifyNewHeaders(count: $0, verifier, with: keys) },
+            try growth("key_sets", readings) { try keySets.read(count: $0, tokens) },
+        ]
+        print("{" + results.map(\.json).joined(separator: ",") + "}")
+        if results.contains(where: \.isLeak) { exit(1) }
+    }
+
+    /// What many rounds add to what few rounds left.
+    private static func growth(_ name: String, _ count: Int, _ work: (Int) throws -> Void) rethrows -> Growth {
+        try work(max(count / 100, 100))
+        let before = Allocations.now
+        try work(count)
+        return Growth(name: name, count: count, before: before, after: .now)
+    }
+}
+
+private struct Growth {
+    let name: String
+    let count: Int
+    let before: Allocations
+    let after: Allocations
+
+    private var openSSL: Int { after.openSSLBlocks - before.openSSLBlocks }
+    private var jansson: Int { after.janssonBlocks - before.janssonBlocks }
+    private var heap: Int { after.heapBytes - before.heapBytes }
+
+    /// Swift's own heap may grow by a page or two that the runtime keeps; by a byte a round it may not.
+    var isLeak: Bool { openSSL != 0 || jansson != 0 || heap >= max(count / 4, 16_384) }
+
+    var json: String {
+        #""\#(name)":{"count":\#(count),"openssl_blocks_before":\#(before.openSSLBlocks),"#
+            + #""openssl_blocks_growth":\#(openSSL),"jansson_blocks_growth":\#(jansson),"heap_bytes_growth":\#(heap)}"#
+    }
+}

@@ -1,0 +1,82 @@
+import IDToken
+import JSON
+
+/// What `VerifyRequest` throws: the one case of the service's `Problem` that it needs, without the HTTP library behind
+/// that.
+enum Problem: Error { case requestInvalid(String) }
+
+/// A request that is read says what jansson reads in it, within its bounds, and has no member that means nothing.
+func fuzz(_ input: [UInt8]) {
+    check(input)
+    var draw = Draw(from: input)
+    let name = draw.object(near: ["firstName": #""a""#, "lastName": #""b""#])
+    let user = draw.object(near: ["name": String(decoding: name, as: UTF8.self), "email": #""a""#])
+    check(
+        draw.object(near: [
+            "id_token": #""e30.e30.""#, "provider": #""a""#, "nonce": #""a""#, "audience": #""a""#, "max_age": "1",
+            "access_token": #""a""#, "code": #""a""#, "user": String(decoding: user, as: UTF8.self),
+            "include_claims": "true",
+        ]))
+}
+
+private func check(_ input: [UInt8]) {
+    guard let object = try? JSONObject(input, allowsNUL: true) else { return }
+    let request: VerifyRequest
+    do throws(Problem) {
+        request = try VerifyRequest(object)
+    } catch {
+        switch error {
+        case .requestInvalid(let detail):
+            return require(detail.hasSuffix("."), "\(shown(input)) is refused with a sentence")
+        }
+    }
+    _ = try? unsafe verifier.read(request.idToken)
+    let expectations = request.expectations
+    require(expectations.maximumAuthenticationAgeSeconds ?? 0 >= 0, "max_age of \(shown(input)) is no time to come")
+    check(expectations.nonce, "nonce", 512)
+    check(expectations.audience, "audience", 1024)
+    check(expectations.accessToken, "access_token", 16_384)
+    check(expectations.code, "code", 16_384)
+    check(request.provider, "provider", 255)
+    check(expectations.clientName?.givenName, "firstName", 255)
+    check(expectations.clientName?.familyName, "lastName", 255)
+    // What holds U+0000 jansson does not read.
+    if let members = JSONTree.reading(input) { compare(request, members, input) }
+}
+
+// One thread calls.
+nonisolated(unsafe) private let verifier = constant { try IDTokenVerifier() }
+
+private func check(_ text: String?, _ name: String, _ most: Int) {
+    guard let text else { return }
+    require((1...most).contains(text.unicodeScalars.count), "\(name) is not empty and not too long")
+}
+
+private func compare(_ request: VerifyRequest, _ members: [String: JSONTree], _ input: [UInt8]) {
+    let expectations = request.expectations
+    require(members.keys.allSatisfy(names.contains), "\(shown(input)) has known members only")
+    require(request.idToken.elementsEqual((members["id_token"]?.string ?? "").utf8), "id_token of \(shown(input))")
+    require(same(request.provider, members["provider"]), "provider of \(shown(input))")
+    require(same(expectations.nonce, members["nonce"]), "nonce of \(shown(input))")
+    require(same(expectations.audience, members["audience"]), "audience of \(shown(input))")
+    require(same(expectations.accessToken, members["access_token"]), "access_token of \(shown(input))")
+    require(same(expectations.code, members["code"]), "code of \(shown(input))")
+    require(expectations.maximumAuthenticationAgeSeconds == members["max_age"]?.integer, "max_age of \(shown(input))")
+    require((members["include_claims"]?.bool ?? false) == request.includesClaims, "include_claims of \(shown(input))")
+    let name = members["user"]?.object?["name"]?.object
+    require(same(expectations.clientName?.givenName, nonEmpty(name?["firstName"])), "firstName of \(shown(input))")
+    require(same(expectations.clientName?.familyName, nonEmpty(name?["lastName"])), "lastName of \(shown(input))")
+    require((expectations.clientName == nil) == (members["user"] == nil), "user of \(shown(input))")
+}
+
+private let names: Set = [
+    "id_token", "provider", "nonce", "audience", "max_age", "access_token", "code", "user", "include_claims",
+]
+
+/// Whether a member was read as it is: as the same string, or not at all where it is absent. Any other kind is refused.
+private func same(_ text: String?, _ member: JSONTree?) -> Bool {
+    guard let text, let string = member?.string else { return text == nil && member == nil }
+    return text.utf8.elementsEqual(string.utf8)
+}
+
+private func nonEmpty(_ member: JSONTree?) -> JSONTree? { member == .string("") ? nil : member }

@@ -1,0 +1,54 @@
+# Compiles the rooms that need no package from elsewhere, and programs over them, by swiftc itself: SwiftPM links no
+# program that libFuzzer starts. To be sourced, from the root of the repository; compiles only what is older than its
+# sources.
+#
+#   products=DIRECTORY; sanitizers=(-sanitize=…); build_rooms; build_program NAME SOURCE…
+
+rooms=(OpenSSL JSON JOSE IDToken Clocks)
+
+# The package's own settings.
+flags=(-swift-version 6 -strict-memory-safety -package-name assay ${ASSAY_STRICT:+-warnings-as-errors})
+while read -r feature; do
+    flags+=(-enable-upcoming-feature "$feature")
+done < <(sed -n 's/.*\.enableUpcomingFeature("\(.*\)").*/\1/p' Package.swift)
+
+compile() {
+    swiftc -O -gline-tables-only -wmo -parse-as-library "${flags[@]}" "${sanitizers[@]}" \
+        -I "$products" -I Sources/COpenSSL -I Sources/CJansson -I Fuzz/Leaks/CMalloc "$@"
+}
+
+# Whether a product is not there, or older than one of these files and folders.
+is_old() {
+    local product=$1
+    shift
+    set -- "$@" "$(command -v swiftc)" Fuzz/build.sh Package.swift
+    [ ! -e "$product" ] || [ -n "$(find -L "$@" -newer "$product" -print -quit)" ]
+}
+
+build_rooms() {
+    local room sources
+    objects=()
+    mkdir -p "$products"
+    for room in "${rooms[@]}"; do
+        # A room is compiled again where one that it may import was.
+        if is_old "$products/$room.o" "Sources/$room" Sources/COpenSSL Sources/CJansson "${objects[@]}"; then
+            echo "compiling $room"
+            mapfile -t sources < <(find "Sources/$room" -name '*.swift')
+            compile -module-name "$room" -emit-module -emit-module-path "$products/$room.swiftmodule" \
+                -emit-object -o "$products/$room.o" "${sources[@]}"
+            # The compiler leaves alone what would not change.
+            touch "$products/$room.o"
+        fi
+        objects+=("$products/$room.o")
+    done
+}
+
+build_program() {
+    local name=$1
+    shift
+    if is_old "$products/$name" "$@" "${objects[@]}"; then
+        echo "compiling $name"
+        compile -use-ld=lld -module-name Program -emit-module-path "$products/$name.swiftmodule" -emit-executable \
+            -o "$products/$name" "$@" "${objects[@]}"
+    fi
+}
