@@ -25,7 +25,8 @@ private let issuer = "https://a.example"
 /// What is connected to must be what was vetted: no second reader of the address may find another host in it.
 private func check(address text: String) {
     guard let address = try? WebAddress(text, allowingHTTP: true) else { return }
-    require(address.text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != 0x5c }, "\(text) is plain ASCII")
+    require(address.text.utf8.allSatisfy { (0x21...0x7e).contains($0) }, "\(text) is plain ASCII")
+    require(!address.text.utf8.contains { #"#\"#.utf8.contains($0) }, "\(text) has no fragment and no backslash")
     require(address.text.lowercased() == text.lowercased(), "\(text) was changed in nothing but the case of letters")
     require((1...65_535).contains(address.port), "\(text) has a port")
     let scheme = address.isSecure ? "https://" : "http://"

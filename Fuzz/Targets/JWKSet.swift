@@ -4,6 +4,29 @@ import JSON
 /// Of a key set, the keys are those that its entries say, before and after they were written down; and with no key
 /// whatever a signature of nothing holds.
 func fuzz(_ input: [UInt8]) {
+    check(input)
+    var draw = Draw(from: input)
+    let keys = goodKeys.map { text in
+        let other = draw.element(of: ["d", "k", "x5c", "exp"])
+        let members = draw.object(
+            near: [
+                "kid": #""1""#, "use": #""sig""#, "key_ops": #"["sign","verify"]"#, "alg": #""EdDSA""#, other: #""AA""#,
+            ], values: [#""ES256""#, #""enc""#, #"["verify"]"#])
+        return text.dropLast() + "," + String(decoding: members.dropFirst(), as: UTF8.self)
+    }
+    check(Array(#"{"keys":[\#(keys.joined(separator: ","))]}"#.utf8))
+}
+
+/// The members that make a key.
+private let goodKeys = [
+    #"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#,
+    #"""
+    {"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",\#
+    "y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}
+    """#,
+]
+
+private func check(_ input: [UInt8]) {
     let entries = (try? JSONTree(readingObject: input))?.object?["keys"]?.array
     let set: JWKSet
     do throws(JWKSet.ReadingError) {

@@ -1,3 +1,5 @@
+private import JSON
+
 /// The domain of an address in lower case (ASCII only): what follows the last `@`; `nil` where that is
 /// nothing.
 func emailDomain(_ address: String) -> String? {
@@ -16,7 +18,7 @@ extension EmailRule {
     /// A relay's domain wins over a claim that denies it: Apple has left the claim out for relay addresses.
     func isPrivate(_ domain: String?, claimed: Bool?) -> Bool? {
         if claimed == true { return true }
-        if let domain, privateDomains.contains(domain) { return true }
+        if let domain, privateDomains.containsExactly(domain) { return true }
         return privateDomains.isEmpty ? claimed : false
     }
 
@@ -25,8 +27,8 @@ extension EmailRule {
         guard isVerified else { return .unverified }
         guard let domain else { return .verified }
         let isRunByProvider =
-            authoritativeDomains.contains(domain)
-            || (trustsHostedDomain && hostedDomain.map(asciiLowercased) == domain)
+            authoritativeDomains.containsExactly(domain)
+            || (trustsHostedDomain && hostedDomain.map(asciiLowercased)?.isExactly(domain) == true)
         return isRunByProvider ? .authoritative : .verified
     }
 }

@@ -76,6 +76,12 @@ import Testing
         }
     }
 
+    /// Unicode calls the two equal; they are two domains.
+    @Test func `a hosted domain is the address's own, octet for octet`() throws {
+        #expect(try identity("k@\u{e9}.example", hd: "\"\u{e9}.example\"").emailTrust == .authoritative)
+        #expect(try identity("k@e\u{301}.example", hd: "\"\u{e9}.example\"").emailTrust == .verified)
+    }
+
     @Test func `hd is told`() throws {
         #expect(try identity("a@example.com", hd: #""example.com""#).hostedDomain == "example.com")
     }
