@@ -48,7 +48,9 @@ build_program() {
     shift
     if is_old "$products/$name" "$@" "${objects[@]}"; then
         echo "compiling $name"
-        compile -use-ld=lld -module-name Program -emit-module-path "$products/$name.swiftmodule" -emit-executable \
-            -o "$products/$name" "$@" "${objects[@]}"
+        # A module of its own name, in a folder of its own: a target may be called as the room that it feeds.
+        mkdir -p "$products/programs"
+        compile -use-ld=lld -module-name Program -emit-module-path "$products/programs/$name.swiftmodule" \
+            -emit-executable -o "$products/$name" "$@" "${objects[@]}"
     fi
 }
