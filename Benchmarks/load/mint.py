@@ -1,14 +1,8 @@
-"""Makes keys and a pool of Apple-like ID Tokens for the load benchmark.
-
-usage: mint.py DIRECTORY [COUNT]
-Writes {RS256,ES256}.tsv (token, tab, raw nonce), {RS256,ES256}.pem (public keys) and jwks.json.
-"""
+"""Keys and Apple-like ID Tokens."""
 import base64
 import hashlib
 import json
-import pathlib
 import secrets
-import sys
 import time
 
 from cryptography.hazmat.primitives import hashes, serialization
@@ -17,62 +11,89 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
 ISSUER = "https://appleid.apple.com"
 AUDIENCE = "com.example.app"
+MODULUS_BYTES = 256
 
 
 def base64url(octets: bytes) -> str:
     return base64.urlsafe_b64encode(octets).rstrip(b"=").decode()
 
 
-def number(value: int, length: int) -> str:
+def compact(value) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _number(value: int, length: int) -> str:
     return base64url(value.to_bytes(length, "big"))
 
 
-def claims(index: int, nonce: str, now: int) -> dict:
+class Key:
+    """A signing key: RS256 with 2048 bits, or ES256."""
+
+    def __init__(self, algorithm: str, key_id: str):
+        self.algorithm, self.key_id = algorithm, key_id
+        is_rsa = algorithm == "RS256"
+        self._key = rsa.generate_private_key(65537, 2048) if is_rsa else ec.generate_private_key(ec.SECP256R1())
+
+    @property
+    def jwk(self) -> dict:
+        numbers = self._key.public_key().public_numbers()
+        if self.algorithm == "RS256":
+            return rsa_jwk(self.key_id, numbers.n, numbers.e)
+        return {"kty": "EC", "kid": self.key_id, "use": "sig", "alg": self.algorithm, "crv": "P-256",
+                "x": _number(numbers.x, 32), "y": _number(numbers.y, 32)}
+
+    @property
+    def pem(self) -> bytes:
+        return self._key.public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+
+    def sign(self, message: bytes) -> bytes:
+        if self.algorithm == "RS256":
+            return self._key.sign(message, padding.PKCS1v15(), hashes.SHA256())
+        r, s = decode_dss_signature(self._key.sign(message, ec.ECDSA(hashes.SHA256())))
+        return r.to_bytes(32, "big") + s.to_bytes(32, "big")
+
+    def token(self, claims: dict) -> str:
+        header = base64url(compact({"kid": self.key_id, "alg": self.algorithm}))
+        message = f"{header}.{base64url(compact(claims))}"
+        return f"{message}.{base64url(self.sign(message.encode()))}"
+
+
+def rsa_jwk(key_id: str, modulus: int, exponent: int = 65537) -> dict:
+    return {"kty": "RSA", "kid": key_id, "use": "sig", "alg": "RS256",
+            "n": _number(modulus, MODULUS_BYTES), "e": _number(exponent, 3)}
+
+
+def public_rsa_keys(count: int) -> list[dict]:
+    """Public keys nobody signs with. Their moduli are the products of a few primes by twos, which makes a thousand in
+    the time of fifty."""
+    primes: list[int] = []
+    while len(primes) * (len(primes) - 1) // 2 < count * 2:
+        numbers = rsa.generate_private_key(65537, 2048).private_numbers()
+        primes += [numbers.p, numbers.q]
+    products = (p * q for index, p in enumerate(primes) for q in primes[:index])
+    moduli = [product for product in products if product.bit_length() == 8 * MODULUS_BYTES]
+    return [rsa_jwk(f"other-{index}", modulus) for index, modulus in enumerate(moduli[:count])]
+
+
+def claims(index: int, nonce: str, **changes) -> dict:
+    """The claims of a sign-in with Apple; the nonce is in the token as its SHA-256."""
+    now = int(time.time())
     return {
         "iss": ISSUER, "aud": AUDIENCE, "exp": now + 300 * 86400, "iat": now - 5,
         "sub": f"{index:06d}.{secrets.token_hex(16)}.{index % 10000:04d}",
         "nonce": hashlib.sha256(nonce.encode()).hexdigest(), "c_hash": secrets.token_urlsafe(16),
         "email": f"{secrets.token_hex(5)}@privaterelay.appleid.com", "email_verified": "true",
         "is_private_email": "true", "auth_time": now - 6, "nonce_supported": True, "real_user_status": 2,
-    }
+    } | changes
 
 
-def sign_rs256(key, message: bytes) -> bytes:
-    return key.sign(message, padding.PKCS1v15(), hashes.SHA256())
-
-
-def sign_es256(key, message: bytes) -> bytes:
-    r, s = decode_dss_signature(key.sign(message, ec.ECDSA(hashes.SHA256())))
-    return r.to_bytes(32, "big") + s.to_bytes(32, "big")
-
-
-def main(directory: pathlib.Path, count: int) -> None:
-    directory.mkdir(parents=True, exist_ok=True)
-    rsa_key = rsa.generate_private_key(65537, 2048)
-    ec_key = ec.generate_private_key(ec.SECP256R1())
-    rsa_numbers, ec_numbers = rsa_key.public_key().public_numbers(), ec_key.public_key().public_numbers()
-    keys = [
-        {"kty": "RSA", "kid": "pyaRQpAbnY", "use": "sig", "alg": "RS256",
-         "n": number(rsa_numbers.n, 256), "e": number(rsa_numbers.e, 3)},
-        {"kty": "EC", "kid": "ES2026key1", "use": "sig", "alg": "ES256", "crv": "P-256",
-         "x": number(ec_numbers.x, 32), "y": number(ec_numbers.y, 32)},
-    ]
-    (directory / "jwks.json").write_text(json.dumps({"keys": keys}))
+def short_claims(index: int, length: int | None = None, **changes) -> dict:
+    """As little as an ID Token may say, and no nonce; as much more as a token of about this length takes."""
     now = int(time.time())
-    for algorithm, key, key_id, sign in (
-        ("RS256", rsa_key, "pyaRQpAbnY", sign_rs256), ("ES256", ec_key, "ES2026key1", sign_es256)
-    ):
-        header = base64url(json.dumps({"kid": key_id, "alg": algorithm}, separators=(",", ":")).encode())
-        with open(directory / f"{algorithm}.tsv", "w") as pool:
-            for index in range(count):
-                nonce = secrets.token_urlsafe(24)
-                payload = base64url(json.dumps(claims(index, nonce, now), separators=(",", ":")).encode())
-                message = f"{header}.{payload}"
-                pool.write(f"{message}.{base64url(sign(key, message.encode()))}\t{nonce}\n")
-        pem = key.public_key().public_bytes(
-            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-        (directory / f"{algorithm}.pem").write_bytes(pem)
-
-
-if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1000)
+    found = {"iss": ISSUER, "aud": AUDIENCE, "exp": now + 300 * 86400, "iat": now - 5, "sub": str(index)} | changes
+    if length:
+        # 46 characters of header, 342 of signature and two dots; three octets of payload are four characters.
+        room = (length - 46 - 342 - 2) * 3 // 4 - len(compact(found | {"groups": ""}))
+        found["groups"] = secrets.token_hex(room // 2 + 1)[:max(room, 0)]
+    return found

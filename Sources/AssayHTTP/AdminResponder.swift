@@ -23,15 +23,15 @@ final class AdminResponder: HTTPResponder {
 
     var isStopping: Bool { service.isStopping }
 
-    func bodyLimit(for head: HTTPRequestHead) -> Int { service.settings.maximumBody }
+    func bodyLimit(for head: RequestHead) -> Int { service.settings.maximumBody }
 
-    func respond(to fault: HTTPFault, head: HTTPRequestHead?) -> HTTPResponse {
+    func respond(to fault: HTTPFault, head: RequestHead?) -> HTTPResponse {
         service.response(to: fault, head, head.map { Route.admin($0.path) } ?? .unknown)
     }
 
     func respond(to request: HTTPRequest) -> HTTPReply {
         let route = Route.admin(request.head.path)
-        let record = service.begin(route, request.head.headers)
+        let record = service.begin(route, request.head.fields)
         do throws(Problem) {
             try route.check(request.head.method)
         } catch {
@@ -71,7 +71,7 @@ final class AdminResponder: HTTPResponder {
 
     private func refresh(_ request: HTTPRequest, _ record: ServiceLoop.RequestRecord) -> HTTPReply {
         guard let id = Route.providerToRefresh(request.head.path),
-            let index = service.verifications.index(ofProvider: String(id))
+            let index = service.verifications.index(ofProvider: id)
         else { return .now(service.end(record, Problem.providerUnknown)) }
         let provider = service.verifications.providers[index]
         let deadline = SystemClocks.monotonic() + Self.refreshTimeout

@@ -1,4 +1,4 @@
-internal import NIOHTTP1
+internal import HTTPListener
 private import OpenSSL
 
 /// The API keys that callers may present, known by their digests only.
@@ -12,14 +12,14 @@ package struct CallerKeys: Sendable {
 
     /// Whether `Authorization: Bearer <key>` carries one of the keys. Every digest is compared, each in constant time, so
     /// that the time taken tells nothing.
-    func admits(_ headers: HTTPHeaders) -> Bool {
+    func admits(_ fields: HTTPFields) -> Bool {
         guard isRequired else { return true }
-        let fields = headers["Authorization"]
-        guard fields.count == 1, let field = fields.first, field.utf8.count > 7,
-            field.prefix(7).lowercased() == "bearer "
+        let presented = fields.all("Authorization")
+        guard presented.count == 1, let credentials = presented.first?.string.utf8, credentials.count > 7,
+            String(credentials.prefix(7))?.lowercased() == "bearer "
         else { return false }
         do throws(OpenSSLError) {
-            let digest = try DigestContext().digest(Array(field.utf8.dropFirst(7)).span, with: .sha256)
+            let digest = try DigestContext().digest(Array(credentials.dropFirst(7)).span, with: .sha256)
             var isKnown = false
             for known in digests where constantTimeEquals(known.span, digest.span) { isKnown = true }
             return isKnown

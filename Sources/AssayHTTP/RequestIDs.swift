@@ -1,5 +1,4 @@
-internal import NIOHTTP1
-private import OpenSSL
+internal import HTTPListener
 
 /// Names requests. Confined to one event loop.
 struct RequestIDs {
@@ -7,16 +6,20 @@ struct RequestIDs {
     private var state = UInt64.random(in: .min ... .max)
 
     /// The caller's own id, if it sent one of 1 to 128 visible ASCII characters; else a new one of 32 hexadecimal digits.
-    mutating func id(for headers: HTTPHeaders?) -> String {
-        if let given = headers?.first(name: "X-Request-Id"), (1...128).contains(given.utf8.count),
-            given.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+    mutating func id(for fields: HTTPFields?) -> String {
+        if let given = fields?["X-Request-Id"], (1...128).contains(given.count),
+            given.bytes.allSatisfy({ (0x21...0x7e).contains($0) })
         {
-            return given
+            return given.string
         }
-        let octets = [next(), next()].flatMap { number in
-            (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
+        let (high, low) = (next(), next())
+        return unsafe String(unsafeUninitializedCapacity: 32) { digits in
+            for index in 0..<32 {
+                let nibble = (index < 16 ? high : low) >> UInt64(60 - index % 16 * 4) & 15
+                unsafe digits[index] = UInt8(nibble < 10 ? 0x30 + nibble : 0x57 + nibble)
+            }
+            return 32
         }
-        return String(decoding: hexadecimal(octets), as: UTF8.self)
     }
 
     private mutating func next() -> UInt64 {

@@ -1,3 +1,4 @@
+internal import HTTPListener
 internal import NIOHTTP1
 
 /// The paths that one of the listeners answers. A closed set, so that metrics and logs can name them.
@@ -35,7 +36,7 @@ enum Route: Hashable, CaseIterable {
     }
 
     /// The route of a path on the service listener.
-    static func service(_ path: Substring) -> Route {
+    static func service(_ path: HeadText) -> Route {
         switch path {
         case "/v1/verify": .verify
         case "/v1/verify/batch": .batch
@@ -47,7 +48,7 @@ enum Route: Hashable, CaseIterable {
     }
 
     /// The route of a path on the admin listener.
-    static func admin(_ path: Substring) -> Route {
+    static func admin(_ path: HeadText) -> Route {
         switch path {
         case "/livez": .live
         case "/readyz": .ready
@@ -58,11 +59,11 @@ enum Route: Hashable, CaseIterable {
     }
 
     /// The provider id in `/v1/providers/{id}/refresh`.
-    static func providerToRefresh(_ path: Substring) -> Substring? {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    static func providerToRefresh(_ path: HeadText) -> String? {
+        let parts = path.string.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == "v1", parts[2] == "providers", parts[4] == "refresh",
             !parts[3].isEmpty
         else { return nil }
-        return parts[3]
+        return String(parts[3])
     }
 }

@@ -35,9 +35,9 @@ final class ServiceLoop {
         let startedAtMicroseconds: Int64
     }
 
-    func begin(_ route: Route, _ headers: HTTPHeaders?) -> RequestRecord {
+    func begin(_ route: Route, _ fields: HTTPFields?) -> RequestRecord {
         RequestRecord(
-            id: requestIDs.id(for: headers), route: route, startedAtMicroseconds: SystemClocks.monotonicMicroseconds())
+            id: requestIDs.id(for: fields), route: route, startedAtMicroseconds: SystemClocks.monotonicMicroseconds())
     }
 
     /// Counts and logs a request, and makes its response.
@@ -68,7 +68,7 @@ final class ServiceLoop {
     }
 
     /// The answer to a request that could not be read to its end.
-    func response(to fault: HTTPFault, _ head: HTTPRequestHead?, _ route: Route) -> HTTPResponse {
+    func response(to fault: HTTPFault, _ head: RequestHead?, _ route: Route) -> HTTPResponse {
         let problem: Problem =
             switch fault {
             case .malformed: .requestInvalid("This is not HTTP/1.1 that can be understood in one way only.")
@@ -77,7 +77,7 @@ final class ServiceLoop {
             case .timeout: .requestTimeout
             case .overloaded: .overloaded
             }
-        return end(begin(route, head?.headers), problem)
+        return end(begin(route, head?.fields), problem)
     }
 
     // MARK: Health

@@ -14,25 +14,25 @@ final class ServiceResponder: HTTPResponder {
 
     var isStopping: Bool { service.isStopping }
 
-    func bodyLimit(for head: HTTPRequestHead) -> Int {
+    func bodyLimit(for head: RequestHead) -> Int {
         switch Route.service(head.path) {
         // Nobody who may not ask gets to fill our memory.
-        case .batch where service.settings.callerKeys.admits(head.headers): service.settings.maximumBatchBody
+        case .batch where service.settings.callerKeys.admits(head.fields): service.settings.maximumBatchBody
         default: service.settings.maximumBody
         }
     }
 
-    func respond(to fault: HTTPFault, head: HTTPRequestHead?) -> HTTPResponse {
+    func respond(to fault: HTTPFault, head: RequestHead?) -> HTTPResponse {
         let route = head.map { Route.service($0.path) } ?? .unknown
-        if fault == .bodyTooLarge, route == .batch, let head, !service.settings.callerKeys.admits(head.headers) {
-            return service.end(service.begin(route, head.headers), Problem.callerUnauthenticated)
+        if fault == .bodyTooLarge, route == .batch, let head, !service.settings.callerKeys.admits(head.fields) {
+            return service.end(service.begin(route, head.fields), Problem.callerUnauthenticated)
         }
         return service.response(to: fault, head, route)
     }
 
     func respond(to request: HTTPRequest) -> HTTPReply {
         let route = Route.service(request.head.path)
-        let record = service.begin(route, request.head.headers)
+        let record = service.begin(route, request.head.fields)
         do throws(Problem) {
             try route.check(request.head.method)
             switch route {
@@ -51,22 +51,21 @@ final class ServiceResponder: HTTPResponder {
     /// The JSON object that a call carries.
     private func body(of request: HTTPRequest) throws(Problem) -> JSONObject {
         guard request.isUnderWay else { throw .shuttingDown }
-        guard service.settings.callerKeys.admits(request.head.headers) else { throw .callerUnauthenticated }
-        guard isJSON(request.head.headers.first(name: "Content-Type")),
-            !request.head.headers.contains(name: "Content-Encoding")
+        guard service.settings.callerKeys.admits(request.head.fields) else { throw .callerUnauthenticated }
+        guard isJSON(request.head.fields["Content-Type"]), !request.head.fields.contains("Content-Encoding")
         else { throw .contentTypeUnsupported }
         do throws(JSONError) {
-            return try JSONObject(request.body.map { Array($0.readableBytesView) } ?? [], allowsNUL: true)
+            return try JSONObject(request.body, allowsNUL: true)
         } catch {
             throw .requestInvalid("The body must be one JSON object in UTF-8, without duplicate members.")
         }
     }
 
     /// `application/json`, with no parameter but `charset=utf-8`.
-    private func isJSON(_ contentType: String?) -> Bool {
+    private func isJSON(_ contentType: HeadText?) -> Bool {
         guard let contentType else { return false }
         if contentType == "application/json" { return true }
-        let parts = contentType.lowercased().split(separator: ";").map {
+        let parts = contentType.string.lowercased().split(separator: ";").map {
             $0.filter { $0 != " " && $0 != "\t" && $0 != "\"" }
         }
         return parts.first == "application/json" && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" }

@@ -24,9 +24,8 @@ extension AssayServer {
         }
         try await startKeys(of: providers, for: services, on: loop)
         let response = try await loop.flatSubmit { () -> EventLoopFuture<HTTPResponse> in
-            let head = HTTPRequestHead(
-                version: .http1_1, method: .POST, uri: "/v1/verify", headers: ["Content-Type": "application/json"])
-            let request = HTTPRequest(head: head, body: ByteBuffer(bytes: body))
+            let head = RequestHead(.POST, "/v1/verify", ["Content-Type": "application/json"])
+            let request = HTTPRequest(head: head, body: body)
             switch ServiceResponder(services[loop]).respond(to: request) {
             case .now(let response): return loop.makeSucceededFuture(response)
             case .later(let begin): return begin()

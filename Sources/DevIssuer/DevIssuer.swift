@@ -65,9 +65,9 @@ private final class DevResponder: HTTPResponder {
 
     var isStopping: Bool { false }
 
-    func bodyLimit(for head: HTTPRequestHead) -> Int { 64 * 1024 }
+    func bodyLimit(for head: RequestHead) -> Int { 64 * 1024 }
 
-    func respond(to fault: HTTPFault, head: HTTPRequestHead?) -> HTTPResponse {
+    func respond(to fault: HTTPFault, head: RequestHead?) -> HTTPResponse {
         error(.badRequest, "the request can't be read")
     }
 
@@ -80,7 +80,7 @@ private final class DevResponder: HTTPResponder {
     }
 
     private func answer(_ request: HTTPRequest) throws -> HTTPResponse {
-        let path = request.head.path
+        let path = request.head.path.string
         if path == "/rotate" {
             guard request.head.method == .POST else { return error(.methodNotAllowed, "POST to /rotate") }
             for index in providers.indices { try providers[index].rotate() }
@@ -90,7 +90,7 @@ private final class DevResponder: HTTPResponder {
             switch (path.dropFirst(provider.kind.rawValue.count + 1), request.head.method) {
             case ("/.well-known/openid-configuration", .GET): return json(provider.discoveryDocument)
             case ("/keys", .GET): return json(provider.keySet)
-            case ("/token", .POST): return try token(provider, request.body.map { Array($0.readableBytesView) } ?? [])
+            case ("/token", .POST): return try token(provider, request.body)
             default: break
             }
         }

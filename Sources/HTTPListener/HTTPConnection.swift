@@ -1,13 +1,12 @@
 internal import NIOCore
-internal import NIOHTTP1
+private import NIOHTTP1
 
-/// One HTTP/1.1 connection: gathers requests, has them answered one after the other, and writes the answers in order.
+/// One HTTP/1.1 connection: has its requests answered one after the other, and writes the answers in order.
 ///
 /// A request that can be answered at once is answered before the next byte is looked at. While one waits, or the other side
-/// does not take its answers, nothing more is read: what has been decoded already is queued, what has been read waits at the
-/// gate, and the rest stays in the socket.
+/// does not take its answers, nothing more is read: what has come in waits as it came, and the rest stays in the socket.
 final class HTTPConnection: ChannelDuplexHandler {
-    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundIn = ByteBuffer
     typealias OutboundIn = Never
     typealias OutboundOut = ByteBuffer
 
@@ -17,18 +16,19 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var account: ConnectionAccount
 
     private var context: ChannelHandlerContext?
-    var gate: ByteGate?
     private var phase = Phase.idle
-    private var head: HTTPRequestHead?
-    private var body: ByteBuffer?
+    /// What has come in and was not looked at, or was not enough to go on.
+    private var input = ByteBuffer()
+    private var reader: RequestReader
+    /// The request that is being read or answered.
+    private var head: RequestHead?
     private var bodyLimit = 0
     private var isUnderWay = true
-    /// Parts that came behind a request which is still being answered.
-    private var queue = CircularBuffer<HTTPServerRequestPart>()
-    /// What is wrong with the bytes behind ``queue``.
-    private var faultBehindQueue: HTTPFault?
+    /// What is to be said of the bytes behind the request that is being answered.
+    private var faultBehind: HTTPFault?
+    /// Answers that wait to be written together.
+    private var output: ByteBuffer?
     private var wantsRead = false
-    private var hasUnflushedWrites = false
     private var isInputClosed = false
     /// Requests answered since the event loop last had a chance to look after other connections.
     private var answersInTurn = 0
@@ -55,8 +55,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// How long after the last answer the other side may take to close.
     private static let lingerSeconds: Int64 = 2
     private static let answersATurn = 64
-    /// What a part of a request takes in ``queue``, about.
-    private static let queuedPartSize = 512
+    /// So many bytes of answers are written without waiting for more.
+    private static let outputATurn = 64 * 1024
     /// Who takes less than this of its answers in the time that a request has is let go.
     private static let leastTakenBytes = 64 * 1024
 
@@ -67,6 +67,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         self.table = table
         self.limits = limits
         account = ConnectionAccount(counts)
+        reader = RequestReader(maximumHeader: limits.maximumHeader)
         deadline = table.tick(inSeconds: limits.idleTimeoutSeconds)
     }
 
@@ -96,38 +97,17 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var isWritable: Bool { context?.channel.isWritable ?? false }
     private var isEnding: Bool { phase == .writing || phase == .lingering }
 
-    /// Whether the next part can be taken now: nothing is being answered, the other side takes its answers, and the event
-    /// loop's other connections have not waited too long.
+    /// Whether the next bytes can be looked at now: nothing is being answered, the other side takes its answers, and the
+    /// event loop's other connections have not waited too long.
     private var canGoOn: Bool {
-        phase != .answering && !isEnding && isWritable && answersInTurn < Self.answersATurn
-    }
-
-    /// Whether anything that has come in is still to be looked at.
-    private var hasMore: Bool { !queue.isEmpty || gate?.hasMore == true || faultBehindQueue != nil }
-
-    /// Whether the decoder should see more bytes now.
-    var takesBytes: Bool {
-        if isEnding || faultBehindQueue != nil { gate?.drop() }
-        return canGoOn && queue.isEmpty
-    }
-
-    /// Bytes are about to be decoded.
-    func bytesArrive() {
-        if phase == .idle { startReading() }
-    }
-
-    private func startReading() {
-        phase = .reading
-        deadline = table.tick(inSeconds: limits.requestTimeoutSeconds)
+        phase != .answering && !isEnding && answersInTurn < Self.answersATurn && isWritable
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let part = unwrapInboundIn(data)
-        if canGoOn, queue.isEmpty {
-            take(part)
-        } else if !isEnding {
-            queue.append(part)
-        }
+        guard !isEnding, faultBehind == nil else { return }
+        var bytes = unwrapInboundIn(data)
+        if input.readableBytes == 0 { input = bytes } else { input.writeBuffer(&bytes) }
+        goOn()
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -138,7 +118,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if isEnding || (canGoOn && !hasMore) {
+        if isEnding || canGoOn {
             context.read()
         } else {
             wantsRead = true
@@ -159,58 +139,50 @@ final class HTTPConnection: ChannelDuplexHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? ChannelEvent, event == .inputClosed {
             isInputClosed = true
-            switch phase {
-            case .idle, .reading: if !hasMore { end() }
-            case .answering, .writing: break
-            case .lingering: close()
-            }
+            if phase == .lingering { close() } else { endIfAllIsAnswered() }
         }
         context.fireUserInboundEventTriggered(event)
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard let error = error as? HTTPParserError else { return close() }
-        let fault: HTTPFault = error == .headerOverflow ? .headersTooLarge : .malformed
-        if canGoOn, queue.isEmpty {
-            refuse(fault)
-        } else if !isEnding {
-            // Those that came before are still to be answered.
-            faultBehindQueue = fault
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { close() }
+
+    /// Answers what has come in, as far as it can be answered now.
+    private func goOn() {
+        while canGoOn, input.readableBytes > 0 || phase == .reading {
+            if phase == .idle { startReading() }
+            do throws(HTTPFault) {
+                switch try reader.next(&input, bodyLimit: bodyLimit) {
+                case .head(let head): try begin(head)
+                case .end(let body): answer(body)
+                case nil: return
+                }
+            } catch {
+                refuse(error)
+            }
+            if let output, output.readableBytes >= Self.outputATurn { flush() }
         }
     }
 
-    private func take(_ part: HTTPServerRequestPart) {
-        guard !isEnding else { return }
-        switch part {
-        case .head(let head): begin(head)
-        case .body(let bytes):
-            if body == nil { body = bytes } else { body?.writeImmutableBuffer(bytes) }
-            if (body?.readableBytes ?? 0) > bodyLimit { refuse(.bodyTooLarge) }
-        case .end: answer()
-        }
+    private func startReading() {
+        phase = .reading
+        deadline = table.tick(inSeconds: limits.requestTimeoutSeconds)
     }
 
-    private func begin(_ head: HTTPRequestHead) {
+    private func begin(_ head: RequestHead) throws(HTTPFault) {
         self.head = head
-        if phase == .idle { startReading() }
         isUnderWay = !responder.isStopping
-        guard head.isUnambiguous else { return refuse(.malformed) }
         bodyLimit = responder.bodyLimit(for: head)
-        if let length = head.contentLength, length > bodyLimit { return refuse(.bodyTooLarge) }
-        if head.version.minor > 0, head.headers.first(name: "Expect")?.lowercased() == "100-continue", let context {
-            var buffer = context.channel.allocator.buffer(capacity: 32)
-            buffer.writeStaticString("HTTP/1.1 100 Continue\r\n\r\n")
-            context.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
-        }
+        guard head.framing.expectsContinue else { return }
+        // Nobody is asked for a body that would be refused.
+        if case .length(let length) = head.framing.body, length > bodyLimit { throw .bodyTooLarge }
+        withOutput { $0.writeStaticString("HTTP/1.1 100 Continue\r\n\r\n") }
     }
 
     // MARK: Answering
 
-    private func answer() {
+    private func answer(_ body: [UInt8]) {
         guard let head, let context else { return }
-        let request = HTTPRequest(head: head, body: body, isUnderWay: isUnderWay)
-        body = nil
-        switch responder.respond(to: request) {
+        switch responder.respond(to: HTTPRequest(head: head, body: body, isUnderWay: isUnderWay)) {
         case .now(let response): finish(response)
         case .later(let begin):
             guard account.beginWaiting() else { return refuse(.overloaded) }
@@ -232,11 +204,11 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard let head else { return }
         account.endRequest()
         answersInTurn += 1
-        // The decoder reads nothing more after a request to upgrade, which Java's client sends on every first request; and
-        // HTTP/1.0 keeps connections only for those who are told so in a way of its own.
+        // HTTP/1.0 keeps connections only for those who are told so in a way of its own, and whoever wants a tunnel sends
+        // no more requests.
         let closes =
-            response.closesConnection || !head.isKeepAlive || head.version.minor == 0
-            || (isInputClosed && !hasMore) || head.method == .CONNECT || head.headers.contains(name: "Upgrade")
+            response.closesConnection || head.framing.closes || head.isHTTP10 || head.method == .CONNECT
+            || (isInputClosed && input.readableBytes == 0)
         write(response, closes: closes, omitsBody: head.method == .HEAD)
         self.head = nil
         if closes {
@@ -256,18 +228,20 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private func write(_ response: HTTPResponse, closes: Bool, omitsBody: Bool) {
-        guard let context else { return }
-        var buffer = context.channel.allocator.buffer(capacity: 320 + response.body.count)
-        response.write(into: &buffer, date: table.date, closes: closes, omitsBody: omitsBody)
-        context.write(wrapOutboundOut(buffer), promise: nil)
-        hasUnflushedWrites = true
+        withOutput { response.write(into: &$0, date: table.date, closes: closes, omitsBody: omitsBody) }
+    }
+
+    private func withOutput(_ body: (inout ByteBuffer) -> Void) {
+        var buffer = output.take() ?? table.takeOutput()
+        body(&buffer)
+        output = buffer
     }
 
     /// One system call for all the answers that one read brought about.
     private func flush() {
-        guard hasUnflushedWrites else { return }
-        hasUnflushedWrites = false
-        context?.flush()
+        guard let written = output.take() else { return }
+        context?.writeAndFlush(wrapOutboundOut(written), promise: nil)
+        table.giveBack(written)
     }
 
     // MARK: Waiting
@@ -275,13 +249,18 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// Has what could not be taken wait, counted, and come back to it in a later turn.
     private func pause() {
         guard !isEnding else { return }
-        let held = (body?.readableBytes ?? 0) + (gate?.heldBytes ?? 0) + queue.count * Self.queuedPartSize
-        if !account.hold(held) {
-            gate?.drop()
-            queue.removeAll()
-            if phase == .answering { faultBehindQueue = .overloaded } else { return refuse(.overloaded) }
+        if !account.hold(reader.heldBytes + input.readableBytes) {
+            input = ByteBuffer()
+            if phase == .answering { faultBehind = .overloaded } else { return refuse(.overloaded) }
         }
-        if answersInTurn >= Self.answersATurn || (canGoOn && hasMore) { scheduleResume() } else { answersInTurn = 0 }
+        if input.readableBytes == 0 {
+            // The channel reads into the same memory again, once nobody else holds it.
+            input = ByteBuffer()
+        } else if input.storageCapacity > 2 * input.readableBytes + 1024 {
+            // Who waits for the rest of a small request should not hold what a large one needs.
+            input = ByteBuffer(bytes: input.readableBytesView)
+        }
+        if answersInTurn >= Self.answersATurn { scheduleResume() } else { answersInTurn = 0 }
     }
 
     private func scheduleResume() {
@@ -297,13 +276,12 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     /// Goes on with what had to wait for an answer, for the other side to take the answers it has, or for its turn.
     private func resume() {
-        while canGoOn, let part = queue.popFirst() { take(part) }
-        gate?.open()
-        if canGoOn, queue.isEmpty, let fault = faultBehindQueue { refuse(fault) }
-        if isInputClosed, !hasMore, phase == .idle || phase == .reading { end() }
+        goOn()
+        if canGoOn, let fault = faultBehind { refuse(fault) }
+        endIfAllIsAnswered()
         pause()
         flush()
-        if wantsRead, canGoOn, !hasMore {
+        if wantsRead, canGoOn {
             wantsRead = false
             context?.read()
         }
@@ -328,27 +306,30 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     // MARK: Ending
 
+    /// Ends a connection on which nothing more comes in, once all that came has been answered.
+    private func endIfAllIsAnswered() {
+        if isInputClosed, canGoOn { end() }
+    }
+
     /// Takes nothing more, and closes once the answers have been written.
     private func end() {
         guard !isEnding, let context else { return }
         phase = .writing
         forgetRequests()
         expectAnswersToBeTaken()
-        hasUnflushedWrites = false
         let written = context.eventLoop.makePromise(of: Void.self)
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         written.futureResult.whenSuccess { bound.value.lastAnswerWritten() }
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: written)
+        context.writeAndFlush(wrapOutboundOut(output.take() ?? ByteBuffer()), promise: written)
         // What still comes in is read and dropped: unread, it would have the connection reset.
         if wantsRead { context.read() }
     }
 
     private func forgetRequests() {
         head = nil
-        body = nil
-        queue.removeAll()
-        faultBehindQueue = nil
-        gate?.drop()
+        input = ByteBuffer()
+        reader = RequestReader(maximumHeader: limits.maximumHeader)
+        faultBehind = nil
         _ = account.hold(0)
     }
 
@@ -371,7 +352,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     /// Closes the connection unless something is under way on it.
     func closeIfIdle() {
-        if phase == .idle, !hasMore { end() }
+        if phase == .idle, input.readableBytes == 0 { end() }
     }
 }
 

@@ -1,6 +1,5 @@
 package import Clocks
 package import NIOCore
-private import NIOHTTP1
 package import NIOPosix
 
 /// A bound listener: accepts connections and has their requests answered by the responder of the event loop they are on.
@@ -45,11 +44,7 @@ package final class HTTPListener: Sendable {
                     let place = places[channel.eventLoop]
                     let connection = HTTPConnection(
                         responder: place.responder, table: place.table, counts: counts, limits: limits)
-                    try channel.pipeline.syncOperations.addHandlers([
-                        ByteGate(connection),
-                        ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits.decoder)),
-                        connection,
-                    ])
+                    try channel.pipeline.syncOperations.addHandler(connection)
                 }
             }
         let channel: any Channel
@@ -111,16 +106,5 @@ private final class LoopPlace {
     init(responder: any HTTPResponder, table: ConnectionTable) {
         self.responder = responder
         self.table = table
-    }
-}
-
-extension ListenerLimits {
-    /// NIO's own defaults let 2 MB of header fields in.
-    fileprivate var decoder: NIOHTTPDecoderLimitConfiguration {
-        var configuration = NIOHTTPDecoderLimitConfiguration()
-        configuration.maxHeaderListSize = maximumHeader
-        configuration.maxHeaderFieldSize = maximumHeader
-        configuration.maxHeaderFieldCount = 100
-        return configuration
     }
 }

@@ -3,12 +3,13 @@ package import NIOHTTP1
 
 /// A whole request, its body within the limit that the responder set.
 package struct HTTPRequest {
-    package let head: HTTPRequestHead
-    package let body: ByteBuffer?
+    package let head: RequestHead
+    /// Empty where there is none.
+    package let body: [UInt8]
     /// Whether it had begun before its responder was told to stop.
     package let isUnderWay: Bool
 
-    package init(head: HTTPRequestHead, body: ByteBuffer?, isUnderWay: Bool = true) {
+    package init(head: RequestHead, body: [UInt8], isUnderWay: Bool = true) {
         self.head = head
         self.body = body
         self.isUnderWay = isUnderWay
@@ -48,7 +49,7 @@ package enum HTTPReply {
 }
 
 /// What keeps a request from being read to its end.
-package enum HTTPFault: Sendable, Equatable {
+package enum HTTPFault: Error, Equatable {
     /// No HTTP/1.1 that two readers would understand the same way.
     case malformed
     /// The head exceeds the limits on header fields.
@@ -66,17 +67,8 @@ package protocol HTTPResponder: AnyObject {
     /// Whether requests that begin from now on come too late.
     var isStopping: Bool { get }
     /// The greatest body, in bytes, that a request with this head may have.
-    func bodyLimit(for head: HTTPRequestHead) -> Int
+    func bodyLimit(for head: RequestHead) -> Int
     func respond(to request: HTTPRequest) -> HTTPReply
     /// The response to a request that could not be read; the connection is closed after it.
-    func respond(to fault: HTTPFault, head: HTTPRequestHead?) -> HTTPResponse
-}
-
-extension HTTPRequestHead {
-    /// The path without a query, also of an absolute-form target (RFC 9112, section 3.2.2).
-    package var path: Substring {
-        let target = uri[..<(uri.utf8.firstIndex(of: UInt8(ascii: "?")) ?? uri.endIndex)]
-        guard !target.utf8.starts(with: "/".utf8), let scheme = target.firstRange(of: "://") else { return target }
-        return target[scheme.upperBound...].drop { $0 != "/" }
-    }
+    func respond(to fault: HTTPFault, head: RequestHead?) -> HTTPResponse
 }

@@ -14,7 +14,7 @@ extension HTTPResponse {
         buffer.writeStaticString("\r\nContent-Type: ")
         buffer.writeStaticString(contentType)
         buffer.writeStaticString("\r\nContent-Length: ")
-        buffer.writeString(String(body.count))
+        buffer.writeDecimal(body.count)
         buffer.writeStaticString("\r\nX-Request-Id: ")
         buffer.writeString(requestID)
         buffer.writeStaticString("\r\nCache-Control: no-store\r\nDate: ")
@@ -32,5 +32,16 @@ extension HTTPResponse {
     private var statusLine: String {
         // By far the most common one needs no text to be put together.
         status == .ok ? "200 OK" : "\(status.code) \(status.reasonPhrase)"
+    }
+}
+
+extension ByteBuffer {
+    fileprivate mutating func writeDecimal(_ number: Int) {
+        var divisor = 1
+        while number / divisor >= 10 { divisor *= 10 }
+        while divisor > 0 {
+            writeInteger(UInt8(ascii: "0") + UInt8(number / divisor % 10))
+            divisor /= 10
+        }
     }
 }

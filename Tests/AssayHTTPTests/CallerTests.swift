@@ -1,4 +1,4 @@
-import NIOHTTP1
+import HTTPListener
 import OpenSSL
 import Testing
 
@@ -12,7 +12,7 @@ import Testing
     private let keys = CallerKeys(digests: [digest("first"), digest("sécond")])
 
     private func admits(_ fields: String...) -> Bool {
-        keys.admits(HTTPHeaders(fields.map { ("Authorization", $0) }))
+        keys.admits(HTTPFields(fields.map { ("Authorization", $0) }))
     }
 
     @Test func `without keys everyone is let in`() {
@@ -51,7 +51,7 @@ import Testing
 @Suite struct RequestIDsTests {
     private func id(_ given: String...) -> String {
         var ids = RequestIDs()
-        return ids.id(for: HTTPHeaders(given.map { ("x-request-id", $0) }))
+        return ids.id(for: HTTPFields(given.map { ("x-request-id", $0) }))
     }
 
     @Test(arguments: ["a", "!", "~", "req-1:2/3", "{\"a\"}", "\\", String(repeating: "x", count: 128)])

@@ -96,27 +96,25 @@ final class ServiceFixture: Sendable {
     /// Sends one request to one of the responders and waits for the response.
     func send(
         _ method: String, _ path: String, _ body: String = "",
-        headers: HTTPHeaders = ["Content-Type": "application/json"],
+        headers: HTTPFields = ["Content-Type": "application/json"],
         toAdmin: Bool = false
     ) async throws -> HTTPResponse {
         try await send(method, path, Array(body.utf8), headers: headers, toAdmin: toAdmin)
     }
 
     func send(
-        _ method: String, _ path: String, _ body: [UInt8], headers: HTTPHeaders = ["Content-Type": "application/json"],
+        _ method: String, _ path: String, _ body: [UInt8], headers: HTTPFields = ["Content-Type": "application/json"],
         toAdmin: Bool = false
     ) async throws -> HTTPResponse {
         let service = service
         let loop = loop
         return try await loop.flatSubmit {
-            let head = HTTPRequestHead(
-                version: .http1_1, method: HTTPMethod(rawValue: method), uri: path, headers: headers)
+            let head = RequestHead(HTTPMethod(rawValue: method), path, headers)
             let responder: any HTTPResponder =
                 toAdmin
                 ? AdminResponder(service.value, scrape: { loop.makeSucceededFuture(Array("metrics\n".utf8)) })
                 : ServiceResponder(service.value)
-            let request = HTTPRequest(
-                head: head, body: body.isEmpty ? nil : ByteBuffer(bytes: body), isUnderWay: !responder.isStopping)
+            let request = HTTPRequest(head: head, body: body, isUnderWay: !responder.isStopping)
             switch responder.respond(to: request) {
             case .now(let response): return loop.makeSucceededFuture(response)
             case .later(let begin): return begin()

@@ -27,7 +27,7 @@ import Testing
     @Test func `a body without a type, or packed, is refused`() async throws {
         try await ServiceFixture.run { service async throws in
             #expect(try await service.send("POST", "/v1/verify", "{}", headers: [:]).code == "content_type_unsupported")
-            let packed: HTTPHeaders = ["Content-Type": "application/json", "Content-Encoding": "gzip"]
+            let packed: HTTPFields = ["Content-Type": "application/json", "Content-Encoding": "gzip"]
             #expect(
                 try await service.send("POST", "/v1/verify", "{}", headers: packed).code == "content_type_unsupported")
         }
@@ -60,7 +60,7 @@ import Testing
             let refused = try await service.verify("x")
             #expect(try refused.code == "caller_unauthenticated")
             #expect(refused.headers.contains { "\($0.name)" == "WWW-Authenticate" })
-            let headers: HTTPHeaders = ["Content-Type": "application/json", "Authorization": "Bearer secret"]
+            let headers: HTTPFields = ["Content-Type": "application/json", "Authorization": "Bearer secret"]
             #expect(
                 try await service.send("POST", "/v1/verify", #"{"id_token":"x"}"#, headers: headers).code
                     == "token_malformed")
@@ -74,7 +74,7 @@ import Testing
     @Test(arguments: ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "POSTX", "post"])
     func `a path answers its own method only`(method: String) async throws {
         try await ServiceFixture.run { service async throws in
-            let headers: HTTPHeaders = ["Content-Type": "application/json", "X-HTTP-Method-Override": "POST"]
+            let headers: HTTPFields = ["Content-Type": "application/json", "X-HTTP-Method-Override": "POST"]
             let response = try await service.send(method, "/v1/verify", "{}", headers: headers)
             #expect(try response.code == "method_not_allowed")
             #expect(response.headers.first { "\($0.name)" == "Allow" }?.value == "POST")
@@ -83,7 +83,7 @@ import Testing
 
     @Test func `request ids go through, and what goes on is counted`() async throws {
         try await ServiceFixture.run { service async throws in
-            let headers: HTTPHeaders = ["X-Request-Id": "mine"]
+            let headers: HTTPFields = ["X-Request-Id": "mine"]
             let response = try await service.send("GET", "/nowhere", headers: headers)
             #expect(response.requestID == "mine")
             #expect(try response.json["request_id"] == .string("mine"))

@@ -331,7 +331,6 @@ def test_who_takes_no_answers_is_closed_when_a_request_would_be_late(alone):
         service.wait_until(lambda: everyone_gone(service), timeout=5)
 
 
-@pytest.mark.xfail(strict=True, reason="what follows a request in its packet begins no time of its own; idle_timeout ends it")
 def test_half_a_head_behind_a_request_is_late_like_any_other(alone):
     service = alone(limits={"request_timeout": "1s"})
     with service.api.connect(timeout=5) as connection:

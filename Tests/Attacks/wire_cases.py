@@ -160,10 +160,15 @@ REFUSED = [
     ("W13", "the same host twice", head(HOST, HOST, first=GET)),
     ("W13", "two hosts in two cases", head(HOST, b"hOST: y\r\n", first=GET)),
     ("W13", "no field at all", head(first=GET)),
+    ("W13", "RTSP", measured(first=b"POST /v1/verify RTSP/1.0\r\n")),
+    ("W13", "ICE", measured(first=b"SOURCE /v1/verify ICE/1.0\r\n")),
     ("W09", "a method that RTSP has", asked(b"ANNOUNCE /livez HTTP/1.1")),
     ("W09", "a method in lower case", measured(first=b"post /v1/verify HTTP/1.1\r\n")),
     ("W09", "a method of many words", asked(b"GETGETGET /livez HTTP/1.1")),
 ]
+
+WEBSOCKET = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: eA==\r\nSec-WebSocket-Version: 13\r\n"
+H2C = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n"
 
 # Unusual and clear: an answer with this status, and then the next request is answered.
 CLEAR = [
@@ -226,24 +231,22 @@ CLEAR = [
         200,
         head(HOST, b"Connection: Upgrade\r\n", first=GET),
     ),
+    # An upgrade is passed over, and the connection goes on as it was.
+    ("W13", "an upgrade to HTTP/2", 200, head(HOST, H2C, first=GET)),
+    ("W13", "an upgrade to HTTP/2 with a body", 422, measured(H2C)),
+    ("W13", "an upgrade to HTTP/2 with chunks", 422, chunked(CHUNKS, CHUNKED, H2C)),
+    ("W13", "an upgrade to a web socket", 200, head(HOST, WEBSOCKET, first=GET)),
+    ("W13", "an upgrade that the connection does not name", 200, head(HOST, b"Upgrade: h2c\r\n", first=GET)),
     ("W04", "a go-ahead that is asked for and not waited for", 422, measured(b"Expect: 100-continue\r\n")),
     ("W04", "another expectation", 422, measured(b"Expect: 200-ok\r\n")),
     ("W09", "a method that only servers of files have", 405, asked(b"PROPFIND /livez HTTP/1.1")),
 ]
-
-WEBSOCKET = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: eA==\r\nSec-WebSocket-Version: 13\r\n"
-H2C = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n"
 
 # An answer with this status is the last one, and the connection is closed.
 LAST = [
     ("W13", "HTTP/1.0 without a field", 200, b"GET /livez HTTP/1.0\r\n\r\n"),
     ("W13", "close and keep-alive", 200, head(HOST, b"Connection: keep-alive, close\r\n", first=GET)),
     ("W13", "keep-alive, then close", 200, head(HOST, b"Connection: keep-alive\r\nConnection: close\r\n", first=GET)),
-    ("W13", "an upgrade to HTTP/2", 200, head(HOST, H2C, first=GET)),
-    ("W13", "an upgrade to HTTP/2 with a body", 422, measured(H2C)),
-    ("W13", "an upgrade to HTTP/2 with chunks", 422, chunked(CHUNKS, CHUNKED, H2C)),
-    ("W13", "an upgrade to a web socket", 200, head(HOST, WEBSOCKET, first=GET)),
-    ("W13", "an upgrade that the connection does not name", 200, head(HOST, b"Upgrade: h2c\r\n", first=GET)),
     ("W09", "CONNECT", 404, asked(b"CONNECT x:80 HTTP/1.1")),
     ("W09", "CONNECT to a path", 405, asked(b"CONNECT /livez HTTP/1.1")),
     ("W09", "CONNECT with a body", 404, asked(b"CONNECT x:80 HTTP/1.1", b"Content-Length: 5\r\n") + b"hello"),
@@ -257,13 +260,6 @@ REFUSED += [
     ("W01", "an empty coding and a length", head(HOST, JSON, b"Transfer-Encoding:\r\n", LENGTH) + BODY),
     ("W13", "two hosts in HTTP/1.0", head(HOST, HOST, b"Connection: keep-alive\r\n", first=b"GET /livez HTTP/1.0\r\n")),
 ]
-
-# To be refused as well, if the parser told these protocols from HTTP; they are answered like HTTP/1.0, and the connection closed.
-ACCEPTED_BY_MISTAKE = [
-    ("W13", "RTSP", measured(first=b"POST /v1/verify RTSP/1.0\r\n")),
-    ("W13", "ICE", measured(first=b"SOURCE /v1/verify ICE/1.0\r\n")),
-]
-
 
 def client_hello(**versions) -> bytes:
     """What a TLS client says first."""

@@ -115,7 +115,7 @@ private final class PathResponder: HTTPResponder {
         self.parked = parked
     }
 
-    func bodyLimit(for head: HTTPRequestHead) -> Int {
+    func bodyLimit(for head: RequestHead) -> Int {
         switch head.path {
         case "/small": 10
         case "/wide": 100_000
@@ -129,12 +129,12 @@ private final class PathResponder: HTTPResponder {
         case "/last": return .now(.text(.ok, "last", closes: true))
         case "/large": return .now(.text(.ok, String(repeating: "x", count: 256 * 1024)))
         default:
-            let body = request.body.map { String(buffer: $0) } ?? "-"
-            return .now(.text(.ok, "\(request.head.method.rawValue) \(request.head.path) \(body)"))
+            let body = request.body.isEmpty ? "-" : String(decoding: request.body, as: UTF8.self)
+            return .now(.text(.ok, "\(request.head.method.rawValue) \(request.head.path.string) \(body)"))
         }
     }
 
-    func respond(to fault: HTTPFault, head: HTTPRequestHead?) -> HTTPResponse {
+    func respond(to fault: HTTPFault, head: RequestHead?) -> HTTPResponse {
         let status: HTTPResponseStatus =
             switch fault {
             case .malformed: .badRequest
@@ -143,7 +143,7 @@ private final class PathResponder: HTTPResponder {
             case .timeout: .requestTimeout
             case .overloaded: .serviceUnavailable
             }
-        return .text(status, "\(fault) \(head?.path ?? "-")")
+        return .text(status, "\(fault) \(head?.path.string ?? "-")")
     }
 }
 

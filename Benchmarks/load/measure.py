@@ -1,0 +1,99 @@
+"""Rounds that go through all contenders in turn, so that what the machine does to one it does to the others."""
+import dataclasses
+import pathlib
+import statistics
+import subprocess
+from collections.abc import Callable
+
+import wrk
+from build import Builder
+from pools import Pool, Pools
+from processes import Process, Unavailable
+
+
+@dataclasses.dataclass(frozen=True)
+class Bench:
+    """What every part is given."""
+
+    assay: pathlib.Path
+    builder: Builder
+    pools: Pools
+    venv: pathlib.Path
+    rounds: int
+    seconds: float
+    latency_seconds: float
+    requests: int
+    is_quick: bool
+    peers: list[str]
+    say: Callable[[str], None]
+
+    @property
+    def directory(self) -> pathlib.Path:
+        return self.pools.directory
+
+    def bare(self, tokens: Pool, algorithm: str, seconds: float, at_once: int = 1) -> list[wrk.Figures]:
+        """The bare check, alone or several at once: CPU microseconds, and checks a second as they follow from these."""
+        program = self.builder.c("bare_verify", "-lcrypto")
+        command = [program, self.directory / f"{algorithm}.pem", tokens.file, algorithm, str(seconds)]
+        running = [subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True) for _ in range(at_once)]
+        outputs = [process.communicate()[0] for process in running]
+        if any(process.returncode for process in running):
+            raise RuntimeError("the bare check refused a good token")
+        costs = [float(text) for text in outputs]
+        return [wrk.Figures(0, 1e6 / cost, cost, 0, 0) for cost in costs]
+
+
+Contender = Callable[[float], wrk.Figures]
+"""Measures for so many seconds."""
+
+
+@dataclasses.dataclass
+class Series:
+    """The rounds of one contender."""
+
+    rounds: list[wrk.Figures] = dataclasses.field(default_factory=list)
+
+    def values(self, name: str) -> list[float]:
+        return [getattr(figures, name) for figures in self.rounds]
+
+    def median(self, name: str = "cpu") -> float:
+        return statistics.median(self.values(name))
+
+    def ratio(self, other: "Series", name: str = "cpu") -> float:
+        """The median of the rounds' own ratios."""
+        return statistics.median(a / b for a, b in zip(self.values(name), other.values(name), strict=True))
+
+
+def interleave(
+    bench: Bench, contenders: dict[str, Contender], what: str, dropped: dict[str, str] | None = None
+) -> dict[str, Series]:
+    """Every other round goes the other way round. The first, short one is for warming up and not counted. A contender that
+    turns out to be unavailable is left out, and why is noted in `dropped`."""
+    series = {name: Series() for name in contenders}
+    for index in range(bench.rounds + 1):
+        bench.say(f"{what}: round {index} of {bench.rounds}" if index else f"{what}: warming up")
+        for name in list(series) if index % 2 else list(reversed(series)):
+            try:
+                figures = contenders[name](bench.seconds if index else 1)
+            except Unavailable as reason:
+                if dropped is None:
+                    raise
+                dropped[name] = str(reason)
+                del series[name]
+                continue
+            if index:
+                series[name].rounds.append(figures)
+    return series
+
+
+BATCH_CONNECTIONS = 8
+"""What is under way when the time is up has cost CPU time and isn't counted: of batches, 64 at once would be too much."""
+
+
+def loaded(server: Process, port: int, pool: Pool) -> Contender:
+    connections = wrk.CONNECTIONS if pool.tokens == 1 else BATCH_CONNECTIONS
+    return lambda seconds: wrk.run(server, port, pool, seconds, connections)
+
+
+def bare(bench: Bench, algorithm: str, tokens: Pool | None = None) -> Contender:
+    return lambda seconds: bench.bare(tokens or bench.pools.tokens(algorithm), algorithm, min(seconds, 2))[0]

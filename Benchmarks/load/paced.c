@@ -1,0 +1,180 @@
+// Requests at a fixed rate, whether or not the service keeps up: latency as a caller sees it who does not wait for others.
+//
+// usage: paced PORT POOL RATE SECONDS CONNECTIONS
+// POOL has a body on each line, posted to /v1/verify in turn. Each connection has a timetable; a request that is due while the
+// one before it is under way is sent once that is answered, and its latency counts from when it was due. Prints JSON: counts,
+// latencies in milliseconds, and how late this program itself was to send what was due, which tells the machine's pauses from
+// the service's.
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+struct request { char *bytes; size_t length; };
+
+struct connection {
+    int socket;
+    int is_waiting;
+    int64_t due;
+    char answer[65536];
+    size_t received;
+};
+
+static struct request *requests;
+static size_t request_count, next_request;
+static float *latencies, *delays;
+static size_t latency_count, delay_count, room;
+static long failures;
+
+static void fail(const char *what) {
+    fprintf(stderr, "paced: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static int64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static void read_pool(const char *path, const char *port) {
+    FILE *file = fopen(path, "r");
+    if (!file) fail(path);
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t length;
+    while ((length = getline(&line, &size, file)) > 0) {
+        line[--length] = 0;
+        struct request request;
+        int written = asprintf(&request.bytes,
+            "POST /v1/verify HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Type: application/json\r\nContent-Length: %zd\r\n\r\n%s",
+            port, length, line);
+        if (written < 0) fail("memory");
+        request.length = (size_t)written;
+        requests = realloc(requests, (request_count + 1) * sizeof *requests);
+        if (!requests) fail("memory");
+        requests[request_count++] = request;
+    }
+    free(line);
+    fclose(file);
+    if (request_count == 0) fail("an empty pool");
+}
+
+static int connect_to(const char *port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int descriptor = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
+    if (descriptor < 0 || connect(descriptor, (struct sockaddr *)&address, sizeof address) != 0) fail("connect");
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    return descriptor;
+}
+
+// One request under way on a connection always fits its send buffer, so that this never blocks.
+static void send_next(struct connection *connection, int64_t time, int was_idle) {
+    const struct request *request = &requests[next_request++ % request_count];
+    if (was_idle && delay_count < room) delays[delay_count++] = (float)(time - connection->due) / 1e6f;
+    if (send(connection->socket, request->bytes, request->length, MSG_NOSIGNAL) != (ssize_t)request->length) fail("send");
+    connection->is_waiting = 1;
+    connection->received = 0;
+}
+
+// Whether the whole answer is there.
+static int receive(struct connection *connection) {
+    ssize_t length = recv(connection->socket, connection->answer + connection->received,
+        sizeof connection->answer - 1 - connection->received, MSG_DONTWAIT);
+    if (length < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
+    if (length <= 0) fail("the service closed a connection");
+    connection->received += (size_t)length;
+    connection->answer[connection->received] = 0;
+    char *end = strstr(connection->answer, "\r\n\r\n");
+    if (!end) return 0;
+    char *field = strcasestr(connection->answer, "\r\ncontent-length:");
+    size_t body = field && field < end ? strtoul(field + 17, NULL, 10) : 0;
+    return connection->received >= (size_t)(end + 4 - connection->answer) + body;
+}
+
+static int by_size(const void *left, const void *right) {
+    float a = *(const float *)left, b = *(const float *)right;
+    return (a > b) - (a < b);
+}
+
+static float quantile(const float *sorted, size_t count, double share) {
+    return count ? sorted[(size_t)((double)(count - 1) * share)] : 0;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 6) return 2;
+    double rate = atof(argv[3]), seconds = atof(argv[4]);
+    int count = atoi(argv[5]);
+    if (rate <= 0 || seconds <= 0 || count <= 0) return 2;
+    read_pool(argv[2], argv[1]);
+    room = (size_t)(rate * seconds) + (size_t)count;
+    latencies = malloc(room * sizeof *latencies);
+    delays = malloc(room * sizeof *delays);
+    struct connection *connections = calloc((size_t)count, sizeof *connections);
+    int poll = epoll_create1(0);
+    if (!latencies || !delays || !connections || poll < 0) fail("start");
+    prctl(PR_SET_TIMERSLACK, 1000UL);
+
+    int64_t interval = (int64_t)(1e9 * count / rate), start = now() + 100000000, end = start + (int64_t)(seconds * 1e9);
+    for (int i = 0; i < count; i++) {
+        connections[i].socket = connect_to(argv[1]);
+        connections[i].due = start + interval * i / count;
+        struct epoll_event event = {.events = EPOLLIN, .data.ptr = &connections[i]};
+        if (epoll_ctl(poll, EPOLL_CTL_ADD, connections[i].socket, &event) != 0) fail("epoll_ctl");
+    }
+    for (int under_way = 0;;) {
+        int64_t time = now(), earliest = INT64_MAX;
+        for (int i = 0; i < count; i++) {
+            struct connection *connection = &connections[i];
+            if (connection->is_waiting || connection->due >= end) continue;
+            if (connection->due <= time) {
+                send_next(connection, time, 1);
+                under_way++;
+            } else if (connection->due < earliest) {
+                earliest = connection->due;
+            }
+        }
+        if (under_way == 0 && earliest == INT64_MAX) break;
+        if (time > end + 10000000000) fail("answers are missing");
+        int64_t pause = earliest == INT64_MAX ? 1000000000 : earliest - time;
+        struct timespec timeout = {.tv_sec = pause / 1000000000, .tv_nsec = pause % 1000000000};
+        struct epoll_event events[64];
+        int ready = epoll_pwait2(poll, events, 64, &timeout, NULL);
+        if (ready < 0 && errno != EINTR) fail("epoll_pwait2");
+        for (int i = 0; i < ready; i++) {
+            struct connection *connection = events[i].data.ptr;
+            if (!receive(connection)) continue;
+            time = now();
+            if (latency_count < room) latencies[latency_count++] = (float)(time - connection->due) / 1e6f;
+            if (strncmp(connection->answer, "HTTP/1.1 200", 12)) failures++;
+            connection->due += interval;
+            connection->is_waiting = 0;
+            under_way--;
+            if (connection->due <= time && connection->due < end) {
+                send_next(connection, time, 0);
+                under_way++;
+            }
+        }
+    }
+    double took = (double)(now() - start) / 1e9;
+    qsort(latencies, latency_count, sizeof *latencies, by_size);
+    qsort(delays, delay_count, sizeof *delays, by_size);
+    size_t over = 0;
+    while (over < latency_count && latencies[latency_count - 1 - over] > 20) over++;
+    printf("{\"requests\": %zu, \"failures\": %ld, \"rate\": %.1f, \"p50\": %.4f, \"p99\": %.4f, \"p999\": %.4f, \"max\": %.4f, "
+        "\"over_20ms\": %zu, \"own_p99\": %.4f, \"own_max\": %.4f}\n",
+        latency_count, failures, (double)latency_count / took, quantile(latencies, latency_count, 0.5),
+        quantile(latencies, latency_count, 0.99), quantile(latencies, latency_count, 0.999),
+        quantile(latencies, latency_count, 1), over, quantile(delays, delay_count, 0.99), quantile(delays, delay_count, 1));
+    return 0;
+}

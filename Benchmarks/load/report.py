@@ -1,0 +1,141 @@
+"""RESULTS.md: the targets first, then a section for each part."""
+import dataclasses
+import datetime
+import os
+import pathlib
+import platform
+import re
+
+from processes import Unavailable, output
+
+
+@dataclasses.dataclass(frozen=True)
+class Bar:
+    """Of the picture: microseconds of CPU time."""
+
+    label: str
+    cpu: float
+    is_ours: bool = False
+
+
+@dataclasses.dataclass
+class Section:
+    """What a part found."""
+
+    title: str
+    lines: list[str] = dataclasses.field(default_factory=list)
+    figures: dict[str, float] = dataclasses.field(default_factory=dict)
+    """By the keys of `TARGETS`."""
+    bars: dict[str, list[Bar]] = dataclasses.field(default_factory=dict)
+    floors: dict[str, float] = dataclasses.field(default_factory=dict)
+    """By algorithm: the bare check, of the same run as the bars."""
+    versions: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    def text(self, *paragraphs: str) -> None:
+        for paragraph in paragraphs:
+            self.lines += [paragraph, ""]
+
+    def table(self, head: list[str], rows: list[list]) -> None:
+        """The first column is text, the others are numbers."""
+        self.lines += [_row(head), _row(["---", *["--:"] * (len(head) - 1)]), *map(_row, rows), ""]
+
+
+def _row(cells: list) -> str:
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    key: str
+    what: str
+    relation: str
+    limit: float
+    unit: str
+    decimals: int = 2
+
+    def shown(self, value: float) -> str:
+        return f"{value:.{self.decimals}f} {self.unit}"
+
+    def is_met(self, value: float) -> bool:
+        """Judged by the figure as it is shown."""
+        value = round(value, self.decimals)
+        return value < self.limit if self.relation == "<" else value >= self.limit if self.relation == "≥" else value <= self.limit
+
+
+BARE, GOOD = "× bare check", "× a good token"
+TARGETS = [
+    Target("RS256 bare", "`POST /v1/verify`, distinct RS256 tokens with nonce", "≤", 2.2, BARE),
+    Target("RS256 envoy", "the same, beside Envoy jwt_authn", "≤", 0.7, "× Envoy"),
+    Target("ES256 bare", "`POST /v1/verify`, distinct ES256 tokens with nonce", "≤", 1.4, BARE),
+    Target("ES256 envoy", "the same, beside Envoy jwt_authn", "≤", 0.9, "× Envoy"),
+    Target("batch", "`POST /v1/verify/batch` of 64, RS256, a token", "≤", 1.3, BARE),
+    Target("expired", "refused: expired", "≤", 1.0, GOOD),
+    Target("wrong audience", "refused: wrong audience", "≤", 1.0, GOOD),
+    Target("bad signature", "refused: bad signature", "≤", 1.0, GOOD),
+    Target("malformed", "refused: malformed", "≤", 0.6, GOOD),
+    Target("repeated", "the same token again and again, with the verified-token cache", "≤", 1.3, "× bare echo"),
+    Target("cores", "throughput on two cores beside one, batches of 64", "≥", 1.9, "×"),
+    Target("p99", "p99 at 64 connections, 70 % of the peak rate, keys refreshed every second", "≤", 3, "ms"),
+    Target("outlier", "the longest of these answers", "≤", 20, "ms", 1),
+    Target("idle", "memory, idle", "≤", 25, "MB", 1),
+    Target("growth", "memory, growth after warm-up, distinct tokens", "≤", 0.1, "MB a million requests"),
+    Target("start", "from exec to the first 200, keys from disk", "≤", 50, "ms", 1),
+    Target("haproxy", "level with HAProxy jwt_verify, the worse of both algorithms", "≤", 1.05, "× HAProxy"),
+    *(Target(name, f"ahead of {label}, the worse of both algorithms", "<", 1, f"× {label}") for name, label in (
+        ("go-oidc", "Go, go-oidc"), ("golang-jwt", "Go, golang-jwt"), ("node", "Node crypto"),
+        ("uvicorn", "PyJWT, uvicorn"), ("granian", "PyJWT, granian"), ("apache", "Apache mod_oauth2"),
+        ("jwtkit", "jwt-kit, Hummingbird"))),
+]
+
+
+def summary(figures: dict[str, float]) -> list[str]:
+    rows = [["", "target", "measured", ""], ["---", "---", "--:", "---"]]
+    for target in TARGETS:
+        value = figures.get(target.key)
+        verdict = "not measured" if value is None else "met" if target.is_met(value) else "**missed**"
+        rows.append([
+            target.what, f"{target.relation} {target.limit:g} {target.unit}",
+            "" if value is None else target.shown(value), verdict])
+    return [*map(_row, rows), ""]
+
+
+def circumstances(assay: pathlib.Path, command: str, options, versions: dict[str, str]) -> list[str]:
+    model = re.search(r"model name\s*:\s*(.+)", pathlib.Path("/proc/cpuinfo").read_text())
+    system = re.search(r'PRETTY_NAME="(.+)"', pathlib.Path("/etc/os-release").read_text())
+    memory = re.search(r"MemTotal:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())
+    rows = [
+        ("date", datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")),
+        ("machine", f"{os.cpu_count()} cores of {model[1] if model else platform.machine()}, "
+                    f"{int(memory[1]) * 1024 / 1e9:.0f} GB, {system[1] if system else platform.system()}, "
+                    f"Linux {platform.release()}"),
+        ("how", f"`{command}`: rounds of {options.seconds:g} s, {options.rounds} of each"),
+        ("Assay", f"{output(str(assay), '--version')}"),
+        ("load", f"{_wrk_version()}, on the same cores as the servers"),
+        *versions.items(),
+    ]
+    return [_row(["", ""]), _row(["---", "---"]), *(_row(list(row)) for row in rows), ""]
+
+
+def _wrk_version() -> str:
+    try:
+        return output("wrk", "-v").split("\n")[0].split(" Copyright")[0]
+    except Unavailable:
+        return "wrk is missing"
+
+
+def page(sections: dict[str, Section], failures: dict[str, str], head: list[str], has_picture: bool) -> str:
+    figures = {key: value for section in sections.values() for key, value in section.figures.items()}
+    lines = [
+        "# Load", "",
+        "Made by `scripts/bench`; not edited by hand. Server CPU time is user and system time of the server's whole process",
+        "tree, divided by the tokens it was asked about. Machines are noisy, so contenders take turns in every round; figures",
+        "are medians of the rounds, ratios medians of the rounds' ratios.", "",
+        "## Targets", "", *summary(figures)]
+    if failures:
+        lines += ["Parts that failed:", "", *(f"- **{name}**: {reason}" for name, reason in failures.items()), ""]
+    if has_picture:
+        lines += ["![Server CPU time a request](load.svg)", ""]
+    for section in sections.values():
+        lines += [f"## {section.title}", "", *section.lines]
+    lines += ["## Circumstances", "", *head]
+    return "\n".join(lines).rstrip("\n") + "\n"

@@ -1,0 +1,79 @@
+"""Assay under measurement."""
+import http.client
+import json
+import pathlib
+import shutil
+import subprocess
+import time
+
+from processes import Process, free_port
+
+QUIET = {"requests": False}
+NO_CACHE = {"entries": 0}
+NETWORK = {"allow_http": True, "allow_private_addresses": True}
+
+
+def settings(providers: list[dict], **members) -> dict:
+    """Those of a service without request log and without verified-token cache, unless the members say otherwise; a member
+    that is `None` is left to its default."""
+    usual = {"service": {"listen": "127.0.0.1:0"}, "admin": {"listen": "127.0.0.1:0"}, "log": QUIET,
+             "verified_token_cache": NO_CACHE, "limits": {"max_connections": 12000}}
+    return {name: value for name, value in (usual | members | {"providers": providers}).items() if value is not None}
+
+
+def apple(**keys) -> dict:
+    """The provider that the pools' tokens are from; `keys` say where its keys are."""
+    return {"id": "apple", "preset": "apple", "algorithms": ["RS256", "ES256"], "audiences": ["com.example.app"]} | keys
+
+
+class Assay(Process):
+    """The service, ready: it listens, and it has the keys of all its providers."""
+
+    def __init__(self, binary: pathlib.Path, directory: pathlib.Path, content: dict, cores: str | None = None):
+        file = directory / f"assay-{free_port()}.yaml"
+        file.write_text(json.dumps(content))  # JSON is YAML
+        super().__init__(
+            [binary, "serve", "--config", file], cores=cores, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        ports: dict[str, int] = {}
+        try:
+            while len(ports) < 2:
+                text = self.process.stderr.readline()
+                if not text:
+                    raise RuntimeError(f"assay ended with {self.process.wait()}")
+                line = json.loads(text)
+                if line["message"] == "listening":
+                    ports[line["listener"]] = int(line["address"].rsplit(":", 1)[1])
+                elif line["level"] == "error":
+                    raise RuntimeError(f"assay says: {text.decode()}")
+            self.port, self.admin_port = ports["service"], ports["admin"]
+            # From here on nobody reads the log; a collector that keeps up stands behind the pipe.
+            self.collector = subprocess.Popen([shutil.which("cat")], stdin=self.process.stderr, stdout=subprocess.DEVNULL)
+            self._wait_until_ready()
+        except BaseException:
+            super().stop()
+            raise
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + 120
+        while self.admin("GET", "/readyz")[0] != 200:
+            if time.monotonic() > deadline:
+                raise RuntimeError("assay does not get ready")
+            time.sleep(0.05)
+
+    def admin(self, method: str, path: str) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.admin_port, timeout=20)
+        try:
+            connection.request(method, path)
+            response = connection.getresponse()
+            return response.status, response.read()
+        finally:
+            connection.close()
+
+    def metric(self, name: str) -> float:
+        """The sum over all labels."""
+        lines = self.admin("GET", "/metrics")[1].decode().splitlines()
+        return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith((name + " ", name + "{")))
+
+    def stop(self) -> None:
+        super().stop()
+        self.collector.wait(timeout=20)

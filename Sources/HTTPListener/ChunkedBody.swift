@@ -1,0 +1,164 @@
+internal import NIOCore
+
+/// Puts a body together from its chunks as they come in (RFC 9112, section 7.1).
+///
+/// Extensions and trailers are checked for their form and dropped: nothing in them may change what the head has said.
+struct ChunkedBody {
+    private(set) var bytes: [UInt8] = []
+    private var part = Part.size
+    private var lineSearch = LineSearch()
+    /// Bytes that were neither body nor needed for it: who sends many of these sends no body.
+    private var overhead = 0
+    private var trailers = 0
+
+    private enum Part {
+        /// The line with the size of the next chunk.
+        case size
+        /// So many octets of a chunk are still to come.
+        case data(Int)
+        /// The line end behind a chunk.
+        case dataEnd
+        case trailers
+        case end
+    }
+
+    /// Takes what has come in, as far as the body's end.
+    ///
+    /// - Parameters:
+    ///   - limit: of the body's octets.
+    ///   - maximumOverhead: of the octets of extensions and trailers.
+    /// - Returns: the whole body; `nil` where it is not all there.
+    /// - Throws: ``HTTPFault/malformed``, ``HTTPFault/bodyTooLarge``, ``HTTPFault/headersTooLarge``.
+    mutating func read(
+        _ input: inout ByteBuffer, limit: Int, maximumOverhead: Int
+    ) throws(HTTPFault) -> [UInt8]? {
+        while try readPart(&input, limit) {
+            guard overhead <= maximumOverhead else { throw .headersTooLarge }
+            if case .end = part { return bytes }
+        }
+        guard overhead + lineSearch.searched <= maximumOverhead else { throw .headersTooLarge }
+        return nil
+    }
+
+    /// Takes one part; `false` where it is not all there.
+    private mutating func readPart(_ input: inout ByteBuffer, _ limit: Int) throws(HTTPFault) -> Bool {
+        switch part {
+        case .size:
+            guard let line = nextLine(input.readableBytesUInt8Span) else { return false }
+            let size = try ChunkSize(input.readableBytesUInt8Span.extracting(..<line))
+            overhead += line - size.digits
+            input.moveReaderIndex(forwardBy: line + 1)
+            guard size.octets <= limit - bytes.count else { throw .bodyTooLarge }
+            part = size.octets == 0 ? .trailers : .data(size.octets)
+        case .data(let left):
+            let count = min(left, input.readableBytes)
+            guard count > 0 else { return false }
+            if let view = input.readSlice(length: count)?.readableBytesView { bytes += view }
+            part = left > count ? .data(left - count) : .dataEnd
+        case .dataEnd:
+            // What is no line end is seen at once.
+            guard try startsWithLineEnd(input.readableBytesUInt8Span) else { return false }
+            input.moveReaderIndex(forwardBy: 2)
+            part = .size
+        case .trailers:
+            guard let line = nextLine(input.readableBytesUInt8Span) else { return false }
+            overhead += line
+            if try isTrailer(input.readableBytesUInt8Span.extracting(...line)) {
+                trailers += 1
+                guard trailers <= HeadParser.maximumFields else { throw .headersTooLarge }
+            } else {
+                part = .end
+            }
+            input.moveReaderIndex(forwardBy: line + 1)
+        case .end: return false
+        }
+        return true
+    }
+
+    /// Whether bytes start with a line end; `false` where they may be on their way to it.
+    private func startsWithLineEnd(_ bytes: Span<UInt8>) throws(HTTPFault) -> Bool {
+        guard bytes.count > 0 else { return false }
+        guard bytes[0] == .carriageReturn else { throw .malformed }
+        guard bytes.count > 1 else { return false }
+        guard bytes[1] == .lineFeed else { throw .malformed }
+        return true
+    }
+
+    /// Where the line feed of the next line stands.
+    private mutating func nextLine(_ bytes: Span<UInt8>) -> Int? {
+        guard let end = lineSearch.end(in: bytes) else { return nil }
+        lineSearch = LineSearch()
+        return end
+    }
+
+    /// Whether a line is a trailer, and not the end of the body. One that would say where a body ends is refused.
+    private func isTrailer(_ line: Span<UInt8>) throws(HTTPFault) -> Bool {
+        if line.equals("\r\n") { return false }
+        var start = 0
+        guard let field = try FieldLine(in: line, at: &start), start == line.count else { throw .malformed }
+        switch FramingField(line.extracting(field.name.indices)) {
+        case .contentLength, .transferEncoding: throw .malformed
+        default: return true
+        }
+    }
+}
+
+/// The line before a chunk: its size, and extensions that nobody reads.
+private struct ChunkSize {
+    /// At most `Int.max`.
+    let octets: Int
+    /// How many digits the size was written with.
+    let digits: Int
+
+    /// - Parameter line: without its line feed.
+    /// - Throws: ``HTTPFault/malformed``.
+    init(_ line: Span<UInt8>) throws(HTTPFault) {
+        guard line.count > 0, line[line.count - 1] == .carriageReturn else { throw .malformed }
+        let line = line.extracting(..<(line.count - 1))
+        var number: UInt64 = 0
+        var index = 0
+        while index < line.count, let digit = line[index].hexadecimalValue {
+            guard number >> 60 == 0 else { throw .malformed }
+            number = number << 4 | UInt64(digit)
+            index += 1
+        }
+        guard index > 0 else { throw .malformed }
+        octets = Int(clamping: number)
+        digits = index
+        while index < line.count { try Self.passExtension(line, &index) }
+    }
+
+    /// Passes over `;name`, `;name=token` or `;name="quoted string"`.
+    private static func passExtension(_ line: Span<UInt8>, _ index: inout Int) throws(HTTPFault) {
+        guard line[index] == UInt8(ascii: ";") else { throw .malformed }
+        index += 1
+        try passToken(line, &index)
+        guard index < line.count, line[index] == UInt8(ascii: "=") else { return }
+        index += 1
+        guard index < line.count, line[index] == UInt8(ascii: "\"") else { return try passToken(line, &index) }
+        index += 1
+        while index < line.count, line[index] != UInt8(ascii: "\"") {
+            if line[index] == UInt8(ascii: "\\") { index += 1 }
+            guard index < line.count, line[index].isFieldCharacter else { throw .malformed }
+            index += 1
+        }
+        guard index < line.count else { throw .malformed }
+        index += 1
+    }
+
+    private static func passToken(_ line: Span<UInt8>, _ index: inout Int) throws(HTTPFault) {
+        let start = index
+        while index < line.count, line[index].isTokenCharacter { index += 1 }
+        guard index > start else { throw .malformed }
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexadecimalValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self & 15
+        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): (self & 15) + 9
+        default: nil
+        }
+    }
+}

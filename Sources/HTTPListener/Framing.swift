@@ -1,0 +1,91 @@
+internal import NIOCore
+
+/// What a head says of its body's length and of the connection.
+///
+/// Exactly one `Host` that could be one, but for HTTP/1.0, which may do without (RFC 9112, section 3.2). The body's length
+/// given in one way: once as `Content-Length`, or by the one transfer coding `chunked`, which HTTP/1.0 does not know
+/// (sections 6.1 to 6.3). `Upgrade` is passed over, as a server may (RFC 9110, section 7.8).
+struct Framing: Sendable {
+    enum Body: Sendable, Equatable {
+        /// So many octets, at most `Int.max`; 0 where the head announces no body.
+        case length(Int)
+        case chunked
+    }
+
+    private(set) var body = Body.length(0)
+    /// Whether `Connection` has the option `close`.
+    private(set) var closes = false
+    /// Whether the other side waits to be told to send the body.
+    private(set) var expectsContinue = false
+
+    init() {}
+
+    /// - Parameter head: the whole head, whose field lines these are.
+    /// - Throws: ``HTTPFault/malformed`` for what two readers could see differently.
+    init(_ lines: [FieldLine], isHTTP10: Bool, _ head: ByteBuffer) throws(HTTPFault) {
+        var hosts = 0, lengths = 0, codings = 0
+        let bytes = head.readableBytesUInt8Span
+        for line in lines {
+            let value = bytes.extracting(line.value.indices)
+            switch FramingField(bytes.extracting(line.name.indices)) {
+            case .host:
+                hosts += 1
+                guard value.isHost else { throw .malformed }
+            case .contentLength:
+                lengths += 1
+                body = .length(try value.decimal())
+            case .transferEncoding:
+                codings += 1
+                guard value.equals("chunked", ignoringCase: true) else { throw .malformed }
+                body = .chunked
+            case .connection: closes = closes || HeadText(line.value, of: head).lists("close")
+            case .expect: expectsContinue = !isHTTP10 && value.equals("100-continue", ignoringCase: true)
+            case nil: break
+            }
+        }
+        guard hosts == 1 || (isHTTP10 && hosts == 0), lengths + codings <= 1, !isHTTP10 || codings == 0 else {
+            throw .malformed
+        }
+    }
+}
+
+/// A field that says where a request ends, or what becomes of its connection.
+enum FramingField {
+    case host, contentLength, transferEncoding, connection, expect
+
+    init?(_ name: Span<UInt8>) {
+        // The length tells most names apart, and costs one comparison.
+        switch name.count {
+        case 4 where name.equals("Host", ignoringCase: true): self = .host
+        case 6 where name.equals("Expect", ignoringCase: true): self = .expect
+        case 10 where name.equals("Connection", ignoringCase: true): self = .connection
+        case 14 where name.equals("Content-Length", ignoringCase: true): self = .contentLength
+        case 17 where name.equals("Transfer-Encoding", ignoringCase: true): self = .transferEncoding
+        default: return nil
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether this could be a host with or without a port; it may be empty.
+    fileprivate var isHost: Bool {
+        for index in indices where !self[index].isHostCharacter { return false }
+        return true
+    }
+
+    /// An unsigned decimal number below 2⁶⁴; beyond `Int.max` it is that.
+    ///
+    /// - Throws: ``HTTPFault/malformed``.
+    fileprivate func decimal() throws(HTTPFault) -> Int {
+        guard !isEmpty else { throw .malformed }
+        var number: UInt64 = 0
+        for index in indices {
+            guard case UInt8(ascii: "0")...UInt8(ascii: "9") = self[index] else { throw .malformed }
+            let (tens, overflow) = number.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = tens.addingReportingOverflow(UInt64(self[index] & 15))
+            guard !overflow, !carry else { throw .malformed }
+            number = sum
+        }
+        return Int(clamping: number)
+    }
+}

@@ -1,0 +1,39 @@
+extension UInt8 {
+    /// `tchar`: what methods and field names are made of (RFC 9110, section 5.6.2).
+    var isTokenCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+            true
+        case UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"),
+            UInt8(ascii: "."), UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    /// What a field's value is made of: visible characters, spaces, tabs, and octets beyond ASCII (RFC 9110, section 5.5).
+    var isFieldCharacter: Bool { self >= 0x20 && self != 0x7f || self == UInt8(ascii: "\t") }
+
+    /// What may stand in a request target: visible ASCII. Which of it may stand where is for the route to say.
+    var isTargetCharacter: Bool { (0x21...0x7e).contains(self) }
+
+    /// What hosts and ports are made of (RFC 3986, section 3.2.2).
+    var isHostCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "#"), UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "|"): false
+        case UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="),
+            UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "]"):
+            true
+        default: isTokenCharacter
+        }
+    }
+
+    var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+
+    /// A letter of ASCII in lower case; anything else as it is.
+    var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
+
+    static var lineFeed: UInt8 { 0x0a }
+    static var carriageReturn: UInt8 { 0x0d }
+}

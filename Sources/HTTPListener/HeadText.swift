@@ -1,0 +1,70 @@
+internal import NIOCore
+
+/// Where a piece of a request's head lies, counted from the head's first byte.
+struct HeadRange: Sendable {
+    private let start: UInt32
+    private let end: UInt32
+
+    init(_ range: Range<Int>) {
+        start = UInt32(truncatingIfNeeded: range.lowerBound)
+        end = UInt32(truncatingIfNeeded: range.upperBound)
+    }
+
+    var indices: Range<Int> { Int(start)..<Int(end) }
+}
+
+/// A piece of a request's head, read where it stands: a path, or a field's value.
+package struct HeadText: Sendable {
+    private let head: ByteBuffer
+    private let range: Range<Int>
+
+    init(_ range: HeadRange, of head: ByteBuffer) {
+        self.head = head
+        self.range = range.indices
+    }
+
+    package var count: Int { range.count }
+
+    /// The text; octets that are no UTF-8 become U+FFFD.
+    package var string: String { String(decoding: bytes, as: UTF8.self) }
+
+    package var bytes: some RandomAccessCollection<UInt8> {
+        let view = head.readableBytesView
+        return view[(view.startIndex + range.lowerBound)..<(view.startIndex + range.upperBound)]
+    }
+
+    /// Whether the text is another, byte for byte.
+    package static func == (text: HeadText, other: StaticString) -> Bool {
+        text.head.readableBytesUInt8Span.extracting(text.range).equals(other)
+    }
+
+    package static func ~= (pattern: StaticString, text: HeadText) -> Bool { text == pattern }
+
+    /// Whether the text is another but for the case of ASCII letters.
+    package func equalsIgnoringCase(_ other: StaticString) -> Bool {
+        head.readableBytesUInt8Span.extracting(range).equals(other, ignoringCase: true)
+    }
+
+    /// Whether an item of a list separated by commas is this word, whatever the case of its letters.
+    func lists(_ word: StaticString) -> Bool {
+        bytes.split(separator: UInt8(ascii: ",")).contains { item in
+            let item = item.drop { $0.isBlank }.prefix { !$0.isBlank }
+            return word.withUTF8Buffer { unsafe item.lazy.map(\.lowercased).elementsEqual($0) }
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// - Parameter ignoringCase: whether ASCII letters may be of another case than those of `other`.
+    func equals(_ other: StaticString, ignoringCase: Bool = false) -> Bool {
+        guard count == other.utf8CodeUnitCount else { return false }
+        return other.withUTF8Buffer { other in
+            for index in indices {
+                let byte = self[index]
+                let wanted = unsafe other[index]
+                guard byte == wanted || (ignoringCase && byte.lowercased == wanted.lowercased) else { return false }
+            }
+            return true
+        }
+    }
+}

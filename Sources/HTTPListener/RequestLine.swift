@@ -1,0 +1,106 @@
+internal import NIOHTTP1
+
+/// The first line of a request (RFC 9112, section 3).
+struct RequestLine: Sendable {
+    let method: HTTPMethod
+    /// The target's path, without a query; of an absolute-form target as well (section 3.2.2).
+    let path: HeadRange
+    /// Whether the version is HTTP/1.0, and not HTTP/1.1.
+    let isHTTP10: Bool
+
+    /// Reads the line that begins at `start`, and moves `start` behind its end.
+    ///
+    /// - Returns: `nil` where the line is not all there.
+    /// - Throws: ``HTTPFault/malformed`` for what is no request of HTTP/1.0 or HTTP/1.1 by a registered method.
+    init?(in bytes: Span<UInt8>, at start: inout Int) throws(HTTPFault) {
+        var index = start
+        while index < bytes.count, bytes[index].isTokenCharacter { index += 1 }
+        guard index < bytes.count else { return nil }
+        guard bytes[index] == UInt8(ascii: " "), let method = HTTPMethod(bytes.extracting(start..<index)) else {
+            throw .malformed
+        }
+        let targetStart = index + 1
+        index = targetStart
+        while index < bytes.count, bytes[index].isTargetCharacter { index += 1 }
+        guard index < bytes.count else { return nil }
+        guard bytes[index] == UInt8(ascii: " ") else { throw .malformed }
+        let target = targetStart..<index
+        guard let path = Self.path(ofTarget: bytes.extracting(target), method) else { throw .malformed }
+
+        let version = bytes.extracting((index + 1)..<bytes.count)
+        guard version.count >= 10 else {
+            // Whoever speaks another protocol need not go on.
+            guard version.isPrefix(of: "HTTP/1.1\r\n") || version.isPrefix(of: "HTTP/1.0\r\n") else { throw .malformed }
+            return nil
+        }
+        if version.extracting(..<10).equals("HTTP/1.1\r\n") {
+            isHTTP10 = false
+        } else if version.extracting(..<10).equals("HTTP/1.0\r\n") {
+            isHTTP10 = true
+        } else {
+            throw .malformed
+        }
+        self.method = method
+        self.path = HeadRange((targetStart + path.lowerBound)..<(targetStart + path.upperBound))
+        start = index + 11
+    }
+
+    /// Where the path lies in a target; `nil` where it is no target of a form that HTTP has (RFC 9112, section 3.2).
+    private static func path(ofTarget target: Span<UInt8>, _ method: HTTPMethod) -> Range<Int>? {
+        guard !target.isEmpty else { return nil }
+        if target[0] == UInt8(ascii: "/") { return 0..<(target.firstIndex(of: "?", from: 0) ?? target.count) }
+        if method == .CONNECT || target.equals("*") { return target.indices }
+        var index = 0
+        while index < target.count, target[index].isSchemeCharacter { index += 1 }
+        let authority = index + 3
+        guard index > 0, authority <= target.count, target.extracting(index..<authority).equals("://") else { return nil }
+        let end = target.firstIndex(of: "?", from: authority) ?? target.count
+        let path = target.firstIndex(of: "/", from: authority) ?? end
+        return min(path, end)..<end
+    }
+}
+
+extension HTTPMethod {
+    /// A method of IANA's registry; `nil` for any other, which is nothing that this service could ever answer.
+    fileprivate init?(_ name: Span<UInt8>) {
+        // The two that nearly every request has need no text to be made.
+        if name.equals("POST") {
+            self = .POST
+        } else if name.equals("GET") {
+            self = .GET
+        } else {
+            var text = ""
+            for index in name.indices.prefix(32) { text.unicodeScalars.append(Unicode.Scalar(name[index])) }
+            self = HTTPMethod(rawValue: text)
+            if case .RAW = self { return nil }
+        }
+    }
+}
+
+extension UInt8 {
+    /// What the scheme of a URL is made of (RFC 3986, section 3.1).
+    fileprivate var isSchemeCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate func firstIndex(of character: Unicode.Scalar, from start: Int) -> Int? {
+        let byte = UInt8(ascii: character)
+        for index in start..<count where self[index] == byte { return index }
+        return nil
+    }
+
+    fileprivate func isPrefix(of text: StaticString) -> Bool {
+        guard count <= text.utf8CodeUnitCount else { return false }
+        return text.withUTF8Buffer { text in
+            for index in indices where unsafe self[index] != text[index] { return false }
+            return true
+        }
+    }
+}
