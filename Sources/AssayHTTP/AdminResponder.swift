@@ -73,7 +73,7 @@ final class AdminResponder: HTTPResponder {
         guard let id = Route.providerToRefresh(request.head.path),
             let index = service.verifications.index(ofProvider: id)
         else { return .now(service.end(record, Problem.providerUnknown)) }
-        let provider = service.verifications.providers[index]
+        let provider = service.verifications.provider(index)
         let deadline = SystemClocks.monotonic() + Self.refreshTimeout
         let refreshed = { provider.keys.wait(for: .refresh, judgedBy: 0, until: deadline) }
         return later(refreshed().flatMap { _ in provider.keys.status() }, record) { status in

@@ -1,5 +1,4 @@
 internal import HTTPListener
-internal import NIOHTTP1
 
 /// The paths that one of the listeners answers. A closed set, so that metrics and logs can name them.
 enum Route: Hashable, CaseIterable {
@@ -20,17 +19,17 @@ enum Route: Hashable, CaseIterable {
         }
     }
 
-    var method: HTTPMethod {
+    var method: RequestMethod {
         switch self {
-        case .verify, .batch, .refresh: .POST
-        case .openAPI, .live, .ready, .providers, .metrics, .unknown: .GET
+        case .verify, .batch, .refresh: .post
+        case .openAPI, .live, .ready, .providers, .metrics, .unknown: .get
         }
     }
 
     /// Refuses a path that is none, and a method that its route does not have.
     ///
     /// - Throws: ``Problem/notFound``, ``Problem/methodNotAllowed(allow:)``.
-    func check(_ method: HTTPMethod) throws(Problem) {
+    func check(_ method: RequestMethod) throws(Problem) {
         guard self != .unknown else { throw .notFound }
         guard method == self.method else { throw .methodNotAllowed(allow: self.method.rawValue) }
     }

@@ -16,6 +16,9 @@ final class ServiceLoop {
     /// Whether a stop was asked for.
     var isStopping = false
     private let requestLog: RequestLog?
+    private var writer = JSONWriter()
+    /// A batch's answer should not hold memory for good.
+    private static let keptCapacity = 64 * 1024
 
     init(on loop: any EventLoop, _ settings: ServiceSettings, _ providers: [Provider], _ sink: LogSink)
         throws(Rejection)
@@ -49,22 +52,30 @@ final class ServiceLoop {
         metrics.countRequest(record.route, status: status.code, microseconds: duration)
         requestLog?.write(
             requestID: record.id, route: record.route.pattern, status: status.code, code: code,
-            provider: provider.map { verifications.providers[$0].policy.id }, microseconds: duration)
+            provider: provider.map { verifications.provider($0).policy.id }, microseconds: duration)
         return HTTPResponse(
             status: status, contentType: contentType, body: body, requestID: record.id, headers: headers,
             closesConnection: isStopping)
     }
 
     func end(_ record: RequestRecord, _ problem: Problem, provider: Int? = nil) -> HTTPResponse {
-        var json = JSONWriter(reservingCapacity: 512)
-        problem.write(to: &json, requestID: record.id)
+        let body = json { problem.write(to: &$0, requestID: record.id) }
         return end(
-            record, problem.status, "application/problem+json", json.bytes, code: problem.code, provider: provider,
+            record, problem.status, "application/problem+json", body, code: problem.code, provider: provider,
             headers: problem.headers)
     }
 
     func end(_ record: RequestRecord, json: [UInt8], status: HTTPResponseStatus = .ok) -> HTTPResponse {
         end(record, status, "application/json", json)
+    }
+
+    /// The JSON text that `write` writes. All of a loop's go through one writer, whose memory is there already.
+    func json(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
+        writer.removeAll()
+        write(&writer)
+        let text = writer.bytes
+        if writer.capacity > Self.keptCapacity { writer = JSONWriter() }
+        return text
     }
 
     /// The answer to a request that could not be read to its end.
@@ -84,7 +95,7 @@ final class ServiceLoop {
 
     /// Whether a provider's keys can verify now: `ready`, `stale` or `unavailable`.
     func state(ofProvider index: Int) -> KeyState {
-        KeyState(verifications.snapshots[index], at: SystemClocks.monotonic())
+        KeyState(verifications.snapshot(ofProvider: index), at: SystemClocks.monotonic())
     }
 
     func live(_ record: RequestRecord) -> HTTPResponse {
@@ -94,19 +105,20 @@ final class ServiceLoop {
     func ready(_ record: RequestRecord) -> HTTPResponse {
         let states = verifications.providers.indices.map(state)
         let isReady = zip(verifications.providers, states).allSatisfy { $0.isOptional || $1 != .unavailable }
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("status", isStopping ? "shutting_down" : isReady ? "ready" : "unready")
-        json.name("providers")
-        json.beginArray()
-        for (provider, state) in zip(verifications.providers, states) {
+        let text = json { json in
             json.beginObject()
-            json.member("id", provider.policy.id)
-            json.member("state", state.rawValue)
+            json.member("status", isStopping ? "shutting_down" : isReady ? "ready" : "unready")
+            json.name("providers")
+            json.beginArray()
+            for (provider, state) in zip(verifications.providers, states) {
+                json.beginObject()
+                json.member("id", provider.policy.id)
+                json.member("state", state.rawValue)
+                json.endObject()
+            }
+            json.endArray()
             json.endObject()
         }
-        json.endArray()
-        json.endObject()
-        return end(record, json: json.bytes, status: isReady && !isStopping ? .ok : .serviceUnavailable)
+        return end(record, json: text, status: isReady && !isStopping ? .ok : .serviceUnavailable)
     }
 }

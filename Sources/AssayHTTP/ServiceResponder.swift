@@ -89,9 +89,8 @@ final class ServiceResponder: HTTPResponder {
         count(verdict)
         switch verdict {
         case .verified(let answer, let provider):
-            var json = JSONWriter()
-            answer.write(to: &json)
-            return service.end(record, .ok, "application/json", json.bytes, provider: provider)
+            let text = service.json { answer.write(to: &$0) }
+            return service.end(record, .ok, "application/json", text, provider: provider)
         case .refused(let problem, let provider): return service.end(record, problem, provider: provider)
         }
     }
@@ -137,24 +136,25 @@ final class ServiceResponder: HTTPResponder {
     }
 
     private func answer(_ verdicts: [Verdict], _ record: ServiceLoop.RequestRecord) -> HTTPResponse {
-        var json = JSONWriter(reservingCapacity: 1024 * verdicts.count)
-        json.beginObject()
-        json.name("results")
-        json.beginArray()
-        for verdict in verdicts {
-            count(verdict)
-            switch verdict {
-            case .verified(let answer, _): answer.write(to: &json)
-            case .refused(let problem, _):
-                json.beginObject()
-                json.name("error")
-                problem.write(to: &json, requestID: record.id)
-                json.endObject()
+        let text = service.json { json in
+            json.beginObject()
+            json.name("results")
+            json.beginArray()
+            for verdict in verdicts {
+                count(verdict)
+                switch verdict {
+                case .verified(let answer, _): answer.write(to: &json)
+                case .refused(let problem, _):
+                    json.beginObject()
+                    json.name("error")
+                    problem.write(to: &json, requestID: record.id)
+                    json.endObject()
+                }
             }
+            json.endArray()
+            json.endObject()
         }
-        json.endArray()
-        json.endObject()
-        return service.end(record, json: json.bytes)
+        return service.end(record, json: text)
     }
 
     // MARK: Waiting for keys
@@ -174,7 +174,7 @@ final class ServiceResponder: HTTPResponder {
         for need: Verifications.KeyNeed, _ provider: Int, _ request: VerifyRequest, _ otherwise: Problem,
         until deadline: MonotonicTime
     ) -> EventLoopFuture<Verdict> {
-        let keys = service.verifications.providers[provider].keys
+        let keys = service.verifications.provider(provider).keys
         let outcome = keys.wait(for: need.need, judgedBy: need.version, until: deadline).hop(to: service.loop)
         return outcome.assumeIsolated().flatMap { outcome in
             if case .unavailable(let retryAfter) = outcome {

@@ -2,7 +2,6 @@ package import HTTPListener
 private import IDToken
 private import KeySource
 private import NIOCore
-private import NIOHTTP1
 package import NIOPosix
 
 extension AssayServer {
@@ -24,7 +23,7 @@ extension AssayServer {
         }
         try await startKeys(of: providers, for: services, on: loop)
         let response = try await loop.flatSubmit { () -> EventLoopFuture<HTTPResponse> in
-            let head = RequestHead(.POST, "/v1/verify", ["Content-Type": "application/json"])
+            let head = RequestHead(.post, "/v1/verify", ["Content-Type": "application/json"])
             let request = HTTPRequest(head: head, body: body)
             switch ServiceResponder(services[loop]).respond(to: request) {
             case .now(let response): return loop.makeSucceededFuture(response)

@@ -14,11 +14,27 @@ enum Verdict {
 ///
 /// Confined to its loop: a new snapshot is delivered to it, so that verifying reads plain variables and takes no lock.
 final class Verifications {
-    let providers: [Provider]
-    private(set) var snapshots: [KeySnapshot?]
+    private let places: [Place]
     private let verifier: IDTokenVerifier
     private let indicesByID: [ExactString: Int]
     private let indicesByIssuer: [ExactString: Int]
+
+    /// A provider, and its keys as this loop last heard of them.
+    ///
+    /// An object of this loop's own: a policy and a snapshot are structures of many parts, and each copy of one would count
+    /// references, some of them to what the other loops count as well.
+    private final class Place {
+        let provider: Provider
+        var keys: Keys?
+
+        init(_ provider: Provider) { self.provider = provider }
+    }
+
+    private final class Keys {
+        let snapshot: KeySnapshot
+
+        init(_ snapshot: KeySnapshot) { self.snapshot = snapshot }
+    }
 
     /// What a request lacks, and the version of the keys that it was judged by.
     struct KeyNeed {
@@ -35,9 +51,8 @@ final class Verifications {
 
     /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
     init(_ providers: [Provider]) throws(Rejection) {
-        self.providers = providers
+        places = providers.map(Place.init)
         verifier = try IDTokenVerifier()
-        snapshots = providers.map { _ in nil }
         var byID: [ExactString: Int] = [:]
         var byIssuer: [ExactString: Int] = [:]
         for (index, provider) in providers.enumerated() {
@@ -51,7 +66,11 @@ final class Verifications {
     }
 
     /// Takes over a provider's new keys.
-    func install(_ snapshot: KeySnapshot, provider: Int) { snapshots[provider] = snapshot }
+    func install(_ snapshot: KeySnapshot, provider: Int) { places[provider].keys = Keys(snapshot) }
+
+    var providers: [Provider] { places.map(\.provider) }
+    func provider(_ index: Int) -> Provider { places[index].provider }
+    func snapshot(ofProvider index: Int) -> KeySnapshot? { places[index].keys?.snapshot }
 
     func index(ofProvider id: String) -> Int? { indicesByID[ExactString(id)] }
 
@@ -67,31 +86,36 @@ final class Verifications {
         }
         if index == nil { index = token.unverifiedIssuer.flatMap { indicesByIssuer[ExactString($0)] } }
         guard let index else { return .decided(.refused(.providerUnknown, provider: nil)) }
-        return verify(token, request, index)
+        return verify(token, request, index, places[index])
     }
 
-    private func verify(_ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int) -> Attempt {
-        let policy = providers[index].policy
-        if let audience = request.expectations.audience, !policy.audiences.containsExactly(audience) {
+    private func verify(
+        _ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int, _ place: Place
+    ) -> Attempt {
+        if let audience = request.expectations.audience,
+            !place.provider.policy.audiences.containsExactly(audience)
+        {
             return .decided(.refused(.audienceNotConfigured, provider: index))
         }
         let now = SystemClocks.monotonic()
         let wallClock = UnixTime(seconds: SystemClocks.unixSeconds())
-        guard let snapshot = snapshots[index], snapshot.isUsable(at: now) else {
+        guard let keys = place.keys, keys.snapshot.isUsable(at: now) else {
             return verdictWithoutKeys(token, index, wallClock)
         }
         do throws(Rejection) {
             let verified = try verifier.verify(
-                token, with: snapshot.keys, algorithms: snapshot.algorithms, under: policy,
+                token, with: keys.snapshot.keys, algorithms: keys.snapshot.algorithms, under: place.provider.policy,
                 expecting: request.expectations, now: wallClock)
             let answer = VerifyAnswer(
-                token: verified, keys: snapshot, now: now, includesClaims: request.includesClaims)
+                token: verified, keys: KeysUsed(keys.snapshot, at: now), includesClaims: request.includesClaims)
             return .decided(.verified(answer, provider: index))
         } catch {
-            if let need = need(after: error, token, snapshot, policy), token.wouldPassClaims(of: policy, now: wallClock)
+            let policy = place.provider.policy
+            if let need = need(after: error, token, keys.snapshot, policy),
+                token.wouldPassClaims(of: policy, now: wallClock)
             {
                 return .needsKeys(
-                    KeyNeed(need: need, version: snapshot.version), provider: index, otherwise: .rejected(error))
+                    KeyNeed(need: need, version: keys.snapshot.version), provider: index, otherwise: .rejected(error))
             }
             return .decided(.refused(.rejected(error), provider: index))
         }
@@ -99,7 +123,7 @@ final class Verifications {
 
     /// There are no keys: what can be refused without them is, and nothing has them fetched that could not pass with them.
     private func verdictWithoutKeys(_ token: UnverifiedToken, _ index: Int, _ now: UnixTime) -> Attempt {
-        let policy = providers[index].policy
+        let policy = places[index].provider.policy
         do throws(Rejection) {
             try verifier.checkHeader(token, under: policy)
         } catch {
@@ -107,7 +131,7 @@ final class Verifications {
         }
         let unavailable = Problem.keysUnavailable(retryAfterSeconds: 1)
         let mayFetch = token.wouldPassClaims(of: policy, now: now)
-        let need = KeyNeed(need: .anyKeys(mayFetch: mayFetch), version: snapshots[index]?.version ?? 0)
+        let need = KeyNeed(need: .anyKeys(mayFetch: mayFetch), version: places[index].keys?.snapshot.version ?? 0)
         return .needsKeys(need, provider: index, otherwise: unavailable)
     }
 

@@ -4,11 +4,23 @@ private import JOSE
 internal import JSON
 internal import KeySource
 
+/// What an answer says of the keys that verified.
+struct KeysUsed {
+    let source: KeySnapshot.Source
+    let ageSeconds: Int64
+    let isStale: Bool
+
+    init(_ snapshot: KeySnapshot, at now: MonotonicTime) {
+        source = snapshot.source
+        ageSeconds = max((now - snapshot.fetchedAt).milliseconds / 1000, 0)
+        isStale = snapshot.isStale(at: now)
+    }
+}
+
 /// The answer to a token that verified: who signed in, what the token says, and which keys said so.
 struct VerifyAnswer {
     let token: VerifiedIDToken
-    let keys: KeySnapshot
-    let now: MonotonicTime
+    let keys: KeysUsed
     let includesClaims: Bool
 
     /// Writes the answer as a JSON object, every member present.
@@ -77,8 +89,8 @@ struct VerifyAnswer {
     private func writeKeys(to json: inout JSONWriter) {
         json.beginObject()
         json.member("source", keys.source.rawValue)
-        json.member("age_seconds", max((now - keys.fetchedAt).milliseconds / 1000, 0))
-        json.member("stale", keys.isStale(at: now))
+        json.member("age_seconds", keys.ageSeconds)
+        json.member("stale", keys.isStale)
         json.endObject()
     }
 }

@@ -98,7 +98,7 @@ extension JSONObject {
     /// - Throws: ``Problem/requestInvalid(_:)``.
     fileprivate func string(_ name: JSONName, characters: ClosedRange<Int>) throws(Problem) -> String? {
         guard let value = self[name] else { return nil }
-        guard let string = value.string, characters.contains(string.unicodeScalars.count) else {
+        guard let string = value.string, characters.contains(string.scalarCount) else {
             throw .requestInvalid(
                 "\(name.string) must be a string of \(characters.lowerBound) to \(characters.upperBound) characters.")
         }

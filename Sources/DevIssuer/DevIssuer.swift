@@ -82,15 +82,15 @@ private final class DevResponder: HTTPResponder {
     private func answer(_ request: HTTPRequest) throws -> HTTPResponse {
         let path = request.head.path.string
         if path == "/rotate" {
-            guard request.head.method == .POST else { return error(.methodNotAllowed, "POST to /rotate") }
+            guard request.head.method == .post else { return error(.methodNotAllowed, "POST to /rotate") }
             for index in providers.indices { try providers[index].rotate() }
             return json(.object(["rotated": .bool(true)]))
         }
         for provider in providers where path.hasPrefix("/\(provider.kind.rawValue)/") {
             switch (path.dropFirst(provider.kind.rawValue.count + 1), request.head.method) {
-            case ("/.well-known/openid-configuration", .GET): return json(provider.discoveryDocument)
-            case ("/keys", .GET): return json(provider.keySet)
-            case ("/token", .POST): return try token(provider, request.body)
+            case ("/.well-known/openid-configuration", .get): return json(provider.discoveryDocument)
+            case ("/keys", .get): return json(provider.keySet)
+            case ("/token", .post): return try token(provider, request.body)
             default: break
             }
         }

@@ -72,6 +72,7 @@ struct DevProvider {
     }
 
     private func usualClaims(nonce: String, now: Int64) throws -> [String: JSONTree] {
+        let hash = try DigestContext().digest(Array(nonce.utf8).span, with: .sha256)
         let common: [String: JSONTree] = [
             "iss": .string(issuer), "aud": .string(audience), "iat": .integer(now), "auth_time": .integer(now),
         ]
@@ -81,8 +82,7 @@ struct DevProvider {
                 [
                     "exp": .integer(now + 86400), "sub": .string("001234.5f0c1e0f4b6d4c7f9a3b2d1e0c9f8a7b.0219"),
                     // The app hashes the raw nonce before it hands it to Apple, and Apple echoes what it got.
-                    "nonce": .string(
-                        text(hexadecimal(try DigestContext().digest(Array(nonce.utf8).span, with: .sha256)))),
+                    "nonce": .string(text(hexadecimal(hash.span))),
                     "nonce_supported": .bool(true), "email": .string("dpdcnf87nu@privaterelay.appleid.com"),
                     "email_verified": .string("true"), "is_private_email": .string("true"),
                     "real_user_status": .integer(2),

@@ -1,5 +1,4 @@
 internal import NIOCore
-private import NIOHTTP1
 
 /// One HTTP/1.1 connection: has its requests answered one after the other, and writes the answers in order.
 ///
@@ -207,9 +206,9 @@ final class HTTPConnection: ChannelDuplexHandler {
         // HTTP/1.0 keeps connections only for those who are told so in a way of its own, and whoever wants a tunnel sends
         // no more requests.
         let closes =
-            response.closesConnection || head.framing.closes || head.isHTTP10 || head.method == .CONNECT
+            response.closesConnection || head.framing.closes || head.isHTTP10 || head.method == .connect
             || (isInputClosed && input.readableBytes == 0)
-        write(response, closes: closes, omitsBody: head.method == .HEAD)
+        write(response, closes: closes, omitsBody: head.method == .head)
         self.head = nil
         if closes {
             end()
@@ -223,7 +222,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func refuse(_ fault: HTTPFault) {
         guard !isEnding else { return }
         account.endRequest()
-        write(responder.respond(to: fault, head: head), closes: true, omitsBody: head?.method == .HEAD)
+        write(responder.respond(to: fault, head: head), closes: true, omitsBody: head?.method == .head)
         end()
     }
 

@@ -24,6 +24,9 @@ package struct HTTPFields: Sendable {
 
     package func contains(_ name: StaticString) -> Bool { lines.contains { isName($0, name) } }
 
+    /// A piece of the head that these fields are of.
+    func text(_ range: HeadRange) -> HeadText { HeadText(range, of: head) }
+
     private func isName(_ line: FieldLine, _ name: StaticString) -> Bool {
         let range = line.name.indices
         return range.count == name.utf8CodeUnitCount
@@ -44,6 +47,13 @@ extension HTTPFields: ExpressibleByDictionaryLiteral {
             lines.append(FieldLine(name: start..<end, value: end..<head.writerIndex))
         }
         self.init(lines, of: head)
+    }
+
+    /// The same fields in a head that has a further text, and where that lies in it.
+    func adding(_ text: String) -> (HTTPFields, HeadRange) {
+        var longer = head
+        longer.writeString(text)
+        return (HTTPFields(lines, of: longer), HeadRange(head.readableBytes..<longer.readableBytes))
     }
 
     package init(dictionaryLiteral fields: (String, String)...) { self.init(fields) }

@@ -1,8 +1,6 @@
-internal import NIOHTTP1
-
 /// The first line of a request (RFC 9112, section 3).
 struct RequestLine: Sendable {
-    let method: HTTPMethod
+    let method: RequestMethod
     /// The target's path, without a query; of an absolute-form target as well (section 3.2.2).
     let path: HeadRange
     /// Whether the version is HTTP/1.0, and not HTTP/1.1.
@@ -16,7 +14,7 @@ struct RequestLine: Sendable {
         var index = start
         while index < bytes.count, bytes[index].isTokenCharacter { index += 1 }
         guard index < bytes.count else { return nil }
-        guard bytes[index] == UInt8(ascii: " "), let method = HTTPMethod(bytes.extracting(start..<index)) else {
+        guard bytes[index] == UInt8(ascii: " "), let method = RequestMethod(bytes.extracting(start..<index)) else {
             throw .malformed
         }
         let targetStart = index + 1
@@ -46,34 +44,19 @@ struct RequestLine: Sendable {
     }
 
     /// Where the path lies in a target; `nil` where it is no target of a form that HTTP has (RFC 9112, section 3.2).
-    private static func path(ofTarget target: Span<UInt8>, _ method: HTTPMethod) -> Range<Int>? {
+    private static func path(ofTarget target: Span<UInt8>, _ method: RequestMethod) -> Range<Int>? {
         guard !target.isEmpty else { return nil }
         if target[0] == UInt8(ascii: "/") { return 0..<(target.firstIndex(of: "?", from: 0) ?? target.count) }
-        if method == .CONNECT || target.equals("*") { return target.indices }
+        if method == .connect || target.equals("*") { return target.indices }
         var index = 0
         while index < target.count, target[index].isSchemeCharacter { index += 1 }
         let authority = index + 3
-        guard index > 0, authority <= target.count, target.extracting(index..<authority).equals("://") else { return nil }
+        guard index > 0, authority <= target.count, target.extracting(index..<authority).equals("://") else {
+            return nil
+        }
         let end = target.firstIndex(of: "?", from: authority) ?? target.count
         let path = target.firstIndex(of: "/", from: authority) ?? end
         return min(path, end)..<end
-    }
-}
-
-extension HTTPMethod {
-    /// A method of IANA's registry; `nil` for any other, which is nothing that this service could ever answer.
-    fileprivate init?(_ name: Span<UInt8>) {
-        // The two that nearly every request has need no text to be made.
-        if name.equals("POST") {
-            self = .POST
-        } else if name.equals("GET") {
-            self = .GET
-        } else {
-            var text = ""
-            for index in name.indices.prefix(32) { text.unicodeScalars.append(Unicode.Scalar(name[index])) }
-            self = HTTPMethod(rawValue: text)
-            if case .RAW = self { return nil }
-        }
     }
 }
 

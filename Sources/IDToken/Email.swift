@@ -1,34 +1,48 @@
 private import JSON
 
-/// The domain of an address in lower case (ASCII only): what follows the last `@`; `nil` where that is
-/// nothing.
-func emailDomain(_ address: String) -> String? {
-    guard let at = address.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
-    let domain = asciiLowercased(address[address.utf8.index(after: at)...])
-    return domain.isEmpty ? nil : domain
+/// The domain of an address: what follows the last `@`. Compared without regard to the case of ASCII letters, and otherwise
+/// octet for octet.
+struct EmailDomain {
+    private let address: String
+    private let start: Int
+
+    /// `nil` where nothing follows an `@`.
+    init?(_ address: String) {
+        guard let at = address.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
+        self.address = address
+        start = address.utf8.distance(from: address.utf8.startIndex, to: at) + 1
+        guard start < address.utf8.count else { return nil }
+    }
+
+    static func == (domain: EmailDomain, other: String) -> Bool {
+        let (bytes, other) = (domain.address.utf8.span, other.utf8.span)
+        guard bytes.count - domain.start == other.count else { return false }
+        for index in other.indices
+        where asciiLowercased(bytes[domain.start + index]) != asciiLowercased(other[index]) { return false }
+        return true
+    }
+
+    func isOne(of domains: [String]) -> Bool { domains.contains { self == $0 } }
 }
 
-func asciiLowercased(_ text: some StringProtocol) -> String {
-    String(decoding: text.utf8.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
-}
+private func asciiLowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }
 
 extension EmailRule {
     /// Whether an address is a private relay's; `nil` where the provider has none and says nothing.
     ///
     /// A relay's domain wins over a claim that denies it: Apple has left the claim out for relay addresses.
-    func isPrivate(_ domain: String?, claimed: Bool?) -> Bool? {
+    func isPrivate(_ domain: EmailDomain?, claimed: Bool?) -> Bool? {
         if claimed == true { return true }
-        if let domain, privateDomains.containsExactly(domain) { return true }
+        if let domain, domain.isOne(of: privateDomains) { return true }
         return privateDomains.isEmpty ? claimed : false
     }
 
     /// What an address in this domain may be used for.
-    func trust(in domain: String?, isVerified: Bool, hostedDomain: String?) -> Identity.EmailTrust {
+    func trust(in domain: EmailDomain?, isVerified: Bool, hostedDomain: String?) -> Identity.EmailTrust {
         guard isVerified else { return .unverified }
         guard let domain else { return .verified }
         let isRunByProvider =
-            authoritativeDomains.containsExactly(domain)
-            || (trustsHostedDomain && hostedDomain.map(asciiLowercased)?.isExactly(domain) == true)
+            domain.isOne(of: authoritativeDomains) || (trustsHostedDomain && hostedDomain.map { domain == $0 } == true)
         return isRunByProvider ? .authoritative : .verified
     }
 }

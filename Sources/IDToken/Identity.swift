@@ -71,7 +71,7 @@ public struct Identity: Sendable, Equatable {
         let isClaimedPrivate = try claims.bool(.isPrivateEmail)
         self.isEmailVerified = isEmailVerified
         hostedDomain = claims.text(.hostedDomain)
-        let domain = email.flatMap(emailDomain)
+        let domain = email.flatMap(EmailDomain.init)
         emailTrust =
             email == nil
             ? nil

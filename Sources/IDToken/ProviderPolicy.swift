@@ -35,8 +35,11 @@ public struct ProviderPolicy: Sendable {
     }
 
     /// Whether a token's `iss` names this provider.
-    public func isIssuer(_ issuer: String) -> Bool {
-        issuer.isExactly(self.issuer) || issuerAliases.containsExactly(issuer)
+    public func isIssuer(_ issuer: String) -> Bool { isIssuer(Array(issuer.utf8)[...]) }
+
+    func isIssuer(_ issuer: ArraySlice<UInt8>) -> Bool {
+        let issuer = issuer.span
+        return self.issuer.isExactly(issuer) || issuerAliases.contains { $0.isExactly(issuer) }
     }
 }
 
@@ -64,13 +67,11 @@ public enum NonceMatch: String, Sendable, CaseIterable {
 
 /// What a provider's word on e-mail addresses is worth.
 public struct EmailRule: Sendable, Equatable {
-    /// Domains of addresses that relay to one the user keeps private; empty where the provider has no such thing. In lower
-    /// case.
-    public var privateDomains: [String] = [] { didSet { privateDomains = privateDomains.map(asciiLowercased) } }
-    /// Domains whose mailboxes the provider itself runs. In lower case.
-    public var authoritativeDomains: [String] = [] {
-        didSet { authoritativeDomains = authoritativeDomains.map(asciiLowercased) }
-    }
+    /// Domains of addresses that relay to one the user keeps private; empty where the provider has no such thing. Compared
+    /// without regard to the case of ASCII letters.
+    public var privateDomains: [String] = []
+    /// Domains whose mailboxes the provider itself runs.
+    public var authoritativeDomains: [String] = []
     /// Whether the claim `hd` names a domain that the provider runs mail for.
     public var trustsHostedDomain = false
 

@@ -1,12 +1,14 @@
 internal import OpenSSL
 
 extension SignatureChecker {
-    /// The digest of `bytes`, for a check to compare.
+    /// Gives a check the digest of `bytes` to compare.
     ///
     /// - Throws: ``Rejection/cryptographyUnavailable``.
-    func hash(_ bytes: [UInt8], with algorithm: DigestAlgorithm) throws(Rejection) -> [UInt8] {
+    func withHash<Result>(
+        of bytes: Span<UInt8>, _ algorithm: DigestAlgorithm, _ body: (Span<UInt8>) -> Result
+    ) throws(Rejection) -> Result {
         do throws(OpenSSLError) {
-            return try digest(bytes.span, with: algorithm)
+            return try withDigest(of: bytes, algorithm, body)
         } catch {
             throw .cryptographyUnavailable
         }

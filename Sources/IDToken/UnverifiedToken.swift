@@ -4,7 +4,7 @@ private import JSON
 /// An ID Token in the right form, of which nothing has been verified.
 ///
 /// The only thing to be read from it is who it claims to be from, so that the right provider can be asked.
-public struct UnverifiedToken: Sendable {
+public final class UnverifiedToken: Sendable {
     let jws: CompactJWS
     let claims: Claims
 
@@ -14,7 +14,7 @@ public struct UnverifiedToken: Sendable {
     /// Reads a token: three parts of strict base64url, header and payload each one strict JSON object.
     ///
     /// - Throws: ``Rejection/tokenMalformed(_:)``.
-    public init(_ text: String) throws(Rejection) {
+    public convenience init(_ text: String) throws(Rejection) {
         try self.init(Array(text.utf8)[...], memo: nil)
     }
 

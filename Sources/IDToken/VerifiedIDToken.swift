@@ -1,7 +1,7 @@
 public import JOSE
 
 /// An ID Token that passed every check. Only ``IDTokenVerifier`` makes one.
-public struct VerifiedIDToken: Sendable {
+public final class VerifiedIDToken: Sendable {
     /// Who signed in.
     public let identity: Identity
     /// `aud`, at least one.

@@ -1,3 +1,5 @@
+private import JSON
+
 /// A JWS in compact serialization (RFC 7515, section 7.1) that has been taken apart but **not verified**.
 public struct CompactJWS: Sendable {
     public let header: JOSEHeader
@@ -23,17 +25,21 @@ public struct CompactJWS: Sendable {
     ///   - memo: the headers that this thread has seen before.
     /// - Throws: ``JWSError/malformed(_:)``, ``JWSError/encrypted``.
     package init(_ text: ArraySlice<UInt8>, memo: JOSEHeaderMemo? = nil) throws(JWSError) {
-        // Two full stops make a JWS, four a JWE; what follows a fifth is not searched through.
-        var stops: [Int] = []
-        stops.reserveCapacity(4)
-        for index in text.indices where text[index] == UInt8(ascii: ".") {
-            stops.append(index)
-            if stops.count > 4 { break }
+        // Two full stops make a JWS, four a JWE.
+        let bytes = text.span
+        let stop = UInt8(ascii: ".")
+        guard let first = bytes.firstIndex(of: stop), let second = bytes.firstIndex(of: stop, from: first + 1) else {
+            throw .malformed(.serialization)
         }
-        guard stops.count == 2 else { throw stops.count == 4 ? .encrypted : .malformed(.serialization) }
-        let headerText = text[..<stops[0]]
-        let payloadText = text[(stops[0] + 1)..<stops[1]]
-        let signatureText = text[(stops[1] + 1)...]
+        if let third = bytes.firstIndex(of: stop, from: second + 1) {
+            let fourth = bytes.firstIndex(of: stop, from: third + 1)
+            let isJWE = fourth.map { bytes.firstIndex(of: stop, from: $0 + 1) == nil } ?? false
+            throw isJWE ? .encrypted : .malformed(.serialization)
+        }
+        let (headerEnd, payloadEnd) = (text.startIndex + first, text.startIndex + second)
+        let headerText = text[..<headerEnd]
+        let payloadText = text[(headerEnd + 1)..<payloadEnd]
+        let signatureText = text[(payloadEnd + 1)...]
         if let known = memo?[headerText] {
             header = known
         } else {
@@ -45,6 +51,6 @@ public struct CompactJWS: Sendable {
         self.payload = payload
         self.signature = signature
         self.headerText = headerText
-        signingInput = text[..<stops[1]]
+        signingInput = text[..<payloadEnd]
     }
 }

@@ -1,3 +1,5 @@
+private import JSON
+
 /// The headers of tokens that verified, by their base64url text: a key's tokens all carry the same bytes.
 ///
 /// Confined to one thread. Only verified tokens' headers get in, so that junk can't push the good ones out.
@@ -8,9 +10,8 @@ package final class JOSEHeaderMemo {
     package init() {}
 
     subscript(text: ArraySlice<UInt8>) -> JOSEHeader? {
-        for entry in known where entry.text.count == text.count && entry.text.elementsEqual(text) {
-            return entry.header
-        }
+        let text = text.span
+        for entry in known where text.isExactly(entry.text.span) { return entry.header }
         return nil
     }
 

@@ -2,7 +2,9 @@ package import JSON
 internal import OpenSSL
 
 /// A public key in a JWK Set (RFC 7517, section 4).
-public struct JWK: Sendable {
+///
+/// A class, since keys are handed from place to place and never change.
+public final class JWK: Sendable {
     /// `kid`; keys without one fit tokens without one.
     public let keyID: String?
     /// `kty`: `RSA`, `EC` or `OKP`.

@@ -6,6 +6,7 @@ public struct JWKSet: Sendable {
     /// The keys that were understood, in the set's order; some may be unsuitable.
     public let keys: [JWK]
     private let indicesByKeyID: [ExactString: [Int]]
+    private let allIndices: [Int]
 
     /// More keys than this in one set, and the set is refused.
     public static let maximumKeys = 1024
@@ -39,6 +40,7 @@ public struct JWKSet: Sendable {
             if let keyID = key.keyID { indices[ExactString(keyID), default: []].append(index) }
         }
         indicesByKeyID = indices
+        allIndices = Array(keys.indices)
     }
 
     /// The same set with further keys behind its own, as many as ``maximumKeys`` allows.
@@ -76,11 +78,8 @@ public struct JWKSet: Sendable {
     /// The keys that may have signed a JWS with this header, all of them fitting its algorithm.
     ///
     /// With a `kid`, those that carry it; without one, every key that fits.
-    func candidates(keyID: String?, _ algorithm: SignatureAlgorithm) -> [JWK] {
-        if let keyID {
-            let indices = indicesByKeyID[ExactString(keyID)] ?? []
-            return indices.filter { keys[$0].algorithms.contains(algorithm) }.map { keys[$0] }
-        }
-        return keys.filter { $0.algorithms.contains(algorithm) }
+    func candidates(keyID: String?, _ algorithm: SignatureAlgorithm) -> some Sequence<JWK> {
+        let indices = keyID.map { indicesByKeyID[ExactString($0)] ?? [] } ?? allIndices
+        return indices.lazy.map { keys[$0] }.filter { $0.algorithms.contains(algorithm) }
     }
 }

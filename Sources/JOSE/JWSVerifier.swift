@@ -54,10 +54,10 @@ public final class JWSVerifier {
         _ jws: CompactJWS, with keys: JWKSet, allowing algorithms: Set<SignatureAlgorithm>
     ) throws(JWSError) -> VerifiedJWS {
         let algorithm = try checkHeader(jws.header, allowing: algorithms)
-        let candidates = keys.candidates(keyID: jws.header.keyID, algorithm)
-        guard !candidates.isEmpty else { throw .keyNotFound }
+        var isFound = false
         var tried = 0
-        for candidate in candidates where tried < Self.maximumKeysTried {
+        for candidate in keys.candidates(keyID: jws.header.keyID, algorithm) where tried < Self.maximumKeysTried {
+            isFound = true
             guard case .usable(let key) = candidate.material, let scheme = algorithm.scheme(for: key.kind) else {
                 continue
             }
@@ -67,7 +67,7 @@ public final class JWSVerifier {
                 return VerifiedJWS(jws, algorithm, key)
             }
         }
-        throw tried == 0 ? .keyUnsuitable : .signatureInvalid
+        throw !isFound ? .keyNotFound : tried == 0 ? .keyUnsuitable : .signatureInvalid
     }
 
     /// Checks what can be checked without a key, and returns the algorithm.

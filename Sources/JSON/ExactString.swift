@@ -8,10 +8,7 @@ package struct ExactString: Hashable, Sendable {
     package init(_ string: String) { self.string = string }
 
     package static func == (left: ExactString, right: ExactString) -> Bool {
-        let (left, right) = (left.string.utf8.span, right.string.utf8.span)
-        guard left.count == right.count else { return false }
-        for index in left.indices where left[index] != right[index] { return false }
-        return true
+        left.string.utf8.span.isExactly(right.string.utf8.span)
     }
 
     package func hash(into hasher: inout Hasher) {
@@ -23,6 +20,17 @@ package struct ExactString: Hashable, Sendable {
 extension String {
     /// Whether two strings are the same, byte for byte.
     package func isExactly(_ other: String) -> Bool { ExactString(self) == ExactString(other) }
+
+    /// Whether the string is this UTF-8.
+    package func isExactly(_ utf8: Span<UInt8>) -> Bool { self.utf8.span.isExactly(utf8) }
+
+    /// How many Unicode scalars the string has. The standard library's own way walks through them one by one.
+    package var scalarCount: Int {
+        let bytes = utf8.span
+        var continuations = 0
+        for index in bytes.indices where bytes[index] & 0xc0 == 0x80 { continuations += 1 }
+        return bytes.count - continuations
+    }
 }
 
 extension [String] {

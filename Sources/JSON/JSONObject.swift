@@ -26,8 +26,9 @@ package struct JSONObject: Sendable {
     package var count: Int { members.count }
 
     package subscript(name: JSONName) -> JSONValue? {
-        for member in members where member.nameHash == name.hash {
-            if nameEquals(member, name) { return JSONValue(member.value, in: text) }
+        let members = members.span
+        for index in members.indices where members[index].nameHash == name.hash {
+            if nameEquals(members[index], name) { return JSONValue(members[index].value, in: text) }
         }
         return nil
     }
@@ -40,9 +41,9 @@ package struct JSONObject: Sendable {
     }
 
     private func nameEquals(_ member: JSONMember, _ name: JSONName) -> Bool {
-        let written = text.slice(member.name)
+        let written = text.span.extracting(member.name.indices)
         return member.name.hasEscapes
-            ? unescaped(written.span).elementsEqual(name.utf8) : written.elementsEqual(name.utf8)
+            ? unescaped(written).elementsEqual(name.utf8) : written.isExactly(name.utf8.span)
     }
 }
 

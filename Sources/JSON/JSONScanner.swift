@@ -126,9 +126,10 @@ struct JSONScanner {
         position += 1
         let start = UInt32(truncatingIfNeeded: position)
         var hasEscapes = false
-        while position < text.count {
-            let byte = text[position]
-            switch byte {
+        while true {
+            position = text.endOfPlainRun(from: position)
+            guard position < text.count else { throw .syntax }
+            switch text[position] {
             case UInt8(ascii: "\""):
                 let range = start..<UInt32(truncatingIfNeeded: position)
                 position += 1
@@ -136,12 +137,10 @@ struct JSONScanner {
             case UInt8(ascii: "\\"):
                 hasEscapes = true
                 try escape(in: text, isInName: isName)
-            case 0x20..<0x80: position += 1
             case 0x80...: try multiByteCharacter(in: text)
             default: throw .syntax
             }
         }
-        throw .syntax
     }
 
     private mutating func escape(in text: Span<UInt8>, isInName: Bool) throws(JSONError) {

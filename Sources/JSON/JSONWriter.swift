@@ -1,11 +1,30 @@
-/// Writes JSON text into a buffer of its own; commas are its business, balance is the caller's.
-package struct JSONWriter: ~Copyable {
-    package private(set) var bytes: [UInt8] = []
+/// Writes JSON text into memory of its own; commas are its business, balance is the caller's.
+///
+/// A writer may be used again, and then allocates nothing. It writes through a pointer: as an array, each of some 250 pieces
+/// of an answer asked anew whether the array was shared.
+@safe package struct JSONWriter: ~Copyable {
+    private var memory: UnsafeMutableRawBufferPointer
+    /// How many bytes have been written.
+    package private(set) var count = 0
     private var needsComma = false
 
     package init(reservingCapacity capacity: Int = 1024) {
-        bytes.reserveCapacity(capacity)
+        unsafe memory = .allocate(byteCount: capacity, alignment: 1)
     }
+
+    deinit { unsafe memory.deallocate() }
+
+    /// What has been written.
+    package var bytes: [UInt8] { unsafe Array(memory[..<count]) }
+
+    /// Forgets what has been written.
+    package mutating func removeAll() {
+        count = 0
+        needsComma = false
+    }
+
+    /// How many bytes can be written without more memory.
+    package var capacity: Int { unsafe memory.count }
 
     package mutating func beginObject() { open(UInt8(ascii: "{")) }
     package mutating func endObject() { close(UInt8(ascii: "}")) }
@@ -14,31 +33,42 @@ package struct JSONWriter: ~Copyable {
 
     /// A member's name, which needs no escapes; its value comes next.
     package mutating func name(_ name: StaticString) {
+        reserve(name.utf8CodeUnitCount + 4)
         separate()
-        bytes.append(UInt8(ascii: "\""))
-        name.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: ":"))
+        put(UInt8(ascii: "\""))
+        put(name)
+        put(UInt8(ascii: "\""))
+        put(UInt8(ascii: ":"))
         needsComma = false
     }
 
     /// A member's name of any kind; its value comes next.
     package mutating func name(escaping name: String) {
-        separate()
         quote(name)
-        bytes.append(UInt8(ascii: ":"))
+        reserve(1)
+        put(UInt8(ascii: ":"))
         needsComma = false
     }
 
     package mutating func value(_ string: String) {
-        separate()
         quote(string)
         needsComma = true
     }
 
-    package mutating func value(_ integer: Int64) {
+    /// A string that needs no escapes.
+    package mutating func value(_ text: StaticString) {
+        reserve(text.utf8CodeUnitCount + 3)
         separate()
-        appendDigits(integer)
+        put(UInt8(ascii: "\""))
+        put(text)
+        put(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    package mutating func value(_ integer: Int64) {
+        reserve(21)
+        separate()
+        putDigits(integer)
         needsComma = true
     }
 
@@ -48,8 +78,9 @@ package struct JSONWriter: ~Copyable {
 
     /// JSON text that is known to be well-formed, taken over unchanged.
     package mutating func raw(_ json: ArraySlice<UInt8>) {
+        reserve(json.count + 1)
         separate()
-        bytes.append(contentsOf: json)
+        put(json.span)
         needsComma = true
     }
 
@@ -77,7 +108,7 @@ package struct JSONWriter: ~Copyable {
         case .null: null()
         case .bool(let bool): value(bool)
         case .integer(let integer): value(integer)
-        case .real(let real): literal(real.description)
+        case .real(let real): raw(Array(real.description.utf8)[...])
         case .string(let string): value(string)
         case .array(let elements):
             beginArray()
@@ -93,66 +124,114 @@ package struct JSONWriter: ~Copyable {
         }
     }
 
-    private mutating func literal(_ text: String) {
+    /// Ends a line of a text that has a JSON text on each.
+    package mutating func endLine() {
+        reserve(1)
+        put(UInt8(ascii: "\n"))
+        needsComma = false
+    }
+
+    private mutating func literal(_ text: StaticString) {
+        reserve(text.utf8CodeUnitCount + 1)
         separate()
-        bytes.append(contentsOf: text.utf8)
+        put(text)
         needsComma = true
     }
 
     private mutating func open(_ bracket: UInt8) {
+        reserve(2)
         separate()
-        bytes.append(bracket)
+        put(bracket)
         needsComma = false
     }
 
     private mutating func close(_ bracket: UInt8) {
-        bytes.append(bracket)
+        reserve(1)
+        put(bracket)
         needsComma = true
     }
 
-    private mutating func separate() {
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
-    }
-
     private mutating func quote(_ string: String) {
-        bytes.append(UInt8(ascii: "\""))
-        var string = string
-        string.withUTF8 { utf8 in
-            // Most strings need no escapes and are copied whole.
-            if unsafe utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
-                unsafe bytes.append(contentsOf: utf8)
-            } else {
-                for index in utf8.indices { unsafe appendEscaped(utf8[index]) }
-            }
+        let text = string.utf8.span
+        // As much as it can come to: a control character takes six.
+        reserve(text.count * 6 + 3)
+        separate()
+        put(UInt8(ascii: "\""))
+        var start = 0
+        while true {
+            let end = text.endOfPlainRun(from: start, isText: true)
+            put(text.extracting(start..<end))
+            guard end < text.count else { break }
+            putEscaped(text[end])
+            start = end + 1
         }
-        bytes.append(UInt8(ascii: "\""))
+        put(UInt8(ascii: "\""))
     }
 
-    private mutating func appendEscaped(_ byte: UInt8) {
+    // MARK: Into reserved memory
+
+    private mutating func reserve(_ room: Int) {
+        if unsafe memory.count - count < room { grow(by: room) }
+    }
+
+    private mutating func grow(by room: Int) {
+        let larger = unsafe UnsafeMutableRawBufferPointer.allocate(
+            byteCount: max(memory.count * 2, count + room), alignment: 1)
+        unsafe larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<count]))
+        unsafe memory.deallocate()
+        unsafe memory = larger
+    }
+
+    private mutating func put(_ byte: UInt8) {
+        unsafe memory[count] = byte
+        count += 1
+    }
+
+    private mutating func put(_ text: StaticString) {
+        text.withUTF8Buffer { unsafe copy(UnsafeRawBufferPointer($0)) }
+    }
+
+    private mutating func put(_ text: Span<UInt8>) {
+        unsafe text.withUnsafeBytes { unsafe copy($0) }
+    }
+
+    private mutating func copy(_ text: UnsafeRawBufferPointer) {
+        unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: text)
+        count += text.count
+    }
+
+    private mutating func separate() {
+        if needsComma { put(UInt8(ascii: ",")) }
+    }
+
+    private mutating func putEscaped(_ byte: UInt8) {
+        put(UInt8(ascii: "\\"))
         switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-            bytes.append(UInt8(ascii: "\\"))
-            bytes.append(byte)
-        case 0x0a: bytes.append(contentsOf: "\\n".utf8)
-        case 0x0d: bytes.append(contentsOf: "\\r".utf8)
-        case 0x09: bytes.append(contentsOf: "\\t".utf8)
-        case 0..<0x20:
-            let digits = Array("0123456789abcdef".utf8)
-            bytes.append(contentsOf: "\\u00".utf8)
-            bytes.append(digits[Int(byte >> 4)])
-            bytes.append(digits[Int(byte & 15)])
-        default: bytes.append(byte)
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): put(byte)
+        case 0x0a: put(UInt8(ascii: "n"))
+        case 0x0d: put(UInt8(ascii: "r"))
+        case 0x09: put(UInt8(ascii: "t"))
+        default:
+            put("u00")
+            for digit in [byte >> 4, byte & 15] { put(digit < 10 ? 0x30 + digit : 0x57 + digit) }
         }
     }
 
-    private mutating func appendDigits(_ integer: Int64) {
-        if integer < 0 { bytes.append(UInt8(ascii: "-")) }
+    private mutating func putDigits(_ integer: Int64) {
+        if integer < 0 { put(UInt8(ascii: "-")) }
+        var length = 1
         var rest = integer.magnitude
-        let start = bytes.count
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
+        while rest >= 10 {
             rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
+            length += 1
+        }
+        rest = integer.magnitude
+        for place in stride(from: count + length - 1, through: count, by: -1) {
+            unsafe memory[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        }
+        count += length
     }
 }
+
+@available(*, unavailable) extension JSONWriter: Sendable {}

@@ -14,6 +14,9 @@ private import COpenSSL
     package static let sha512 = DigestAlgorithm(fetching: "SHA512", outputLength: 64)
     package static let shake256 = DigestAlgorithm(fetching: "SHAKE256", outputLength: 114)
 
+    /// The longest output of them all.
+    static let maximumLength = shake256.outputLength
+
     let name: String
 
     private init(fetching name: String, outputLength: Int) {
@@ -47,24 +50,25 @@ private import COpenSSL
     ///
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func digest(_ bytes: Span<UInt8>, with algorithm: DigestAlgorithm) throws(OpenSSLError) -> [UInt8] {
+        var output = [UInt8](repeating: 0, count: algorithm.outputLength)
+        try write(digestOf: bytes, algorithm, into: &output)
+        return output
+    }
+
+    /// Writes the digest of `bytes` to the beginning of `output`, which must have room for it.
+    ///
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    func write(
+        digestOf bytes: Span<UInt8>, _ algorithm: DigestAlgorithm, into output: inout [UInt8]
+    ) throws(OpenSSLError) {
+        precondition(output.count >= algorithm.outputLength)
         try check(unsafe EVP_DigestInit_ex2(pointer, algorithm.pointer, nil))
         try check(unsafe bytes.withUnsafeBufferPointer { unsafe EVP_DigestUpdate(pointer, $0.baseAddress, $0.count) })
-        var failure: OpenSSLError?
-        let output = unsafe [UInt8](unsafeUninitializedCapacity: algorithm.outputLength) { output, count in
-            let result =
-                if algorithm == .shake256 {
-                    unsafe EVP_DigestFinalXOF(pointer, output.baseAddress, algorithm.outputLength)
-                } else {
-                    unsafe EVP_DigestFinal_ex(pointer, output.baseAddress, nil)
-                }
-            do throws(OpenSSLError) {
-                try check(result)
-                count = algorithm.outputLength
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
-        return output
+        try check(
+            unsafe output.withUnsafeMutableBufferPointer { output in
+                algorithm == .shake256
+                    ? unsafe EVP_DigestFinalXOF(pointer, output.baseAddress, algorithm.outputLength)
+                    : unsafe EVP_DigestFinal_ex(pointer, output.baseAddress, nil)
+            })
     }
 }

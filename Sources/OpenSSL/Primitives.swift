@@ -34,13 +34,12 @@ package func openSSLVersion() -> String {
 }
 
 /// Octets as hexadecimal digits in lower case.
-package func hexadecimal(_ octets: [UInt8]) -> [UInt8] {
+package func hexadecimal(_ octets: Span<UInt8>) -> [UInt8] {
     func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
-    var digits: [UInt8] = []
-    digits.reserveCapacity(octets.count * 2)
-    for octet in octets {
-        digits.append(digit(octet >> 4))
-        digits.append(digit(octet & 15))
+    return [UInt8](capacity: octets.count * 2) { digits in
+        for index in octets.indices {
+            digits.append(digit(octets[index] >> 4))
+            digits.append(digit(octets[index] & 15))
+        }
     }
-    return digits
 }

@@ -6,6 +6,7 @@ private import COpenSSL
 /// own copy of a key, so that threads share no reference counts and no locks.
 package final class SignatureChecker {
     private let digestContext: DigestContext
+    private var digest = [UInt8](repeating: 0, count: DigestAlgorithm.maximumLength)
     private var contexts: [ContextName: VerifyContext] = [:]
 
     private struct ContextName: Hashable {
@@ -33,17 +34,24 @@ package final class SignatureChecker {
         guard let digest = scheme.digest else {
             return try VerifyContext.isValidEdwards(signature, of: message, by: key)
         }
-        let hash = try digestContext.digest(message, with: digest)
         let context = try context(for: key, scheme)
-        if case .ecdsa = scheme {
-            return context.isValid(derSignature(fromFixedLength: signature).span, ofDigest: hash.span)
+        return try withDigest(of: message, digest) { hash in
+            if case .ecdsa = scheme {
+                return context.isValid(derSignature(fromFixedLength: signature).span, ofDigest: hash)
+            }
+            return context.isValid(signature, ofDigest: hash)
         }
-        return context.isValid(signature, ofDigest: hash.span)
     }
 
-    /// The digest of `bytes`; see ``DigestContext/digest(_:with:)``.
-    package func digest(_ bytes: Span<UInt8>, with algorithm: DigestAlgorithm) throws(OpenSSLError) -> [UInt8] {
-        try digestContext.digest(bytes, with: algorithm)
+    /// Gives `body` the digest of `bytes`, which lies where the next one will: an array for each would be an allocation each.
+    ///
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package func withDigest<Result>(
+        of bytes: Span<UInt8>, _ algorithm: DigestAlgorithm, _ body: (Span<UInt8>) -> Result
+    ) throws(OpenSSLError) -> Result {
+        try digestContext.write(digestOf: bytes, algorithm, into: &digest)
+        let digest = digest
+        return body(digest.span.extracting(..<algorithm.outputLength))
     }
 
     private func context(for key: PublicKey, _ scheme: SignatureScheme) throws(OpenSSLError) -> VerifyContext {
@@ -117,21 +125,34 @@ package final class SignatureChecker {
 
 /// r ‖ s as the DER `SEQUENCE` of two `INTEGER`s that OpenSSL reads. Values out of range are OpenSSL's to refuse.
 private func derSignature(fromFixedLength signature: Span<UInt8>) -> [UInt8] {
-    let half = signature.count / 2
-    var integers: [UInt8] = []
-    integers.reserveCapacity(signature.count + 8)
-    for start in [0, half] {
-        var first = start
-        while first < start + half - 1, signature[first] == 0 { first += 1 }
-        let needsSignOctet = signature[first] & 0x80 != 0
-        let length = start + half - first + (needsSignOctet ? 1 : 0)
-        integers.append(0x02)
-        integers.append(UInt8(length))
-        if needsSignOctet { integers.append(0) }
-        for index in first..<(start + half) { integers.append(signature[index]) }
+    let r = DERInteger(signature, in: 0..<(signature.count / 2))
+    let s = DERInteger(signature, in: (signature.count / 2)..<signature.count)
+    let length = 4 + r.length + s.length
+    return [UInt8](capacity: length + 3) { output in
+        output.append(0x30)
+        // P-521 needs the long form: 2 × (2 + 67) octets are more than 127.
+        if length > 127 { output.append(0x81) }
+        output.append(UInt8(length))
+        for integer in [r, s] {
+            output.append(0x02)
+            output.append(UInt8(integer.length))
+            if integer.needsSignOctet { output.append(0) }
+            for index in integer.octets { output.append(signature[index]) }
+        }
     }
-    // P-521 needs the long form: 2 × (2 + 67) octets are more than 127.
-    let header: [UInt8] =
-        integers.count < 128 ? [0x30, UInt8(integers.count)] : [0x30, 0x81, UInt8(integers.count)]
-    return header + integers
+}
+
+/// A big-endian number as a DER `INTEGER` holds it: without leading zeros, but for one where the number would else pass for a
+/// negative one.
+private struct DERInteger {
+    let octets: Range<Int>
+    let needsSignOctet: Bool
+    var length: Int { octets.count + (needsSignOctet ? 1 : 0) }
+
+    init(_ bytes: Span<UInt8>, in range: Range<Int>) {
+        var first = range.lowerBound
+        while first < range.upperBound - 1, bytes[first] == 0 { first += 1 }
+        octets = first..<range.upperBound
+        needsSignOctet = bytes[first] >> 7 == 1
+    }
 }

@@ -1,5 +1,4 @@
 import HTTPListener
-import NIOHTTP1
 import Testing
 
 @testable import AssayHTTP
@@ -10,7 +9,7 @@ import Testing
         ("/livez", .live, "GET"), ("/readyz", .ready, "GET"),
     ])
     func `the service listener answers the calls of backends`(path: String, route: Route, method: String) {
-        #expect(Route.service(RequestHead(.GET, path).path) == route)
+        #expect(Route.service(RequestHead(.get, path).path) == route)
         #expect(route.method.rawValue == method)
         #expect("\(route.pattern)" == path)
     }
@@ -21,18 +20,18 @@ import Testing
         ("/v1/providers/apple/refresh", .refresh, "POST"), ("/v1/providers/a.b-c_d/refresh", .refresh, "POST"),
     ])
     func `the admin listener answers operators`(path: String, route: Route, method: String) {
-        #expect(Route.admin(RequestHead(.GET, path).path) == route)
+        #expect(Route.admin(RequestHead(.get, path).path) == route)
         #expect(route.method.rawValue == method)
     }
 
     @Test(arguments: ["/metrics", "/v1/providers", "/v1/providers/apple/refresh"])
     func `what is an operator's is not on the service listener`(path: String) {
-        #expect(Route.service(RequestHead(.GET, path).path) == .unknown)
+        #expect(Route.service(RequestHead(.get, path).path) == .unknown)
     }
 
     @Test(arguments: ["/v1/verify", "/v1/verify/batch", "/openapi.yaml"])
     func `what is a backend's is not on the admin listener`(path: String) {
-        #expect(Route.admin(RequestHead(.GET, path).path) == .unknown)
+        #expect(Route.admin(RequestHead(.get, path).path) == .unknown)
     }
 
     @Test(arguments: [
@@ -47,14 +46,14 @@ import Testing
         "x/v1/providers/apple/refresh", "/../metrics", "/livez\u{301}",
     ])
     func `no other path is a route, on either`(path: String) {
-        #expect(Route.service(RequestHead(.GET, path).path) == .unknown)
-        #expect(Route.admin(RequestHead(.GET, path).path) == .unknown)
+        #expect(Route.service(RequestHead(.get, path).path) == .unknown)
+        #expect(Route.admin(RequestHead(.get, path).path) == .unknown)
     }
 
     @Test func `a provider to refresh is named in the path`() {
-        #expect(Route.providerToRefresh(RequestHead(.POST, "/v1/providers/apple/refresh").path) == "apple")
-        #expect(Route.providerToRefresh(RequestHead(.POST, "/v1/providers/%61pple/refresh").path) == "%61pple")
-        #expect(Route.providerToRefresh(RequestHead(.POST, "/v1/providers//refresh").path) == nil)
+        #expect(Route.providerToRefresh(RequestHead(.post, "/v1/providers/apple/refresh").path) == "apple")
+        #expect(Route.providerToRefresh(RequestHead(.post, "/v1/providers/%61pple/refresh").path) == "%61pple")
+        #expect(Route.providerToRefresh(RequestHead(.post, "/v1/providers//refresh").path) == nil)
     }
 
     @Test func `every route has a pattern of its own`() {

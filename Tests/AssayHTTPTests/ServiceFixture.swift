@@ -109,7 +109,7 @@ final class ServiceFixture: Sendable {
         let service = service
         let loop = loop
         return try await loop.flatSubmit {
-            let head = RequestHead(HTTPMethod(rawValue: method), path, headers)
+            let head = RequestHead(RequestMethod(rawValue: method)!, path, headers)
             let responder: any HTTPResponder =
                 toAdmin
                 ? AdminResponder(service.value, scrape: { loop.makeSucceededFuture(Array("metrics\n".utf8)) })

@@ -1,7 +1,7 @@
 internal import JOSE
 package import JSON
 
-package func base64URL(_ octets: some Collection<UInt8>) -> String { text(Base64URL.encode(octets)) }
+package func base64URL(_ octets: some Collection<UInt8>) -> String { text(Base64URL.encode(Array(octets))) }
 
 package func base64URL(_ text: String) -> String { base64URL(Array(text.utf8)) }
 

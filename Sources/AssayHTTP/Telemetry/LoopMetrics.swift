@@ -1,34 +1,34 @@
 /// What one event loop counts. Plain variables of that loop; they are summed up when somebody asks.
 struct LoopMetrics: Sendable {
     /// Verdicts by provider, `nil` where none was found, and code; `ok` where the token verified.
-    private(set) var verifications: [VerdictLabel: Int] = [:]
+    private(set) var verifications = Tally<VerdictLabel>()
     /// Answers by route and status.
-    private(set) var requests: [Answer: Int] = [:]
+    private(set) var requests = Tally<Answer>()
     /// Durations of `POST /v1/verify`.
     private(set) var verifyDurations = Histogram()
 
-    struct VerdictLabel: Hashable {
+    struct VerdictLabel: Equatable {
         let provider: Int?
         let code: String
     }
 
-    struct Answer: Hashable {
+    struct Answer: Equatable {
         let route: Route
         let status: UInt
     }
 
     mutating func countVerification(provider: Int?, code: String) {
-        verifications[VerdictLabel(provider: provider, code: code), default: 0] += 1
+        verifications.count(VerdictLabel(provider: provider, code: code))
     }
 
     mutating func countRequest(_ route: Route, status: UInt, microseconds: Int64) {
-        requests[Answer(route: route, status: status), default: 0] += 1
+        requests.count(Answer(route: route, status: status))
         if route == .verify { verifyDurations.record(microseconds: microseconds) }
     }
 
     mutating func add(_ other: LoopMetrics) {
-        verifications.merge(other.verifications, uniquingKeysWith: +)
-        requests.merge(other.requests, uniquingKeysWith: +)
+        verifications.add(other.verifications)
+        requests.add(other.requests)
         verifyDurations.add(other.verifyDurations)
     }
 }

@@ -7,7 +7,7 @@ internal import NIOCore
 /// Lines are gathered and handed on ten times a second: a system call for each request would cost more than the request.
 final class RequestLog {
     private let sink: LogSink
-    private var lines: [UInt8] = []
+    private var lines = JSONWriter(reservingCapacity: 2 * flushSize)
     /// The time as text, made anew once a millisecond at most.
     private var timestamp = (unixMilliseconds: Int64(0), text: "")
     private static let flushSize = 32 * 1024
@@ -25,26 +25,25 @@ final class RequestLog {
     ) {
         let now = SystemClocks.unixMilliseconds()
         if now != timestamp.unixMilliseconds { timestamp = (now, Timestamp.text(unixMilliseconds: now)) }
-        var json = JSONWriter(reservingCapacity: 256)
-        json.beginObject()
-        json.member("time", timestamp.text)
-        json.member("level", "info")
-        json.member("message", "request")
-        json.member("request_id", requestID)
-        json.member("route", String(describing: route))
-        json.member("status", Int64(status))
-        json.member("code", code)
-        json.member("provider", provider)
-        json.member("duration_us", microseconds)
-        json.endObject()
-        lines += json.bytes
-        lines.append(UInt8(ascii: "\n"))
+        lines.beginObject()
+        lines.member("time", timestamp.text)
+        lines.member("level", "info")
+        lines.member("message", "request")
+        lines.member("request_id", requestID)
+        lines.name("route")
+        lines.value(route)
+        lines.member("status", Int64(status))
+        lines.member("code", code)
+        lines.member("provider", provider)
+        lines.member("duration_us", microseconds)
+        lines.endObject()
+        lines.endLine()
         if lines.count >= Self.flushSize { flush() }
     }
 
     func flush() {
-        guard !lines.isEmpty else { return }
-        sink.write(lines)
-        lines.removeAll(keepingCapacity: true)
+        guard lines.count > 0 else { return }
+        sink.write(lines.bytes)
+        lines.removeAll()
     }
 }

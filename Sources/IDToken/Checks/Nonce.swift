@@ -20,21 +20,21 @@ func checkNonce(
         return nil
     }
     guard let claimed else { throw .nonceMissing }
-    let raw = Array(expected.utf8)
-    for match in rule.accepted {
-        let wanted = try claim(for: raw, match, checker)
-        if constantTimeEquals(wanted.span, claimed.span) { return match }
+    for match in rule.accepted where try isClaim(claimed.span, for: expected.utf8.span, match, checker) {
+        return match
     }
     throw .nonceMismatch
 }
 
-/// What the `nonce` claim is for a raw nonce.
-private func claim(
-    for raw: [UInt8], _ match: NonceMatch, _ checker: SignatureChecker
-) throws(Rejection) -> [UInt8] {
+/// Whether a `nonce` claim is what it has to be for a raw nonce.
+private func isClaim(
+    _ claimed: Span<UInt8>, for raw: Span<UInt8>, _ match: NonceMatch, _ checker: SignatureChecker
+) throws(Rejection) -> Bool {
     switch match {
-    case .plain: raw
-    case .sha256Hex: hexadecimal(try checker.hash(raw, with: .sha256))
-    case .sha256Base64URL: Base64URL.encode(try checker.hash(raw, with: .sha256))
+    case .plain: constantTimeEquals(raw, claimed)
+    case .sha256Hex:
+        try checker.withHash(of: raw, .sha256) { constantTimeEquals(hexadecimal($0).span, claimed) }
+    case .sha256Base64URL:
+        try checker.withHash(of: raw, .sha256) { constantTimeEquals(Base64URL.encode($0).span, claimed) }
     }
 }

@@ -25,6 +25,7 @@ func checkTokenHashes(
 private func halfHash(
     of value: String, _ jws: VerifiedJWS, _ checker: SignatureChecker, equals claimed: ArraySlice<UInt8>
 ) throws(Rejection) -> Bool {
-    let hash = try checker.hash(Array(value.utf8), with: jws.tokenHash)
-    return constantTimeEquals(Base64URL.encode(hash.prefix(hash.count / 2)).span, claimed.span)
+    try checker.withHash(of: value.utf8.span, jws.tokenHash) { hash in
+        constantTimeEquals(Base64URL.encode(hash.extracting(..<(hash.count / 2))).span, claimed.span)
+    }
 }
