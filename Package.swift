@@ -97,6 +97,17 @@ let package = Package(
             resources: [.embedInCode("openapi.yaml")],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "micro",
+            dependencies: [
+                "AssayHTTP", "Clocks", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL",
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+            ] + nio,
+            path: "Benchmarks/micro",
+            exclude: ["figures.json", "make_fixtures.py", "measure.py", "openssl_patterns.c"],
+            resources: [.embedInCode("fixtures.json")],
+            swiftSettings: settings
+        ),
         .target(
             name: "TestSupport", dependencies: ["OpenSSL", "JSON", "JOSE"], path: "Tests/TestSupport",
             swiftSettings: settings),

@@ -1,4 +1,5 @@
 """Builds what of the benchmark is not Python."""
+
 import functools
 import os
 import pathlib
@@ -7,11 +8,11 @@ import subprocess
 from processes import Unavailable
 
 HERE = pathlib.Path(__file__).parent
-PEERS = HERE.parent / "peers"
+PEER_SOURCES = HERE.parent / "peers"
 
 
 class Builder:
-    """Each thing is built when first asked for; what can't be built is unavailable, and the compiler's words say why."""
+    """Each thing is built when first asked for; what can't be built is unavailable, for what the compiler says."""
 
     def __init__(self, directory: pathlib.Path):
         self.directory = directory.resolve()
@@ -20,8 +21,13 @@ class Builder:
     def _run(self, command: list, directory: pathlib.Path, **environment: str) -> None:
         try:
             run = subprocess.run(
-                list(map(str, command)), cwd=directory, env={**os.environ, **environment}, text=True,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                list(map(str, command)),
+                cwd=directory,
+                env={**os.environ, **environment},
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
         except OSError as error:
             raise Unavailable(f"{command[0]}: {error.strerror}") from error
         if run.returncode:
@@ -38,13 +44,20 @@ class Builder:
         """With the libraries that Debian packages, in their GOPATH."""
         program = self.directory / name
         self._run(
-            ["go", "build", "-o", program, "main.go"], PEERS / name, GO111MODULE="off", GOPATH="/usr/share/gocode",
-            GOCACHE=str(self.directory / "go-cache"), GOFLAGS="")
+            ["go", "build", "-o", program, "main.go"],
+            PEER_SOURCES / name,
+            GO111MODULE="off",
+            GOPATH="/usr/share/gocode",
+            GOCACHE=str(self.directory / "go-cache"),
+            GOFLAGS="",
+        )
         return program
 
     @functools.cache
     def swift(self, name: str) -> pathlib.Path:
         scratch = self.directory / "swift"
         self._run(
-            ["swift", "build", "-c", "release", "-j", "2", "--product", name, "--scratch-path", scratch], PEERS / "swift")
+            ["swift", "build", "-c", "release", "-j", "2", "--product", name, "--scratch-path", scratch],
+            PEER_SOURCES / "swift",
+        )
         return scratch / "release" / name

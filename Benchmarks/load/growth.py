@@ -1,14 +1,15 @@
 """How cost grows with providers, keys, the length of tokens, and connections."""
+
 import contextlib
+import resource
 import secrets
-import time
 
 import mint
+import paced
 import pools
 import wrk
 from keyserver import KeyServer
-from measure import Bench, Series, bare, interleave, loaded
-from pools import Pool
+from measure import Bench, Contender, Series, bare, interleave, loaded
 from report import Section
 from service import NETWORK, Assay, apple, settings
 
@@ -20,26 +21,30 @@ NOISE = 1.15
 """A cost that is at most so many times the first is called flat."""
 
 
-def measure(bench: Bench) -> Section:
-    section = Section("How cost grows")
-    section.text("CPU time a request, RS256, in one interleaved run for each table. *Flat* is what costs at most "
-                 f"{NOISE:g} times the first row, which is about the noise of a shared machine.")
+def measure(bench: Bench, section: Section) -> None:
+    section.text(
+        f"CPU time a request, RS256, in one interleaved run for each table. *Flat* is what costs at most {NOISE:g} "
+        "times the first row, which is about the noise of a shared machine."
+    )
     for table in (_providers, _keys, _tokens, _connections):
         table(bench, section)
-    return section
 
 
-def _table(section: Section, title: str, series: dict[str, Series], head: str, **more: list[str]) -> None:
-    names = list(series)
-    first = series[names[0]]
-    section.text(f"### {title}")
+def _table(section: Section, head: str, series: dict[str, Series], more: dict[str, list[str]]) -> None:
+    """Each row beside the first; `more` are further columns."""
+    first = next(iter(series.values()))
     rows = []
-    for index, name in enumerate(names):
-        ratio = series[name].ratio(first)
-        rows.append([name, f"{series[name].median():.1f}", f"{ratio:.2f}", "" if name == names[0] else
-                     "flat" if ratio <= NOISE else f"+{series[name].median() - first.median():.1f} µs",
-                     *(column[index] for column in more.values())])
+    for index, (name, found) in enumerate(series.items()):
+        ratio = found.ratio(first)
+        grown = "" if index == 0 else "flat" if ratio <= NOISE else f"+{found.median() - first.median():.1f} µs"
+        rows.append(
+            [name, f"{found.median():.1f}", f"{ratio:.2f}", grown, *(column[index] for column in more.values())]
+        )
     section.table([head, "CPU µs", "× first", "", *more], rows)
+
+
+def _megabytes(services: list[Assay]) -> dict[str, list[str]]:
+    return {"memory MB": [f"{service.resident_bytes() / 1e6:.0f}" for service in services]}
 
 
 def _providers(bench: Bench, section: Section) -> None:
@@ -48,99 +53,105 @@ def _providers(bench: Bench, section: Section) -> None:
     def issuer(index: int) -> str:
         return f"https://issuer-{index}.example"
 
-    def lines(count: int) -> list[str]:
-        found = []
-        for index in range(pools.SIZE):
-            nonce = secrets.token_urlsafe(24)
-            token = key.token(mint.claims(index, nonce, iss=issuer(index % count), nonce=nonce))
-            found.append(pools.body(token, nonce, f"p{index % count}"))
-        return found
+    def line(index: int, count: int) -> str:
+        nonce, provider = secrets.token_urlsafe(24), index % count
+        token = key.token(mint.claims(index, nonce, iss=issuer(provider)) | {"nonce": nonce})
+        return pools.body(token, nonce, f"p{provider}")
 
-    contenders, memory = {}, []
+    def provider(index: int, keys: KeyServer) -> dict:
+        return {
+            "id": f"p{index}",
+            "issuer": issuer(index),
+            "audiences": [mint.AUDIENCE],
+            "algorithms": ["RS256"],
+            "jwks_uri": f"{keys.url}/{index}",
+            "network": NETWORK,
+        }
+
+    section.text("### Providers")
+    services, contenders = [], {}
     with contextlib.ExitStack() as stack:
         keys = stack.enter_context(KeyServer([key.jwk]))
         for count in PROVIDERS:
             bench.say(f"growth: {count} providers")
-            service = Assay(bench.assay, bench.directory, settings([
-                {"id": f"p{index}", "issuer": issuer(index), "audiences": [mint.AUDIENCE], "algorithms": ["RS256"],
-                 "jwks_uri": f"{keys.url}/{index}", "network": NETWORK} for index in range(count)]))
-            stack.callback(service.stop)
-            pool = made.add(f"providers-{count}", lambda: lines(count))
+            content = settings([provider(index, keys) for index in range(count)])
+            service = stack.enter_context(Assay(bench.assay, bench.directory, content))
+            lines = [line(index, count) for index in range(pools.SIZE)]
+            pool = made.add(f"providers-{count}", lambda lines=lines: lines)
             pools.check(service.port, pool)
-            memory.append(service)
-            contenders[str(count)] = loaded(service, service.port, pool)
+            services.append(service)
+            contenders[f"{count:,}"] = loaded(service, service.port, pool)
         series = interleave(bench, contenders, "providers")
-        resident = [f"{service.resident_bytes() / 1e6:.0f}" for service in memory]
-    _table(section, "Providers", series, "providers, asked in turn", **{"memory MB": resident})
+        _table(section, "providers, asked in turn", series, _megabytes(services))
 
 
 def _keys(bench: Bench, section: Section) -> None:
     made, key = bench.pools, bench.pools.keys["RS256"]
     bench.say("growth: makes keys")
     others = mint.public_rsa_keys(max(KEYS) - 1)
-    contenders, memory = {}, []
+    section.text("### Keys in a set")
+    services, contenders = [], {}
     with contextlib.ExitStack() as stack:
         for count in KEYS:
             file = bench.directory / f"jwks-{count}.json"
             # The key in use is the last: whoever looks for it one by one sees all others first.
-            file.write_bytes(mint.compact({"keys": [*others[:count - 1], key.jwk]}))
-            service = Assay(bench.assay, bench.directory, settings([apple(jwks_file=str(file))]))
-            stack.callback(service.stop)
+            file.write_bytes(mint.compact({"keys": [*others[: count - 1], key.jwk]}))
+            content = settings([apple(jwks_file=str(file))])
+            service = stack.enter_context(Assay(bench.assay, bench.directory, content))
             pools.check(service.port, made.good("RS256"))
-            memory.append(service)
-            contenders[str(count)] = loaded(service, service.port, made.good("RS256"))
+            services.append(service)
+            contenders[f"{count:,}"] = loaded(service, service.port, made.good("RS256"))
         series = interleave(bench, contenders, "keys")
-        resident = [f"{service.resident_bytes() / 1e6:.0f}" for service in memory]
-    _table(section, "Keys in a set", series, "keys of the provider, the last in use", **{"memory MB": resident})
+        _table(section, "keys of the provider, the last in use", series, _megabytes(services))
 
 
 def _tokens(bench: Bench, section: Section) -> None:
     made, key = bench.pools, bench.pools.keys["RS256"]
-    contenders, labels = {}, []
-    with contextlib.ExitStack() as stack:
-        service = Assay(bench.assay, bench.directory, settings([apple(jwks_file=str(made.key_set))]))
-        stack.callback(service.stop)
+    section.text("### Length of a token")
+    contenders: dict[str, Contender] = {}
+    floors: dict[str, Contender] = {}
+    with Assay(bench.assay, bench.directory, settings([apple(jwks_file=str(made.key_set))])) as service:
         for length in TOKEN_LENGTHS:
-            tokens = made.add(f"length-{length}.tokens", lambda: [
-                key.token(mint.short_claims(index, length)) for index in range(pools.SIZE)], is_bearer=True)
-            pool = made.add(f"length-{length}", lambda: [pools.body(token) for token in tokens.lines(pools.SIZE)])
+            tokens = [key.token(mint.short_claims(index, length)) for index in range(pools.SIZE)]
+            alone = made.add(f"length-{length}.tokens", lambda tokens=tokens: tokens, is_bearer=True)
+            pool = made.add(f"length-{length}", lambda tokens=tokens: map(pools.body, tokens))
             pools.check(service.port, pool)
-            label = f"{len(tokens.lines(1)[0]) / 1024:.1f} KiB"
-            labels.append(label)
-            contenders[label] = loaded(service, service.port, pool)
-            contenders[f"{label}, bare check"] = bare(bench, "RS256", tokens)
-        series = interleave(bench, contenders, "tokens")
-    floors = [series[f"{label}, bare check"] for label in labels]
-    _table(section, "Length of a token", {label: series[label] for label in labels}, "token, without nonce", **{
-        "bare check µs": [f"{floor.median():.1f}" for floor in floors],
-        "× bare check": [f"{series[label].ratio(floor):.2f}" for label, floor in zip(labels, floors)]})
+            name = f"{len(tokens[0]) / 1024:.1f} KiB"
+            contenders[name] = loaded(service, service.port, pool)
+            floors[f"{name}, bare"] = bare(bench, "RS256", alone)
+        series = interleave(bench, contenders | floors, "tokens")
+    ours = {name: series[name] for name in contenders}
+    bases = [series[name] for name in floors]
+    columns = {
+        "bare check µs": [f"{base.median():.1f}" for base in bases],
+        "× bare check": [f"{found.ratio(base):.2f}" for found, base in zip(ours.values(), bases, strict=True)],
+    }
+    _table(section, "token, without nonce", ours, columns)
 
 
 def _connections(bench: Bench, section: Section) -> None:
     pool = bench.pools.good("RS256")
-    with contextlib.ExitStack() as stack:
-        service = Assay(bench.assay, bench.directory, settings([apple(jwks_file=str(bench.pools.key_set))]))
-        stack.callback(service.stop)
+    # The service needs some descriptors for itself.
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 500
+    section.text(
+        "### Connections",
+        "Over each connection one request after the other; all connections stand before the first.",
+    )
+    with Assay(bench.assay, bench.directory, settings([apple(jwks_file=str(bench.pools.key_set))])) as service:
 
-        def window(count: int):
-            return lambda seconds: _while_connected(service, pool, seconds, count)
+        def over(count: int) -> Contender:
+            def run(seconds: float) -> wrk.Figures:
+                found = paced.run(bench, service, service.port, pool, 0, seconds, count)
+                return wrk.Figures(int(found["requests"]), found["rate"], found["cpu"], found["p50"], found["p99"])
 
-        series = interleave(bench, {f"{count:,}": window(count) for count in CONNECTIONS}, "connections")
-    _table(section, "Connections", series, "connections, all busy", **{
-        "requests/s": [f"{found.median('rate'):,.0f}" for found in series.values()]})
+            return run
 
-
-def _while_connected(service: Assay, pool: Pool, seconds: float, count: int) -> wrk.Figures:
-    """Of a time in which all connections stand, so that what it takes to make them does not count."""
-    with wrk.running(service.port, pool, seconds + (3 if count < 1000 else 10), count):
-        deadline = time.monotonic() + 9
-        while service.metric("assay_connections") < count:
-            if time.monotonic() > deadline:
-                raise RuntimeError(f"the service does not get {count} connections")
-            time.sleep(0.1)
-        time.sleep(0.5)
-        began, cpu, requests = time.monotonic(), service.cpu_seconds(), service.metric("assay_http_requests_total")
-        time.sleep(seconds)
-        took = time.monotonic() - began
-        cpu, requests = service.cpu_seconds() - cpu, service.metric("assay_http_requests_total") - requests
-    return wrk.Figures(int(requests), requests / took, cpu / requests * 1e6, 0, 0)
+        contenders = {f"{count:,}": over(count) for count in CONNECTIONS if count <= most}
+        series = interleave(bench, contenders, "connections")
+    columns = {
+        head: [f"{found.median(name):{form}}" for found in series.values()]
+        for head, name, form in (("requests/s", "rate", ",.0f"), ("p50 ms", "p50", ".2f"), ("p99 ms", "p99", ".2f"))
+    }
+    _table(section, "connections, all busy", series, columns)
+    if most < max(CONNECTIONS):
+        section.text(f"Not measured: more than {most:,} connections, for which file descriptors are missing here.")

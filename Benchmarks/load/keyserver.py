@@ -1,4 +1,5 @@
 """A provider's key server on loopback."""
+
 import http.server
 import threading
 
@@ -6,8 +7,8 @@ import mint
 
 
 class KeyServer:
-    """Serves the same JWK Set under every path, and each time a key more or less, so that no fetch leaves things as they
-    were."""
+    """Serves a JWK Set under every path; if it `changes`, each time with a key more or less, so that no fetch leaves
+    things as they were."""
 
     def __init__(self, keys: list[dict], changes: bool = False):
         extra = mint.Key("ES256", "now-and-then").jwk

@@ -1,11 +1,12 @@
 """Measures the service and its peers side by side; writes RESULTS.md and load.svg.
 
-usage: main.py ASSAY [--only PART,…] [--peers NAME,…] [--rounds N] [--seconds S] [--latency-seconds S] [--requests N]
-                     [--quick] [--out DIR] [--build DIR] [--venv DIR]
+usage: main.py ASSAY [--only PART,…] [--peers NAME,…] [--rounds N] [--seconds S] [--latency-seconds S]
+                     [--requests N] [--quick] [--out DIR] [--build DIR] [--venv DIR]
 
-Ends with 1 if a part failed. A peer that can't be measured is named in the report and fails nothing, nor does a target that
-is missed.
+Ends with 1 if a part failed. A peer that can't be measured is named in the report and fails nothing, nor does a target
+that is missed.
 """
+
 import argparse
 import pathlib
 import shlex
@@ -18,26 +19,27 @@ import cores
 import growth
 import latency
 import memory
+import peers
 import picture
 import report
 import scenarios
 import side_by_side
 import startup
 from build import Builder
+from machine import Machine
 from measure import Bench
-from peers import PEERS_KNOWN
 from pools import Pools
 from processes import raise_descriptor_limit
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARTS = {
-    "peers": side_by_side.measure,
-    "requests": scenarios.measure,
-    "cores": cores.measure,
-    "latency": latency.measure,
-    "memory": memory.measure,
-    "start": startup.measure,
-    "growth": growth.measure,
+    "peers": ("Side by side", side_by_side.measure),
+    "requests": ("Other requests", scenarios.measure),
+    "cores": ("Two cores against one", cores.measure),
+    "latency": ("Latency", latency.measure),
+    "memory": ("Memory", memory.measure),
+    "start": ("Start", startup.measure),
+    "growth": ("How cost grows", growth.measure),
 }
 
 
@@ -47,27 +49,42 @@ def chosen(known: list[str]):
         if unknown := [name for name in found if name not in known]:
             raise argparse.ArgumentTypeError(f"unknown: {', '.join(unknown)}; known: {', '.join(known)}")
         return found
+
     return names
 
 
 def arguments() -> argparse.Namespace:
-    names = [peer.name for peer in PEERS_KNOWN]
+    names = [peer.name for peer in peers.ALL]
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("assay", type=pathlib.Path, help="the service's binary, a release build")
-    parser.add_argument("--only", type=chosen(list(PARTS)), default=list(PARTS), metavar="PART,…",
-                        help=f"parts to measure: {', '.join(PARTS)}")
-    parser.add_argument("--peers", type=chosen(names), default=names, metavar="NAME,…",
-                        help=f"peers to measure: {', '.join(names)}")
+    parser.add_argument(
+        "--only",
+        type=chosen(list(PARTS)),
+        default=list(PARTS),
+        metavar="PART,…",
+        help=f"parts to measure: {', '.join(PARTS)}",
+    )
+    parser.add_argument(
+        "--peers", type=chosen(names), default=names, metavar="NAME,…", help=f"peers to measure: {', '.join(names)}"
+    )
     parser.add_argument("--rounds", type=int, help="of each measurement (5)")
     parser.add_argument("--seconds", type=float, help="of each round (3)")
     parser.add_argument("--latency-seconds", type=float, help="of each round of latency (20)")
     parser.add_argument("--requests", type=int, help="of the long load (10 million)")
     parser.add_argument("--quick", action="store_true", help="one short round of everything, to see that it works")
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "Benchmarks", help="where the results go")
+    parser.add_argument(
+        "--out",
+        type=pathlib.Path,
+        help="where the results go: Benchmarks for a whole run, the folder of --build for a partial or quick one",
+    )
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / ".build-peers", help="where peers are built")
-    parser.add_argument("--venv", type=pathlib.Path, default=ROOT / ".venv-bench", help="Python environment of the peers")
+    parser.add_argument(
+        "--venv", type=pathlib.Path, default=ROOT / ".venv-bench", help="Python environment of the peers"
+    )
     options = parser.parse_args()
     rounds, seconds, latency_seconds, requests = (1, 1, 3, 100_000) if options.quick else (5, 3, 20, 10_000_000)
+    is_whole = not options.quick and len(options.only) == len(PARTS) and len(options.peers) == len(names)
+    options.out = options.out or (ROOT / "Benchmarks" if is_whole else options.build)
     options.rounds = options.rounds or rounds
     options.seconds = options.seconds or seconds
     options.latency_seconds = options.latency_seconds or latency_seconds
@@ -89,16 +106,28 @@ def main() -> int:
         directory = pathlib.Path(name)
         directory.chmod(0o755)  # Apache's workers are not who started them.
         bench = Bench(
-            assay=options.assay.resolve(), builder=Builder(options.build), pools=Pools(directory),
-            venv=options.venv.absolute(), rounds=options.rounds, seconds=options.seconds,
-            latency_seconds=options.latency_seconds, requests=options.requests, is_quick=options.quick,
-            peers=options.peers, say=say)
+            assay=options.assay.resolve(),
+            builder=Builder(options.build),
+            pools=Pools(directory),
+            venv=options.venv.absolute(),
+            machine=Machine(),
+            rounds=options.rounds,
+            seconds=options.seconds,
+            latency_seconds=options.latency_seconds,
+            requests=options.requests,
+            is_quick=options.quick,
+            peers=options.peers,
+            say=say,
+        )
         for part in options.only:
+            title, measure = PARTS[part]
+            sections[part] = report.Section(title)
             try:
-                sections[part] = PARTS[part](bench)
+                measure(bench, sections[part])
             except Exception as error:  # One part that fails must not cost the results of the others.
                 traceback.print_exc()
                 failures[part] = f"{type(error).__name__}: {error}"
+                sections[part].text(f"**Failed**: {failures[part]}")
 
     bars = {algorithm: found for section in sections.values() for algorithm, found in section.bars.items()}
     floors = {algorithm: floor for section in sections.values() for algorithm, floor in section.floors.items()}
@@ -106,8 +135,8 @@ def main() -> int:
     command = f"scripts/bench {shlex.join(sys.argv[2:])}".strip()
     say("writes the results")
     options.out.mkdir(parents=True, exist_ok=True)
-    head = report.circumstances(options.assay, command, options, versions)
-    text = report.page(sections, failures, head, bool(bars))
+    head = report.circumstances(options.assay, command, options, bench.machine.describe(), versions)
+    text = report.page(sections, failures, bench.machine.warning(), head, bool(bars))
     (options.out / "RESULTS.md").write_text(text)
     if bars:
         (options.out / "load.svg").write_text(picture.draw(bars, floors))

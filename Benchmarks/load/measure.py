@@ -1,4 +1,5 @@
 """Rounds that go through all contenders in turn, so that what the machine does to one it does to the others."""
+
 import dataclasses
 import pathlib
 import statistics
@@ -7,6 +8,7 @@ from collections.abc import Callable
 
 import wrk
 from build import Builder
+from machine import Machine
 from pools import Pool, Pools
 from processes import Process, Unavailable
 
@@ -19,6 +21,7 @@ class Bench:
     builder: Builder
     pools: Pools
     venv: pathlib.Path
+    machine: Machine
     rounds: int
     seconds: float
     latency_seconds: float
@@ -67,27 +70,27 @@ class Series:
 def interleave(
     bench: Bench, contenders: dict[str, Contender], what: str, dropped: dict[str, str] | None = None
 ) -> dict[str, Series]:
-    """Every other round goes the other way round. The first, short one is for warming up and not counted. A contender that
-    turns out to be unavailable is left out, and why is noted in `dropped`."""
+    """Every other round goes the other way round. The first, short one is for warming up and not counted. A contender
+    that turns out to be unavailable is left out, and why is noted in `dropped`."""
     series = {name: Series() for name in contenders}
     for index in range(bench.rounds + 1):
         bench.say(f"{what}: round {index} of {bench.rounds}" if index else f"{what}: warming up")
         for name in list(series) if index % 2 else list(reversed(series)):
             try:
-                figures = contenders[name](bench.seconds if index else 1)
+                if index:
+                    series[name].rounds.append(bench.machine.quietest(lambda: contenders[name](bench.seconds)))
+                else:
+                    contenders[name](1)
             except Unavailable as reason:
                 if dropped is None:
                     raise
                 dropped[name] = str(reason)
                 del series[name]
-                continue
-            if index:
-                series[name].rounds.append(figures)
     return series
 
 
 BATCH_CONNECTIONS = 8
-"""What is under way when the time is up has cost CPU time and isn't counted: of batches, 64 at once would be too much."""
+"""What is under way when the time is up has cost CPU time and isn't counted: 64 batches at once would be too much."""
 
 
 def loaded(server: Process, port: int, pool: Pool) -> Contender:

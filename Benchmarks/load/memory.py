@@ -1,4 +1,5 @@
 """Memory: idle, after requests, under a long load, and that of a connection."""
+
 import contextlib
 import http.client
 import secrets
@@ -19,8 +20,7 @@ WARM_UP = 0.2
 """The share of the long load after which growth counts."""
 
 
-def measure(bench: Bench) -> Section:
-    section = Section("Memory")
+def measure(bench: Bench, section: Section) -> None:
     made = bench.pools
     # Twice as many tokens as the verified-token cache has entries: in turn, none is ever found in it.
     count = 2000 if bench.is_quick else 20000
@@ -28,48 +28,51 @@ def measure(bench: Bench) -> Section:
     pool = made.add("many", lambda: _many(made.keys["RS256"], count))
     with KeyServer([key.jwk for key in made.keys.values()]) as keys:
         content = settings(
-            [apple(jwks_uri=keys.url, network=NETWORK)], log=None, verified_token_cache=None, limits=None)
-        with contextlib.closing(_Started(bench, content)) as service:
+            [apple(jwks_uri=keys.url, network=NETWORK)], log=None, verified_token_cache=None, limits=None
+        )
+        with Assay(bench.assay, bench.directory, content) as service:
             time.sleep(2)
             idle = service.resident_bytes()
             pools.check(service.port, pool)
             _first_requests(service, pool)
             first = service.resident_bytes()
             samples = _long_load(bench, service, pool)
-        with contextlib.closing(_Started(bench, content)) as service:
+        with Assay(bench.assay, bench.directory, content) as service:
             _first_requests(service, pool)
             silent, used = _connections(bench, service, pool)
     start = next(sample for sample in samples if sample[0] >= WARM_UP * samples[-1][0] or sample is samples[-2])
     (asked, before), (total, after) = start, samples[-1]
     growth = (after - before) / MEGABYTE / ((total - asked) / 1e6)
     section.text(
-        f"Resident memory of the process, with default settings: verified-token cache and request log on. {count:,} distinct "
-        "RS256 tokens in turn" + (", twice what the cache holds, so that none is found in it." if not bench.is_quick else "."))
-    section.table(["", "MB"], [
-        ["idle, keys fetched, no request yet", f"{idle / MEGABYTE:.1f}"],
-        ["after the first 1000 requests", f"{first / MEGABYTE:.1f}"],
-        *([f"after {requests / 1e6:.2f} million requests", f"{resident / MEGABYTE:.1f}"]
-          for requests, resident in _thinned(samples)),
-        ["growth per million requests after warm-up", f"{growth:.3f}"],
-    ])
+        f"Resident memory of the process, with default settings: verified-token cache and request log on. {count:,} "
+        "distinct RS256 tokens in turn"
+        + (", twice what the cache holds, so that none is found in it." if not bench.is_quick else ".")
+    )
+    section.table(
+        ["", "MB"],
+        [
+            ["idle, keys fetched, no request yet", f"{idle / MEGABYTE:.1f}"],
+            ["after the first 1000 requests", f"{first / MEGABYTE:.1f}"],
+            *(
+                [f"after {requests / 1e6:.2f} million requests", f"{resident / MEGABYTE:.1f}"]
+                for requests, resident in _thinned(samples)
+            ),
+            ["growth per million requests after warm-up", f"{growth:.3f}"],
+        ],
+    )
     section.text(
-        f"Warm-up is the first {asked / 1e6:.2f} million requests. A connection takes {silent:,.0f} bytes while it is silent, and "
-        f"{used:,.0f} when it idles after a request: {CONNECTIONS} at once, without what the kernel keeps for them.")
+        f"Warm-up is the first {asked / 1e6:.2f} million requests. A connection takes {silent:,.0f} bytes while it "
+        f"is silent, and {used:,.0f} when it idles after a request: {CONNECTIONS} at once, without what the kernel "
+        "keeps for them."
+    )
     section.figures |= {"idle": idle / MEGABYTE, "growth": growth}
-    return section
-
-
-class _Started(Assay):
-    def __init__(self, bench: Bench, content: dict):
-        super().__init__(bench.assay, bench.directory, content)
-
-    close = Assay.stop
 
 
 def _many(key: mint.Key, count: int) -> list[str]:
     def line(index: int) -> str:
         nonce = secrets.token_urlsafe(24)
         return pools.body(key.token(mint.claims(index, nonce)), nonce)
+
     return [line(index) for index in range(count)]
 
 
@@ -102,8 +105,10 @@ def _connections(bench: Bench, service: Assay, pool: pools.Pool) -> tuple[float,
     """Bytes a connection, before its first request and after it."""
     bench.say(f"memory: {CONNECTIONS} connections")
     body = pool.lines(1)[0].encode()
-    request = (b"POST /v1/verify HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-               % len(body)) + body
+    request = (
+        b"POST /v1/verify HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+        % len(body)
+    ) + body
     with contextlib.ExitStack() as stack:
         before = service.resident_bytes()
         opened = []

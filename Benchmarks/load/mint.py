@@ -1,4 +1,5 @@
 """Keys and Apple-like ID Tokens."""
+
 import base64
 import hashlib
 import json
@@ -39,13 +40,21 @@ class Key:
         numbers = self._key.public_key().public_numbers()
         if self.algorithm == "RS256":
             return rsa_jwk(self.key_id, numbers.n, numbers.e)
-        return {"kty": "EC", "kid": self.key_id, "use": "sig", "alg": self.algorithm, "crv": "P-256",
-                "x": _number(numbers.x, 32), "y": _number(numbers.y, 32)}
+        return {
+            "kty": "EC",
+            "kid": self.key_id,
+            "use": "sig",
+            "alg": self.algorithm,
+            "crv": "P-256",
+            "x": _number(numbers.x, 32),
+            "y": _number(numbers.y, 32),
+        }
 
     @property
     def pem(self) -> bytes:
         return self._key.public_key().public_bytes(
-            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
 
     def sign(self, message: bytes) -> bytes:
         if self.algorithm == "RS256":
@@ -60,8 +69,14 @@ class Key:
 
 
 def rsa_jwk(key_id: str, modulus: int, exponent: int = 65537) -> dict:
-    return {"kty": "RSA", "kid": key_id, "use": "sig", "alg": "RS256",
-            "n": _number(modulus, MODULUS_BYTES), "e": _number(exponent, 3)}
+    return {
+        "kty": "RSA",
+        "kid": key_id,
+        "use": "sig",
+        "alg": "RS256",
+        "n": _number(modulus, MODULUS_BYTES),
+        "e": _number(exponent, 3),
+    }
 
 
 def public_rsa_keys(count: int) -> list[dict]:
@@ -80,11 +95,19 @@ def claims(index: int, nonce: str, **changes) -> dict:
     """The claims of a sign-in with Apple; the nonce is in the token as its SHA-256."""
     now = int(time.time())
     return {
-        "iss": ISSUER, "aud": AUDIENCE, "exp": now + 300 * 86400, "iat": now - 5,
+        "iss": ISSUER,
+        "aud": AUDIENCE,
+        "exp": now + 300 * 86400,
+        "iat": now - 5,
         "sub": f"{index:06d}.{secrets.token_hex(16)}.{index % 10000:04d}",
-        "nonce": hashlib.sha256(nonce.encode()).hexdigest(), "c_hash": secrets.token_urlsafe(16),
-        "email": f"{secrets.token_hex(5)}@privaterelay.appleid.com", "email_verified": "true",
-        "is_private_email": "true", "auth_time": now - 6, "nonce_supported": True, "real_user_status": 2,
+        "nonce": hashlib.sha256(nonce.encode()).hexdigest(),
+        "c_hash": secrets.token_urlsafe(16),
+        "email": f"{secrets.token_hex(5)}@privaterelay.appleid.com",
+        "email_verified": "true",
+        "is_private_email": "true",
+        "auth_time": now - 6,
+        "nonce_supported": True,
+        "real_user_status": 2,
     } | changes
 
 
@@ -95,5 +118,5 @@ def short_claims(index: int, length: int | None = None, **changes) -> dict:
     if length:
         # 46 characters of header, 342 of signature and two dots; three octets of payload are four characters.
         room = (length - 46 - 342 - 2) * 3 // 4 - len(compact(found | {"groups": ""}))
-        found["groups"] = secrets.token_hex(room // 2 + 1)[:max(room, 0)]
+        found["groups"] = secrets.token_hex(room // 2 + 1)[: max(room, 0)]
     return found

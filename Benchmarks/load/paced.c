@@ -1,10 +1,11 @@
-// Requests at a fixed rate, whether or not the service keeps up: latency as a caller sees it who does not wait for others.
+// Requests at a fixed rate, whether or not the service keeps up: latency as a caller sees it who waits for no other.
 //
 // usage: paced PORT POOL RATE SECONDS CONNECTIONS
-// POOL has a body on each line, posted to /v1/verify in turn. Each connection has a timetable; a request that is due while the
-// one before it is under way is sent once that is answered, and its latency counts from when it was due. Prints JSON: counts,
-// latencies in milliseconds, and how late this program itself was to send what was due, which tells the machine's pauses from
-// the service's.
+// POOL has a body on each line, posted to /v1/verify in turn. Each connection has a timetable; a request that is due
+// while the one before it is under way is sent once that is answered, and its latency counts from when it was due. With
+// a rate of 0, each connection asks again as soon as it is answered. Says `connected` when all connections stand, and
+// begins half a second later. At the end, JSON: counts, latencies in milliseconds, and how late this program itself was
+// to send what was due, which tells the machine's pauses from the service's.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +25,7 @@ struct request { char *bytes; size_t length; };
 struct connection {
     int socket;
     int is_waiting;
-    int64_t due;
+    int64_t due;    // at a rate: by the timetable; otherwise when it was sent
     char answer[65536];
     size_t received;
 };
@@ -33,7 +34,7 @@ static struct request *requests;
 static size_t request_count, next_request;
 static float *latencies, *delays;
 static size_t latency_count, delay_count, room;
-static long failures;
+static long answers, failures;
 
 static void fail(const char *what) {
     fprintf(stderr, "paced: %s: %s\n", what, strerror(errno));
@@ -56,7 +57,8 @@ static void read_pool(const char *path, const char *port) {
         line[--length] = 0;
         struct request request;
         int written = asprintf(&request.bytes,
-            "POST /v1/verify HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Type: application/json\r\nContent-Length: %zd\r\n\r\n%s",
+            "POST /v1/verify HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Type: application/json\r\n"
+            "Content-Length: %zd\r\n\r\n%s",
             port, length, line);
         if (written < 0) fail("memory");
         request.length = (size_t)written;
@@ -82,7 +84,8 @@ static int connect_to(const char *port) {
 static void send_next(struct connection *connection, int64_t time, int was_idle) {
     const struct request *request = &requests[next_request++ % request_count];
     if (was_idle && delay_count < room) delays[delay_count++] = (float)(time - connection->due) / 1e6f;
-    if (send(connection->socket, request->bytes, request->length, MSG_NOSIGNAL) != (ssize_t)request->length) fail("send");
+    ssize_t sent = send(connection->socket, request->bytes, request->length, MSG_NOSIGNAL);
+    if (sent != (ssize_t)request->length) fail("send");
     connection->is_waiting = 1;
     connection->received = 0;
 }
@@ -111,13 +114,27 @@ static float quantile(const float *sorted, size_t count, double share) {
     return count ? sorted[(size_t)((double)(count - 1) * share)] : 0;
 }
 
+static void print_results(double took) {
+    qsort(latencies, latency_count, sizeof *latencies, by_size);
+    qsort(delays, delay_count, sizeof *delays, by_size);
+    size_t over = 0;
+    while (over < latency_count && latencies[latency_count - 1 - over] > 20) over++;
+    printf("{\"requests\": %ld, \"failures\": %ld, \"rate\": %.1f, ", answers, failures, (double)answers / took);
+    printf("\"p50\": %.4f, \"p99\": %.4f, \"p999\": %.4f, \"max\": %.4f, ",
+        quantile(latencies, latency_count, 0.5), quantile(latencies, latency_count, 0.99),
+        quantile(latencies, latency_count, 0.999), quantile(latencies, latency_count, 1));
+    printf("\"over_20ms\": %zu, \"own_p99\": %.4f, \"own_max\": %.4f}\n",
+        over, quantile(delays, delay_count, 0.99), quantile(delays, delay_count, 1));
+}
+
 int main(int argc, char **argv) {
     if (argc != 6) return 2;
     double rate = atof(argv[3]), seconds = atof(argv[4]);
     int count = atoi(argv[5]);
-    if (rate <= 0 || seconds <= 0 || count <= 0) return 2;
+    if (rate < 0 || seconds <= 0 || count <= 0) return 2;
+    int has_rate = rate > 0;
     read_pool(argv[2], argv[1]);
-    room = (size_t)(rate * seconds) + (size_t)count;
+    room = has_rate ? (size_t)(rate * seconds) + (size_t)count : 4 << 20;
     latencies = malloc(room * sizeof *latencies);
     delays = malloc(room * sizeof *delays);
     struct connection *connections = calloc((size_t)count, sizeof *connections);
@@ -125,16 +142,20 @@ int main(int argc, char **argv) {
     if (!latencies || !delays || !connections || poll < 0) fail("start");
     prctl(PR_SET_TIMERSLACK, 1000UL);
 
-    int64_t interval = (int64_t)(1e9 * count / rate), start = now() + 100000000, end = start + (int64_t)(seconds * 1e9);
     for (int i = 0; i < count; i++) {
         connections[i].socket = connect_to(argv[1]);
-        connections[i].due = start + interval * i / count;
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = &connections[i]};
         if (epoll_ctl(poll, EPOLL_CTL_ADD, connections[i].socket, &event) != 0) fail("epoll_ctl");
     }
+    puts("connected");
+    fflush(stdout);
+    int64_t interval = has_rate ? (int64_t)(1e9 * count / rate) : 0;
+    int64_t start = now() + 500000000, end = start + (int64_t)(seconds * 1e9);
+    for (int i = 0; i < count; i++) connections[i].due = start + interval * i / count;
     for (int under_way = 0;;) {
         int64_t time = now(), earliest = INT64_MAX;
-        for (int i = 0; i < count; i++) {
+        // Without a rate, connections are looked through until all have begun; from then on each answer sends the next.
+        for (int i = 0; i < count && (has_rate || under_way < count) && time < end; i++) {
             struct connection *connection = &connections[i];
             if (connection->is_waiting || connection->due >= end) continue;
             if (connection->due <= time) {
@@ -148,8 +169,8 @@ int main(int argc, char **argv) {
         if (time > end + 10000000000) fail("answers are missing");
         int64_t pause = earliest == INT64_MAX ? 1000000000 : earliest - time;
         struct timespec timeout = {.tv_sec = pause / 1000000000, .tv_nsec = pause % 1000000000};
-        struct epoll_event events[64];
-        int ready = epoll_pwait2(poll, events, 64, &timeout, NULL);
+        struct epoll_event events[512];
+        int ready = epoll_pwait2(poll, events, 512, &timeout, NULL);
         if (ready < 0 && errno != EINTR) fail("epoll_pwait2");
         for (int i = 0; i < ready; i++) {
             struct connection *connection = events[i].data.ptr;
@@ -157,7 +178,8 @@ int main(int argc, char **argv) {
             time = now();
             if (latency_count < room) latencies[latency_count++] = (float)(time - connection->due) / 1e6f;
             if (strncmp(connection->answer, "HTTP/1.1 200", 12)) failures++;
-            connection->due += interval;
+            answers++;
+            connection->due = has_rate ? connection->due + interval : time;
             connection->is_waiting = 0;
             under_way--;
             if (connection->due <= time && connection->due < end) {
@@ -166,15 +188,6 @@ int main(int argc, char **argv) {
             }
         }
     }
-    double took = (double)(now() - start) / 1e9;
-    qsort(latencies, latency_count, sizeof *latencies, by_size);
-    qsort(delays, delay_count, sizeof *delays, by_size);
-    size_t over = 0;
-    while (over < latency_count && latencies[latency_count - 1 - over] > 20) over++;
-    printf("{\"requests\": %zu, \"failures\": %ld, \"rate\": %.1f, \"p50\": %.4f, \"p99\": %.4f, \"p999\": %.4f, \"max\": %.4f, "
-        "\"over_20ms\": %zu, \"own_p99\": %.4f, \"own_max\": %.4f}\n",
-        latency_count, failures, (double)latency_count / took, quantile(latencies, latency_count, 0.5),
-        quantile(latencies, latency_count, 0.99), quantile(latencies, latency_count, 0.999),
-        quantile(latencies, latency_count, 1), over, quantile(delays, delay_count, 0.99), quantile(delays, delay_count, 1));
+    print_results((double)(now() - start) / 1e9);
     return 0;
 }

@@ -1,5 +1,5 @@
--- The requests of a pool, one after the other. Environment: POOL, a file; POOL_PATH, where its lines are posted as JSON, or
--- nothing if they are tokens for an Authorization header.
+-- The requests of a pool, one after the other. Environment: POOL, a file; POOL_PATH, where its lines are posted as
+-- JSON, or nothing if they are tokens for an Authorization header.
 local thread_count = 0
 
 function setup(thread)

@@ -1,4 +1,5 @@
 """Pools of requests: files that the load generators go through line by line, over and over."""
+
 import dataclasses
 import http.client
 import json
@@ -59,7 +60,7 @@ def body(token: str, nonce: str | None = None, provider: str | None = "apple") -
 
 
 def _altered(text: str, index: int) -> str:
-    return text[:index] + ("A" if text[index] != "A" else "B") + text[index + 1:]
+    return text[:index] + ("A" if text[index] != "A" else "B") + text[index + 1 :]
 
 
 def spoilt_signature(token: str) -> str:
@@ -75,8 +76,10 @@ class Pools:
 
     def __init__(self, directory: pathlib.Path):
         self.directory = directory
-        self.keys = {algorithm: mint.Key(algorithm, key_id)
-                     for algorithm, key_id in (("RS256", "pyaRQpAbnY"), ("ES256", "ES2026key1"))}
+        self.keys = {
+            algorithm: mint.Key(algorithm, key_id)
+            for algorithm, key_id in (("RS256", "pyaRQpAbnY"), ("ES256", "ES2026key1"))
+        }
         self.key_set = directory / "jwks.json"
         self.key_set.write_bytes(mint.compact({"keys": [key.jwk for key in self.keys.values()]}))
         for algorithm, key in self.keys.items():
@@ -89,7 +92,8 @@ class Pools:
         if algorithm not in self._sign_ins:
             nonces = [secrets.token_urlsafe(24) for _ in range(SIZE)]
             self._sign_ins[algorithm] = [
-                (self.keys[algorithm].token(mint.claims(index, nonce)), nonce) for index, nonce in enumerate(nonces)]
+                (self.keys[algorithm].token(mint.claims(index, nonce)), nonce) for index, nonce in enumerate(nonces)
+            ]
         return self._sign_ins[algorithm]
 
     def tokens(self, algorithm: str) -> Pool:
@@ -108,15 +112,21 @@ class Pools:
             items = [body(*pair) for pair in self.sign_ins(algorithm)]
             starts = range(0, len(items), BATCH // 2)
             return ['{"items":[%s]}' % ",".join((items[at:] + items)[:BATCH]) for at in starts]
+
         return self.add(f"{algorithm}.batches", lines, path="/v1/verify/batch", tokens=BATCH)
 
     def refused(self, kind: str) -> Pool:
         """RS256 tokens with one fault each."""
         key = self.keys["RS256"]
         faults = {
-            "expired": ("token_expired", lambda token, index, nonce: key.token(mint.claims(index, nonce, exp=1700000000))),
+            "expired": (
+                "token_expired",
+                lambda token, index, nonce: key.token(mint.claims(index, nonce, exp=1700000000)),
+            ),
             "wrong audience": (
-                "audience_mismatch", lambda token, index, nonce: key.token(mint.claims(index, nonce, aud="com.example.else"))),
+                "audience_mismatch",
+                lambda token, index, nonce: key.token(mint.claims(index, nonce, aud="com.example.else")),
+            ),
             "bad signature": ("signature_invalid", lambda token, index, nonce: spoilt_signature(token)),
             # As long as a good one, and the fault at its end.
             "malformed": ("token_malformed", lambda token, index, nonce: token[:-1] + "*"),
@@ -124,9 +134,12 @@ class Pools:
         code, spoil = faults[kind]
         return self.add(
             f"refused.{kind.replace(' ', '-')}",
-            lambda: [body(spoil(token, index, nonce), nonce)
-                     for index, (token, nonce) in enumerate(self.sign_ins("RS256"))],
-            status=422, code=code)
+            lambda: [
+                body(spoil(token, index, nonce), nonce) for index, (token, nonce) in enumerate(self.sign_ins("RS256"))
+            ],
+            status=422,
+            code=code,
+        )
 
     def add(self, name: str, lines, **kind) -> Pool:
         """A pool under a name; its lines are made when the name is new."""

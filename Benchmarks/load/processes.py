@@ -1,4 +1,5 @@
 """Processes under measurement: started, asked what they have used, ended."""
+
 import os
 import pathlib
 import resource
@@ -20,11 +21,15 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def raise_descriptor_limit() -> int:
-    """As many file descriptors as the system lets this process and its children have."""
+def raise_descriptor_limit() -> None:
+    """As many file descriptors as the system lets this process and its children have, from here on."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return hard
+
+
+def two_cores() -> list[int]:
+    """Those that servers are given, however many there are: all that are compared have two threads or workers."""
+    return sorted(os.sched_getaffinity(0))[:2]
 
 
 def output(*command: str) -> str:
@@ -37,29 +42,26 @@ def output(*command: str) -> str:
 
 
 class Process:
-    """A server and all processes that it starts, in a session of their own."""
+    """A server and all processes that it starts, in a session of their own; on two cores, unless others are given."""
 
-    def __init__(self, command: list[str], *, cores: str | None = None, environment: dict | None = None, **streams):
-        self.command = [*(["taskset", "-c", cores] if cores else []), *map(str, command)]
+    def __init__(self, command: list, *, cores: list[int] | None = None, environment: dict | None = None, **streams):
+        confined = ["taskset", "-c", ",".join(map(str, cores or two_cores()))]
         try:
             self.process = subprocess.Popen(
-                self.command, env={**os.environ, **(environment or {})}, start_new_session=True, **streams)
+                [*confined, *map(str, command)],
+                env={**os.environ, **(environment or {})},
+                start_new_session=True,
+                **streams,
+            )
         except OSError as error:
             raise Unavailable(f"{command[0]}: {error.strerror}") from error
 
     def tree(self) -> list[int]:
-        children: dict[int, list[int]] = {}
-        for entry in os.listdir("/proc"):
-            if entry.isdigit() and (fields := _stat(int(entry))):
-                children.setdefault(int(fields[1]), []).append(int(entry))
-        found = [self.process.pid]
-        for process in found:
-            found += children.get(process, [])
-        return found
+        return tree(self.process.pid)
 
     def cpu_seconds(self) -> float:
-        """User and system time of the whole tree."""
-        return sum(int(fields[11]) + int(fields[12]) for fields in map(_stat, self.tree()) if fields) / TICKS
+        """User and system time of the whole tree, with what processes that have ended used."""
+        return tree_times(self.process.pid)
 
     def resident_bytes(self) -> int:
         """Memory of the whole tree; what several processes share counts in each."""
@@ -67,6 +69,12 @@ class Process:
 
     def is_running(self) -> bool:
         return self.process.poll() is None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.stop()
 
     def stop(self) -> None:
         self.process.terminate()
@@ -80,6 +88,23 @@ class Process:
         except ProcessLookupError:
             pass
         self.process.wait()
+
+
+def tree(process: int) -> list[int]:
+    """A process and all that descend from it."""
+    children: dict[int, list[int]] = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and (fields := _stat(int(entry))):
+            children.setdefault(int(fields[1]), []).append(int(entry))
+    found = [process]
+    for parent in found:
+        found += children.get(parent, [])
+    return found
+
+
+def tree_times(process: int) -> float:
+    """Seconds of CPU time that a process and all that descend from it have used, those that have ended included."""
+    return sum(sum(map(int, fields[11:15])) for fields in map(_stat, tree(process)) if fields) / TICKS
 
 
 def _stat(process: int) -> list[str] | None:

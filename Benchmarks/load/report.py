@@ -1,4 +1,5 @@
 """RESULTS.md: the targets first, then a section for each part."""
+
 import dataclasses
 import datetime
 import os
@@ -58,8 +59,14 @@ class Target:
 
     def is_met(self, value: float) -> bool:
         """Judged by the figure as it is shown."""
-        value = round(value, self.decimals)
-        return value < self.limit if self.relation == "<" else value >= self.limit if self.relation == "≥" else value <= self.limit
+        shown = round(value, self.decimals)
+        match self.relation:
+            case "<":
+                return shown < self.limit
+            case "≥":
+                return shown >= self.limit
+            case _:
+                return shown <= self.limit
 
 
 BARE, GOOD = "× bare check", "× a good token"
@@ -81,10 +88,18 @@ TARGETS = [
     Target("growth", "memory, growth after warm-up, distinct tokens", "≤", 0.1, "MB a million requests"),
     Target("start", "from exec to the first 200, keys from disk", "≤", 50, "ms", 1),
     Target("haproxy", "level with HAProxy jwt_verify, the worse of both algorithms", "≤", 1.05, "× HAProxy"),
-    *(Target(name, f"ahead of {label}, the worse of both algorithms", "<", 1, f"× {label}") for name, label in (
-        ("go-oidc", "Go, go-oidc"), ("golang-jwt", "Go, golang-jwt"), ("node", "Node crypto"),
-        ("uvicorn", "PyJWT, uvicorn"), ("granian", "PyJWT, granian"), ("apache", "Apache mod_oauth2"),
-        ("jwtkit", "jwt-kit, Hummingbird"))),
+    *(
+        Target(name, f"ahead of {label}, the worse of both algorithms", "<", 1, f"× {label}")
+        for name, label in (
+            ("go-oidc", "Go, go-oidc"),
+            ("golang-jwt", "Go, golang-jwt"),
+            ("node", "Node crypto"),
+            ("uvicorn", "PyJWT, uvicorn"),
+            ("granian", "PyJWT, granian"),
+            ("apache", "Apache mod_oauth2"),
+            ("jwtkit", "jwt-kit, Hummingbird"),
+        )
+    ),
 ]
 
 
@@ -93,22 +108,31 @@ def summary(figures: dict[str, float]) -> list[str]:
     for target in TARGETS:
         value = figures.get(target.key)
         verdict = "not measured" if value is None else "met" if target.is_met(value) else "**missed**"
-        rows.append([
-            target.what, f"{target.relation} {target.limit:g} {target.unit}",
-            "" if value is None else target.shown(value), verdict])
+        rows.append(
+            [
+                target.what,
+                f"{target.relation} {target.limit:g} {target.unit}",
+                "" if value is None else target.shown(value),
+                verdict,
+            ]
+        )
     return [*map(_row, rows), ""]
 
 
-def circumstances(assay: pathlib.Path, command: str, options, versions: dict[str, str]) -> list[str]:
+def circumstances(assay: pathlib.Path, command: str, options, noise: str, versions: dict[str, str]) -> list[str]:
     model = re.search(r"model name\s*:\s*(.+)", pathlib.Path("/proc/cpuinfo").read_text())
     system = re.search(r'PRETTY_NAME="(.+)"', pathlib.Path("/etc/os-release").read_text())
     memory = re.search(r"MemTotal:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())
     rows = [
         ("date", datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")),
-        ("machine", f"{os.cpu_count()} cores of {model[1] if model else platform.machine()}, "
-                    f"{int(memory[1]) * 1024 / 1e9:.0f} GB, {system[1] if system else platform.system()}, "
-                    f"Linux {platform.release()}"),
+        (
+            "machine",
+            f"{os.cpu_count()} cores of {model[1] if model else platform.machine()}, "
+            f"{int(memory[1]) * 1024 / 1e9:.0f} GB, {system[1] if system else platform.system()}, Linux "
+            f"{platform.release()}",
+        ),
         ("how", f"`{command}`: rounds of {options.seconds:g} s, {options.rounds} of each"),
+        *([("noise", noise)] if noise else []),
         ("Assay", f"{output(str(assay), '--version')}"),
         ("load", f"{_wrk_version()}, on the same cores as the servers"),
         *versions.items(),
@@ -123,14 +147,23 @@ def _wrk_version() -> str:
         return "wrk is missing"
 
 
-def page(sections: dict[str, Section], failures: dict[str, str], head: list[str], has_picture: bool) -> str:
+def page(
+    sections: dict[str, Section], failures: dict[str, str], warning: str, head: list[str], has_picture: bool
+) -> str:
     figures = {key: value for section in sections.values() for key, value in section.figures.items()}
     lines = [
-        "# Load", "",
-        "Made by `scripts/bench`; not edited by hand. Server CPU time is user and system time of the server's whole process",
-        "tree, divided by the tokens it was asked about. Machines are noisy, so contenders take turns in every round; figures",
-        "are medians of the rounds, ratios medians of the rounds' ratios.", "",
-        "## Targets", "", *summary(figures)]
+        "# Load",
+        "",
+        "Made by `scripts/bench`; not edited by hand. Server CPU time is user and system time of the server's whole",
+        "process tree, divided by the tokens it was asked about. Machines are noisy, so contenders take turns in every",
+        "round; figures are medians of the rounds, ratios medians of the rounds' ratios.",
+        "",
+        "## Targets",
+        "",
+        *summary(figures),
+    ]
+    if warning:
+        lines += [warning, ""]
     if failures:
         lines += ["Parts that failed:", "", *(f"- **{name}**: {reason}" for name, reason in failures.items()), ""]
     if has_picture:

@@ -1,6 +1,8 @@
 """What the service is asked besides single good tokens, in one interleaved run."""
+
 import contextlib
 
+import peer_process
 import peers
 import pools
 from measure import BATCH_CONNECTIONS, Bench, Contender, bare, interleave, loaded
@@ -12,14 +14,13 @@ REFUSALS = ("expired", "wrong audience", "bad signature", "malformed")
 GOOD, ECHO = "good token", "bare echo (NIOHTTP1)"
 
 
-def measure(bench: Bench) -> Section:
-    section = Section("Other requests")
+def measure(bench: Bench, section: Section) -> None:
     made = bench.pools
     with contextlib.ExitStack() as stack:
+
         def service(**members) -> Assay:
-            started = Assay(bench.assay, bench.directory, settings([apple(jwks_file=str(made.key_set))], **members))
-            stack.callback(started.stop)
-            return started
+            content = settings([apple(jwks_file=str(made.key_set))], **members)
+            return stack.enter_context(Assay(bench.assay, bench.directory, content))
 
         usual, logging, caching = service(), service(log=None), service(verified_token_cache=None)
 
@@ -42,8 +43,9 @@ def measure(bench: Bench) -> Section:
         }
         echo_missing = None
         try:
-            echo = peers.start(peers.named("echo"), "RS256", made, bench.builder, bench.venv)
-            stack.callback(echo.stop)
+            echo = stack.enter_context(
+                peer_process.start(peers.named("echo"), "RS256", made, bench.builder, bench.venv)
+            )
             contenders[ECHO] = loaded(echo, echo.port, made.repeated("RS256"))
         except Unavailable as reason:
             echo_missing = str(reason)
@@ -53,12 +55,22 @@ def measure(bench: Bench) -> Section:
     for name, found in series.items():
         floor = series["bare check, ES256" if "ES256" in name else "bare check, RS256"]
         is_bare = name.startswith("bare check")
-        rows.append([
-            name, f"{found.median():.1f}", f"{found.ratio(floor):.2f}", f"{found.ratio(good):.2f}",
-            f"{found.ratio(series[ECHO]):.2f}" if ECHO in series else "",
-            "" if is_bare else f"{found.median('rate'):,.0f}", "" if is_bare else f"{found.median('p99'):.2f}"])
-    section.text("RS256 where nothing else is said; request log and verified-token cache off where they are not said to be on. "
-                 f"Of batches, sent over {BATCH_CONNECTIONS} connections, CPU time and rate are a token's and p99 a request's.")
+        rows.append(
+            [
+                name,
+                f"{found.median():.1f}",
+                f"{found.ratio(floor):.2f}",
+                f"{found.ratio(good):.2f}",
+                f"{found.ratio(series[ECHO]):.2f}" if ECHO in series else "",
+                "" if is_bare else f"{found.median('rate'):,.0f}",
+                "" if is_bare else f"{found.median('p99'):.2f}",
+            ]
+        )
+    section.text(
+        "RS256 where nothing else is said; request log and verified-token cache off where they are not said to be "
+        f"on. Of batches, sent over {BATCH_CONNECTIONS} connections, CPU time and rate are a token's and p99 a "
+        "request's."
+    )
     section.table(["", "CPU µs", "× bare check", "× good token", "× echo", "tokens/s", "p99 ms"], rows)
     section.figures["batch"] = series["batch of 64, a token"].ratio(series["bare check, RS256"])
     section.figures |= {kind: series[f"refused: {kind}"].ratio(good) for kind in REFUSALS}
@@ -66,4 +78,3 @@ def measure(bench: Bench) -> Section:
         section.figures["repeated"] = series["repeated token, cache on"].ratio(series[ECHO])
     else:
         section.text(f"Not measured: **the bare echo**: {echo_missing}")
-    return section

@@ -1,4 +1,5 @@
 """Assay under measurement."""
+
 import http.client
 import json
 import pathlib
@@ -14,10 +15,15 @@ NETWORK = {"allow_http": True, "allow_private_addresses": True}
 
 
 def settings(providers: list[dict], **members) -> dict:
-    """Those of a service without request log and without verified-token cache, unless the members say otherwise; a member
-    that is `None` is left to its default."""
-    usual = {"service": {"listen": "127.0.0.1:0"}, "admin": {"listen": "127.0.0.1:0"}, "log": QUIET,
-             "verified_token_cache": NO_CACHE, "limits": {"max_connections": 12000}}
+    """Those of a service without request log and without verified-token cache, unless the members say otherwise; a
+    member that is `None` is left to its default."""
+    usual = {
+        "service": {"listen": "127.0.0.1:0"},
+        "admin": {"listen": "127.0.0.1:0"},
+        "log": QUIET,
+        "verified_token_cache": NO_CACHE,
+        "limits": {"max_connections": 12000},
+    }
     return {name: value for name, value in (usual | members | {"providers": providers}).items() if value is not None}
 
 
@@ -29,11 +35,12 @@ def apple(**keys) -> dict:
 class Assay(Process):
     """The service, ready: it listens, and it has the keys of all its providers."""
 
-    def __init__(self, binary: pathlib.Path, directory: pathlib.Path, content: dict, cores: str | None = None):
+    def __init__(self, binary: pathlib.Path, directory: pathlib.Path, content: dict, cores: list[int] | None = None):
         file = directory / f"assay-{free_port()}.yaml"
         file.write_text(json.dumps(content))  # JSON is YAML
         super().__init__(
-            [binary, "serve", "--config", file], cores=cores, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            [binary, "serve", "--config", file], cores=cores, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
         ports: dict[str, int] = {}
         try:
             while len(ports) < 2:
@@ -47,7 +54,9 @@ class Assay(Process):
                     raise RuntimeError(f"assay says: {text.decode()}")
             self.port, self.admin_port = ports["service"], ports["admin"]
             # From here on nobody reads the log; a collector that keeps up stands behind the pipe.
-            self.collector = subprocess.Popen([shutil.which("cat")], stdin=self.process.stderr, stdout=subprocess.DEVNULL)
+            self.collector = subprocess.Popen(
+                [shutil.which("cat")], stdin=self.process.stderr, stdout=subprocess.DEVNULL
+            )
             self._wait_until_ready()
         except BaseException:
             super().stop()

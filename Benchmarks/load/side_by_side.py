@@ -1,10 +1,12 @@
 """The service and its peers, for each algorithm in one interleaved run."""
+
 import contextlib
 
+import peer_process
 import peers
 import wrk
 from measure import Bench, Contender, Series, bare, interleave, loaded
-from peers import PEERS_KNOWN, RunningPeer
+from peer_process import RunningPeer
 from pools import Pool
 from processes import Unavailable
 from report import Bar, Section
@@ -13,12 +15,13 @@ from service import Assay, apple, settings
 BARE, BOTH = "bare check, one core", "bare check, both cores at once"
 
 
-def measure(bench: Bench) -> Section:
-    section = Section("Side by side")
+def measure(bench: Bench, section: Section) -> None:
     section.text(
-        "Each server has two threads or workers and writes no log; 64 connections, 1000 distinct tokens with a nonce in turn.",
-        "Before it is measured, a peer takes 20 good tokens and refuses them with a payload or signature that was changed; "
-        "only the echo looks at nothing. Assay's verified-token cache is off, so each token is checked.")
+        "Each server has two cores, two threads or workers, and writes no log; 64 connections, 1000 distinct tokens "
+        "with a nonce in turn.",
+        "Before it is measured, a peer takes 20 good tokens and refuses them with a payload or signature that was "
+        "changed; only the echo looks at nothing. Assay's verified-token cache is off, so each token is checked.",
+    )
     worst: dict[str, float] = {}
     missing: dict[str, str] = {}
     for algorithm in ("RS256", "ES256"):
@@ -26,21 +29,40 @@ def measure(bench: Bench) -> Section:
         rows = []
         for label, found in sorted(series.items(), key=lambda entry: entry[1].median()):
             is_server = label in memory
-            rows.append([
-                f"**{label}**" if label == "Assay" else label,
-                f"{found.median():.1f}", f"{min(found.values('cpu')):.1f} – {max(found.values('cpu')):.1f}",
-                f"{found.ratio(series[BARE]):.2f}", f"{series['Assay'].ratio(found):.2f}",
-                f"{found.median('rate'):,.0f}" if is_server else "", f"{found.median('p50'):.2f}" if is_server else "",
-                f"{found.median('p99'):.2f}" if is_server else "", f"{memory[label] / 1e6:.0f}" if is_server else ""])
+            rows.append(
+                [
+                    f"**{label}**" if label == "Assay" else label,
+                    f"{found.median():.1f}",
+                    f"{min(found.values('cpu')):.1f} – {max(found.values('cpu')):.1f}",
+                    f"{found.ratio(series[BARE]):.2f}",
+                    f"{series['Assay'].ratio(found):.2f}",
+                    f"{found.median('rate'):,.0f}" if is_server else "",
+                    f"{found.median('p50'):.2f}" if is_server else "",
+                    f"{found.median('p99'):.2f}" if is_server else "",
+                    f"{memory[label] / 1e6:.0f}" if is_server else "",
+                ]
+            )
         section.text(f"### {algorithm}")
         section.table(
-            ["", "CPU µs a request", "lowest – highest", "× bare check", "Assay is … × that", "requests/s", "p50 ms",
-             "p99 ms", "memory MB"], rows)
+            [
+                "",
+                "CPU µs a request",
+                "lowest – highest",
+                "× bare check",
+                "Assay is … × that",
+                "requests/s",
+                "p50 ms",
+                "p99 ms",
+                "memory MB",
+            ],
+            rows,
+        )
         section.figures[f"{algorithm} bare"] = series["Assay"].ratio(series[BARE])
         section.floors[algorithm] = series[BARE].median()
         section.bars[algorithm] = [
-            Bar(label, found.median(), label == "Assay") for label, found in series.items() if label not in (BARE, BOTH)]
-        for peer in PEERS_KNOWN:
+            Bar(label, found.median(), label == "Assay") for label, found in series.items() if label not in (BARE, BOTH)
+        ]
+        for peer in peers.ALL:
             if peer.label in series:
                 ratio = series["Assay"].ratio(series[peer.label])
                 if peer.name == "envoy":
@@ -49,11 +71,12 @@ def measure(bench: Bench) -> Section:
                     worst.setdefault(peer.name, 0)
                     worst[peer.name] = max(worst[peer.name], ratio)
     section.figures |= {name: ratio for name, ratio in worst.items() if name != "echo"}
-    section.text("What each reads and answers: Assay: JSON; an identity. " + " ".join(
-        f"{peer.label}: {peer.answers}." for peer in PEERS_KNOWN if peer.label in section.versions))
+    section.text(
+        "What each reads and answers: Assay: JSON; an identity. "
+        + " ".join(f"{peer.label}: {peer.answers}." for peer in peers.ALL if peer.label in section.versions)
+    )
     if missing:
         section.text("Not measured:", "\n".join(f"- **{label}**: {reason}" for label, reason in missing.items()))
-    return section
 
 
 def _peer(server: RunningPeer, pool: Pool) -> Contender:
@@ -62,32 +85,36 @@ def _peer(server: RunningPeer, pool: Pool) -> Contender:
             return wrk.run(server, server.port, pool, seconds)
         except RuntimeError as error:
             raise Unavailable(f"failed under load: {error}") from error
+
     return run
 
 
-def _run(bench: Bench, algorithm: str, section: Section, missing: dict[str, str]) -> tuple[dict[str, Series], dict[str, int]]:
+def _run(
+    bench: Bench, algorithm: str, section: Section, missing: dict[str, str]
+) -> tuple[dict[str, Series], dict[str, int]]:
     made = bench.pools
     with contextlib.ExitStack() as stack:
-        service = Assay(bench.assay, bench.directory, settings([apple(jwks_file=str(made.key_set))]))
-        stack.callback(service.stop)
+        content = settings([apple(jwks_file=str(made.key_set))])
+        service = stack.enter_context(Assay(bench.assay, bench.directory, content))
         running = {"Assay": service}
         contenders = {BARE: bare(bench, algorithm), "Assay": loaded(service, service.port, made.good(algorithm))}
-        for peer in PEERS_KNOWN:
+        for peer in peers.ALL:
             if peer.name not in bench.peers:
                 missing[peer.label] = "not asked for (`--peers`)"
                 continue
             try:
                 bench.say(f"{algorithm}: starts {peer.label}")
-                server = peers.start(peer, algorithm, made, bench.builder, bench.venv)
+                server = peer_process.start(peer, algorithm, made, bench.builder, bench.venv)
             except Unavailable as reason:
                 missing[f"{peer.label}, {algorithm}"] = str(reason)
                 continue
-            stack.callback(server.stop)
+            stack.enter_context(server)
             section.versions[peer.label] = server.version
             running[peer.label] = server
             contenders[peer.label] = _peer(server, peer.pool(made, algorithm))
         contenders[BOTH] = lambda seconds: max(
-            bench.bare(made.tokens(algorithm), algorithm, min(seconds, 2), at_once=2), key=lambda figures: figures.cpu)
+            bench.bare(made.tokens(algorithm), algorithm, min(seconds, 2), at_once=2), key=lambda figures: figures.cpu
+        )
         dropped: dict[str, str] = {}
         series = interleave(bench, contenders, algorithm, dropped)
         missing |= {f"{label}, {algorithm}": reason for label, reason in dropped.items()}

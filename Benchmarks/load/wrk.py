@@ -1,4 +1,5 @@
 """wrk: as many requests as the server takes, over connections that are kept."""
+
 import contextlib
 import dataclasses
 import os
@@ -15,7 +16,7 @@ CONNECTIONS = 64
 
 @dataclasses.dataclass(frozen=True)
 class Figures:
-    """Of one run; counts, rate and CPU time are those of tokens, which are more than requests where there are batches."""
+    """Of one run. Counts, rate and CPU time are of tokens, which are more than requests where there are batches."""
 
     tokens: int
     rate: float
@@ -29,10 +30,22 @@ class Figures:
 def _command(port: int, pool: Pool, seconds: float, connections: int) -> dict:
     threads = min(2, connections)
     return {
-        "args": ["wrk", f"-t{threads}", f"-c{connections}", f"-d{max(1, round(seconds))}s", "--latency",
-                 "--timeout", "10s", "-s", str(SCRIPT), f"http://127.0.0.1:{port}"],
+        "args": [
+            "wrk",
+            f"-t{threads}",
+            f"-c{connections}",
+            f"-d{max(1, round(seconds))}s",
+            "--latency",
+            "--timeout",
+            "10s",
+            "-s",
+            str(SCRIPT),
+            f"http://127.0.0.1:{port}",
+        ],
         "env": {**os.environ, "POOL": str(pool.file), "POOL_PATH": "" if pool.is_bearer else pool.path},
-        "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.STDOUT,
+        "text": True,
     }
 
 
@@ -66,7 +79,8 @@ def run(server: Process, port: int, pool: Pool, seconds: float, connections: int
         rate=float(re.search(r"Requests/sec:\s+([\d.]+)", output)[1]) * pool.tokens,
         cpu=spent / tokens * 1e6,
         p50=_milliseconds(re.search(r"^\s+50%\s+(\S+)", output, re.M)[1]),
-        p99=_milliseconds(re.search(r"^\s+99%\s+(\S+)", output, re.M)[1]))
+        p99=_milliseconds(re.search(r"^\s+99%\s+(\S+)", output, re.M)[1]),
+    )
 
 
 @contextlib.contextmanager

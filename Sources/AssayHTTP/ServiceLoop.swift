@@ -25,7 +25,7 @@ final class ServiceLoop {
     {
         self.loop = loop
         self.settings = settings
-        verifications = try Verifications(providers)
+        verifications = try Verifications(providers, rememberedSignatures: settings.rememberedSignatures)
         requestLog = settings.logsRequests ? RequestLog(to: sink, on: loop) : nil
     }
 

@@ -8,6 +8,8 @@ package struct ServiceSettings: Sendable {
     package var keysTimeout = Interval.seconds(5)
     package var callerKeys = CallerKeys(digests: [])
     package var logsRequests = true
+    /// How many valid signatures each event loop remembers; 0: none.
+    package var rememberedSignatures = 0
     /// The contract, as served at `/openapi.yaml`.
     package var openAPI: [UInt8]
 

@@ -1,11 +1,11 @@
 internal import Clocks
-internal import IDToken
+package import IDToken
 private import JOSE
 private import JSON
-internal import KeySource
+package import KeySource
 
 /// What became of one request.
-enum Verdict {
+package enum Verdict {
     case verified(VerifyAnswer, provider: Int)
     case refused(Problem, provider: Int?)
 }
@@ -13,7 +13,7 @@ enum Verdict {
 /// The verifications of one event loop: the verifier, the providers, and their keys as this loop last heard of them.
 ///
 /// Confined to its loop: a new snapshot is delivered to it, so that verifying reads plain variables and takes no lock.
-final class Verifications {
+package final class Verifications {
     private let places: [Place]
     private let verifier: IDTokenVerifier
     private let indicesByID: [ExactString: Int]
@@ -37,22 +37,23 @@ final class Verifications {
     }
 
     /// What a request lacks, and the version of the keys that it was judged by.
-    struct KeyNeed {
+    package struct KeyNeed {
         let need: KeyStore.StateMachine.Need
         let version: Int
     }
 
     /// A verdict, or what is needed for one.
-    enum Attempt {
+    package enum Attempt {
         case decided(Verdict)
         /// Keys might be had that decide otherwise; `otherwise` is the verdict if they can't.
         case needsKeys(KeyNeed, provider: Int, otherwise: Problem)
     }
 
+    /// - Parameter rememberedSignatures: how many valid signatures this loop remembers.
     /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
-    init(_ providers: [Provider]) throws(Rejection) {
+    package init(_ providers: [Provider], rememberedSignatures: Int = 0) throws(Rejection) {
         places = providers.map(Place.init)
-        verifier = try IDTokenVerifier()
+        verifier = try IDTokenVerifier(rememberedSignatures: rememberedSignatures)
         var byID: [ExactString: Int] = [:]
         var byIssuer: [ExactString: Int] = [:]
         for (index, provider) in providers.enumerated() {
@@ -66,7 +67,7 @@ final class Verifications {
     }
 
     /// Takes over a provider's new keys.
-    func install(_ snapshot: KeySnapshot, provider: Int) { places[provider].keys = Keys(snapshot) }
+    package func install(_ snapshot: KeySnapshot, provider: Int) { places[provider].keys = Keys(snapshot) }
 
     var providers: [Provider] { places.map(\.provider) }
     func provider(_ index: Int) -> Provider { places[index].provider }
@@ -75,7 +76,7 @@ final class Verifications {
     func index(ofProvider id: String) -> Int? { indicesByID[ExactString(id)] }
 
     /// Verifies one token, in the order of the contract: request, form, then everything that the verifier checks.
-    func verify(_ request: VerifyRequest) -> Attempt {
+    package func verify(_ request: VerifyRequest) -> Attempt {
         var index = request.provider.flatMap { indicesByID[ExactString($0)] }
         if request.provider != nil, index == nil { return .decided(.refused(.providerUnknown, provider: nil)) }
         let token: UnverifiedToken

@@ -1,7 +1,7 @@
 internal import Clocks
 internal import IDToken
 private import JOSE
-internal import JSON
+package import JSON
 internal import KeySource
 
 /// What an answer says of the keys that verified.
@@ -18,13 +18,13 @@ struct KeysUsed {
 }
 
 /// The answer to a token that verified: who signed in, what the token says, and which keys said so.
-struct VerifyAnswer {
+package struct VerifyAnswer {
     let token: VerifiedIDToken
     let keys: KeysUsed
     let includesClaims: Bool
 
     /// Writes the answer as a JSON object, every member present.
-    func write(to json: inout JSONWriter) {
+    package func write(to json: inout JSONWriter) {
         json.beginObject()
         json.name("identity")
         write(token.identity, to: &json)

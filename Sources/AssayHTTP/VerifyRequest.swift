@@ -1,10 +1,10 @@
 internal import IDToken
-internal import JSON
+package import JSON
 
 /// The body of `POST /v1/verify`, or one item of a batch.
 ///
 /// Members that are not known are refused, so that a misspelt `nonce` can't switch a check off.
-struct VerifyRequest {
+package struct VerifyRequest {
     let idToken: ArraySlice<UInt8>
     let provider: String?
     let expectations: SignInExpectations
@@ -13,7 +13,7 @@ struct VerifyRequest {
     /// Reads a request.
     ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    init(_ object: JSONObject) throws(Problem) {
+    package init(_ object: JSONObject) throws(Problem) {
         guard object.hasOnly(Names.all) else {
             throw .requestInvalid("The request has a member that is not known; see /openapi.yaml for those that are.")
         }

@@ -1,5 +1,3 @@
-internal import NIOCore
-
 /// Puts a body together from its chunks as they come in (RFC 9112, section 7.1).
 ///
 /// Extensions and trailers are checked for their form and dropped: nothing in them may change what the head has said.
@@ -27,52 +25,53 @@ struct ChunkedBody {
     /// - Parameters:
     ///   - limit: of the body's octets.
     ///   - maximumOverhead: of the octets of extensions and trailers.
-    /// - Returns: the whole body; `nil` where it is not all there.
+    /// - Returns: how many bytes were taken, and the whole body, or `nil` where it is not all there.
     /// - Throws: ``HTTPFault/malformed``, ``HTTPFault/bodyTooLarge``, ``HTTPFault/headersTooLarge``.
     mutating func read(
-        _ input: inout ByteBuffer, limit: Int, maximumOverhead: Int
-    ) throws(HTTPFault) -> [UInt8]? {
-        while try readPart(&input, limit) {
-            guard overhead <= maximumOverhead else { throw .headersTooLarge }
-            if case .end = part { return bytes }
+        _ input: Span<UInt8>, limit: Int, maximumOverhead: Int
+    ) throws(HTTPFault) -> (body: [UInt8]?, taken: Int) {
+        var taken = 0
+        while let length = try readPart(input.extracting(taken...), limit, maximumOverhead) {
+            taken += length
+            if case .end = part { return (bytes, taken) }
         }
-        guard overhead + lineSearch.searched <= maximumOverhead else { throw .headersTooLarge }
-        return nil
+        return (nil, taken)
     }
 
-    /// Takes one part; `false` where it is not all there.
-    private mutating func readPart(_ input: inout ByteBuffer, _ limit: Int) throws(HTTPFault) -> Bool {
+    /// Takes one part, and returns how many bytes it has; `nil` where it is not all there.
+    private mutating func readPart(
+        _ input: Span<UInt8>, _ limit: Int, _ maximumOverhead: Int
+    ) throws(HTTPFault) -> Int? {
         switch part {
         case .size:
-            guard let line = nextLine(input.readableBytesUInt8Span) else { return false }
-            let size = try ChunkSize(input.readableBytesUInt8Span.extracting(..<line))
-            overhead += line - size.digits
-            input.moveReaderIndex(forwardBy: line + 1)
-            guard size.octets <= limit - bytes.count else { throw .bodyTooLarge }
-            part = size.octets == 0 ? .trailers : .data(size.octets)
+            // Sixteen digits and a carriage return are what any size may need.
+            guard let line = try nextLine(input, needed: 17, maximumOverhead) else { return nil }
+            let octets = try chunkSize(input.extracting(..<line))
+            guard octets <= limit - bytes.count else { throw .bodyTooLarge }
+            part = octets == 0 ? .trailers : .data(octets)
+            return line + 1
         case .data(let left):
-            let count = min(left, input.readableBytes)
-            guard count > 0 else { return false }
-            if let view = input.readSlice(length: count)?.readableBytesView { bytes += view }
+            let count = min(left, input.count)
+            guard count > 0 else { return nil }
+            bytes += input.copied(..<count)
             part = left > count ? .data(left - count) : .dataEnd
+            return count
         case .dataEnd:
             // What is no line end is seen at once.
-            guard try startsWithLineEnd(input.readableBytesUInt8Span) else { return false }
-            input.moveReaderIndex(forwardBy: 2)
+            guard try startsWithLineEnd(input) else { return nil }
             part = .size
+            return 2
         case .trailers:
-            guard let line = nextLine(input.readableBytesUInt8Span) else { return false }
-            overhead += line
-            if try isTrailer(input.readableBytesUInt8Span.extracting(...line)) {
+            guard let line = try nextLine(input, needed: 0, maximumOverhead) else { return nil }
+            if try isTrailer(input.extracting(...line)) {
                 trailers += 1
                 guard trailers <= HeadParser.maximumFields else { throw .headersTooLarge }
             } else {
                 part = .end
             }
-            input.moveReaderIndex(forwardBy: line + 1)
-        case .end: return false
+            return line + 1
+        case .end: return nil
         }
-        return true
     }
 
     /// Whether bytes start with a line end; `false` where they may be on their way to it.
@@ -84,9 +83,18 @@ struct ChunkedBody {
         return true
     }
 
-    /// Where the line feed of the next line stands.
-    private mutating func nextLine(_ bytes: Span<UInt8>) -> Int? {
-        guard let end = lineSearch.end(in: bytes) else { return nil }
+    /// Where the line feed of the next line stands. What a line has beyond what it needs is overhead, whether or not the line
+    /// is all there: the same bytes must come to the same, however they are cut.
+    ///
+    /// - Throws: ``HTTPFault/headersTooLarge``.
+    private mutating func nextLine(
+        _ bytes: Span<UInt8>, needed: Int, _ maximumOverhead: Int
+    ) throws(HTTPFault) -> Int? {
+        let end = lineSearch.end(in: bytes)
+        let ofLine = max(0, (end ?? lineSearch.searched) - needed)
+        guard overhead + ofLine <= maximumOverhead else { throw .headersTooLarge }
+        guard let end else { return nil }
+        overhead += ofLine
         lineSearch = LineSearch()
         return end
     }
@@ -103,54 +111,47 @@ struct ChunkedBody {
     }
 }
 
-/// The line before a chunk: its size, and extensions that nobody reads.
-private struct ChunkSize {
-    /// At most `Int.max`.
-    let octets: Int
-    /// How many digits the size was written with.
-    let digits: Int
-
-    /// - Parameter line: without its line feed.
-    /// - Throws: ``HTTPFault/malformed``.
-    init(_ line: Span<UInt8>) throws(HTTPFault) {
-        guard line.count > 0, line[line.count - 1] == .carriageReturn else { throw .malformed }
-        let line = line.extracting(..<(line.count - 1))
-        var number: UInt64 = 0
-        var index = 0
-        while index < line.count, let digit = line[index].hexadecimalValue {
-            guard number >> 60 == 0 else { throw .malformed }
-            number = number << 4 | UInt64(digit)
-            index += 1
-        }
-        guard index > 0 else { throw .malformed }
-        octets = Int(clamping: number)
-        digits = index
-        while index < line.count { try Self.passExtension(line, &index) }
-    }
-
-    /// Passes over `;name`, `;name=token` or `;name="quoted string"`.
-    private static func passExtension(_ line: Span<UInt8>, _ index: inout Int) throws(HTTPFault) {
-        guard line[index] == UInt8(ascii: ";") else { throw .malformed }
-        index += 1
-        try passToken(line, &index)
-        guard index < line.count, line[index] == UInt8(ascii: "=") else { return }
-        index += 1
-        guard index < line.count, line[index] == UInt8(ascii: "\"") else { return try passToken(line, &index) }
-        index += 1
-        while index < line.count, line[index] != UInt8(ascii: "\"") {
-            if line[index] == UInt8(ascii: "\\") { index += 1 }
-            guard index < line.count, line[index].isFieldCharacter else { throw .malformed }
-            index += 1
-        }
-        guard index < line.count else { throw .malformed }
+/// The size in the line before a chunk, at most `Int.max`; extensions behind it are passed over.
+///
+/// - Parameter line: without its line feed.
+/// - Throws: ``HTTPFault/malformed``.
+private func chunkSize(_ line: Span<UInt8>) throws(HTTPFault) -> Int {
+    guard line.count > 0, line[line.count - 1] == .carriageReturn else { throw .malformed }
+    let line = line.extracting(..<(line.count - 1))
+    var number: UInt64 = 0
+    var index = 0
+    while index < line.count, let digit = line[index].hexadecimalValue {
+        guard number >> 60 == 0 else { throw .malformed }
+        number = number << 4 | UInt64(digit)
         index += 1
     }
+    guard index > 0 else { throw .malformed }
+    while index < line.count { try passExtension(line, &index) }
+    return Int(clamping: number)
+}
 
-    private static func passToken(_ line: Span<UInt8>, _ index: inout Int) throws(HTTPFault) {
-        let start = index
-        while index < line.count, line[index].isTokenCharacter { index += 1 }
-        guard index > start else { throw .malformed }
+/// Passes over `;name`, `;name=token` or `;name="quoted string"`.
+private func passExtension(_ line: Span<UInt8>, _ index: inout Int) throws(HTTPFault) {
+    guard line[index] == UInt8(ascii: ";") else { throw .malformed }
+    index += 1
+    try passToken(line, &index)
+    guard index < line.count, line[index] == UInt8(ascii: "=") else { return }
+    index += 1
+    guard index < line.count, line[index] == UInt8(ascii: "\"") else { return try passToken(line, &index) }
+    index += 1
+    while index < line.count, line[index] != UInt8(ascii: "\"") {
+        if line[index] == UInt8(ascii: "\\") { index += 1 }
+        guard index < line.count, line[index].isFieldCharacter else { throw .malformed }
+        index += 1
     }
+    guard index < line.count else { throw .malformed }
+    index += 1
+}
+
+private func passToken(_ line: Span<UInt8>, _ index: inout Int) throws(HTTPFault) {
+    let start = index
+    while index < line.count, line[index].isTokenCharacter { index += 1 }
+    guard index > start else { throw .malformed }
 }
 
 extension UInt8 {

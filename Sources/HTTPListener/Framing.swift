@@ -1,5 +1,3 @@
-internal import NIOCore
-
 /// What a head says of its body's length and of the connection.
 ///
 /// Exactly one `Host` that could be one, but for HTTP/1.0, which may do without (RFC 9112, section 3.2). The body's length
@@ -22,9 +20,9 @@ struct Framing: Sendable {
 
     /// - Parameter head: the whole head, whose field lines these are.
     /// - Throws: ``HTTPFault/malformed`` for what two readers could see differently.
-    init(_ lines: [FieldLine], isHTTP10: Bool, _ head: ByteBuffer) throws(HTTPFault) {
+    init(_ lines: [FieldLine], isHTTP10: Bool, _ head: [UInt8]) throws(HTTPFault) {
         var hosts = 0, lengths = 0, codings = 0
-        let bytes = head.readableBytesUInt8Span
+        let bytes = head.span
         for line in lines {
             let value = bytes.extracting(line.value.indices)
             switch FramingField(bytes.extracting(line.name.indices)) {

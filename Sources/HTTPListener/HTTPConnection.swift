@@ -110,8 +110,6 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Only now does a request that is not yet whole count as one under way.
-        if head != nil, phase == .reading { account.beginReading() }
         pause()
         flush()
     }
@@ -150,7 +148,9 @@ final class HTTPConnection: ChannelDuplexHandler {
         while canGoOn, input.readableBytes > 0 || phase == .reading {
             if phase == .idle { startReading() }
             do throws(HTTPFault) {
-                switch try reader.next(&input, bodyLimit: bodyLimit) {
+                let (step, taken) = try reader.next(input.readableBytesUInt8Span, bodyLimit: bodyLimit)
+                input.moveReaderIndex(forwardBy: taken)
+                switch step {
                 case .head(let head): try begin(head)
                 case .end(let body): answer(body)
                 case nil: return
@@ -248,7 +248,13 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// Has what could not be taken wait, counted, and come back to it in a later turn.
     private func pause() {
         guard !isEnding else { return }
-        if !account.hold(reader.heldBytes + input.readableBytes) {
+        var held = input.readableBytes
+        if phase == .reading, let head {
+            // Only now does a request that is not yet whole count as one under way.
+            account.beginReading()
+            held += head.size + reader.heldBytes
+        }
+        if !account.hold(held) {
             input = ByteBuffer()
             if phase == .answering { faultBehind = .overloaded } else { return refuse(.overloaded) }
         }
@@ -307,7 +313,8 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     /// Ends a connection on which nothing more comes in, once all that came has been answered.
     private func endIfAllIsAnswered() {
-        if isInputClosed, canGoOn { end() }
+        // What was held up by answers that were not taken is still to be looked at.
+        if isInputClosed, canGoOn, !isResumeScheduled { end() }
     }
 
     /// Takes nothing more, and closes once the answers have been written.

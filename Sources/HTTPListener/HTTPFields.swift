@@ -1,12 +1,10 @@
-internal import NIOCore
-
 /// The header fields of one request, read where they stand.
 package struct HTTPFields: Sendable {
-    private let head: ByteBuffer
+    private let head: [UInt8]
     private let lines: [FieldLine]
 
     /// - Parameter head: the whole head, whose field lines these are.
-    init(_ lines: [FieldLine], of head: ByteBuffer) {
+    init(_ lines: [FieldLine], of head: [UInt8]) {
         self.head = head
         self.lines = lines
     }
@@ -24,36 +22,38 @@ package struct HTTPFields: Sendable {
 
     package func contains(_ name: StaticString) -> Bool { lines.contains { isName($0, name) } }
 
+    /// Bytes that are held for the fields and the head that they are of.
+    var size: Int { head.count + lines.count * MemoryLayout<FieldLine>.stride }
+
     /// A piece of the head that these fields are of.
     func text(_ range: HeadRange) -> HeadText { HeadText(range, of: head) }
 
     private func isName(_ line: FieldLine, _ name: StaticString) -> Bool {
         let range = line.name.indices
         return range.count == name.utf8CodeUnitCount
-            && head.readableBytesUInt8Span.extracting(range).equals(name, ignoringCase: true)
+            && head.span.extracting(range).equals(name, ignoringCase: true)
     }
 }
 
 extension HTTPFields: ExpressibleByDictionaryLiteral {
     /// Fields for a request that came over no connection.
     package init(_ fields: [(name: String, value: String)]) {
-        var head = ByteBuffer()
+        var head: [UInt8] = []
         var lines: [FieldLine] = []
         for (name, value) in fields {
-            let start = head.writerIndex
-            head.writeString(name)
-            let end = head.writerIndex
-            head.writeString(value)
-            lines.append(FieldLine(name: start..<end, value: end..<head.writerIndex))
+            let start = head.count
+            head += name.utf8
+            let end = head.count
+            head += value.utf8
+            lines.append(FieldLine(name: start..<end, value: end..<head.count))
         }
         self.init(lines, of: head)
     }
 
     /// The same fields in a head that has a further text, and where that lies in it.
     func adding(_ text: String) -> (HTTPFields, HeadRange) {
-        var longer = head
-        longer.writeString(text)
-        return (HTTPFields(lines, of: longer), HeadRange(head.readableBytes..<longer.readableBytes))
+        let longer = head + text.utf8
+        return (HTTPFields(lines, of: longer), HeadRange(head.count..<longer.count))
     }
 
     package init(dictionaryLiteral fields: (String, String)...) { self.init(fields) }

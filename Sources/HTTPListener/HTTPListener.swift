@@ -27,7 +27,10 @@ package final class HTTPListener: Sendable {
             LoopPlace(responder: makeResponder(loop), table: ConnectionTable(on: loop, unixSeconds: unixSeconds))
         }
         let bootstrap = ServerBootstrap(group: group)
-            .serverChannelOption(.backlog, value: 1024)
+            // A crowd that comes at once, after a restart, must neither overflow the queue nor wait for one turn of the loop
+            // for each four of it.
+            .serverChannelOption(.backlog, value: 4096)
+            .serverChannelOption(.maxMessagesPerRead, value: 64)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             // Out of file descriptors, accepting would fail again at once, and again.
             .serverChannelInitializer { channel in

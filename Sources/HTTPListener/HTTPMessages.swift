@@ -48,20 +48,6 @@ package enum HTTPReply {
     case later(() -> EventLoopFuture<HTTPResponse>)
 }
 
-/// What keeps a request from being read to its end.
-package enum HTTPFault: Error, Equatable {
-    /// No HTTP/1.1 that two readers would understand the same way.
-    case malformed
-    /// The head exceeds the limits on header fields.
-    case headersTooLarge
-    /// The body exceeds the responder's limit, or says that it will.
-    case bodyTooLarge
-    /// Head or body were not there in time.
-    case timeout
-    /// Too many connections, or too many requests under way.
-    case overloaded
-}
-
 /// Answers the requests of all connections on one event loop. Confined to that loop.
 package protocol HTTPResponder: AnyObject {
     /// Whether requests that begin from now on come too late.

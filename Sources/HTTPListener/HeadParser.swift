@@ -1,5 +1,3 @@
-internal import NIOCore
-
 /// Parses the head of a request, line by line as it comes in (RFC 9112, sections 2 to 5).
 struct HeadParser {
     private let maximumLength: Int
@@ -15,17 +13,21 @@ struct HeadParser {
 
     /// Takes a head from the beginning of what has come in.
     ///
-    /// - Returns: `nil` where it is not all there.
+    /// - Parameter bytes: all that has come in since the last request's end.
+    /// - Returns: the head and its length; `nil` where it is not all there.
     /// - Throws: ``HTTPFault/malformed``, ``HTTPFault/headersTooLarge``.
-    mutating func parse(_ input: inout ByteBuffer) throws(HTTPFault) -> RequestHead? {
-        let isWhole = try parse(input.readableBytesUInt8Span)
-        guard (isWhole ? position : input.readableBytes) <= maximumLength else { throw .headersTooLarge }
-        guard isWhole, let requestLine, let text = input.readSlice(length: position) else { return nil }
-        return try RequestHead(requestLine, fields, text: text)
+    mutating func parse(_ bytes: Span<UInt8>) throws(HTTPFault) -> (head: RequestHead, length: Int)? {
+        let isWhole = try parseLines(bytes.extracting(..<min(bytes.count, maximumLength)))
+        guard isWhole, let requestLine else {
+            guard bytes.count < maximumLength else { throw .headersTooLarge }
+            return nil
+        }
+        return (try RequestHead(requestLine, fields, text: bytes.copied(..<position)), position)
     }
 
-    private mutating func parse(_ bytes: Span<UInt8>) throws(HTTPFault) -> Bool {
-        guard lineSearch.mayEnd(in: bytes) else { return false }
+    private mutating func parseLines(_ bytes: Span<UInt8>) throws(HTTPFault) -> Bool {
+        // What is wrong with the last line that there is room for is seen even if it has no end.
+        guard lineSearch.mayEnd(in: bytes) || bytes.count == maximumLength else { return false }
         while let line = try nextLine(bytes) {
             // Blank lines before a request are passed over (RFC 9112, section 2.2).
             if line == .blank, requestLine != nil { return true }

@@ -1,5 +1,3 @@
-internal import NIOCore
-
 /// Where a piece of a request's head lies, counted from the head's first byte.
 struct HeadRange: Sendable {
     private let start: UInt32
@@ -15,10 +13,10 @@ struct HeadRange: Sendable {
 
 /// A piece of a request's head, read where it stands: a path, or a field's value.
 package struct HeadText: Sendable {
-    private let head: ByteBuffer
+    private let head: [UInt8]
     private let range: Range<Int>
 
-    init(_ range: HeadRange, of head: ByteBuffer) {
+    init(_ range: HeadRange, of head: [UInt8]) {
         self.head = head
         self.range = range.indices
     }
@@ -28,21 +26,18 @@ package struct HeadText: Sendable {
     /// The text; octets that are no UTF-8 become U+FFFD.
     package var string: String { String(decoding: bytes, as: UTF8.self) }
 
-    package var bytes: some RandomAccessCollection<UInt8> {
-        let view = head.readableBytesView
-        return view[(view.startIndex + range.lowerBound)..<(view.startIndex + range.upperBound)]
-    }
+    package var bytes: ArraySlice<UInt8> { head[range] }
 
     /// Whether the text is another, byte for byte.
     package static func == (text: HeadText, other: StaticString) -> Bool {
-        text.head.readableBytesUInt8Span.extracting(text.range).equals(other)
+        text.head.span.extracting(text.range).equals(other)
     }
 
     package static func ~= (pattern: StaticString, text: HeadText) -> Bool { text == pattern }
 
     /// Whether the text is another but for the case of ASCII letters.
     package func equalsIgnoringCase(_ other: StaticString) -> Bool {
-        head.readableBytesUInt8Span.extracting(range).equals(other, ignoringCase: true)
+        head.span.extracting(range).equals(other, ignoringCase: true)
     }
 
     /// Whether an item of a list separated by commas is this word, whatever the case of its letters.

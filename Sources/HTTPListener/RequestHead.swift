@@ -1,5 +1,3 @@
-internal import NIOCore
-
 /// The head of one request: one that every reader would see the same (see ``Framing``).
 package struct RequestHead: Sendable {
     package let method: RequestMethod
@@ -10,7 +8,7 @@ package struct RequestHead: Sendable {
 
     /// - Parameter text: the whole head, as far as its end.
     /// - Throws: ``HTTPFault/malformed``.
-    init(_ line: RequestLine, _ lines: [FieldLine], text: ByteBuffer) throws(HTTPFault) {
+    init(_ line: RequestLine, _ lines: [FieldLine], text: [UInt8]) throws(HTTPFault) {
         method = line.method
         fields = HTTPFields(lines, of: text)
         pathRange = line.path
@@ -25,6 +23,9 @@ package struct RequestHead: Sendable {
         isHTTP10 = false
         framing = Framing()
     }
+
+    /// Bytes that are held for the head, about.
+    var size: Int { fields.size }
 
     /// The target's path as it was sent, without a query; of an absolute-form target as well.
     package var path: HeadText { fields.text(pathRange) }

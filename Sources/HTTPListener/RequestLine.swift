@@ -47,20 +47,23 @@ struct RequestLine: Sendable {
     private static func path(ofTarget target: Span<UInt8>, _ method: RequestMethod) -> Range<Int>? {
         guard !target.isEmpty else { return nil }
         if target[0] == UInt8(ascii: "/") { return 0..<(target.firstIndex(of: "?", from: 0) ?? target.count) }
-        if method == .connect || target.equals("*") { return target.indices }
+        if method == .connect || (method == .options && target.equals("*")) { return target.indices }
+        guard target[0].isLetter else { return nil }
         var index = 0
         while index < target.count, target[index].isSchemeCharacter { index += 1 }
         let authority = index + 3
-        guard index > 0, authority <= target.count, target.extracting(index..<authority).equals("://") else {
-            return nil
-        }
+        guard authority <= target.count, target.extracting(index..<authority).equals("://") else { return nil }
         let end = target.firstIndex(of: "?", from: authority) ?? target.count
-        let path = target.firstIndex(of: "/", from: authority) ?? end
-        return min(path, end)..<end
+        let path = min(target.firstIndex(of: "/", from: authority) ?? end, end)
+        // An http URL without a host is none (RFC 9110, section 4.2.1).
+        guard path > authority else { return nil }
+        return path..<end
     }
 }
 
 extension UInt8 {
+    fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lowercased) }
+
     /// What the scheme of a URL is made of (RFC 3986, section 3.1).
     fileprivate var isSchemeCharacter: Bool {
         switch self {

@@ -1,6 +1,6 @@
-internal import NIOCore
-
 /// Reads one request after the other from the bytes of a connection, each as far as it is there.
+///
+/// Pure: bytes in, requests out. However the same bytes are cut into pieces, the same requests come of them.
 struct RequestReader {
     private let maximumHeader: Int
     private var headParser: HeadParser
@@ -23,33 +23,34 @@ struct RequestReader {
         headParser = HeadParser(maximumLength: maximumHeader)
     }
 
-    /// How many bytes of an unfinished body are held here, and no longer in the input.
+    /// How many bytes of an unfinished body are held here.
     var heldBytes: Int { chunks.bytes.count }
 
     /// Takes the next step.
     ///
-    /// - Parameter bodyLimit: of the octets of the body whose head came before.
-    /// - Returns: `nil` where what is needed for it is not all there.
+    /// - Parameters:
+    ///   - bytes: what has come in and was not taken.
+    ///   - bodyLimit: of the octets of the body whose head came before.
+    /// - Returns: the step, or `nil` where what is needed for it is not all there; and how many bytes were taken.
     /// - Throws: ``HTTPFault``; nothing behind it may be read.
-    mutating func next(_ input: inout ByteBuffer, bodyLimit: Int) throws(HTTPFault) -> Step? {
+    mutating func next(_ bytes: Span<UInt8>, bodyLimit: Int) throws(HTTPFault) -> (step: Step?, taken: Int) {
         switch part {
         case .head:
-            guard let head = try headParser.parse(&input) else { return nil }
+            guard let (head, length) = try headParser.parse(bytes) else { return (nil, 0) }
             headParser = HeadParser(maximumLength: maximumHeader)
             part = .body(head.framing.body)
-            return .head(head)
+            return (.head(head), length)
         case .body(.length(let length)):
             guard length <= bodyLimit else { throw .bodyTooLarge }
-            guard let body = input.readBytes(length: length) else { return nil }
+            guard length <= bytes.count else { return (nil, 0) }
             part = .head
-            return .end(body: body)
+            return (.end(body: bytes.copied(..<length)), length)
         case .body(.chunked):
-            guard let body = try chunks.read(&input, limit: bodyLimit, maximumOverhead: maximumHeader) else {
-                return nil
-            }
+            let (body, taken) = try chunks.read(bytes, limit: bodyLimit, maximumOverhead: maximumHeader)
+            guard let body else { return (nil, taken) }
             chunks = ChunkedBody()
             part = .head
-            return .end(body: body)
+            return (.end(body: body), taken)
         }
     }
 }

@@ -1,10 +1,10 @@
-internal import JSON
+package import JSON
 
 /// A JWT Claims Set, read claim by claim. Whether its claims may be believed is not for this type to say.
-struct Claims: Sendable {
+package struct Claims: Sendable {
     private let object: JSONObject
 
-    init(_ object: JSONObject) { self.object = object }
+    package init(_ object: JSONObject) { self.object = object }
 
     /// Whether a claim has a value: neither absent, nor `null`, nor an empty string.
     func has(_ claim: ClaimName) -> Bool {

@@ -17,10 +17,12 @@ public import JOSE
 public final class IDTokenVerifier {
     private let jwsVerifier: JWSVerifier
 
+    /// - Parameter rememberedSignatures: how many valid signatures are remembered, so that a token that is shown again costs
+    ///   no second check of its signature; 0: none. Everything else is checked each time.
     /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
-    public init() throws(Rejection) {
+    public init(rememberedSignatures: Int = 0) throws(Rejection) {
         do throws(JWSError) {
-            jwsVerifier = try JWSVerifier()
+            jwsVerifier = try JWSVerifier(rememberedSignatures: rememberedSignatures)
         } catch {
             throw Rejection(error)
         }

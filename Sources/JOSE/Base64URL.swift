@@ -8,39 +8,61 @@ package enum Base64URL {
         let (whole, rest) = text.count.quotientAndRemainder(dividingBy: 4)
         guard rest != 1 else { return nil }
         let count = whole * 3 + (rest == 0 ? 0 : rest - 1)
-        // Every character's value is collected here; a character outside the alphabet sets the sign bit.
         var collected: Int32 = 0
-        // Through pointers: with each access checked, a character took eleven instructions.
         let octets = unsafe [UInt8](unsafeUninitializedCapacity: count) { output, length in
             unsafe text.withUnsafeBufferPointer { text in
-                let values = values
-                func value(_ index: Int) -> Int32 { unsafe Int32(values[Int(text[index])]) }
-                var index = 0
-                for _ in 0..<whole {
-                    let quantum =
-                        value(index) << 18 | value(index + 1) << 12 | value(index + 2) << 6 | value(index + 3)
-                    collected |= quantum
-                    unsafe output[length] = UInt8(truncatingIfNeeded: quantum >> 16)
-                    unsafe output[length + 1] = UInt8(truncatingIfNeeded: quantum >> 8)
-                    unsafe output[length + 2] = UInt8(truncatingIfNeeded: quantum)
-                    index += 4
-                    length += 3
-                }
-                if rest == 2 {
-                    let quantum = value(index) << 6 | value(index + 1)
-                    collected |= quantum | (quantum & 0x0f == 0 ? 0 : -1)
-                    unsafe output[length] = UInt8(truncatingIfNeeded: quantum >> 4)
-                    length += 1
-                } else if rest == 3 {
-                    let quantum = value(index) << 12 | value(index + 1) << 6 | value(index + 2)
-                    collected |= quantum | (quantum & 0x03 == 0 ? 0 : -1)
-                    unsafe output[length] = UInt8(truncatingIfNeeded: quantum >> 10)
-                    unsafe output[length + 1] = UInt8(truncatingIfNeeded: quantum >> 2)
-                    length += 2
+                unsafe values.span.withUnsafeBufferPointer { values in
+                    unsafe collected = decode(text, values, into: output)
                 }
             }
+            length = count
         }
         return collected < 0 ? nil : octets
+    }
+
+    /// Decodes through pointers: with each access checked, a character took twice the instructions.
+    ///
+    /// - Returns: all the characters' values together; negative where there is one outside the alphabet, or a last one with
+    ///   bits that it has too many.
+    private static func decode(
+        _ text: UnsafeBufferPointer<UInt8>, _ values: UnsafeBufferPointer<Int8>,
+        into output: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int32 {
+        var collected: Int32 = 0
+        var index = 0
+        var length = 0
+        while index + 4 <= text.count {
+            let quantum = unsafe quantum(text, index, 4, values)
+            collected |= quantum
+            unsafe output[length] = UInt8(truncatingIfNeeded: quantum >> 16)
+            unsafe output[length + 1] = UInt8(truncatingIfNeeded: quantum >> 8)
+            unsafe output[length + 2] = UInt8(truncatingIfNeeded: quantum)
+            index += 4
+            length += 3
+        }
+        switch text.count - index {
+        case 2:
+            let quantum = unsafe quantum(text, index, 2, values)
+            collected |= quantum | (quantum & 0x0f == 0 ? 0 : -1)
+            unsafe output[length] = UInt8(truncatingIfNeeded: quantum >> 4)
+        case 3:
+            let quantum = unsafe quantum(text, index, 3, values)
+            collected |= quantum | (quantum & 0x03 == 0 ? 0 : -1)
+            unsafe output[length] = UInt8(truncatingIfNeeded: quantum >> 10)
+            unsafe output[length + 1] = UInt8(truncatingIfNeeded: quantum >> 2)
+        default: break
+        }
+        return collected
+    }
+
+    /// The values of some characters side by side, six bits each.
+    @inline(__always)
+    private static func quantum(
+        _ text: UnsafeBufferPointer<UInt8>, _ start: Int, _ count: Int, _ values: UnsafeBufferPointer<Int8>
+    ) -> Int32 {
+        var quantum: Int32 = 0
+        for offset in 0..<count { quantum = unsafe quantum << 6 | Int32(values[Int(text[start + offset])]) }
+        return quantum
     }
 
     /// The canonical text of `octets`.

@@ -17,7 +17,7 @@ public struct JOSEHeader: Sendable, Equatable {
     ///
     /// - Throws: ``JWSError/malformed(_:)`` for anything but one strict JSON object, and for a `kid` or `typ` that is no
     ///   string.
-    init(_ json: [UInt8]) throws(JWSError) {
+    package init(_ json: [UInt8]) throws(JWSError) {
         guard let object = try? JSONObject(json) else { throw .malformed(.header) }
         func string(_ name: JSONName) throws(JWSError) -> String? {
             guard let value = object[name] else { return nil }

@@ -9,13 +9,13 @@ package final class JOSEHeaderMemo {
 
     package init() {}
 
-    subscript(text: ArraySlice<UInt8>) -> JOSEHeader? {
+    package subscript(text: ArraySlice<UInt8>) -> JOSEHeader? {
         let text = text.span
         for entry in known where text.isExactly(entry.text.span) { return entry.header }
         return nil
     }
 
-    func remember(_ jws: CompactJWS) {
+    package func remember(_ jws: CompactJWS) {
         guard self[jws.headerText] == nil else { return }
         if known.count == Self.capacity { known.removeFirst() }
         known.append((Array(jws.headerText), jws.header))

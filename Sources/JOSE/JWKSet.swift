@@ -78,7 +78,7 @@ public struct JWKSet: Sendable {
     /// The keys that may have signed a JWS with this header, all of them fitting its algorithm.
     ///
     /// With a `kid`, those that carry it; without one, every key that fits.
-    func candidates(keyID: String?, _ algorithm: SignatureAlgorithm) -> some Sequence<JWK> {
+    package func candidates(keyID: String?, _ algorithm: SignatureAlgorithm) -> some Sequence<JWK> {
         let indices = keyID.map { indicesByKeyID[ExactString($0)] ?? [] } ?? allIndices
         return indices.lazy.map { keys[$0] }.filter { $0.algorithms.contains(algorithm) }
     }

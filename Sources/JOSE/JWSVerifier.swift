@@ -33,10 +33,12 @@ public final class JWSVerifier {
     /// The number of keys that may be tried for one token where no `kid` tells them apart: a bound on its cost.
     public static let maximumKeysTried = 4
 
+    /// - Parameter rememberedSignatures: how many valid signatures are remembered, so that a token that is shown again costs
+    ///   no second check of its signature; 0: none.
     /// - Throws: ``JWSError/cryptographyUnavailable`` when out of memory.
-    public init() throws(JWSError) {
+    public init(rememberedSignatures: Int = 0) throws(JWSError) {
         do throws(OpenSSLError) {
-            checker = try SignatureChecker()
+            checker = try SignatureChecker(rememberedSignatures: rememberedSignatures)
         } catch {
             throw .cryptographyUnavailable
         }

@@ -26,7 +26,7 @@ package struct KeySnapshot: Sendable {
     }
 
     /// - Parameter omitted: keys that `fetched` leaves out and that serve on.
-    init(
+    package init(
         version: Int, _ fetched: FetchedKeys, omitted: [JWK], fetchedAt: MonotonicTime, freshUntil: MonotonicTime,
         usableUntil: MonotonicTime
     ) {

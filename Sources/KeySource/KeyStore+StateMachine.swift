@@ -91,8 +91,9 @@ extension KeyStore {
             _ fetched: FetchedKeys, omitted omittedKeys: [JWK] = [], age: Interval, now time: MonotonicTime
         ) -> [Effect] {
             advance(to: time)
-            // What has been fetched meanwhile is newer; only the fallback's keys are less than these.
-            guard snapshot == nil || snapshot?.source == .file else { return [] }
+            // What has been fetched meanwhile is newer, even where it has served its time: these could bring back keys that
+            // it had dropped, and a confirmation of it would not be of them. Only the fallback's keys are less than these.
+            guard lastWholeAnswer == nil, snapshot == nil || snapshot?.source == .file else { return [] }
             let fetchedAt = now - age
             let lifetime = lifetime(of: fetched)
             let usableUntil = fetchedAt + lifetime + rules.staleFor

@@ -69,6 +69,7 @@ package final class KeyStore: Sendable {
         guard let archive else {
             return loop.submit { self.run(self.state.value.machine.start(now: self.now())) }
         }
+        let begun = now()
         let loaded = threads.runIfActive(eventLoop: loop) {
             do throws(KeyArchive.Refusal) {
                 return Result<_, KeyArchive.Refusal>.success(
@@ -78,7 +79,7 @@ package final class KeyStore: Sendable {
             }
         }
         let started = loop.makePromise(of: Void.self)
-        loaded.map { self.restore($0) }.whenComplete { _ in started.succeed() }
+        loaded.map { self.restore($0, soughtSince: begun) }.whenComplete { _ in started.succeed() }
         // A disk that hangs must not keep the service from starting.
         let timer = loop.scheduleTask(in: Self.longestLoad) { started.succeed() }
         return started.futureResult.map {
@@ -87,12 +88,16 @@ package final class KeyStore: Sendable {
         }
     }
 
-    private func restore(_ found: Result<KeyArchive.Restored?, KeyArchive.Refusal>) {
+    private func restore(
+        _ found: Result<KeyArchive.Restored?, KeyArchive.Refusal>, soughtSince begun: MonotonicTime
+    ) {
         switch found {
         case .success(let restored?):
+            // On a disk that hangs, what was kept grows older while it is read.
+            let now = now()
             run(
                 state.value.machine.restored(
-                    restored.keys, omitted: restored.omitted, age: restored.age, now: now()))
+                    restored.keys, omitted: restored.omitted, age: restored.age + (now - begun), now: now))
         case .success(nil): break
         case .failure(let refusal): onEvent(.archiveRefused(reason: refusal.reason))
         }

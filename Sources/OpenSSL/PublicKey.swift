@@ -1,4 +1,5 @@
 private import COpenSSL
+private import Synchronization
 
 /// An elliptic curve of RFC 7518, section 6.2.1.1.
 package enum EllipticCurve: Sendable, CaseIterable {
@@ -63,6 +64,15 @@ package enum PublicKeyKind: Sendable, Equatable {
 @safe package final class PublicKey: @unchecked Sendable {
     package let kind: PublicKeyKind
     let pointer: OpaquePointer
+    /// Tells the key from every other that this process has decoded; an address in memory may be given out again.
+    let serial = Serial.next()
+
+    struct Serial: Hashable {
+        private let number: Int
+
+        static func next() -> Serial { Serial(number: count.add(1, ordering: .relaxed).newValue) }
+        private static let count = Atomic(0)
+    }
 
     private init(takingOwnershipOf pointer: OpaquePointer, kind: PublicKeyKind) {
         unsafe self.pointer = pointer

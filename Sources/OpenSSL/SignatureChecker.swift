@@ -7,19 +7,26 @@ private import COpenSSL
 package final class SignatureChecker {
     private let digestContext: DigestContext
     private var digest = [UInt8](repeating: 0, count: DigestAlgorithm.maximumLength)
+    private var memo: SignatureMemo
     private var contexts: [ContextName: VerifyContext] = [:]
+    /// Those that were in use before ``contexts`` was last full: the ones that nobody asks for again, since their keys are
+    /// gone, go when it is full again.
+    private var oldContexts: [ContextName: VerifyContext] = [:]
 
     private struct ContextName: Hashable {
-        let key: ObjectIdentifier
+        let key: PublicKey.Serial
         let scheme: SignatureScheme
     }
 
-    /// More keys than this in use at once, and all contexts are built again: a bound on memory, not a tuning knob.
-    private static let maximumContexts = 256
+    /// A bound on memory, not a tuning knob: a context takes some 4 KB, and one has to be built for a quarter of the price of
+    /// a signature where more keys than this are in use.
+    private static let contextsATime = 1024
 
+    /// - Parameter rememberedSignatures: how many valid signatures are remembered, so that none is checked twice.
     /// - Throws: ``OpenSSLError`` when out of memory.
-    package init() throws(OpenSSLError) {
+    package init(rememberedSignatures: Int = 0) throws(OpenSSLError) {
         digestContext = try DigestContext()
+        memo = SignatureMemo(capacity: rememberedSignatures)
     }
 
     /// Whether `signature` is one of `message`, by the private half of `key`.
@@ -31,16 +38,21 @@ package final class SignatureChecker {
         _ signature: Span<UInt8>, of message: Span<UInt8>, by key: PublicKey, _ scheme: SignatureScheme
     ) throws(OpenSSLError) -> Bool {
         guard scheme.fits(key.kind), signature.count == key.kind.signatureLength else { return false }
-        guard let digest = scheme.digest else {
-            return try VerifyContext.isValidEdwards(signature, of: message, by: key)
-        }
-        let context = try context(for: key, scheme)
-        return try withDigest(of: message, digest) { hash in
-            if case .ecdsa = scheme {
-                return context.isValid(derSignature(fromFixedLength: signature).span, ofDigest: hash)
+        // EdDSA takes the message whole; its digest only serves to remember it by.
+        try digestContext.write(digestOf: message, scheme.digest ?? .sha512, into: &digest)
+        let digest = digest
+        let hash = digest.span.extracting(..<(scheme.digest ?? .sha512).outputLength)
+        if memo.contains(signature, of: hash, key, scheme) { return true }
+        let isValid =
+            switch scheme {
+            case .rsaPKCS1, .rsaPSS: try context(for: key, scheme).isValid(signature, ofDigest: hash)
+            case .ecdsa:
+                try context(for: key, scheme).isValid(
+                    derSignature(fromFixedLength: signature).span, ofDigest: hash)
+            case .edwards: try VerifyContext.isValidEdwards(signature, of: message, by: key)
             }
-            return context.isValid(signature, ofDigest: hash)
-        }
+        if isValid { memo.insert(signature, of: hash, key, scheme) }
+        return isValid
     }
 
     /// Gives `body` the digest of `bytes`, which lies where the next one will: an array for each would be an allocation each.
@@ -55,10 +67,14 @@ package final class SignatureChecker {
     }
 
     private func context(for key: PublicKey, _ scheme: SignatureScheme) throws(OpenSSLError) -> VerifyContext {
-        let name = ContextName(key: ObjectIdentifier(key), scheme: scheme)
+        let name = ContextName(key: key.serial, scheme: scheme)
         if let context = contexts[name] { return context }
-        if contexts.count >= Self.maximumContexts { contexts.removeAll() }
-        let context = try VerifyContext(key, scheme)
+        let old = oldContexts[name]
+        let context = if let old { old } else { try VerifyContext(key, scheme) }
+        if contexts.count >= Self.contextsATime {
+            swap(&contexts, &oldContexts)
+            contexts.removeAll(keepingCapacity: true)
+        }
         contexts[name] = context
         return context
     }
@@ -66,8 +82,6 @@ package final class SignatureChecker {
 
 /// An `EVP_PKEY_CTX` made ready to verify with one key and one scheme, used again for each signature.
 @safe private final class VerifyContext {
-    /// Keeps the key's `ObjectIdentifier` from being given to another object while this context is remembered by it.
-    private let key: PublicKey
     private let pointer: OpaquePointer
 
     init(_ key: PublicKey, _ scheme: SignatureScheme) throws(OpenSSLError) {
@@ -75,7 +89,6 @@ package final class SignatureChecker {
         // The context takes a reference of its own.
         defer { unsafe EVP_PKEY_free(copy) }
         guard let pointer = unsafe EVP_PKEY_CTX_new_from_pkey(nil, copy, nil) else { throw .drain() }
-        self.key = key
         unsafe self.pointer = pointer
         try check(unsafe EVP_PKEY_verify_init(pointer))
         if let digest = scheme.digest {

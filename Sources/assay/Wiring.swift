@@ -121,6 +121,9 @@ struct Wiring: Sendable {
         service.keysTimeout = .seconds(settings.limits.keysTimeoutSeconds)
         service.callerKeys = CallerKeys(digests: settings.apiKeyDigests)
         service.logsRequests = settings.log.requests
+        // Each event loop has a share of its own, so that remembering takes no lock.
+        service.rememberedSignatures =
+            (settings.verifiedTokenCacheEntries + System.coreCount - 1) / System.coreCount
         var configuration = AssayServer.Configuration(
             service: ListenAddress(settings.service), admin: ListenAddress(settings.admin), settings: service,
             version: version)

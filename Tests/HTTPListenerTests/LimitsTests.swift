@@ -136,7 +136,7 @@ import Testing
 
     @Test func `bodies that are not yet whole may hold only so much together`() async throws {
         var limits = ListenerLimits()
-        limits.maximumBuffered = 1000
+        limits.maximumBuffered = 1200
         try await Listening.run(limits) { listening async throws in
             func half(_ sent: Int) -> String {
                 post("/wide", "Content-Length: 1001", String(repeating: "x", count: sent))
@@ -147,13 +147,13 @@ import Testing
             // One that is whole at once holds nothing; one that is not holds what is there.
             let whole = post("/a", "Content-Length: 500", String(repeating: "x", count: 500))
             #expect(try await listening.first(whole).status == 200)
-            #expect(try await listening.first(half(1)).status == 503)
+            #expect(try await listening.first(half(100)).status == 503)
             try await first.close()
             try await eventually { listening.listener.requestsInFlight == 0 }
             let second = try await Wire.connect(listening)
             try await second.send(half(999))
             try await eventually { listening.listener.requestsInFlight == 1 }
-            let refused = try await listening.first(half(2))
+            let refused = try await listening.first(half(100))
             #expect(refused.status == 503)
             #expect(refused.closes)
             // What is whole is no longer held.

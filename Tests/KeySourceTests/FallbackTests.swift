@@ -169,6 +169,17 @@ import Testing
         #expect(scene.fallBack() == [])
     }
 
+    @Test func `but not once the provider has answered, even where that answer has served its time`() {
+        var rules = Self.rules
+        rules.staleFor = .seconds(0)
+        var scene = Scene.ready(rules, ["a"])
+        scene.moveTo(300.001)
+        scene.fireTimer()
+        scene.fallBack(["f"])
+        #expect(scene.restore(["a", "b"], age: .seconds(60)) == [])
+        #expect(scene.keyIDs == ["f"])
+    }
+
     @Test func `they take the place of keys that have served their time`() {
         var scene = Scene.ready(Self.rules)
         scene.moveTo(Self.end)

@@ -55,7 +55,7 @@ struct KeyStoreFixture: Sendable {
         }
     }
 
-    func soon(_ milliseconds: Int64 = 20_000) -> MonotonicTime {
+    func soon(_ milliseconds: Int64 = 120_000) -> MonotonicTime {
         SystemClocks.monotonic() + Interval(milliseconds: milliseconds)
     }
 }

@@ -72,6 +72,25 @@ import Testing
         #expect(scene.machine.nextFetch == Scene.at(225))
     }
 
+    /// A disk may be slow, and what it kept of an earlier answer is no doubt about a later one.
+    @Test func `a key that was kept as omitted and is confirmed is not lost to one thin answer`() {
+        var rules = KeyRules()
+        rules.hasFallback = true
+        rules.staleFor = .seconds(0)
+        var scene = Scene.ready(rules, ["a", "b"])
+        #expect(scene.moveToNextFetch().fetchMode == .revalidate)
+        scene.moveTo(300.001)
+        scene.fireTimer()
+        scene.fallBack(["f"])
+        scene.restore(["a"], omitted: ["b"], age: .seconds(60))
+        scene.succeed(["a", "b"], isConfirmation: true)
+        #expect(scene.keyIDs == ["a", "b"])
+        #expect(scene.omittedKeyIDs == [])
+        scene.refresh(["a"])
+        #expect(scene.keyIDs == ["a", "b"])
+        #expect(scene.omittedKeyIDs == ["b"])
+    }
+
     @Test func `it is settled soon, and by a whole answer`() {
         var scene = Scene.omitting(lifetime: .seconds(86400))
         #expect(scene.machine.nextFetch == Scene.at(225 + 225))

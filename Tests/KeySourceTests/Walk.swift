@@ -32,6 +32,7 @@ struct Walk {
         case retryLater = "who is refused is told to come back later"
         case statesTold = "a change of state is told once, when it happens"
         case keptOnDisk = "what serves is kept on disk after every answer, and at no other time"
+        case restoredFirst = "keys from the disk are taken while the provider has given none, and then alone"
         case fallbackWanted = "the fallback is read when there are no other usable keys, and then alone"
         case fallbackYields = "the fallback's keys take the place of no usable keys of the provider's"
         case fallbackStale = "the fallback's keys are stale from the beginning, and usable for ten minutes"
@@ -121,6 +122,7 @@ struct Walk {
         let canEnd = fetch.map { $0.firstStepToEnd <= steps } ?? false
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<10 where !isStarted: start()
+        case 10..<40 where lastVersion == 0: restore()
         case 0..<50: wait()
         case 50..<68 where canEnd: succeed()
         case 68..<84 where canEnd: fail()
@@ -223,9 +225,9 @@ struct Walk {
         let effects = machine.restored(
             KeySets.fetched(answer.keys, lifetime: nil, source: .disk), omitted: omitted, age: age, now: tell())
         if let snapshot = machine.snapshot, snapshot.version != before?.version {
-            // Once in most lives.
+            // Once in many lives.
             tally.note("restored", 50)
-            if before.map({ $0.source != .file }) ?? false { fail(.keptOnFailure) }
+            if lastWholeAnswer != nil || (before.map { $0.source != .file } ?? false) { fail(.restoredFirst) }
             if !snapshot.isUsable(at: heard) || snapshot.fetchedAt != heard - age { fail(.staleBound) }
             let isLate = age >= .seconds(3600)
             ledger.begin(

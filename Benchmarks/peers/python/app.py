@@ -1,4 +1,5 @@
 """PyJWT in an ASGI application, for uvicorn and granian. Environment: KEYS, a JWK Set file."""
+
 import hashlib
 import json
 import os
@@ -20,13 +21,18 @@ def verify(request: dict) -> dict:
     token = request["id_token"]
     key = KEYS[jwt.get_unverified_header(token)["kid"]]
     claims = jwt.decode(
-        token, key.key, algorithms=[key.algorithm_name], audience=AUDIENCE, issuer=ISSUER, options=OPTIONS)
+        token, key.key, algorithms=[key.algorithm_name], audience=AUDIENCE, issuer=ISSUER, options=OPTIONS
+    )
     nonce = request.get("nonce")
     if nonce and hashlib.sha256(nonce.encode()).hexdigest() != claims["nonce"]:
         raise ValueError("another sign-in's nonce")
     return {
-        "issuer": claims["iss"], "subject": claims["sub"], "audience": [claims["aud"]],
-        "expires_at": claims["exp"], "issued_at": claims["iat"], "email": claims.get("email"),
+        "issuer": claims["iss"],
+        "subject": claims["sub"],
+        "audience": [claims["aud"]],
+        "expires_at": claims["exp"],
+        "issued_at": claims["iat"],
+        "email": claims.get("email"),
         "email_verified": is_true(claims.get("email_verified")),
         "is_private_email": is_true(claims.get("is_private_email")),
         "real_user_status": claims.get("real_user_status"),

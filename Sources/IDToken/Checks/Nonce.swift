@@ -1,5 +1,5 @@
 internal import JOSE
-internal import OpenSSL
+package import OpenSSL
 
 /// Checks that the ID Token was made for this very sign-in, and returns how its `nonce` matched.
 ///
@@ -10,7 +10,7 @@ internal import OpenSSL
 /// - Throws: ``Rejection/nonceRequired``, ``Rejection/nonceMissing``, ``Rejection/nonceMismatch``,
 ///   ``Rejection/claimInvalid(_:)``, ``Rejection/cryptographyUnavailable``.
 /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 11, and 15.5.2.
-func checkNonce(
+package func checkNonce(
     _ claims: Claims, _ rule: NonceRule, expected: String?, _ checker: SignatureChecker
 ) throws(Rejection) -> NonceMatch? {
     guard rule.isChecked else { return nil }

@@ -2,6 +2,7 @@
 //
 // usage: echo PORT
 
+import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -40,7 +41,10 @@ final class Echo: ChannelInboundHandler {
     }
 }
 
-let port = CommandLine.arguments.dropFirst().first.flatMap(Int.init) ?? 0
+guard CommandLine.arguments.count == 2, let port = Int(CommandLine.arguments[1]) else {
+    print("usage: echo PORT")
+    exit(2)
+}
 let server = ServerBootstrap(group: MultiThreadedEventLoopGroup(numberOfThreads: 2))
     .serverChannelOption(.backlog, value: 4096)
     .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

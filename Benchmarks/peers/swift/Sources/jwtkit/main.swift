@@ -77,7 +77,10 @@ func hexadecimal(_ digest: SHA256Digest) -> String {
 }
 
 let arguments = CommandLine.arguments
-guard arguments.count == 3, let port = Int(arguments[1]) else { fatalError("usage: jwtkit PORT KEYS.json") }
+guard arguments.count == 3, let port = Int(arguments[1]) else {
+    FileHandle.standardError.write(Data("usage: jwtkit PORT KEYS.json\n".utf8))
+    exit(2)
+}
 let keys = JWTKeyCollection()
 try await keys.add(jwksJSON: String(contentsOfFile: arguments[2], encoding: .utf8))
 

@@ -1,0 +1,66 @@
+"""What other programs do on the machine while something is measured."""
+
+import os
+import pathlib
+import statistics
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from processes import TICKS, tree_times
+
+Found = TypeVar("Found")
+QUIET = 0.05
+"""The share of the machine that others may use; a run in which they use more is repeated."""
+ATTEMPTS = 4
+TOLERATED = 0.1
+"""The share of disturbed runs that a page goes without a warning for."""
+
+
+class Machine:
+    """Knows how much of its processors went to others: other programs, and other machines on the same hardware."""
+
+    def __init__(self):
+        self.shares: list[float] = []
+
+    def quietest(self, run: Callable[[], Found]) -> Found:
+        """Runs until one run was quiet, or the least disturbed of a few."""
+        found: list[tuple[float, Found]] = []
+        while len(found) < ATTEMPTS and (not found or found[-1][0] > QUIET):
+            if found:
+                time.sleep(1)
+            began, busy, ours = time.monotonic(), _busy_seconds(), tree_times(os.getpid())
+            result = run()
+            others = (_busy_seconds() - busy) - (tree_times(os.getpid()) - ours)
+            found.append((max(0.0, others / (time.monotonic() - began) / (os.cpu_count() or 1)), result))
+        share, result = min(found, key=lambda entry: entry[0])
+        self.shares.append(share)
+        return result
+
+    @property
+    def loud_runs(self) -> int:
+        return sum(share > QUIET for share in self.shares)
+
+    def describe(self) -> str:
+        if not self.shares:
+            return ""
+        return (
+            f"other programs and machines used {statistics.median(self.shares):.1%} of the processors (median of "
+            f"{len(self.shares)} runs), at most {max(self.shares):.1%}; a run with more than {QUIET:.0%} was repeated, "
+            f"up to {ATTEMPTS - 1} times, and the quietest kept; over that even so: {self.loud_runs}"
+        )
+
+    def warning(self) -> str:
+        """Where so much was disturbed that no figure of the run is worth much."""
+        if self.loud_runs <= len(self.shares) * TOLERATED:
+            return ""
+        return (
+            f"**Disturbed**: in {self.loud_runs} of {len(self.shares)} runs others used more than {QUIET:.0%} of the "
+            "processors. Measure again on a quiet machine."
+        )
+
+
+def _busy_seconds() -> float:
+    """User, nice, system and stolen time of all processors."""
+    fields = list(map(int, pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]))
+    return (fields[0] + fields[1] + fields[2] + fields[7]) / TICKS

@@ -1,0 +1,39 @@
+import JOSE
+import JSON
+
+/// What is between the octets of a request and the members of its JSON.
+let encodingBenchmarks = [
+    Benchmark("base64url-payload") {
+        let fixtures = try Fixtures()
+        let text = try fixtures.part(1, of: "RS256")
+        let length = try fixtures.decodedPart(1, of: "RS256").count
+        return { Base64URL.decode(text.span)?.count == length }
+    },
+    Benchmark("json-payload") {
+        let payload = try Fixtures().decodedPart(1, of: "RS256")
+        return { try JSONObject(payload).count == 13 }
+    },
+    Benchmark("json-request") {
+        let body = try Fixtures().request("RS256")
+        return { try JSONObject(body, allowsNUL: true).count == 3 }
+    },
+    Benchmark("header-parsed") {
+        let json = try Fixtures().decodedPart(0, of: "RS256")
+        return { try JOSEHeader(json).algorithm == .rs256 }
+    },
+    Benchmark("header-remembered") {
+        let fixtures = try Fixtures()
+        let memo = JOSEHeaderMemo()
+        memo.remember(try CompactJWS(try fixtures.token("RS256")[...]))
+        let text = try fixtures.part(0, of: "RS256")
+        return { memo[text]?.algorithm == .rs256 }
+    },
+    Benchmark("compact-jws") {
+        let fixtures = try Fixtures()
+        let token = try fixtures.token("RS256")[...]
+        let length = try fixtures.decodedPart(1, of: "RS256").count
+        let memo = JOSEHeaderMemo()
+        memo.remember(try CompactJWS(token))
+        return { try CompactJWS(token, memo: memo).payload.count == length }
+    },
+]

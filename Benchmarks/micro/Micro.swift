@@ -1,0 +1,39 @@
+private import Glibc
+
+/// Runs one piece of the hot path over and over on fixed input, for measure.py to count instructions and allocations.
+///
+///     micro --list               the names of the benchmarks
+///     micro NAME ITERATIONS      runs one of them; exit code 1 if a result was not what it should be
+///     micro --time [NAME...]     nanoseconds of one iteration, roughly: the least of several rounds
+@main struct Micro {
+    static let benchmarks =
+        encodingBenchmarks + keyBenchmarks + signatureBenchmarks + tokenBenchmarks + requestBenchmarks
+
+    static func main() {
+        do {
+            try run()
+        } catch {
+            let line = "micro: \(error)\n"
+            unsafe write(STDERR_FILENO, line, line.utf8.count)
+            exit(1)
+        }
+    }
+
+    private static func run() throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        switch (arguments.first, arguments.count) {
+        case ("--list", 1): for benchmark in benchmarks { print(benchmark.name) }
+        case ("--time", _):
+            let chosen = arguments.dropFirst()
+            for benchmark in benchmarks where chosen.isEmpty || chosen.contains(benchmark.name) {
+                print("\(benchmark.name) \(try benchmark.nanoseconds())")
+            }
+        case (let name?, 2):
+            guard let benchmark = benchmarks.first(where: { $0.name == name }),
+                let iterations = arguments.last.flatMap({ Int($0) })
+            else { throw Mistake("no benchmark \(name), or no number after it") }
+            try benchmark.run(iterations)
+        default: throw Mistake("usage: micro --list | NAME ITERATIONS | --time [NAME...]")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import AssayHTTP
+import Clocks
+import JOSE
+import JSON
+import KeySource
+import NIOEmbedded
+import NIOPosix
+
+/// From the body of `POST /v1/verify` to the body of its answer: everything but HTTP.
+let requestBenchmarks = [
+    Benchmark("answer") {
+        let request = try VerifyRequest(try JSONObject(try Fixtures().request("RS256")))
+        guard case .decided(.verified(let answer, _)) = try verifications().verify(request) else {
+            throw Mistake("a good token was refused")
+        }
+        let scratch = Scratch()
+        return { scratch.text { answer.write(to: &$0) }.count > shortestAnswer }
+    },
+    request("verify-RS256", token: "RS256", code: "ok"),
+    request("verify-ES256", token: "ES256", code: "ok"),
+    request("refuse-expired", token: "expired", code: "token_expired"),
+    request("refuse-forged", token: "forged", code: "signature_invalid"),
+    request("refuse-malformed", token: "malformed", code: "token_malformed"),
+]
+
+/// A writer that is used again and again, as an event loop does.
+private final class Scratch {
+    private var json = JSONWriter()
+
+    func text(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
+        json.removeAll()
+        write(&json)
+        return json.bytes
+    }
+}
+
+/// Octets that an answer or a problem exceeds if it is written at all.
+private let (shortestAnswer, shortestProblem) = (700, 200)
+
+private func request(_ name: String, token: String, code: String) -> Benchmark {
+    Benchmark(name) {
+        let body = try Fixtures().request(token)
+        let verifications = try verifications()
+        let scratch = Scratch()
+        return {
+            switch verifications.verify(try VerifyRequest(try JSONObject(body, allowsNUL: true))) {
+            case .decided(.verified(let answer, _)):
+                return code == "ok" && scratch.text { answer.write(to: &$0) }.count > shortestAnswer
+            case .decided(.refused(let problem, _)):
+                let text = scratch.text { problem.write(to: &$0, requestID: "0123456789abcdef") }
+                return problem.code == code && text.count > shortestProblem
+            case .needsKeys: return false
+            }
+        }
+    }
+}
+
+/// The verifications of an event loop that has one provider with keys of its own.
+private func verifications() throws -> Verifications {
+    let keys = try Fixtures().keySet(["RS256", "RS384", "RS512", "ES256"])
+    let fetched = FetchedKeys(
+        keys: try JWKSet(keys), text: keys, algorithms: SignatureAlgorithm.all, source: .network, lifetime: nil,
+        fetchedAtUnixSeconds: 1_700_000_000)
+    // Some time ago, so that the answer's age_seconds has as many digits after a slow run as after a fast one.
+    let fetchedAt = SystemClocks.monotonic() - .seconds(2000)
+    let verifications = try Verifications([
+        Provider(policy: applePolicy(), isOptional: false, keys: unusedStore())
+    ])
+    verifications.install(
+        KeySnapshot(
+            version: 1, fetched, omitted: [], fetchedAt: fetchedAt, freshUntil: fetchedAt + .seconds(86_400),
+            usableUntil: fetchedAt + .seconds(172_800)),
+        provider: 0)
+    return verifications
+}
+
+/// A key store that is never started: a provider has one, and no thread of its must run beside what is measured.
+private func unusedStore() -> KeyStore {
+    KeyStore(
+        rules: KeyRules(), fetcher: NoFetcher(), archive: nil, threads: NIOThreadPool(numberOfThreads: 1),
+        on: EmbeddedEventLoop(), onEvent: { _ in })
+}
+
+private struct NoFetcher: KeyFetching {
+    func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys { throw FetchFailure(.file, "unused") }
+}

@@ -1,0 +1,215 @@
+"""Instructions and allocations of the micro benchmarks, by valgrind's callgrind.
+
+usage: measure.py PROGRAM [NAME...]            prints what each benchmark of `micro --list`, or those named, costs
+       measure.py PROGRAM --table [NAME...]    the same as a Markdown table, with times
+       measure.py PROGRAM --check              compares with figures.json; exit code 1 if one is off by more than 5 %
+       measure.py PROGRAM --accept             writes figures.json anew
+
+PROGRAM is micro as `swift build -c release --product micro` builds it, or openssl_patterns; nothing is built here.
+
+Counted is what happens within the program's function `measured`, which runs the iterations: start-up, the making of
+keys and the first uses of everything stay out. The figures are for one iteration: instructions, and calls of libc's
+allocator, both outside of libcrypto and within. Only those outside are compared: what OpenSSL does with a number is not
+ours, and differs from one Debian update to the next.
+
+They are the same whatever else the machine is doing. What could make them differ is held still: see ENVIRONMENT. JSON's
+name hashes start from a random number in each process, but no count hangs on it: each name is hashed once and compared
+one after another, and only objects of more than 24 members, which no fixture has, are sorted by hash.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+FIGURES = pathlib.Path(__file__).parent / "figures.json"
+TOLERANCE = 0.05
+# Callgrind collects instructions within `measured` only, but counts calls from the start: the difference of two runs
+# tells those that an iteration makes.
+ITERATIONS = (1, 21)
+# Nothing else: its size moves the stack, and the caller's could set anything.
+ENVIRONMENT = {
+    # Swift seeds its hash tables at random otherwise.
+    "SWIFT_DETERMINISTIC_HASHING": "1",
+    # Valgrind offers a program the same Haswell on every machine that has AVX2, and an older processor elsewhere. What
+    # chooses code by the processor is kept to what all of them have: libcrypto (no AVX, AVX2, BMI) and libc's memcpy
+    # and its kin, whose limits also follow the size of the caches.
+    "OPENSSL_ia32cap": "~0x1000000000000000:~0x128",
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX,-BMI2,-ERMS,-FSRM,-RTM,-MOVBE,-LZCNT"
+    ":glibc.cpu.x86_non_temporal_threshold=0xc0000:glibc.cpu.x86_rep_movsb_threshold=0x800",
+    # The first call of a library's function would look it up.
+    "LD_BIND_NOW": "1",
+}
+ALLOCATORS = {"malloc", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc", "posix_memalign", "valloc"}
+
+Figures = collections.namedtuple("Figures", "instructions allocations libcrypto_instructions libcrypto_allocations")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("names", nargs="*")
+    mode = parser.add_mutually_exclusive_group()
+    for name in ("table", "check", "accept"):
+        mode.add_argument(f"--{name}", action="store_true")
+    options = parser.parse_args()
+    for tool, package in (("valgrind", "valgrind"), ("objcopy", "binutils")):
+        if not shutil.which(tool):
+            sys.exit(f"{tool} is needed: apt-get install {package}")
+    program = options.program.resolve(strict=True)
+    known = run([program, "--list"]).split()
+    if unknown := set(options.names) - set(known):
+        sys.exit(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    if options.names and (options.check or options.accept):
+        sys.exit("all are checked or accepted, or none")
+    figures = measure_all(program, options.names or known)
+    if options.accept:
+        accept(figures)
+    elif options.check:
+        check(figures)
+    elif options.table:
+        print_table(figures, times(program))
+    else:
+        for name, of_one in figures.items():
+            print(f"{name:22}", *(f"{figure:10}" for figure in of_one))
+
+
+def run(command: list, **options) -> str:
+    result = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, **options)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))} failed:\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def measure_all(program: pathlib.Path, names: list[str]) -> dict[str, Figures]:
+    with tempfile.TemporaryDirectory() as directory:
+        # Valgrind 3.19 gives up on the debug information of newer compilers; the symbols are enough.
+        stripped = pathlib.Path(directory, program.name)
+        run([shutil.which("objcopy"), "--strip-debug", program, stripped])
+        # Side by side on as many processors as there are: instructions do not depend on who else runs.
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+            return dict(zip(names, threads.map(lambda name: measure(stripped, name), names)))
+
+
+def measure(program: pathlib.Path, name: str) -> Figures:
+    few, many = (count(program, name, iterations) for iterations in ITERATIONS)
+    if many.instructions == 0:
+        sys.exit(f"{name}: no function of {program.name} is called measured")
+    per_iteration = [(more - less) / (ITERATIONS[1] - ITERATIONS[0]) for less, more in zip(few, many)]
+    # Whole numbers: jansson seeds its tables at random, and start-up may need an allocation more or less for it.
+    return Figures(*map(round, per_iteration))
+
+
+def count(program: pathlib.Path, name: str, iterations: int) -> Figures:
+    profile = program.parent / f"{name}.{iterations}"
+    # In a directory of our own, where no .valgrindrc lies about.
+    run([shutil.which("valgrind"), "--tool=callgrind", "--toggle-collect=*measured*", f"--callgrind-out-file={profile}",
+         program, name, str(iterations)], cwd=program.parent)
+    return total(profile)
+
+
+def total(profile: pathlib.Path) -> Figures:
+    """Sums a profile up: each function's own instructions by its object file, and the calls of the allocator."""
+    # A name is written once, as `(number) name`, and is `(number)` from then on; objects and functions count apart.
+    names: dict[tuple[str, str], str] = {}
+    instructions, allocations = collections.Counter(), collections.Counter()
+    here = {"ob": "", "fn": ""}
+    called = dict(here)
+    is_callee = False
+    with open(profile) as lines:
+        for line in lines:
+            if match := re.match(r"(c?)(ob|fn)=\((\d+)\)(?: (.+))?", line):
+                is_called, kind, number, name = match.groups()
+                if name:
+                    names[kind, number] = name
+                (called if is_called else here)[kind] = names[kind, number]
+                if not is_called:
+                    called = dict(here)
+            elif match := re.match(r"calls=(\d+)", line):
+                if is_allocator(called) and not is_allocator(here):
+                    allocations[is_libcrypto(here["ob"])] += int(match[1])
+                called = dict(here)
+                is_callee = True
+            elif match := re.match(r"[-+*\d]\S* (\d+)", line):
+                # The line behind a call has what the callee spent, which stands under its own name too.
+                if not is_callee:
+                    instructions[is_libcrypto(here["ob"])] += int(match[1])
+                is_callee = False
+    return Figures(instructions[False], allocations[False], instructions[True], allocations[True])
+
+
+def is_libcrypto(path: str) -> bool:
+    return pathlib.PurePath(path).name.startswith("libcrypto.so")
+
+
+def is_allocator(function: dict[str, str]) -> bool:
+    return function["fn"].split("'")[0] in ALLOCATORS and pathlib.PurePath(function["ob"]).name.startswith("libc.so")
+
+
+def times(program: pathlib.Path) -> dict[str, int]:
+    """Nanoseconds of one iteration, of the program as it is, outside of valgrind."""
+    lines = subprocess.run([program, "--time"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return {name: int(nanoseconds) for name, nanoseconds in map(str.split, lines)}
+
+
+def print_table(figures: dict[str, Figures], nanoseconds: dict[str, int]) -> None:
+    columns = ("benchmark", *(name.replace("_", " ") for name in Figures._fields), "µs")
+    print(f"| {' | '.join(columns)} |", f"|---|{'--:|' * (len(columns) - 1)}", sep="\n")
+    for name, of_one in figures.items():
+        print(f"| {name} | {' | '.join(map(str, of_one))} | {nanoseconds[name] / 1000:.2f} |")
+
+
+def accept(figures: dict[str, Figures]) -> None:
+    benchmarks = {
+        name: {what: getattr(of_one, what) for what in ("instructions", "allocations")}
+        for name, of_one in figures.items()
+    }
+    FIGURES.write_text(json.dumps({"made with": circumstances(), "benchmarks": benchmarks}, indent=1) + "\n")
+    print(f"{len(figures)} benchmarks written to {FIGURES}")
+
+
+def check(figures: dict[str, Figures]) -> None:
+    committed = json.loads(FIGURES.read_text())
+    if platform.machine() != committed["made with"]["machine"]:
+        sys.exit(f"{FIGURES.name} is about {committed['made with']['machine']}, and this is {platform.machine()}")
+    faults: list[str] = []
+    for name in committed["benchmarks"].keys() | figures.keys():
+        if name not in figures or name not in committed["benchmarks"]:
+            faults.append(f"{name}: only in {'the figures' if name not in figures else 'the program'}")
+            continue
+        for what, was in committed["benchmarks"][name].items():
+            now = getattr(figures[name], what)
+            if abs(now - was) > TOLERANCE * was:
+                change = f"{(now / was - 1) * 100:+.1f} %" if was else "from none"
+                faults.append(f"{name}: {what} {was} -> {now} ({change})")
+    if not faults:
+        print(f"{len(figures)} benchmarks within {TOLERANCE:.0%} of {FIGURES.name}")
+        return
+    lines = [f"Off by more than {TOLERANCE:.0%}, for better or worse:", *(f"  {fault}" for fault in sorted(faults))]
+    for what, now in circumstances().items():
+        if now != (was := committed["made with"].get(what)):
+            lines.append(f"The figures were made with another {what}: {was}; here it is {now}.")
+    lines.append(f"If that is meant to be: {sys.argv[0]} {sys.argv[1]} --accept, and commit {FIGURES.name}.")
+    sys.exit("\n".join(lines))
+
+
+def circumstances() -> dict[str, str]:
+    """What the figures depend on beside the code; said where they are off."""
+    swift = subprocess.run("swift --version", shell=True, capture_output=True, text=True).stdout
+    return {
+        "machine": platform.machine(),
+        "Swift": (re.search(r"Swift version (\S+)", swift) or ["", "unknown"])[1],
+        "libc": " ".join(platform.libc_ver()),
+        "valgrind": run([shutil.which("valgrind"), "--version"]).strip().removeprefix("valgrind-"),
+    }
+
+
+if __name__ == "__main__":
+    main()

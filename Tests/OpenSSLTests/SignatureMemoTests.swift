@@ -1,0 +1,107 @@
+import TestSupport
+import Testing
+
+@testable import OpenSSL
+
+@Suite struct SignatureMemoTests {
+    private let key = TestKey.p256.publicKey()
+    private let scheme = SignatureScheme.ecdsa(.p256)
+    private let signature = [UInt8](repeating: 7, count: 64)
+
+    /// A digest that no other number has.
+    private func digest(_ number: Int) -> [UInt8] { (0..<32).map { $0 < 8 ? UInt8(number >> (8 * $0) & 255) : 0 } }
+
+    private func insert(_ numbers: some Sequence<Int>, into memo: inout SignatureMemo) {
+        for number in numbers { memo.insert(signature.span, of: digest(number).span, key, scheme) }
+    }
+
+    private func knows(_ memo: inout SignatureMemo, _ number: Int) -> Bool {
+        memo.contains(signature.span, of: digest(number).span, key, scheme)
+    }
+
+    @Test func `what was found valid is known, and nothing that differs in anything`() {
+        var memo = SignatureMemo(capacity: 10)
+        let before = knows(&memo, 1)
+        insert([1], into: &memo)
+        let after = knows(&memo, 1)
+        #expect(!before && after)
+        func isKnown(
+            _ signature: [UInt8], of hash: [UInt8], by other: PublicKey? = nil, _ otherScheme: SignatureScheme? = nil
+        ) -> Bool {
+            memo.contains(signature.span, of: hash.span, other ?? key, otherScheme ?? scheme)
+        }
+        let hash = digest(1)
+        let wrongSignatures = (0..<(64 * 8)).map { signature.flippingBit($0) } + [signature.dropLast(), []]
+        for wrong in wrongSignatures {
+            let isKnown = isKnown(wrong, of: hash)
+            #expect(!isKnown)
+        }
+        // The first octets of a digest are what it is found by, the rest what it is compared by.
+        for wrong in (0..<(32 * 8)).map({ hash.flippingBit($0) }) {
+            let isKnown = isKnown(signature, of: wrong)
+            #expect(!isKnown)
+        }
+        let shifted = isKnown(hash.suffix(1) + signature, of: hash.dropLast())
+        #expect(!shifted)
+        let byOtherScheme = isKnown(signature, of: hash, .ecdsa(.p384))
+        #expect(!byOtherScheme)
+        let byOtherKey = isKnown(signature, of: hash, by: TestKey.p256.publicKey())
+        #expect(!byOtherKey)
+    }
+
+    @Test func `a memo of no size knows nothing`() {
+        var memo = SignatureMemo(capacity: 0)
+        insert(0..<10, into: &memo)
+        #expect(memo.count == 0)
+        let isKnown = knows(&memo, 9)
+        #expect(!isKnown)
+    }
+
+    @Test(arguments: [1, 2, 7, 100])
+    func `there are never more than the capacity, and the last half is always known`(capacity: Int) {
+        var memo = SignatureMemo(capacity: capacity)
+        for number in 0..<1000 {
+            insert([number], into: &memo)
+            #expect(memo.count <= capacity + 1)
+            for recent in max(0, number + 1 - max(capacity / 2, 1))...number {
+                let isKnown = knows(&memo, recent)
+                #expect(isKnown, "\(recent) after \(number)")
+            }
+        }
+        let isFirstKnown = knows(&memo, 0)
+        #expect(!isFirstKnown)
+    }
+
+    @Test func `what is asked for again stays, whatever else comes`() {
+        var memo = SignatureMemo(capacity: 10)
+        insert([0], into: &memo)
+        for number in 1..<200 {
+            insert([number], into: &memo)
+            let isKnown = knows(&memo, 0)
+            #expect(isKnown, "after \(number)")
+        }
+    }
+
+    @Test(arguments: [
+        (TestKey.rsa, SignatureScheme.rsaPKCS1(.bits256)), (.rsa, .rsaPSS(.bits512)), (.p256, .ecdsa(.p256)),
+        (.p521, .ecdsa(.p521)), (.ed25519, .edwards(.ed25519)), (.ed448, .edwards(.ed448)),
+    ])
+    func `a checker that remembers gives every verdict that one gives that doesn't`(
+        signer: TestKey, scheme: SignatureScheme
+    ) throws {
+        let checker = try SignatureChecker(rememberedSignatures: 4)
+        let (key, message) = (signer.publicKey(), Array("a signed message".utf8))
+        let signature = try signer.signing.sign(message, scheme)
+        for _ in 0..<3 { #expect(try checker.isValid(signature, of: message, by: key, scheme)) }
+        for bit in stride(from: 0, to: message.count * 8, by: 7) {
+            #expect(try !checker.isValid(signature, of: message.flippingBit(bit), by: key, scheme))
+        }
+        for bit in stride(from: 0, to: signature.count * 8, by: 13) {
+            let wrong = signature.flippingBit(bit)
+            // Twice: a refusal is not remembered as anything else.
+            for _ in 0..<2 { #expect(try !checker.isValid(wrong, of: message, by: key, scheme)) }
+        }
+        // The same key, decoded anew, has to verify for itself.
+        #expect(try checker.isValid(signature, of: message, by: signer.publicKey(), scheme))
+    }
+}
