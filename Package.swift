@@ -135,7 +135,10 @@ let package = Package(
             name: "SettingsTests", dependencies: ["IDToken", "JOSE", "KeySource", "Settings"], swiftSettings: settings),
         .testTarget(
             name: "HTTPListenerTests",
-            dependencies: ["HTTPListener", "TestSupport", .product(name: "NIOHTTP1", package: "swift-nio")] + nio,
+            dependencies: [
+                "HTTPListener", "TestSupport", .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ] + nio,
             swiftSettings: settings),
         .testTarget(
             name: "AssayHTTPTests",

@@ -20,8 +20,7 @@ package struct VerifyRequest {
         guard let idToken = object[Names.idToken]?.utf8 else {
             throw .requestInvalid("The request needs a member id_token, a string.")
         }
-        self.idToken = idToken
-        provider = try object.string(Names.provider, characters: 1...255)
+        let provider = try object.string(Names.provider, characters: 1...255)
         var expectations = SignInExpectations()
         expectations.nonce = try object.string(Names.nonce, characters: 1...512)
         expectations.audience = try object.string(Names.audience, characters: 1...1024)
@@ -33,16 +32,15 @@ package struct VerifyRequest {
             }
             expectations.maximumAuthenticationAgeSeconds = seconds
         }
-        if let user = object[Names.user] {
-            expectations.clientName = try ClientName(user)
+        if let user = object[Names.user] { expectations.clientName = try ClientName(user) }
+        let includeClaims = object[Names.includeClaims]
+        guard includeClaims == nil || includeClaims?.bool != nil else {
+            throw .requestInvalid("include_claims must be true or false.")
         }
+        self.idToken = idToken
+        self.provider = provider
         self.expectations = expectations
-        if let includeClaims = object[Names.includeClaims] {
-            guard let bool = includeClaims.bool else { throw .requestInvalid("include_claims must be true or false.") }
-            includesClaims = bool
-        } else {
-            includesClaims = false
-        }
+        includesClaims = includeClaims?.bool ?? false
     }
 
     private enum Names {

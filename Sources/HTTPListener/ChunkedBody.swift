@@ -99,15 +99,14 @@ struct ChunkedBody {
         return end
     }
 
-    /// Whether a line is a trailer, and not the end of the body. One that would say where a body ends is refused.
+    /// Whether a line is a trailer, and not the end of the body. One that would say where a request ends, or what
+    /// becomes of the connection, is refused: others read it as if it stood in the head.
     private func isTrailer(_ line: Span<UInt8>) throws(HTTPFault) -> Bool {
         if line.equals("\r\n") { return false }
         var start = 0
         guard let field = try FieldLine(in: line, at: &start), start == line.count else { throw .malformed }
-        switch FramingField(line.extracting(field.name.indices)) {
-        case .contentLength, .transferEncoding: throw .malformed
-        default: return true
-        }
+        guard FramingField(line.extracting(field.name.indices)) == nil else { throw .malformed }
+        return true
     }
 }
 

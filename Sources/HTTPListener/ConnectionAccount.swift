@@ -12,7 +12,7 @@ struct ConnectionAccount {
         case refused
     }
 
-    private enum Request { case none, reading, waiting }
+    private enum Request { case none, reading }
 
     init(_ counts: ListenerCounts) { self.counts = counts }
 
@@ -40,11 +40,11 @@ struct ConnectionAccount {
         counts.readingBegan()
     }
 
-    /// Counts the request as one that waits for its answer, unless there are too many.
+    /// Counts the request as one that waits for its answer, unless there are too many. Its place is free again when the answer
+    /// is there, and not when nobody is there any more to read it: what it holds, it holds until then.
     mutating func beginWaiting() -> Bool {
         guard counts.admitWaiting() else { return false }
         endRequest()
-        request = .waiting
         return true
     }
 
@@ -52,7 +52,6 @@ struct ConnectionAccount {
         switch request {
         case .none: break
         case .reading: counts.readingEnded()
-        case .waiting: counts.waitingEnded()
         }
         request = .none
     }

@@ -66,7 +66,7 @@ enum FramingField {
 
 extension Span<UInt8> {
     /// Whether this could be a host with or without a port; it may be empty.
-    fileprivate var isHost: Bool {
+    var isHost: Bool {
         for index in indices where !self[index].isHostCharacter { return false }
         return true
     }

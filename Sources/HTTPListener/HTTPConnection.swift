@@ -12,6 +12,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private let responder: any HTTPResponder
     private let table: ConnectionTable
     private let limits: ListenerLimits
+    private let counts: ListenerCounts
     private var account: ConnectionAccount
 
     private var context: ChannelHandlerContext?
@@ -65,6 +66,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         self.responder = responder
         self.table = table
         self.limits = limits
+        self.counts = counts
         account = ConnectionAccount(counts)
         reader = RequestReader(maximumHeader: limits.maximumHeader)
         deadline = table.tick(inSeconds: limits.idleTimeoutSeconds)
@@ -188,7 +190,8 @@ final class HTTPConnection: ChannelDuplexHandler {
             phase = .answering
             deadline = .max
             let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-            begin().whenComplete { result in
+            begin().whenComplete { [counts] result in
+                counts.waitingEnded()
                 let connection = bound.value
                 guard connection.phase == .answering else { return }
                 // A responder that can't even say what went wrong leaves nothing to say.

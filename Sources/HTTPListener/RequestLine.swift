@@ -47,7 +47,8 @@ struct RequestLine: Sendable {
     private static func path(ofTarget target: Span<UInt8>, _ method: RequestMethod) -> Range<Int>? {
         guard !target.isEmpty else { return nil }
         if target[0] == UInt8(ascii: "/") { return 0..<(target.firstIndex(of: "?", from: 0) ?? target.count) }
-        if method == .connect || (method == .options && target.equals("*")) { return target.indices }
+        if method == .connect { return target.isHost ? target.indices : nil }
+        if method == .options, target.equals("*") { return target.indices }
         guard target[0].isLetter else { return nil }
         var index = 0
         while index < target.count, target[index].isSchemeCharacter { index += 1 }
@@ -56,7 +57,7 @@ struct RequestLine: Sendable {
         let end = target.firstIndex(of: "?", from: authority) ?? target.count
         let path = min(target.firstIndex(of: "/", from: authority) ?? end, end)
         // An http URL without a host is none (RFC 9110, section 4.2.1).
-        guard path > authority else { return nil }
+        guard path > authority, target.extracting(authority..<path).isHost else { return nil }
         return path..<end
     }
 }

@@ -62,13 +62,15 @@ public struct Identity: Sendable, Equatable {
     init(
         _ claims: Claims, subject: String, _ policy: ProviderPolicy, clientName: ClientName?
     ) throws(Rejection) {
+        // What may be refused first: what was set before would have to be undone.
+        let email = try claims.has(.email) ? claims.string(.email) : nil
+        let isEmailVerified = try claims.bool(.emailVerified)
+        let isClaimedPrivate = try claims.bool(.isPrivateEmail)
+
         provider = policy.id
         issuer = policy.issuer
         self.subject = subject
-
-        email = try claims.has(.email) ? claims.string(.email) : nil
-        let isEmailVerified = try claims.bool(.emailVerified)
-        let isClaimedPrivate = try claims.bool(.isPrivateEmail)
+        self.email = email
         self.isEmailVerified = isEmailVerified
         hostedDomain = claims.text(.hostedDomain)
         let domain = email.flatMap(EmailDomain.init)

@@ -4,7 +4,7 @@ private import JSON
 /// An ID Token in the right form, of which nothing has been verified.
 ///
 /// The only thing to be read from it is who it claims to be from, so that the right provider can be asked.
-public final class UnverifiedToken: Sendable {
+public struct UnverifiedToken: Sendable {
     let jws: CompactJWS
     let claims: Claims
 
@@ -14,18 +14,20 @@ public final class UnverifiedToken: Sendable {
     /// Reads a token: three parts of strict base64url, header and payload each one strict JSON object.
     ///
     /// - Throws: ``Rejection/tokenMalformed(_:)``.
-    public convenience init(_ text: String) throws(Rejection) {
+    public init(_ text: String) throws(Rejection) {
         try self.init(Array(text.utf8)[...], memo: nil)
     }
 
     /// - Parameter memo: the headers that this thread has seen before.
     init(_ text: ArraySlice<UInt8>, memo: JOSEHeaderMemo?) throws(Rejection) {
         guard text.count <= Self.maximumLength else { throw .tokenMalformed(.tooLong) }
+        let jws: CompactJWS
         do throws(JWSError) {
             jws = try CompactJWS(text, memo: memo)
         } catch {
             throw Rejection(error)
         }
+        self.jws = jws
         do throws(JSONError) {
             claims = Claims(try JSONObject(jws.payload))
         } catch {

@@ -1,7 +1,9 @@
 private import JSON
 
 /// A JWS in compact serialization (RFC 7515, section 7.1) that has been taken apart but **not verified**.
-public struct CompactJWS: Sendable {
+///
+/// A class, since it goes through many hands on its way and has many parts: each copy would count references to all of them.
+public final class CompactJWS: Sendable {
     public let header: JOSEHeader
     /// The payload's octets. Nothing in them may be believed.
     package let payload: [UInt8]
@@ -14,7 +16,7 @@ public struct CompactJWS: Sendable {
     /// Takes a compact serialization apart.
     ///
     /// - Throws: ``JWSError/malformed(_:)``, ``JWSError/encrypted``.
-    public init(_ text: String) throws(JWSError) {
+    public convenience init(_ text: String) throws(JWSError) {
         try self.init(Array(text.utf8)[...])
     }
 

@@ -4,20 +4,28 @@ private import JSON
 ///
 /// Confined to one thread. Only verified tokens' headers get in, so that junk can't push the good ones out.
 package final class JOSEHeaderMemo {
-    private var known: [(text: [UInt8], header: JOSEHeader)] = []
+    private var known: [Entry] = []
+
+    private struct Entry {
+        let text: [UInt8]
+        let header: JOSEHeader
+
+        func isText(_ other: Span<UInt8>) -> Bool { text.span.isExactly(other) }
+    }
+
     private static let capacity = 16
 
     package init() {}
 
     package subscript(text: ArraySlice<UInt8>) -> JOSEHeader? {
         let text = text.span
-        for entry in known where text.isExactly(entry.text.span) { return entry.header }
+        for index in known.indices where known[index].isText(text) { return known[index].header }
         return nil
     }
 
     package func remember(_ jws: CompactJWS) {
         guard self[jws.headerText] == nil else { return }
         if known.count == Self.capacity { known.removeFirst() }
-        known.append((Array(jws.headerText), jws.header))
+        known.append(Entry(text: Array(jws.headerText), header: jws.header))
     }
 }

@@ -86,7 +86,8 @@ public final class JWSVerifier {
 
     private func isValid(_ jws: CompactJWS, _ key: PublicKey, _ scheme: SignatureScheme) throws(JWSError) -> Bool {
         do throws(OpenSSLError) {
-            return try checker.isValid(jws.signature.span, of: jws.signingInput.span, by: key, scheme)
+            let (signature, signingInput) = (jws.signature, jws.signingInput)
+            return try checker.isValid(signature.span, of: signingInput.span, by: key, scheme)
         } catch {
             throw .cryptographyUnavailable
         }

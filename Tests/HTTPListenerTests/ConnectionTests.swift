@@ -194,8 +194,10 @@ import Testing
             #expect(try await answered.response().body == "answered")
             await closed
             #expect(try await forgotten.untilClosed() == "")
-            #expect(listening.listener.requestsInFlight == 0)
+            // Its place is taken as long as anything is held for it.
+            #expect(listening.listener.requestsInFlight == 1)
             listening.parked.release("too late")
+            try await eventually { listening.listener.requestsInFlight == 0 }
         }
     }
 }

@@ -62,7 +62,9 @@ import Testing
 
     @Test func `a million times a`() throws {
         let million = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)
-        let digest = try SignatureChecker().withDigest(of: million.span, .sha256) { hash in hash.indices.map { hash[$0] } }
+        let digest = try SignatureChecker().withDigest(of: million.span, .sha256) { hash in
+            hash.indices.map { hash[$0] }
+        }
         #expect(hex(digest) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
     }
 }
