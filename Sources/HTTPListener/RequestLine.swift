@@ -46,8 +46,8 @@ struct RequestLine: Sendable {
     /// Where the path lies in a target; `nil` where it is no target of a form that HTTP has (RFC 9112, section 3.2).
     private static func path(ofTarget target: Span<UInt8>, _ method: RequestMethod) -> Range<Int>? {
         guard !target.isEmpty else { return nil }
-        if target[0] == UInt8(ascii: "/") { return 0..<(target.firstIndex(of: "?", from: 0) ?? target.count) }
         if method == .connect { return target.isHost ? target.indices : nil }
+        if target[0] == UInt8(ascii: "/") { return 0..<(target.firstIndex(of: "?", from: 0) ?? target.count) }
         if method == .options, target.equals("*") { return target.indices }
         guard target[0].isLetter else { return nil }
         var index = 0
