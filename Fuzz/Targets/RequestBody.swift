@@ -3,7 +3,7 @@ import JSON
 
 /// What `VerifyRequest` throws: the one case of the service's `Problem` that it needs, without the HTTP library behind
 /// that.
-enum Problem: Error { case requestInvalid(String) }
+package enum Problem: Error { case requestInvalid(String) }
 
 /// A request that is read says what jansson reads in it, within its bounds, and has no member that means nothing.
 func fuzz(_ input: [UInt8]) {
