@@ -32,12 +32,8 @@ package final class Verifications {
 
     private final class Keys {
         let snapshot: KeySnapshot
-        let usableUntil: MonotonicTime
 
-        init(_ snapshot: KeySnapshot) {
-            self.snapshot = snapshot
-            usableUntil = snapshot.usableUntil
-        }
+        init(_ snapshot: KeySnapshot) { self.snapshot = snapshot }
     }
 
     /// What a request lacks, and the version of the keys that it was judged by.
@@ -104,7 +100,7 @@ package final class Verifications {
         }
         let now = SystemClocks.monotonic()
         let wallClock = UnixTime(seconds: SystemClocks.unixSeconds())
-        guard let keys = place.keys, now <= keys.usableUntil else {
+        guard let keys = place.keys, keys.snapshot.isUsable(at: now) else {
             return verdictWithoutKeys(token, index, wallClock)
         }
         do throws(Rejection) {

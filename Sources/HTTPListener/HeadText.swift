@@ -35,11 +35,6 @@ package struct HeadText: Sendable {
 
     package static func ~= (pattern: StaticString, text: HeadText) -> Bool { text == pattern }
 
-    /// Whether the text is another but for the case of ASCII letters.
-    package func equalsIgnoringCase(_ other: StaticString) -> Bool {
-        head.span.extracting(range).equals(other, ignoringCase: true)
-    }
-
     /// Whether an item of a list separated by commas is this word, whatever the case of its letters.
     func lists(_ word: StaticString) -> Bool {
         bytes.split(separator: UInt8(ascii: ",")).contains { item in
