@@ -15,6 +15,6 @@ private func selection(among count: Int) -> Benchmark {
     Benchmark("select-\(count)") {
         let keys = try JWKSet(try Fixtures().keySet(count: count))
         let keyID = String(count / 2)
-        return { keys.candidates(keyID: keyID, .rs256).reduce(0) { count, _ in count + 1 } == 1 }
+        return { keys.candidates(keyID: keyID).count == 1 }
     }
 }

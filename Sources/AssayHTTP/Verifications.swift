@@ -1,6 +1,6 @@
 internal import Clocks
 package import IDToken
-private import JOSE
+internal import JOSE
 private import JSON
 package import KeySource
 
@@ -25,15 +25,32 @@ package final class Verifications {
     /// references, some of them to what the other loops count as well.
     private final class Place {
         let provider: Provider
+        let policy: ProviderPolicy
         var keys: Keys?
 
-        init(_ provider: Provider) { self.provider = provider }
+        init(_ provider: Provider) {
+            self.provider = provider
+            policy = provider.policy
+        }
     }
 
     private final class Keys {
         let snapshot: KeySnapshot
+        /// Those of the snapshot.
+        let keys: JWKSet
+        let algorithms: Set<SignatureAlgorithm>
+        let usableUntil: MonotonicTime
 
-        init(_ snapshot: KeySnapshot) { self.snapshot = snapshot }
+        init(_ snapshot: KeySnapshot) {
+            self.snapshot = snapshot
+            keys = snapshot.keys.copied()
+            algorithms = snapshot.algorithms
+            usableUntil = snapshot.usableUntil
+        }
+
+        func used(at now: MonotonicTime) -> KeysUsed {
+            KeysUsed(snapshot.source, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil, now: now)
+        }
     }
 
     /// What a request lacks, and the version of the keys that it was judged by.
@@ -94,24 +111,24 @@ package final class Verifications {
         _ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int, _ place: Place
     ) -> Attempt {
         if let audience = request.expectations.audience,
-            !place.provider.policy.audiences.containsExactly(audience)
+            !place.policy.audiences.containsExactly(audience)
         {
             return .decided(.refused(.audienceNotConfigured, provider: index))
         }
         let now = SystemClocks.monotonic()
         let wallClock = UnixTime(seconds: SystemClocks.unixSeconds())
-        guard let keys = place.keys, keys.snapshot.isUsable(at: now) else {
+        guard let keys = place.keys, now <= keys.usableUntil else {
             return verdictWithoutKeys(token, index, wallClock)
         }
         do throws(Rejection) {
             let verified = try verifier.verify(
-                token, with: keys.snapshot.keys, algorithms: keys.snapshot.algorithms, under: place.provider.policy,
+                token, with: keys.keys, algorithms: keys.algorithms, under: place.policy,
                 expecting: request.expectations, now: wallClock)
             let answer = VerifyAnswer(
-                token: verified, keys: KeysUsed(keys.snapshot, at: now), includesClaims: request.includesClaims)
+                token: verified, keys: keys.used(at: now), includesClaims: request.includesClaims)
             return .decided(.verified(answer, provider: index))
         } catch {
-            let policy = place.provider.policy
+            let policy = place.policy
             if let need = need(after: error, token, keys.snapshot, policy),
                 token.wouldPassClaims(of: policy, now: wallClock)
             {
@@ -124,7 +141,7 @@ package final class Verifications {
 
     /// There are no keys: what can be refused without them is, and nothing has them fetched that could not pass with them.
     private func verdictWithoutKeys(_ token: UnverifiedToken, _ index: Int, _ now: UnixTime) -> Attempt {
-        let policy = places[index].provider.policy
+        let policy = places[index].policy
         do throws(Rejection) {
             try verifier.checkHeader(token, under: policy)
         } catch {

@@ -10,10 +10,10 @@ struct KeysUsed {
     let ageSeconds: Int64
     let isStale: Bool
 
-    init(_ snapshot: KeySnapshot, at now: MonotonicTime) {
-        source = snapshot.source
-        ageSeconds = max((now - snapshot.fetchedAt).milliseconds / 1000, 0)
-        isStale = snapshot.isStale(at: now)
+    init(_ source: KeySnapshot.Source, fetchedAt: MonotonicTime, freshUntil: MonotonicTime, now: MonotonicTime) {
+        self.source = source
+        ageSeconds = max((now - fetchedAt).milliseconds / 1000, 0)
+        isStale = now > freshUntil
     }
 }
 

@@ -4,7 +4,9 @@ package import JSON
 /// The body of `POST /v1/verify`, or one item of a batch.
 ///
 /// Members that are not known are refused, so that a misspelt `nonce` can't switch a check off.
-package struct VerifyRequest {
+///
+/// A class: a structure of as many parts is copied where its initializer ends, each reference counted once more.
+package final class VerifyRequest {
     let idToken: ArraySlice<UInt8>
     let provider: String?
     let expectations: SignInExpectations
@@ -21,26 +23,33 @@ package struct VerifyRequest {
             throw .requestInvalid("The request needs a member id_token, a string.")
         }
         let provider = try object.string(Names.provider, characters: 1...255)
-        var expectations = SignInExpectations()
-        expectations.nonce = try object.string(Names.nonce, characters: 1...512)
-        expectations.audience = try object.string(Names.audience, characters: 1...1024)
-        expectations.accessToken = try object.string(Names.accessToken, characters: 1...16_384)
-        expectations.code = try object.string(Names.code, characters: 1...16_384)
-        if let maxAge = object[Names.maxAge] {
-            guard let seconds = maxAge.integer, seconds >= 0 else {
-                throw .requestInvalid("max_age must be an integer number of seconds, 0 or more.")
-            }
-            expectations.maximumAuthenticationAgeSeconds = seconds
-        }
-        if let user = object[Names.user] { expectations.clientName = try ClientName(user) }
+        expectations = try Self.expectations(of: object)
         let includeClaims = object[Names.includeClaims]
         guard includeClaims == nil || includeClaims?.bool != nil else {
             throw .requestInvalid("include_claims must be true or false.")
         }
         self.idToken = idToken
         self.provider = provider
-        self.expectations = expectations
         includesClaims = includeClaims?.bool ?? false
+    }
+
+    /// Reads what a request says of its sign-in.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    private static func expectations(of object: JSONObject) throws(Problem) -> SignInExpectations {
+        let nonce = try object.string(Names.nonce, characters: 1...512)
+        let audience = try object.string(Names.audience, characters: 1...1024)
+        let accessToken = try object.string(Names.accessToken, characters: 1...16_384)
+        let code = try object.string(Names.code, characters: 1...16_384)
+        let maxAge = object[Names.maxAge]
+        let seconds = maxAge?.integer
+        guard maxAge == nil || seconds.map({ $0 >= 0 }) == true else {
+            throw .requestInvalid("max_age must be an integer number of seconds, 0 or more.")
+        }
+        let clientName: ClientName? = if let user = object[Names.user] { try ClientName(user) } else { nil }
+        return SignInExpectations(
+            nonce: nonce, audience: audience, maximumAuthenticationAgeSeconds: seconds, accessToken: accessToken,
+            code: code, clientName: clientName)
     }
 
     private enum Names {

@@ -8,10 +8,12 @@ struct EmailDomain {
 
     /// `nil` where nothing follows an `@`.
     init?(_ address: String) {
-        guard let at = address.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
+        let bytes = address.utf8.span
+        var start = bytes.count
+        while start > 0, bytes[start - 1] != UInt8(ascii: "@") { start -= 1 }
+        guard start > 0, start < bytes.count else { return nil }
         self.address = address
-        start = address.utf8.distance(from: address.utf8.startIndex, to: at) + 1
-        guard start < address.utf8.count else { return nil }
+        self.start = start
     }
 
     static func == (domain: EmailDomain, other: String) -> Bool {

@@ -58,9 +58,11 @@ public struct Identity: Sendable, Equatable {
 
     /// Reads the identity from claims that were verified.
     ///
+    /// Claims and policy are borrowed: what an initializer is given is copied otherwise, and a policy has eleven references.
+    ///
     /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email`, `email_verified` or `is_private_email` of another type.
     init(
-        _ claims: Claims, subject: String, _ policy: ProviderPolicy, clientName: ClientName?
+        _ claims: borrowing Claims, subject: String, _ policy: borrowing ProviderPolicy, clientName: ClientName?
     ) throws(Rejection) {
         // What may be refused first: what was set before would have to be undone.
         let email = try claims.has(.email) ? claims.string(.email) : nil
@@ -115,7 +117,7 @@ private struct Names {
     var family: String?
     var source: Identity.NameSource?
 
-    init(_ claims: Claims, _ clientName: ClientName?) {
+    init(_ claims: borrowing Claims, _ clientName: ClientName?) {
         full = claims.text(.name)
         given = claims.text(.givenName)
         family = claims.text(.familyName)

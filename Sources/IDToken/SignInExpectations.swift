@@ -13,7 +13,17 @@ public struct SignInExpectations: Sendable {
     /// What the app says the user is called. Unsigned, hence never more than a name.
     public var clientName: ClientName?
 
-    public init() {}
+    public init(
+        nonce: String? = nil, audience: String? = nil, maximumAuthenticationAgeSeconds: Int64? = nil,
+        accessToken: String? = nil, code: String? = nil, clientName: ClientName? = nil
+    ) {
+        self.nonce = nonce
+        self.audience = audience
+        self.maximumAuthenticationAgeSeconds = maximumAuthenticationAgeSeconds
+        self.accessToken = accessToken
+        self.code = code
+        self.clientName = clientName
+    }
 }
 
 /// A name that came from the app beside the token, as Apple's one-time `user` object does.

@@ -8,61 +8,50 @@ package enum Base64URL {
         let (whole, rest) = text.count.quotientAndRemainder(dividingBy: 4)
         guard rest != 1 else { return nil }
         let count = whole * 3 + (rest == 0 ? 0 : rest - 1)
-        var collected: Int32 = 0
+        var collected: UInt32 = 0
         let octets = unsafe [UInt8](unsafeUninitializedCapacity: count) { output, length in
-            unsafe text.withUnsafeBufferPointer { text in
-                unsafe values.span.withUnsafeBufferPointer { values in
-                    unsafe collected = decode(text, values, into: output)
+            unsafe text.withUnsafeBytes { text in
+                unsafe places.span.withUnsafeBufferPointer { places in
+                    unsafe collected = decode(text, places, into: UnsafeMutableRawBufferPointer(output))
                 }
             }
             length = count
         }
-        return collected < 0 ? nil : octets
+        return collected & outside == 0 ? octets : nil
     }
 
-    /// Decodes through pointers: a character takes 7 instructions; with each access checked, it took 11.
+    /// Decodes through pointers, four characters by four look-ups: a character takes 4 instructions. With one look-up and a
+    /// shift for each it took 7, and 11 with each access checked.
     ///
-    /// - Returns: all the characters' values together; negative where there is one outside the alphabet, or a last one with
-    ///   bits that it has too many.
+    /// - Returns: what all characters make together; with ``outside`` in it where there is one outside the alphabet, or a
+    ///   last one with bits that it has too many.
     private static func decode(
-        _ text: UnsafeBufferPointer<UInt8>, _ values: UnsafeBufferPointer<Int8>,
-        into output: UnsafeMutableBufferPointer<UInt8>
-    ) -> Int32 {
-        var collected: Int32 = 0
+        _ text: UnsafeRawBufferPointer, _ places: UnsafeBufferPointer<UInt32>,
+        into output: UnsafeMutableRawBufferPointer
+    ) -> UInt32 {
+        var collected: UInt32 = 0
         var index = 0
         var length = 0
-        while index + 4 <= text.count {
-            let quantum = unsafe quantum(text, index, 4, values)
+        // Four octets are written for three, and what is one too many is written over; so the last three come apart.
+        while index + 4 < text.count {
+            var quantum: UInt32 = 0
+            for place in 0..<4 { quantum |= unsafe places[place << 8 | Int(text[index + place])] }
             collected |= quantum
-            unsafe output[length] = UInt8(truncatingIfNeeded: quantum >> 16)
-            unsafe output[length + 1] = UInt8(truncatingIfNeeded: quantum >> 8)
-            unsafe output[length + 2] = UInt8(truncatingIfNeeded: quantum)
+            unsafe output.storeBytes(of: quantum.littleEndian, toByteOffset: length, as: UInt32.self)
             index += 4
             length += 3
         }
-        switch text.count - index {
-        case 2:
-            let quantum = unsafe quantum(text, index, 2, values)
-            collected |= quantum | (quantum & 0x0f == 0 ? 0 : -1)
-            unsafe output[length] = UInt8(truncatingIfNeeded: quantum >> 4)
-        case 3:
-            let quantum = unsafe quantum(text, index, 3, values)
-            collected |= quantum | (quantum & 0x03 == 0 ? 0 : -1)
-            unsafe output[length] = UInt8(truncatingIfNeeded: quantum >> 10)
-            unsafe output[length + 1] = UInt8(truncatingIfNeeded: quantum >> 2)
-        default: break
+        var quantum: UInt32 = 0
+        for place in 0..<(text.count - index) { quantum |= unsafe places[place << 8 | Int(text[index + place])] }
+        collected |= quantum
+        while length < output.count {
+            unsafe output[length] = UInt8(truncatingIfNeeded: quantum)
+            quantum &>>= 8
+            length += 1
         }
+        // A last character of two or three has bits of an octet that is not there.
+        if text.count % 4 != 0, quantum & 0xff != 0 { collected |= outside }
         return collected
-    }
-
-    /// The values of some characters side by side, six bits each.
-    @inline(__always)
-    private static func quantum(
-        _ text: UnsafeBufferPointer<UInt8>, _ start: Int, _ count: Int, _ values: UnsafeBufferPointer<Int8>
-    ) -> Int32 {
-        var quantum: Int32 = 0
-        for offset in 0..<count { quantum = unsafe quantum << 6 | Int32(values[Int(text[start + offset])]) }
-        return quantum
     }
 
     /// The canonical text of `octets`.
@@ -88,10 +77,20 @@ package enum Base64URL {
 
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// The six bits of each character; negative outside the alphabet, so that one test at the end finds any.
-    private static let values: InlineArray<256, Int8> = {
-        var values = InlineArray<256, Int8>(repeating: -1)
-        for (value, character) in alphabet.enumerated() { values[Int(character)] = Int8(value) }
-        return values
+    /// What each character adds to three octets, the first of them lowest, at each of its four places; ``outside`` where it
+    /// is not of the alphabet, so that one test at the end finds any.
+    private static let places: InlineArray<1024, UInt32> = {
+        var places = InlineArray<1024, UInt32>(repeating: outside)
+        for (value, character) in alphabet.enumerated() {
+            let (value, character) = (UInt32(value), Int(character))
+            places[character] = value << 2
+            places[0x100 | character] = value >> 4 | (value & 0x0f) << 12
+            places[0x200 | character] = (value >> 2) << 8 | (value & 0x03) << 22
+            places[0x300 | character] = value << 16
+        }
+        return places
     }()
+
+    /// A bit beyond the three octets.
+    private static let outside: UInt32 = 0x0100_0000
 }

@@ -8,10 +8,16 @@ public final class CompactJWS: Sendable {
     /// The payload's octets. Nothing in them may be believed.
     package let payload: [UInt8]
     let signature: [UInt8]
+    /// Whether the header was read before, for a token that verified.
+    let isHeaderRemembered: Bool
+    private let text: ArraySlice<UInt8>
+    /// Where the first two parts end.
+    private let (headerEnd, payloadEnd): (Int, Int)
+
     /// The octets that were signed: the first two parts with the full stop between them.
-    let signingInput: ArraySlice<UInt8>
+    var signingInput: ArraySlice<UInt8> { text[..<payloadEnd] }
     /// The first part, as written.
-    let headerText: ArraySlice<UInt8>
+    var headerText: ArraySlice<UInt8> { text[..<headerEnd] }
 
     /// Takes a compact serialization apart.
     ///
@@ -38,21 +44,23 @@ public final class CompactJWS: Sendable {
             let isJWE = fourth.map { bytes.firstIndex(of: stop, from: $0 + 1) == nil } ?? false
             throw isJWE ? .encrypted : .malformed(.serialization)
         }
-        let (headerEnd, payloadEnd) = (text.startIndex + first, text.startIndex + second)
-        let headerText = text[..<headerEnd]
-        let payloadText = text[(headerEnd + 1)..<payloadEnd]
-        let signatureText = text[(payloadEnd + 1)...]
+        let headerText = bytes.extracting(..<first)
         if let known = memo?[headerText] {
             header = known
+            isHeaderRemembered = true
         } else {
-            guard let json = Base64URL.decode(headerText.span) else { throw .malformed(.header) }
+            guard let json = Base64URL.decode(headerText) else { throw .malformed(.header) }
             header = try JOSEHeader(json)
+            isHeaderRemembered = false
         }
-        guard let payload = Base64URL.decode(payloadText.span) else { throw .malformed(.payload) }
-        guard let signature = Base64URL.decode(signatureText.span) else { throw .malformed(.signature) }
+        guard let payload = Base64URL.decode(bytes.extracting((first + 1)..<second)) else { throw .malformed(.payload) }
+        guard let signature = Base64URL.decode(bytes.extracting((second + 1)...)) else {
+            throw .malformed(.signature)
+        }
         self.payload = payload
         self.signature = signature
-        self.headerText = headerText
-        signingInput = text[..<payloadEnd]
+        self.text = text
+        headerEnd = text.startIndex + first
+        payloadEnd = text.startIndex + second
     }
 }

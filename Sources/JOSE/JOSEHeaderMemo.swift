@@ -17,14 +17,13 @@ package final class JOSEHeaderMemo {
 
     package init() {}
 
-    package subscript(text: ArraySlice<UInt8>) -> JOSEHeader? {
-        let text = text.span
+    package subscript(text: Span<UInt8>) -> JOSEHeader? {
         for index in known.indices where known[index].isText(text) { return known[index].header }
         return nil
     }
 
     package func remember(_ jws: CompactJWS) {
-        guard self[jws.headerText] == nil else { return }
+        guard !jws.isHeaderRemembered else { return }
         if known.count == Self.capacity { known.removeFirst() }
         known.append(Entry(text: Array(jws.headerText), header: jws.header))
     }

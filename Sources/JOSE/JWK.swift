@@ -84,6 +84,23 @@ public final class JWK: Sendable {
             ? SignatureAlgorithm.all(fitting: keyType, curve, keyAlgorithm: members["alg"]?.string) : []
     }
 
+    /// The same key, in an object of its own.
+    init(copying other: JWK) {
+        keyID = other.keyID
+        keyType = other.keyType
+        curve = other.curve
+        algorithm = other.algorithm
+        use = other.use
+        thumbprint = other.thumbprint
+        members = other.members
+        material =
+            switch other.material {
+            case .usable(let key): .usable(PublicKey(copying: key))
+            case .unsuitable: .unsuitable
+            }
+        algorithms = other.algorithms
+    }
+
     /// - Source: RFC 7638, section 3.2; RFC 8037, section 2, for `OKP`.
     private static func thumbprint(of members: [String: JSONTree], _ keyType: String) -> String? {
         // The names in lexicographic order, which is what makes the text the same for everyone.

@@ -5,8 +5,7 @@ private import OpenSSL
 public struct JWKSet: Sendable {
     /// The keys that were understood, in the set's order; some may be unsuitable.
     public let keys: [JWK]
-    private let indicesByKeyID: [ExactString: [Int]]
-    private let allIndices: [Int]
+    private let keysByID: [ExactString: [JWK]]
 
     /// More keys than this in one set, and the set is refused.
     public static let maximumKeys = 1024
@@ -35,13 +34,18 @@ public struct JWKSet: Sendable {
 
     private init(keys: [JWK]) {
         self.keys = keys
-        var indices: [ExactString: [Int]] = [:]
-        for (index, key) in keys.enumerated() {
-            if let keyID = key.keyID { indices[ExactString(keyID), default: []].append(index) }
+        var keysByID: [ExactString: [JWK]] = [:]
+        for key in keys {
+            if let keyID = key.keyID { keysByID[ExactString(keyID), default: []].append(key) }
         }
-        indicesByKeyID = indices
-        allIndices = Array(keys.indices)
+        self.keysByID = keysByID
     }
+
+    /// The same set, of objects that nobody else has.
+    ///
+    /// For each thread that verifies: threads that counted references to the same keys would take the counts' cache lines
+    /// from each other all the time.
+    package func copied() -> JWKSet { JWKSet(keys: keys.map(JWK.init(copying:))) }
 
     /// The same set with further keys behind its own, as many as ``maximumKeys`` allows.
     package func adding(_ further: [JWK]) -> JWKSet {
@@ -73,13 +77,11 @@ public struct JWKSet: Sendable {
     }
 
     /// Whether a key of the set carries this `kid`.
-    public func hasKey(_ keyID: String) -> Bool { indicesByKeyID[ExactString(keyID)] != nil }
+    public func hasKey(_ keyID: String) -> Bool { keysByID[ExactString(keyID)] != nil }
 
-    /// The keys that may have signed a JWS with this header, all of them fitting its algorithm.
-    ///
-    /// With a `kid`, those that carry it; without one, every key that fits.
-    package func candidates(keyID: String?, _ algorithm: SignatureAlgorithm) -> some Sequence<JWK> {
-        let indices = keyID.map { indicesByKeyID[ExactString($0)] ?? [] } ?? allIndices
-        return indices.lazy.map { keys[$0] }.filter { $0.algorithms.contains(algorithm) }
+    /// The keys that may have signed a JWS, if they fit its algorithm: with a `kid`, those that carry it; without one, all.
+    package func candidates(keyID: String?) -> [JWK] {
+        guard let keyID else { return keys }
+        return keysByID[ExactString(keyID)] ?? []
     }
 }

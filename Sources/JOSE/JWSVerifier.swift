@@ -2,17 +2,14 @@ package import OpenSSL
 
 /// A JWS whose signature holds under a key of the set it was checked against. Only ``JWSVerifier`` makes one.
 public struct VerifiedJWS: Sendable {
-    public let header: JOSEHeader
-    /// The octets that were signed, decoded.
-    public let payload: [UInt8]
+    private let jws: CompactJWS
     /// The algorithm that verified.
     public let algorithm: SignatureAlgorithm
     /// The hash function that `at_hash` and `c_hash` use with it.
     package let tokenHash: DigestAlgorithm
 
     fileprivate init(_ jws: CompactJWS, _ algorithm: SignatureAlgorithm, _ key: PublicKey) {
-        header = jws.header
-        payload = jws.payload
+        self.jws = jws
         self.algorithm = algorithm
         tokenHash =
             if case .edwards(let curve) = key.kind {
@@ -21,6 +18,10 @@ public struct VerifiedJWS: Sendable {
                 algorithm.tokenHash(edwardsCurve: nil)
             }
     }
+
+    public var header: JOSEHeader { jws.header }
+    /// The octets that were signed, decoded.
+    public var payload: [UInt8] { jws.payload }
 }
 
 /// Verifies JWS signatures (RFC 7515, section 5.2).
@@ -58,7 +59,8 @@ public final class JWSVerifier {
         let algorithm = try checkHeader(jws.header, allowing: algorithms)
         var isFound = false
         var tried = 0
-        for candidate in keys.candidates(keyID: jws.header.keyID, algorithm) where tried < Self.maximumKeysTried {
+        for candidate in keys.candidates(keyID: jws.header.keyID) where tried < Self.maximumKeysTried {
+            guard candidate.algorithms.contains(algorithm) else { continue }
             isFound = true
             guard case .usable(let key) = candidate.material, let scheme = algorithm.scheme(for: key.kind) else {
                 continue

@@ -29,7 +29,9 @@ package struct JSONValue: Sendable {
     }
 
     package var string: String? {
-        utf8.map { String(decoding: $0, as: UTF8.self) }
+        guard kind == .string else { return nil }
+        return hasEscapes
+            ? String(decoding: unescaped(text.span), as: UTF8.self) : String(decoding: text, as: UTF8.self)
     }
 
     /// An integer written as one, within 64 bits.

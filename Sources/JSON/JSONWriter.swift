@@ -3,28 +3,28 @@
 /// A writer may be used again, and then allocates nothing. It writes through a pointer: as an array, each of some 250 pieces
 /// of an answer asked anew whether the array was shared.
 @safe package struct JSONWriter: ~Copyable {
-    private var memory: UnsafeMutableRawBufferPointer
+    private var memory: UnsafeMutableRawPointer
+    /// How many bytes can be written without more memory.
+    package private(set) var capacity: Int
     /// How many bytes have been written.
     package private(set) var count = 0
     private var needsComma = false
 
     package init(reservingCapacity capacity: Int = 1024) {
         unsafe memory = .allocate(byteCount: capacity, alignment: 1)
+        self.capacity = capacity
     }
 
     deinit { unsafe memory.deallocate() }
 
     /// What has been written.
-    package var bytes: [UInt8] { unsafe Array(memory[..<count]) }
+    package var bytes: [UInt8] { unsafe Array(UnsafeRawBufferPointer(start: memory, count: count)) }
 
     /// Forgets what has been written.
     package mutating func removeAll() {
         count = 0
         needsComma = false
     }
-
-    /// How many bytes can be written without more memory.
-    package var capacity: Int { unsafe memory.count }
 
     package mutating func beginObject() { open(UInt8(ascii: "{")) }
     package mutating func endObject() { close(UInt8(ascii: "}")) }
@@ -33,11 +33,7 @@
 
     /// A member's name, which needs no escapes; its value comes next.
     package mutating func name(_ name: StaticString) {
-        reserve(name.utf8CodeUnitCount + 4)
-        separate()
-        put(UInt8(ascii: "\""))
-        put(name)
-        put(UInt8(ascii: "\""))
+        quote(name)
         put(UInt8(ascii: ":"))
         needsComma = false
     }
@@ -57,11 +53,7 @@
 
     /// A string that needs no escapes.
     package mutating func value(_ text: StaticString) {
-        reserve(text.utf8CodeUnitCount + 3)
-        separate()
-        put(UInt8(ascii: "\""))
-        put(text)
-        put(UInt8(ascii: "\""))
+        quote(text)
         needsComma = true
     }
 
@@ -151,6 +143,15 @@
         needsComma = true
     }
 
+    /// Leaves room for a colon.
+    private mutating func quote(_ text: StaticString) {
+        reserve(text.utf8CodeUnitCount + 4)
+        separate()
+        put(UInt8(ascii: "\""))
+        put(text)
+        put(UInt8(ascii: "\""))
+    }
+
     private mutating func quote(_ string: String) {
         let text = string.utf8.span
         // As much as it can come to: a control character takes six.
@@ -171,33 +172,34 @@
     // MARK: Into reserved memory
 
     private mutating func reserve(_ room: Int) {
-        if unsafe memory.count - count < room { grow(by: room) }
+        if capacity - count < room { grow(by: room) }
     }
 
     private mutating func grow(by room: Int) {
-        let larger = unsafe UnsafeMutableRawBufferPointer.allocate(
-            byteCount: max(memory.count * 2, count + room), alignment: 1)
-        unsafe larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<count]))
+        capacity = max(capacity * 2, count + room)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 1)
+        unsafe larger.copyMemory(from: memory, byteCount: count)
         unsafe memory.deallocate()
         unsafe memory = larger
     }
 
     private mutating func put(_ byte: UInt8) {
-        unsafe memory[count] = byte
+        unsafe memory.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
         count += 1
     }
 
     private mutating func put(_ text: StaticString) {
-        text.withUTF8Buffer { unsafe copy(UnsafeRawBufferPointer($0)) }
+        text.withUTF8Buffer { unsafe copy($0.baseAddress, $0.count) }
     }
 
     private mutating func put(_ text: Span<UInt8>) {
-        unsafe text.withUnsafeBytes { unsafe copy($0) }
+        unsafe text.withUnsafeBytes { unsafe copy($0.baseAddress, $0.count) }
     }
 
-    private mutating func copy(_ text: UnsafeRawBufferPointer) {
-        unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: text)
-        count += text.count
+    private mutating func copy(_ text: UnsafeRawPointer?, _ length: Int) {
+        guard let text = unsafe text else { return }
+        unsafe (memory + count).copyMemory(from: text, byteCount: length)
+        count += length
     }
 
     private mutating func separate() {
@@ -227,7 +229,8 @@
         }
         rest = integer.magnitude
         for place in stride(from: count + length - 1, through: count, by: -1) {
-            unsafe memory[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+            let digit = UInt8(ascii: "0") + UInt8(rest % 10)
+            unsafe memory.storeBytes(of: digit, toByteOffset: place, as: UInt8.self)
             rest /= 10
         }
         count += length

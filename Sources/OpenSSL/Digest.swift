@@ -17,11 +17,11 @@ private import COpenSSL
     /// The longest output of them all.
     static let maximumLength = shake256.outputLength
 
-    let name: String
+    let name: StaticString
 
-    private init(fetching name: String, outputLength: Int) {
+    private init(fetching name: StaticString, outputLength: Int) {
         // Not a path that input can reach: an OpenSSL without SHA-2 and SHA-3 is not OpenSSL 3.
-        guard let fetched = unsafe EVP_MD_fetch(nil, name, nil) else {
+        guard let fetched = unsafe EVP_MD_fetch(nil, "\(name)", nil) else {
             preconditionFailure("this OpenSSL offers no \(name)")
         }
         unsafe pointer = fetched

@@ -36,10 +36,12 @@ package func openSSLVersion() -> String {
 /// Octets as hexadecimal digits in lower case.
 package func hexadecimal(_ octets: Span<UInt8>) -> [UInt8] {
     func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
-    return [UInt8](capacity: octets.count * 2) { digits in
+    // Through a pointer: appended one by one, the digits of a nonce's hash took 940 instructions.
+    return unsafe [UInt8](unsafeUninitializedCapacity: octets.count * 2) { digits, count in
         for index in octets.indices {
-            digits.append(digit(octets[index] >> 4))
-            digits.append(digit(octets[index] & 15))
+            unsafe digits[2 * index] = digit(octets[index] >> 4)
+            unsafe digits[2 * index + 1] = digit(octets[index] & 15)
         }
+        count = octets.count * 2
     }
 }

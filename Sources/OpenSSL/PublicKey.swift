@@ -58,14 +58,12 @@ package enum PublicKeyKind: Sendable, Equatable {
     case edwards(EdwardsCurve)
 }
 
-/// A public key, decoded and checked once: an `EVP_PKEY`.
-// `@unchecked`: the `EVP_PKEY` is complete when `init` returns, nothing writes to it afterwards, and OpenSSL counts its
-// references atomically.
-@safe package final class PublicKey: @unchecked Sendable {
+/// A public key, decoded and checked once.
+package final class PublicKey: Sendable {
     package let kind: PublicKeyKind
-    let pointer: OpaquePointer
+    private let owner: Owner
     /// Tells the key from every other that this process has decoded; an address in memory may be given out again.
-    let serial = Serial.next()
+    let serial: Serial
 
     struct Serial: Hashable {
         private let number: Int
@@ -74,12 +72,31 @@ package enum PublicKeyKind: Sendable, Equatable {
         private static let count = Atomic(0)
     }
 
-    private init(takingOwnershipOf pointer: OpaquePointer, kind: PublicKeyKind) {
-        unsafe self.pointer = pointer
-        self.kind = kind
+    /// An `EVP_PKEY`.
+    // `@unchecked`: the `EVP_PKEY` is complete when `init` returns, nothing writes to it afterwards, and OpenSSL counts its
+    // references atomically.
+    @safe private final class Owner: @unchecked Sendable {
+        let pointer: OpaquePointer
+
+        init(_ pointer: OpaquePointer) { unsafe self.pointer = pointer }
+
+        deinit { unsafe EVP_PKEY_free(pointer) }
     }
 
-    deinit { unsafe EVP_PKEY_free(pointer) }
+    private init(takingOwnershipOf pointer: OpaquePointer, kind: PublicKeyKind) {
+        owner = unsafe Owner(pointer)
+        self.kind = kind
+        serial = .next()
+    }
+
+    /// The same key, in an object of its own.
+    package init(copying other: PublicKey) {
+        owner = other.owner
+        kind = other.kind
+        serial = other.serial
+    }
+
+    var pointer: OpaquePointer { unsafe owner.pointer }
 
     /// An RSA key of 2048 to 8192 bits, with an odd exponent of at least 3 and at most 64 bits.
     ///

@@ -43,7 +43,8 @@ private import COpenSSL
         guard let context = unsafe EVP_MD_CTX_new() else { throw .drain() }
         defer { unsafe EVP_MD_CTX_free(context) }
         var keyContext: OpaquePointer?
-        try check(unsafe EVP_DigestSignInit_ex(context, &keyContext, scheme.digest?.name, nil, nil, pointer, nil))
+        let digest = scheme.digest.map { "\($0.name)" }
+        try check(unsafe EVP_DigestSignInit_ex(context, &keyContext, digest, nil, nil, pointer, nil))
         if case .rsaPSS = scheme {
             try check(unsafe EVP_PKEY_CTX_set_rsa_padding(keyContext, RSA_PKCS1_PSS_PADDING))
             try check(unsafe EVP_PKEY_CTX_set_rsa_pss_saltlen(keyContext, RSA_PSS_SALTLEN_DIGEST))

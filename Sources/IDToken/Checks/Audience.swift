@@ -12,20 +12,29 @@ private import JSON
 func checkAudience(
     _ claims: Claims, _ policy: ProviderPolicy, narrowedTo audience: String?
 ) throws(Rejection) -> [String] {
-    func isOurs(_ candidate: String) -> Bool {
-        policy.audiences.containsExactly(candidate) && audience.map(candidate.isExactly) ?? true
-    }
     let audiences = try claims.audiences()
     guard !audiences.isEmpty else { throw .claimMissing(.audience) }
-    guard audiences.contains(where: isOurs) else { throw .audienceMismatch }
-    func isTrusted(_ candidate: String) -> Bool {
-        isOurs(candidate) || policy.trustedAudiences.containsExactly(candidate)
+    var isOneOurs = false
+    var isEachTrusted = true
+    for candidate in audiences {
+        let isOurs = policy.isOurs(candidate, narrowedTo: audience)
+        isOneOurs = isOneOurs || isOurs
+        isEachTrusted = isEachTrusted && (isOurs || policy.trustedAudiences.containsExactly(candidate))
     }
-    if audiences.count > 1, !audiences.allSatisfy(isTrusted) {
+    guard isOneOurs else { throw .audienceMismatch }
+    if audiences.count > 1, !isEachTrusted {
         guard let authorizedParty = try claims.string(.authorizedParty) else { throw .audienceMismatch }
-        guard isOurs(authorizedParty) || policy.authorizedParties.containsExactly(authorizedParty) else {
-            throw .authorizedPartyMismatch
-        }
+        guard
+            policy.isOurs(authorizedParty, narrowedTo: audience)
+                || policy.authorizedParties.containsExactly(authorizedParty)
+        else { throw .authorizedPartyMismatch }
     }
     return audiences
+}
+
+extension ProviderPolicy {
+    /// Whether a client ID is this relying party's.
+    fileprivate func isOurs(_ candidate: String, narrowedTo audience: String?) -> Bool {
+        audiences.containsExactly(candidate) && audience.map { candidate.isExactly($0) } ?? true
+    }
 }
