@@ -7,7 +7,7 @@ package struct JSONObject: Sendable {
     private let text: ArraySlice<UInt8>
     private let members: [JSONMember]
     /// A bit for each member by its name's hash: most names that are asked for are not there, and one look at this says so.
-    /// 3,000 instructions a token less than comparing with each member.
+    /// 1,800 instructions a token less than comparing with each member.
     private let presence: UInt64
 
     /// Reads a text that must be one JSON object with nothing but white space around it.
