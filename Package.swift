@@ -46,10 +46,11 @@ let package = Package(
         .target(name: "JOSE", dependencies: ["OpenSSL", "JSON"], swiftSettings: settings),
         .target(name: "IDToken", dependencies: ["JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
         .target(name: "Clocks", swiftSettings: settings),
+        .target(name: "Files", swiftSettings: settings),
         .target(
             name: "KeySource",
             dependencies: [
-                "Clocks", "JOSE", "JSON", "OpenSSL",
+                "Clocks", "Files", "JOSE", "JSON", "OpenSSL",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
@@ -60,7 +61,10 @@ let package = Package(
         ),
         .target(
             name: "HTTPListener",
-            dependencies: ["Clocks", .product(name: "NIOHTTP1", package: "swift-nio")] + nio,
+            dependencies: [
+                "Clocks", "Files", .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOTLS", package: "swift-nio"),
+            ] + nio,
             swiftSettings: settings
         ),
         .target(
@@ -92,6 +96,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ] + nio,
             resources: [.embedInCode("openapi.yaml")],
@@ -126,7 +131,7 @@ let package = Package(
         .testTarget(
             name: "KeySourceTests",
             dependencies: [
-                "Clocks", "JOSE", "JSON", "KeySource", "TestSupport",
+                "Clocks", "Files", "JOSE", "JSON", "KeySource", "TestSupport",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ] + nio,

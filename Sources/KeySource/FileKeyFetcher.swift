@@ -1,4 +1,5 @@
 package import Clocks
+private import Files
 private import JOSE
 package import NIOCore
 private import NIOPosix

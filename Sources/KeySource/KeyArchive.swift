@@ -1,4 +1,5 @@
 package import Clocks
+private import Files
 private import Glibc
 package import JOSE
 private import JSON

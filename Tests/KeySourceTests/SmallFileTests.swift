@@ -1,8 +1,7 @@
+import Files
 import Foundation
 import Glibc
 import Testing
-
-@testable import KeySource
 
 @Suite struct SmallFileTests {
     private func read(_ path: String, maximumSize: Int = 100, followingLinks: Bool = true) -> Result<

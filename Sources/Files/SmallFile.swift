@@ -1,14 +1,14 @@
-internal import Glibc
+package import Glibc
 
 /// A small regular file, read whole.
-struct SmallFile {
-    let bytes: [UInt8]
+package struct SmallFile {
+    package let bytes: [UInt8]
     /// What changes when the file does, or another takes its name.
-    let version: Version
-    let owner: uid_t
-    let mode: mode_t
+    package let version: Version
+    package let owner: uid_t
+    package let mode: mode_t
 
-    struct Version: Equatable {
+    package struct Version: Equatable, Sendable {
         let device: dev_t
         let inode: ino_t
         let size: Int
@@ -22,20 +22,20 @@ struct SmallFile {
             changed = (status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
         }
 
-        static func == (left: Version, right: Version) -> Bool {
+        package static func == (left: Version, right: Version) -> Bool {
             left.device == right.device && left.inode == right.inode && left.size == right.size
                 && left.changed == right.changed
         }
     }
 
-    enum Failure: Error, Equatable {
+    package enum Failure: Error, Equatable {
         case notThere, notOpened, notRegular, tooLarge, notRead
     }
 
     /// Reads the file at a path.
     ///
     /// - Throws: ``Failure``.
-    init(path: String, maximumSize: Int, followingLinks: Bool) throws(Failure) {
+    package init(path: String, maximumSize: Int, followingLinks: Bool) throws(Failure) {
         // O_NONBLOCK: a pipe in the file's place must not hold us up.
         let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followingLinks ? 0 : O_NOFOLLOW)
         let file = unsafe open(path, flags)
@@ -54,7 +54,7 @@ struct SmallFile {
     }
 
     /// What the file at a path is now, without reading it; `nil` where there is none to be seen.
-    static func version(atPath path: String) -> Version? {
+    package static func version(atPath path: String) -> Version? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? Version(status) : nil
     }
