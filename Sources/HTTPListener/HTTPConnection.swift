@@ -357,7 +357,11 @@ final class HTTPConnection: ChannelDuplexHandler {
         if phase == .reading, isWritable { refuse(.timeout) } else { close() }
     }
 
-    func close() { context?.close(promise: nil) }
+    func close() {
+        // Over TLS both sides say that this is the end; what the other says instead is not looked at.
+        phase = .lingering
+        context?.close(promise: nil)
+    }
 
     /// Closes the connection unless something is under way on it.
     func closeIfIdle() {

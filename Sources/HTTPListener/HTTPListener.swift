@@ -1,4 +1,5 @@
 package import Clocks
+private import Glibc
 package import NIOCore
 package import NIOPosix
 
@@ -14,12 +15,13 @@ package final class HTTPListener: Sendable {
     /// Binds and begins to accept.
     ///
     /// - Parameters:
+    ///   - tls: what TLS is spoken with; `nil`: plain HTTP.
     ///   - makeResponder: called once on each event loop of the group.
     ///   - unixSeconds: the wall clock, for the header field `Date`.
     /// - Throws: ``ListenError`` where the address can't be bound.
     package static func bind(
-        _ address: ListenAddress, on group: MultiThreadedEventLoopGroup, limits: ListenerLimits,
-        unixSeconds: @escaping @Sendable () -> Int64,
+        _ address: ListenAddress, tls: ListenerTLS? = nil, on group: MultiThreadedEventLoopGroup,
+        limits: ListenerLimits, unixSeconds: @escaping @Sendable () -> Int64,
         makeResponder: @escaping @Sendable (any EventLoop) -> any HTTPResponder
     ) async throws -> HTTPListener {
         let counts = ListenerCounts(limits: limits)
@@ -29,7 +31,7 @@ package final class HTTPListener: Sendable {
         let bootstrap = ServerBootstrap(group: group)
             // A crowd that comes at once, after a restart, must neither overflow the queue nor wait for one turn of the loop
             // for each four of it.
-            .serverChannelOption(.backlog, value: 4096)
+            .serverChannelOption(.backlog, value: backlog)
             .serverChannelOption(.maxMessagesPerRead, value: 64)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             // Out of file descriptors, accepting would fail again at once, and again.
@@ -47,6 +49,10 @@ package final class HTTPListener: Sendable {
                     let place = places[channel.eventLoop]
                     let connection = HTTPConnection(
                         responder: place.responder, table: place.table, counts: counts, limits: limits)
+                    if let tls {
+                        let (handler, handshake) = tls.makeHandlers(handshakeWithin: limits.requestTimeoutSeconds)
+                        try channel.pipeline.syncOperations.addHandlers(handler, handshake)
+                    }
                     try channel.pipeline.syncOperations.addHandler(connection)
                 }
             }
@@ -57,8 +63,11 @@ package final class HTTPListener: Sendable {
             case .network(let host, let port):
                 channel = try await bootstrap.bind(host: host, port: port).get()
                 bound = .network(host: host, port: channel.localAddress?.port ?? port)
-            case .unixSocket(let path):
-                channel = try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
+            case .unixSocket(let path, let permissions):
+                let socket = try UnixSocket.bind(path: path, permissions)
+                channel = try await bootstrap.withBoundSocket(socket).get()
+                // A socket that was bound elsewhere is given a queue of the bootstrap's own choice.
+                listen(socket, backlog)
             }
         } catch {
             throw ListenError(address, error)
@@ -93,6 +102,7 @@ package final class HTTPListener: Sendable {
         for closed in places.onEach({ $0.table.closeAll() }) { try? await closed.get() }
     }
 
+    private static let backlog: CInt = 4096
     private static let farewell = Interval(milliseconds: 500)
 
     private func wait(atMost limit: Interval, until isDone: () -> Bool) async {

@@ -4,13 +4,13 @@ private import NIOCore
 /// Where a listener listens.
 package enum ListenAddress: Sendable, Equatable {
     case network(host: String, port: Int)
-    case unixSocket(path: String)
+    case unixSocket(path: String, SocketPermissions = SocketPermissions())
 
     /// As settings write it.
     var text: String {
         switch self {
         case .network(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        case .unixSocket(let path): "unix:\(path)"
+        case .unixSocket(let path, _): "unix:\(path)"
         }
     }
 }
@@ -23,7 +23,7 @@ package struct ListenError: Error, CustomStringConvertible {
         let reason =
             switch (error as? IOError)?.errnoCode {
             case EADDRINUSE: "it is in use"
-            case EACCES: "it takes more rights than this process has"
+            case EACCES, EPERM: "it takes more rights than this process has"
             case EADDRNOTAVAIL: "this machine has no such address"
             default: "\(error)"
             }

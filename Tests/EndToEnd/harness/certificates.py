@@ -1,4 +1,4 @@
-"""A certificate authority for key servers that speak TLS, well or badly."""
+"""A certificate authority for servers and clients that speak TLS, well or badly."""
 
 import datetime
 import ipaddress
@@ -75,9 +75,10 @@ class Authority:
         usage=ExtendedKeyUsageOID.SERVER_AUTH,
         is_self_signed: bool = False,
         sent_along: Sequence["Authority"] = (),
+        key=None,
     ) -> pathlib.Path:
         """A server's key and certificate for an address or a host's name, and the authorities that it sends along."""
-        key = self._key if is_self_signed else ec.generate_private_key(ec.SECP256R1())
+        key = key or (self._key if is_self_signed else ec.generate_private_key(ec.SECP256R1()))
         try:
             alternative = x509.IPAddress(ipaddress.ip_address(host))
         except ValueError:
@@ -96,6 +97,17 @@ class Authority:
         )
         chain = [certificate, *(authority.certificate for authority in sent_along)]
         return self._file("server", private + b"".join(map(_pem, chain)))
+
+    def client_file(self, **settings) -> pathlib.Path:
+        """A client's key and certificate."""
+        return self.server_file("client.example", **{"usage": ExtendedKeyUsageOID.CLIENT_AUTH} | settings)
+
+    def client_context(self, file: pathlib.Path | None = None) -> ssl.SSLContext:
+        """A client that trusts this authority, and shows this certificate if there is one."""
+        context = ssl.create_default_context(cafile=self.certificate_file)
+        if file:
+            context.load_cert_chain(file)
+        return context
 
     def server_context(self, *arguments, **settings) -> ssl.SSLContext:
         """A server with a new certificate, as in `server_file`."""

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import socket
+import ssl
 
 from . import contract
 
@@ -44,9 +45,9 @@ class Response:
 
 
 class Connection:
-    """One connection; `address` is `host:port` or `unix:/path`."""
+    """One connection; `address` is `host:port` or `unix:/path`. With a context it speaks TLS."""
 
-    def __init__(self, address: str, timeout: float = 15):
+    def __init__(self, address: str, timeout: float = 15, context: ssl.SSLContext | None = None):
         if address.startswith("unix:"):
             self.socket = socket.socket(socket.AF_UNIX)
             self.socket.settimeout(timeout)
@@ -55,6 +56,8 @@ class Connection:
             host, port = address.rsplit(":", 1)
             self.socket = socket.create_connection((host.strip("[]"), int(port)), timeout)
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if context:
+            self.socket = context.wrap_socket(self.socket, server_hostname="127.0.0.1")
         self._buffer = b""
 
     def send(self, octets: bytes) -> None:
@@ -150,13 +153,14 @@ def request_bytes(method: str, path: str, body: bytes | None = None, headers: di
 class Client:
     """Requests to one listener, over a connection that is kept and renewed when the service has closed it."""
 
-    def __init__(self, address: str):
+    def __init__(self, address: str, context: ssl.SSLContext | None = None):
         self.address = address
+        self.context = context
         self._connection: Connection | None = None
 
     def connect(self, timeout: float = 15) -> Connection:
         """A connection of its own."""
-        return Connection(self.address, timeout)
+        return Connection(self.address, timeout, self.context)
 
     def request(self, method: str, path: str, body=None, headers: dict | None = None) -> Response:
         """Sends a request; a body that is no bytes is sent as JSON."""

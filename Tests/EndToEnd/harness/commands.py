@@ -20,9 +20,9 @@ def config_check(config) -> list[str]:
     return ["config", "check", "--config", str(config)]
 
 
-def healthcheck(address: str, *, ready: bool = False) -> list[str]:
+def healthcheck(address: str, *options: str, ready: bool = False) -> list[str]:
     """`assay healthcheck`: asks a running service whether it runs, or whether it is ready."""
-    return ["healthcheck", "--address", address, *(["--ready"] if ready else [])]
+    return ["healthcheck", "--address", address, *(["--ready"] if ready else []), *options]
 
 
 DEV = ["dev", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--issuer-listen", "127.0.0.1:0"]

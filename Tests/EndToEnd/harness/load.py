@@ -14,10 +14,11 @@ class Load:
     `rounds` has for each provider its tokens, with the code that each is to be refused with, or `None`.
     """
 
-    def __init__(self, address: str, rounds: dict[str, list[tuple[str, str | None]]], threads: int = 2):
+    def __init__(self, address: str, rounds: dict[str, list[tuple[str, str | None]]], threads: int = 2, context=None):
         self.surprises: dict[str, list] = collections.defaultdict(list)
         self.verified = 0
         self._address = address
+        self._context = context
         self._rounds = {
             name: (
                 b"".join(
@@ -41,7 +42,7 @@ class Load:
                 name = next(self._turns)
             octets, expected = self._rounds[name]
             try:
-                connection = connection or Connection(self._address, timeout=60)
+                connection = connection or Connection(self._address, timeout=60, context=self._context)
                 connection.send(octets)
                 responses = [connection.unchecked_response() for _ in expected]
                 wrong = [

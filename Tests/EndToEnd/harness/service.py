@@ -113,15 +113,16 @@ class Process:
 class Service(Process):
     """`assay serve`, with its own directory and settings."""
 
-    def __init__(self, *providers: dict, variables: dict | None = None, **settings):
+    def __init__(self, *providers: dict, variables: dict | None = None, context=None, admin_context=None, **settings):
+        """The contexts are what the tests speak TLS with, where the settings have the listeners do so."""
         # Not pytest's directory: a unix socket's path must be short.
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-"))
         usual = {"service": {"listen": "127.0.0.1:0"}, "admin": {"listen": "127.0.0.1:0"}}
         self.config = write_config(self.directory, usual | settings | {"providers": list(providers)})
         super().__init__("serve", "--config", str(self.config), variables=variables)
         try:
-            self.api = client.Client(self.listening("service"))
-            self.admin = client.Client(self.listening("admin"))
+            self.api = client.Client(self.listening("service"), context)
+            self.admin = client.Client(self.listening("admin"), admin_context)
         except BaseException:
             self.kill()
             shutil.rmtree(self.directory, ignore_errors=True)

@@ -1,0 +1,24 @@
+/// The files, in PEM, by which a listener proves itself, and by which it tells whom to let in.
+package struct TLSFiles: Sendable, Equatable {
+    /// The listener's certificate, and behind it those of the authorities between it and the root.
+    package let certificate: String
+    /// The private key, not encrypted.
+    package let key: String
+    /// The authorities of clients' certificates; `nil`: clients are asked for none.
+    package let clientAuthorities: String?
+
+    package init(certificate: String, key: String, clientAuthorities: String? = nil) {
+        self.certificate = certificate
+        self.key = key
+        self.clientAuthorities = clientAuthorities
+    }
+
+    var paths: [String] { [certificate, key] + [clientAuthorities].compactMap(\.self) }
+}
+
+/// What is wrong with one of the files, for people to read; nothing of their content.
+package struct TLSFileError: Error, Equatable, CustomStringConvertible {
+    package let description: String
+
+    init(_ path: String, _ reason: String) { description = "\(path): \(reason)" }
+}
