@@ -34,6 +34,7 @@ final class AdminResponder: HTTPResponder {
         let record = service.begin(route, request.head.fields)
         do throws(Problem) {
             try route.check(request.head.method)
+            try admit(request.head.fields, to: route)
         } catch {
             return .now(service.end(record, error))
         }
@@ -47,6 +48,14 @@ final class AdminResponder: HTTPResponder {
         case .providers: return listProviders(record)
         case .refresh: return refresh(request, record)
         case .verify, .batch, .openAPI, .unknown: return .now(service.end(record, Problem.notFound))
+        }
+    }
+
+    /// Probes and scrapers come without a key, and see nothing that is anybody's secret.
+    private func admit(_ fields: HTTPFields, to route: Route) throws(Problem) {
+        switch route {
+        case .live, .ready, .metrics: return
+        default: guard service.settings.operatorKeys.admits(fields) else { throw .callerUnauthenticated }
         }
     }
 

@@ -11,6 +11,8 @@ package final class AssayServer: Sendable {
     private let loops: PerLoop<ServiceLoop>
     private let serviceListener: HTTPListener
     private let adminListener: HTTPListener
+    /// Of the listeners that speak TLS.
+    private let certificates: [CertificateWatch]
     private let log: Log
     private let sink: LogSink
 
@@ -18,6 +20,9 @@ package final class AssayServer: Sendable {
     package struct Configuration: Sendable {
         package var service: ListenAddress
         package var admin: ListenAddress
+        /// What the listeners speak TLS with; `nil`: plain HTTP.
+        package var serviceTLS: TLSFiles?
+        package var adminTLS: TLSFiles?
         package var limits = ListenerLimits()
         package var settings: ServiceSettings
         package var version: String
@@ -33,33 +38,38 @@ package final class AssayServer: Sendable {
     /// Takes over the keys that an earlier process kept, begins to fetch, and binds both listeners. Never fails because a
     /// provider is down.
     ///
-    /// - Throws: an I/O error where an address can't be bound.
+    /// - Throws: an I/O error where an address can't be bound, `TLSFileError` where TLS can't be spoken.
     package static func start(
         _ configuration: Configuration, providers: [Provider], telemetry: KeyTelemetry,
         on group: MultiThreadedEventLoopGroup,
         log: Log, sink: LogSink
     ) async throws -> AssayServer {
+        let serviceTLS = try configuration.serviceTLS.map { try CertificateWatch("service", $0, log: log) }
+        let adminTLS = try configuration.adminTLS.map { try CertificateWatch("admin", $0, log: log) }
+        let certificates = [serviceTLS, adminTLS].compactMap(\.self)
         let loops = try await PerLoop(on: group) { loop in
             try ServiceLoop(on: loop, configuration.settings, providers, sink)
         }
         try await startKeys(of: providers, for: loops, on: group.next())
 
         let serviceListener = try await HTTPListener.bind(
-            configuration.service, on: group, limits: configuration.limits, unixSeconds: SystemClocks.unixSeconds
+            configuration.service, tls: serviceTLS?.tls, on: group, limits: configuration.limits,
+            unixSeconds: SystemClocks.unixSeconds
         ) { ServiceResponder(loops[$0]) }
         let scrape = Scrape(
-            providers: providers, loops: loops, telemetry: telemetry, listener: serviceListener, sink: sink,
-            version: configuration.version)
+            providers: providers, loops: loops, telemetry: telemetry, listener: serviceListener,
+            certificates: certificates, sink: sink, version: configuration.version)
         let adminListener = try await HTTPListener.bind(
-            configuration.admin, on: group, limits: configuration.limits, unixSeconds: SystemClocks.unixSeconds
+            configuration.admin, tls: adminTLS?.tls, on: group, limits: configuration.limits,
+            unixSeconds: SystemClocks.unixSeconds
         ) { loop in AdminResponder(loops[loop], scrape: { scrape.page(on: loop) }) }
+        for watch in certificates { watch.start(on: group.next()) }
 
         log.write(.info, "listening", [("listener", .text("service")), ("address", .text(serviceListener.address))])
         log.write(.info, "listening", [("listener", .text("admin")), ("address", .text(adminListener.address))])
         return AssayServer(
             providers: providers, loops: loops, serviceListener: serviceListener, adminListener: adminListener,
-            log: log,
-            sink: sink)
+            certificates: certificates, log: log, sink: sink)
     }
 
     /// Begins to fetch every provider's keys, and has every loop told of them; what was kept of them is there at the end.
@@ -77,17 +87,23 @@ package final class AssayServer: Sendable {
 
     private init(
         providers: [Provider], loops: PerLoop<ServiceLoop>, serviceListener: HTTPListener, adminListener: HTTPListener,
-        log: Log, sink: LogSink
+        certificates: [CertificateWatch], log: Log, sink: LogSink
     ) {
         self.providers = providers
         self.loops = loops
         self.serviceListener = serviceListener
         self.adminListener = adminListener
+        self.certificates = certificates
         self.log = log
         self.sink = sink
     }
 
     package var serviceAddress: String { serviceListener.address }
+
+    /// Has the files of the listeners' certificates looked at now, and not at the next turn.
+    package func reloadCertificates() async {
+        for watch in certificates { await watch.look() }
+    }
 
     /// Stops: unready at once, requests under way finished within the grace, then everything closed.
     package func stop(grace: Interval) async {
@@ -109,6 +125,7 @@ private struct Scrape: Sendable {
     let loops: PerLoop<ServiceLoop>
     let telemetry: KeyTelemetry
     let listener: HTTPListener
+    let certificates: [CertificateWatch]
     let sink: LogSink
     let version: String
 
@@ -122,7 +139,7 @@ private struct Scrape: Sendable {
             return MetricsPage(
                 providers: providers, loops: sum, statuses: statuses, keyCounts: telemetry.current,
                 openConnections: listener.openConnections, requestsInFlight: listener.requestsInFlight,
-                bufferedBytes: listener.bufferedBytes,
+                bufferedBytes: listener.bufferedBytes, certificates: certificates,
                 droppedLogBytes: sink.droppedBytes, version: version, now: SystemClocks.monotonic(),
                 unixMilliseconds: SystemClocks.unixMilliseconds()
             ).text()

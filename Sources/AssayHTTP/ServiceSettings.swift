@@ -6,7 +6,10 @@ package struct ServiceSettings: Sendable {
     package var maximumBatchBody = 4 * 1024 * 1024
     /// How long a request waits for keys.
     package var keysTimeout = Interval.seconds(5)
+    /// Of those who call the service.
     package var callerKeys = CallerKeys(digests: [])
+    /// Of those who look after it, on the admin listener.
+    package var operatorKeys = CallerKeys(digests: [])
     package var logsRequests = true
     /// How many valid signatures each event loop remembers; 0: none.
     package var rememberedSignatures = 0

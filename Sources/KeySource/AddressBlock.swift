@@ -27,7 +27,7 @@ package struct AddressBlock: Sendable, Equatable {
     package var isEverything: Bool { prefixLength == 0 }
 
     /// Whether an address in text belongs to the block. An IPv4-mapped IPv6 address is the IPv4 address that it maps.
-    func contains(_ address: String) -> Bool {
+    package func contains(_ address: String) -> Bool {
         guard var other = AddressVetting.octets(address) else { return false }
         if AddressVetting.isMappedIPv4(other) { other = Array(other.suffix(4)) }
         guard other.count == octets.count else { return false }

@@ -29,7 +29,6 @@ extension Settings {
         verifiedTokenCacheEntries = try cache.integer("entries", in: 0...1_000_000) ?? verifiedTokenCacheEntries
         try cache.finish()
         shutdownGraceSeconds = try top.seconds("shutdown_grace", in: 0...600) ?? shutdownGraceSeconds
-        apiKeyDigests = try top.list("api_keys", "a SHA-256 digest in 64 hexadecimal digits", Self.digest) ?? []
         let clockSkew = try top.seconds("clock_skew", in: ProviderReader.clockSkews) ?? 60
         for node in try top.elements("providers") {
             let provider = try ProviderReader.read(node, defaultClockSkew: clockSkew, environment)
@@ -41,14 +40,32 @@ extension Settings {
     }
 
     private mutating func readListeners(_ top: Section) throws(SettingsError) {
-        func listen(_ name: String, _ usual: Listen) throws(SettingsError) -> Listen {
-            let section = try top.section(name)
-            let listen = try section.scalar("listen", "host:port or unix:/path", Listen.init)
-            try section.finish()
-            return listen ?? usual
+        let expected = "a SHA-256 digest in 64 hexadecimal digits"
+        let serviceSection = try top.section("service")
+        service = try ListenerReader.read(serviceSection, service.listen)
+        try serviceSection.finish()
+        let adminSection = try top.section("admin")
+        admin = try ListenerReader.read(adminSection, admin.listen)
+        adminAPIKeyDigests = try adminSection.list("api_keys", expected, Self.digest)
+        try adminSection.finish()
+        apiKeyDigests = try top.list("api_keys", expected, Self.digest) ?? []
+        allowsInsecureListen = try top.bool("allow_insecure_listen") ?? false
+        try checkRestricted("service", service, serviceSection, keys: "api_keys", apiKeyDigests)
+        try checkRestricted("admin", admin, adminSection, keys: "admin.api_keys or api_keys", operatorKeyDigests)
+    }
+
+    /// Whoever can be reached from other machines must know who may call.
+    private func checkRestricted(
+        _ name: String, _ listener: Listener, _ section: Section, keys: String, _ keyDigests: [[UInt8]]
+    ) throws(SettingsError) {
+        guard listener.listen.isLocal || listener.asksForCertificates || !keyDigests.isEmpty || allowsInsecureListen
+        else {
+            throw section.error(
+                "listen",
+                "\(name).listen can be reached from other machines and nothing says who may call: set \(keys), or "
+                    + "\(name).tls with client_ca_file, or allow_insecure_listen: true if something else keeps them out"
+            )
         }
-        service = try listen("service", service)
-        admin = try listen("admin", admin)
     }
 
     private mutating func readLimits(_ section: Section) throws(SettingsError) {

@@ -1,7 +1,9 @@
 /// Everything an operator can set, checked.
 package struct Settings: Sendable {
-    package var service = Listen.network(host: "127.0.0.1", port: 8080)
-    package var admin = Listen.network(host: "127.0.0.1", port: 9090)
+    package var service = Listener(.network(host: "127.0.0.1", port: 8080))
+    package var admin = Listener(.network(host: "127.0.0.1", port: 9090))
+    /// Whether a listener that other machines can reach needs nothing that says who may call.
+    package var allowsInsecureListen = false
     package var limits = Limits()
     package var keys = Keys()
     package var log = Log()
@@ -11,45 +13,13 @@ package struct Settings: Sendable {
     package var verifiedTokenCacheEntries = 10_000
     /// SHA-256 digests of the API keys that callers may present; none: no key is asked for.
     package var apiKeyDigests: [[UInt8]] = []
+    /// The same of operators, on the admin listener; `nil`: what callers may present will do.
+    package var adminAPIKeyDigests: [[UInt8]]?
     /// How long a stop waits for requests under way.
     package var shutdownGraceSeconds: Int64 = 10
     package var providers: [ProviderSettings] = []
 
     package init() {}
-
-    package enum Listen: Sendable, Equatable {
-        case network(host: String, port: Int)
-        case unixSocket(path: String)
-
-        /// Whether only processes on this machine can connect.
-        package var isLocal: Bool {
-            switch self {
-            case .network(let host, _): host.hasPrefix("127.") || host == "::1" || host == "localhost"
-            case .unixSocket: true
-            }
-        }
-
-        /// Reads `127.0.0.1:8080`, `[::1]:8080` or `unix:/run/assay/assay.sock`.
-        package init?(_ text: String) {
-            if text.hasPrefix("unix:") {
-                let path = String(text.dropFirst("unix:".count))
-                guard path.hasPrefix("/"), path.utf8.count < 108 else { return nil }
-                self = .unixSocket(path: path)
-                return
-            }
-            guard let colon = text.lastIndex(of: ":"), text[text.index(after: colon)...].allSatisfy(\.isNumber),
-                let port = Int(text[text.index(after: colon)...]), (0...65535).contains(port)
-            else { return nil }
-            var host = text[..<colon]
-            if host.hasPrefix("["), host.hasSuffix("]") {
-                host = host.dropFirst().dropLast()
-            } else if host.contains(":") {
-                return nil
-            }
-            guard !host.isEmpty else { return nil }
-            self = .network(host: String(host), port: port)
-        }
-    }
 
     package struct Limits: Sendable, Equatable {
         package var maximumBody = 64 * 1024
@@ -74,13 +44,21 @@ package struct Settings: Sendable {
         package static let levels = ["debug", "info", "warning", "error"]
     }
 
+    /// SHA-256 digests of the API keys that operators may present; none: no key is asked for.
+    package var operatorKeyDigests: [[UInt8]] { adminAPIKeyDigests ?? apiKeyDigests }
+
     /// What an operator should know about settings that are allowed and risky: a start-up warning each.
     package var warnings: [String] {
-        var warnings: [String] = []
-        if !service.isLocal, apiKeyDigests.isEmpty {
-            warnings.append("the service listens beyond this machine and asks callers for no API key")
+        Self.warnings("the service", service, apiKeyDigests)
+            + Self.warnings("the admin listener", admin, operatorKeyDigests) + providers.flatMap(\.warnings)
+    }
+
+    private static func warnings(_ name: String, _ listener: Listener, _ keyDigests: [[UInt8]]) -> [String] {
+        guard !listener.listen.isLocal, !listener.asksForCertificates else { return [] }
+        if keyDigests.isEmpty { return ["\(name) listens beyond this machine and asks for no API key or certificate"] }
+        if listener.tls == nil {
+            return ["\(name) listens beyond this machine without TLS: API keys can be read on the way"]
         }
-        if !admin.isLocal { warnings.append("the admin listener listens beyond this machine") }
-        return warnings + providers.flatMap(\.warnings)
+        return []
     }
 }

@@ -24,7 +24,7 @@ struct AssayCommand: AsyncParsableCommand {
               assay config check                 see whether a configuration is right
             """,
         version: "assay \(version) (\(openSSLVersion()))",
-        subcommands: [Serve.self, Verify.self, Config.self, Healthcheck.self, Dev.self])
+        subcommands: [Serve.self, Verify.self, Config.self, Healthcheck.self, APIKey.self, Dev.self])
 }
 
 /// The version of this service.

@@ -16,6 +16,8 @@ struct Config: AsyncParsableCommand {
 
         func run() throws {
             let settings = try file.settings()
+            try settings.service.checkOnThisMachine("service")
+            try settings.admin.checkOnThisMachine("admin")
             for warning in settings.warnings { print("warning: \(warning)") }
             let ids = settings.providers.map(\.policy.id).joined(separator: ", ")
             print("the configuration is good; providers: \(ids)")

@@ -36,8 +36,8 @@ struct Dev: AsyncParsableCommand {
             throw ConfigurationError(text: "the development provider: \(error)")
         }
         var settings = Settings()
-        settings.service = service
-        settings.admin = admin
+        settings.service = Settings.Listener(service)
+        settings.admin = Settings.Listener(admin)
         settings.providers = DevProviderKind.allCases.map { provider($0, issuer) }
         let wiring = try Wiring(settings)
         wiring.log.write(.info, "listening", [("listener", .text("issuer")), ("address", .text(issuer.address))])

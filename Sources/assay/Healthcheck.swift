@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 import Settings
 
 struct Healthcheck: AsyncParsableCommand {
@@ -15,43 +16,84 @@ struct Healthcheck: AsyncParsableCommand {
     @Flag(help: "Ask whether it is ready, not just whether it runs.")
     var ready = false
 
-    @Option(help: "The service's address, host:port or unix:/path, instead of the one in the settings.")
+    @Flag(help: "Ask at the admin listener of the settings, not at the service's.")
+    var admin = false
+
+    @Option(help: "The address to ask at, host:port or unix:/path, instead of the one in the settings.")
     var address: String?
 
-    func run() async throws {
-        let listen: Settings.Listen
-        if let address {
-            guard let given = Settings.Listen(address) else {
-                throw ValidationError("--address must be host:port or unix:/path")
-            }
-            listen = given
-        } else {
-            listen = try file.settings().service
+    @Flag(help: "Speak TLS with what is at --address. Whether it does is otherwise known from the settings.")
+    var tls = false
+
+    @Option(help: "A certificate to show, in PEM, to a listener that asks for one.")
+    var clientCertificate: String?
+
+    @Option(help: "The private key of --client-certificate, in PEM.")
+    var clientKey: String?
+
+    func validate() throws {
+        guard !(admin && address != nil) else {
+            throw ValidationError("--admin is for the settings, not for --address")
         }
-        do {
-            var request = HTTPClientRequest(url: url(listen, ready ? "/readyz" : "/livez"))
-            // For a socket the client sends no host of its own.
-            if case .unixSocket = listen { request.headers.add(name: "Host", value: "localhost") }
-            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(3))
-            guard response.status == .ok else {
-                print("unhealthy: status \(response.status.code)")
-                throw ExitCode(1)
-            }
-        } catch let exit as ExitCode {
-            throw exit
-        } catch {
-            print("unhealthy: no answer")
+        guard (clientCertificate == nil) == (clientKey == nil) else {
+            throw ValidationError("--client-certificate and --client-key go together")
+        }
+    }
+
+    func run() async throws {
+        let (listen, speaksTLS) = try place()
+        let client = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: HTTPClient.Configuration(tlsConfiguration: speaksTLS ? try tlsConfiguration() : nil))
+        var request = HTTPClientRequest(url: url(listen, ready ? "/readyz" : "/livez", speaksTLS))
+        // For a socket the client sends no host of its own.
+        if case .unixSocket = listen { request.headers.add(name: "Host", value: "localhost") }
+        let status = try? await client.execute(request, timeout: .seconds(3)).status
+        try? await client.shutdown()
+        guard status == .ok else {
+            print(status.map { "unhealthy: status \($0.code)" } ?? "unhealthy: no answer")
             throw ExitCode(1)
         }
     }
 
-    private func url(_ listen: Settings.Listen, _ path: String) -> String {
+    /// Where to ask, and whether TLS is spoken there.
+    private func place() throws -> (Settings.Listen, speaksTLS: Bool) {
+        guard let address else {
+            let settings = try file.settings()
+            let listener = admin ? settings.admin : settings.service
+            return (listener.listen, tls || listener.tls != nil)
+        }
+        guard let listen = Settings.Listen(address) else {
+            throw ValidationError("--address must be host:port or unix:/path")
+        }
+        return (listen, tls)
+    }
+
+    /// The listener's certificate is not verified: it is asked at its address and not by its name, and whoever could stand in
+    /// for it learns nothing and could only say that it is well.
+    private func tlsConfiguration() throws -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.certificateVerification = .none
+        guard let clientCertificate, let clientKey else { return configuration }
+        do {
+            configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(clientCertificate).map {
+                .certificate($0)
+            }
+            configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: clientKey, format: .pem))
+        } catch {
+            throw ConfigurationError(text: "the client's certificate or key can't be read; both must be PEM")
+        }
+        return configuration
+    }
+
+    private func url(_ listen: Settings.Listen, _ path: String, _ speaksTLS: Bool) -> String {
+        let scheme = speaksTLS ? "https" : "http"
         switch listen {
-        case .unixSocket(let socket): return "http+unix://" + percentEncoded(socket) + path
+        case .unixSocket(let socket, _): return scheme + "+unix://" + percentEncoded(socket) + path
         case .network(let host, let port):
             // What listens on every address answers on this one.
             let reached = host == "0.0.0.0" ? "127.0.0.1" : host == "::" ? "::1" : host
-            return "http://" + (reached.contains(":") ? "[\(reached)]" : reached) + ":\(port)" + path
+            return scheme + "://" + (reached.contains(":") ? "[\(reached)]" : reached) + ":\(port)" + path
         }
     }
 

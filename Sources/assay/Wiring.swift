@@ -120,13 +120,16 @@ struct Wiring: Sendable {
         service.maximumBatchBody = settings.limits.maximumBatchBody
         service.keysTimeout = .seconds(settings.limits.keysTimeoutSeconds)
         service.callerKeys = CallerKeys(digests: settings.apiKeyDigests)
+        service.operatorKeys = CallerKeys(digests: settings.operatorKeyDigests)
         service.logsRequests = settings.log.requests
         // Each event loop has a share of its own, so that remembering takes no lock.
         service.rememberedSignatures =
             (settings.verifiedTokenCacheEntries + System.coreCount - 1) / System.coreCount
         var configuration = AssayServer.Configuration(
-            service: ListenAddress(settings.service), admin: ListenAddress(settings.admin), settings: service,
-            version: version)
+            service: ListenAddress(settings.service.listen), admin: ListenAddress(settings.admin.listen),
+            settings: service, version: version)
+        configuration.serviceTLS = settings.service.tls.map(TLSFiles.init)
+        configuration.adminTLS = settings.admin.tls.map(TLSFiles.init)
         configuration.limits.maximumHeader = settings.limits.maximumHeader
         configuration.limits.maximumBuffered = settings.limits.maximumBuffered
         configuration.limits.maximumConnections = settings.limits.maximumConnections
@@ -166,15 +169,5 @@ extension Wiring {
         disk.submit { _ in done.succeed() }
         loop.scheduleTask(in: .seconds(1)) { done.succeed() }
         try? await done.futureResult.get()
-    }
-}
-
-extension ListenAddress {
-    fileprivate init(_ listen: Settings.Listen) {
-        self =
-            switch listen {
-            case .network(let host, let port): .network(host: host, port: port)
-            case .unixSocket(let path): .unixSocket(path: path)
-            }
     }
 }

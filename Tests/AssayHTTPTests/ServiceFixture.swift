@@ -88,7 +88,8 @@ final class ServiceFixture: Sendable {
         let status = try await keys.status().get()
         let page = MetricsPage(
             providers: providers, loops: try await metrics(), statuses: [status], keyCounts: telemetry.current,
-            openConnections: 0, requestsInFlight: 0, bufferedBytes: 0, droppedLogBytes: 0, version: "0",
+            openConnections: 0, requestsInFlight: 0, bufferedBytes: 0, certificates: [], droppedLogBytes: 0,
+            version: "0",
             now: status.now, unixMilliseconds: 1000)
         return text(page.text()).split(separator: "\n").map(String.init).filter { $0.hasPrefix(name) }.sorted()
     }

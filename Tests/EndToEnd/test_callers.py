@@ -84,13 +84,43 @@ def test_a_caller_is_known_before_the_body_is_judged(guarded):
     assert_code(guarded.api.post("/v1/verify", b"{", {"Authorization": f"Bearer {FIRST}"}), "request_invalid")
 
 
-def test_health_and_the_admin_listener_need_no_key(guarded):
+def test_health_and_metrics_need_no_key(guarded):
     for path in ("/livez", "/readyz"):
         assert guarded.api.get(path).status == 200
         assert guarded.admin.get(path).status == 200
-    for path in ("/metrics", "/v1/providers"):
-        assert guarded.admin.get(path).status == 200
-    assert guarded.admin.post("/v1/providers/oidc/refresh").status == 200
+    assert guarded.admin.get("/metrics").status == 200
+
+
+OPERATOR_ENDPOINTS = [("GET", "/v1/providers"), ("POST", "/v1/providers/oidc/refresh")]
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATOR_ENDPOINTS)
+def test_operators_need_a_key_where_callers_do(guarded, issuer, method, path):
+    fetches = issuer.jwks.count
+    for authorization in (None, "Bearer wrong", f"Basic {FIRST}"):
+        response = guarded.admin.request(method, path, None, {"Authorization": authorization})
+        assert_code(response, "caller_unauthenticated")
+    assert issuer.jwks.count == fetches
+    for key in (FIRST, SECOND):
+        assert guarded.admin.request(method, path, None, {"Authorization": f"Bearer {key}"}).status == 200
+
+
+def test_a_path_that_is_none_says_so_without_a_key(guarded):
+    assert_code(guarded.admin.get("/v1/nothing"), "not_found")
+    assert_code(guarded.admin.post("/v1/providers"), "method_not_allowed")
+    assert_code(guarded.admin.post("/v1/providers/nobody/refresh"), "caller_unauthenticated")
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATOR_ENDPOINTS)
+def test_operators_may_have_keys_of_their_own(issuer, method, path):
+    operators = {"listen": "127.0.0.1:0", "api_keys": [sha256_hex(SECOND)]}
+    with Service(provider(issuer), api_keys=[sha256_hex(FIRST)], admin=operators) as service:
+        service.wait_until_ready()
+        first, second = ({"Authorization": f"Bearer {key}"} for key in (FIRST, SECOND))
+        assert service.verify(issuer.token(), first).status == 200
+        assert_code(service.verify(issuer.token(), second), "caller_unauthenticated")
+        assert service.admin.request(method, path, None, second).status == 200
+        assert_code(service.admin.request(method, path, None, first), "caller_unauthenticated")
 
 
 def test_a_refused_caller_is_counted_and_not_named_in_the_log(guarded, issuer):

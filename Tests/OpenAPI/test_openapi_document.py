@@ -95,13 +95,15 @@ def test_a_verify_item_has_the_codes_of_a_single_verify_that_are_not_the_whole_r
     assert {code for code in STATUSES if not document().errors(code, item)} == single
 
 
-def test_calling_with_an_api_key_is_optional_and_only_for_sign_ins():
+def test_calling_with_an_api_key_is_optional_and_not_for_health_and_metrics():
     secured = {
         operation.id: document()[operation.pointer]["security"]
         for operation in document().operations
         if "security" in document()[operation.pointer]
     }
-    assert secured == dict.fromkeys(["verify", "verifyBatch"], [{}, {"apiKey": []}])
+    assert secured == dict.fromkeys(
+        ["verify", "verifyBatch", "listProviders", "refreshProvider"], [{}, {"apiKey": []}]
+    )
     assert {operation.id for operation in document().operations if 401 in operation.responses} == set(secured)
 
 

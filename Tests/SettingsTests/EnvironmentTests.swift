@@ -1,7 +1,8 @@
 import IDToken
 import KeySource
-import Settings
 import Testing
+
+@testable import Settings
 
 @Suite struct EnvironmentTests {
     private static let two = """
@@ -25,6 +26,9 @@ import Testing
             Self.two,
             [
                 "ASSAY_SERVICE_LISTEN": "unix:/run/a.sock", "ASSAY_ADMIN_LISTEN": "0.0.0.0:9999",
+                "ASSAY_SERVICE_SOCKET_MODE": "0660", "ASSAY_SERVICE_SOCKET_GROUP": "backend",
+                "ASSAY_ADMIN_TLS_CERTIFICATE_FILE": "/c", "ASSAY_ADMIN_TLS_KEY_FILE": "/k",
+                "ASSAY_ADMIN_TLS_CLIENT_CA_FILE": "/a", "ASSAY_ALLOW_INSECURE_LISTEN": "true",
                 "ASSAY_CLOCK_SKEW": "10s", "ASSAY_CACHE_DIRECTORY": "/cache", "ASSAY_KEYS_STALE_FOR": "1h",
                 "ASSAY_LIMITS_MAX_BODY": "2KiB", "ASSAY_LIMITS_MAX_BATCH_BODY": "3KiB",
                 "ASSAY_LIMITS_MAX_HEADER": "4KiB", "ASSAY_LIMITS_MAX_BUFFERED": "64KiB",
@@ -33,8 +37,11 @@ import Testing
                 "ASSAY_LIMITS_KEYS_TIMEOUT": "8s", "ASSAY_VERIFIED_TOKEN_CACHE_ENTRIES": "9",
                 "ASSAY_SHUTDOWN_GRACE": "11s", "ASSAY_LOG_LEVEL": "error", "ASSAY_LOG_REQUESTS": "false",
             ])
-        #expect(settings.service == .unixSocket(path: "/run/a.sock"))
-        #expect(settings.admin == .network(host: "0.0.0.0", port: 9999))
+        let socket = Settings.Socket(mode: 0o660, group: "backend")
+        #expect(settings.service == Settings.Listener(.unixSocket(path: "/run/a.sock", socket)))
+        let tls = Settings.TLS(certificateFile: "/c", keyFile: "/k", clientCAFile: "/a")
+        #expect(settings.admin == Settings.Listener(.network(host: "0.0.0.0", port: 9999), tls: tls))
+        #expect(settings.allowsInsecureListen)
         #expect(settings.providers[0].policy.clockSkewSeconds == 10)
         #expect(settings.cacheDirectory == "/cache")
         #expect(settings.keys.staleForSeconds == 3600)

@@ -55,8 +55,8 @@ import Testing
 
     @Test func `everything that can be set is read`() throws {
         let settings = try settings(Self.everything)
-        #expect(settings.service == .network(host: "127.0.0.1", port: 8081))
-        #expect(settings.admin == .network(host: "::1", port: 9091))
+        #expect(settings.service.listen == .network(host: "127.0.0.1", port: 8081))
+        #expect(settings.admin.listen == .network(host: "::1", port: 9091))
         #expect(settings.cacheDirectory == "/var/lib/assay")
         #expect(settings.keys.staleForSeconds == 36 * 3600)
         #expect(settings.limits.maximumBody == 128 * 1024)
@@ -120,8 +120,8 @@ import Testing
 
     @Test func `what is not set is as the contract says`() throws {
         let settings = try settings(provider)
-        #expect(settings.service == .network(host: "127.0.0.1", port: 8080))
-        #expect(settings.admin == .network(host: "127.0.0.1", port: 9090))
+        #expect(settings.service.listen == .network(host: "127.0.0.1", port: 8080))
+        #expect(settings.admin.listen == .network(host: "127.0.0.1", port: 9090))
         #expect(settings.cacheDirectory == nil)
         #expect(settings.keys.staleForSeconds == 86400)
         #expect(settings.limits == Settings().limits)
@@ -282,7 +282,7 @@ import Testing
 
     @Test func `a key with nothing behind it is as good as none`() throws {
         let settings = try settings("service:\nlimits: ~\nclock_skew: null\ncache_directory:\n" + provider)
-        #expect(settings.service == .network(host: "127.0.0.1", port: 8080))
+        #expect(settings.service.listen == .network(host: "127.0.0.1", port: 8080))
         #expect(settings.providers[0].policy.clockSkewSeconds == 60)
     }
 
@@ -294,14 +294,21 @@ import Testing
         ("unix:/run/assay/assay.sock", .unixSocket(path: "/run/assay/assay.sock")),
     ])
     func `a listener listens on a port or a path`(text: String, listen: Settings.Listen) throws {
-        let settings = try settings("service: { listen: \"\(text)\" }\nadmin: { listen: '\(text)' }\n" + provider)
-        #expect(settings.service == listen)
-        #expect(settings.admin == listen)
+        let settings = try settings(
+            "service: { listen: \"\(text)\" }\nadmin: { listen: '\(text)' }\nallow_insecure_listen: true\n" + provider)
+        #expect(settings.service.listen == listen)
+        #expect(settings.admin.listen == listen)
     }
 
     @Test(arguments: [
         ("127.0.0.1:1", true), ("127.9.9.9:1", true), ("[::1]:1", true), ("localhost:1", true), ("unix:/a", true),
+        ("127.0.0.0:1", true), ("127.255.255.255:1", true), ("[0:0:0:0:0:0:0:1]:1", true),
+        ("[::ffff:127.0.0.1]:1", true),
         ("0.0.0.0:1", false), ("[::]:1", false), ("10.0.0.1:1", false), ("example.com:1", false),
+        ("126.255.255.255:1", false), ("128.0.0.0:1", false), ("[::2]:1", false), ("[::ffff:10.0.0.1]:1", false),
+        // Names that only look like an address of the loopback.
+        ("127.example.com:1", false), ("127.0.0.1.example.com:1", false), ("127.1:1", false),
+        ("localhost.example.com:1", false),
     ])
     func `what only this machine can reach is known`(text: String, isLocal: Bool) {
         #expect(Settings.Listen(text)?.isLocal == isLocal)

@@ -6,18 +6,42 @@ import Testing
 
     @Test(arguments: [
         (
-            "service: { listen: '0.0.0.0:8080' }\n",
-            "the service listens beyond this machine and asks callers for no API key"
+            "service: { listen: '0.0.0.0:8080' }\nallow_insecure_listen: true\n",
+            ["the service listens beyond this machine and asks for no API key or certificate"]
         ),
-        ("admin: { listen: '[::]:9090' }\n", "the admin listener listens beyond this machine"),
+        (
+            "admin: { listen: '[::]:9090' }\nallow_insecure_listen: true\n",
+            ["the admin listener listens beyond this machine and asks for no API key or certificate"]
+        ),
+        (
+            "service: { listen: '0.0.0.0:8080' }\napi_keys: [\(digest)]\n",
+            ["the service listens beyond this machine without TLS: API keys can be read on the way"]
+        ),
+        (
+            "admin: { listen: '0.0.0.0:8080', api_keys: [\(digest)] }\n",
+            ["the admin listener listens beyond this machine without TLS: API keys can be read on the way"]
+        ),
+        (
+            "service: { listen: '0.0.0.0:8080' }\napi_keys: [\(digest)]\n"
+                + "admin: { listen: '0.0.0.0:9090', api_keys: [] }\nallow_insecure_listen: true\n",
+            [
+                "the service listens beyond this machine without TLS: API keys can be read on the way",
+                "the admin listener listens beyond this machine and asks for no API key or certificate",
+            ]
+        ),
     ])
-    func `listening beyond this machine is worth a warning`(yaml: String, warning: String) throws {
-        #expect(try settings(yaml + provider).warnings == [warning])
+    func `listening beyond this machine is worth a warning`(yaml: String, warnings: [String]) throws {
+        #expect(try settings(yaml + provider).warnings == warnings)
     }
 
-    @Test func `a service that asks for API keys may listen anywhere`() throws {
-        let yaml = "service: { listen: '0.0.0.0:8080' }\napi_keys: [\(Self.digest)]\n" + provider
-        #expect(try settings(yaml).warnings == [])
+    @Test(arguments: [
+        "service: { listen: '0.0.0.0:8080', tls: { certificate_file: c, key_file: k, client_ca_file: a } }\n",
+        "admin: { listen: '0.0.0.0:8080', tls: { certificate_file: c, key_file: k, client_ca_file: a } }\n",
+        "service: { listen: '0.0.0.0:8080', tls: { certificate_file: c, key_file: k } }\napi_keys: [\(digest)]\n",
+        "allow_insecure_listen: true\n",
+    ])
+    func `listening where it is known who may call is worth none`(yaml: String) throws {
+        #expect(try settings(yaml + provider).warnings == [])
     }
 
     @Test(arguments: [

@@ -1,4 +1,5 @@
 internal import Clocks
+private import HTTPListener
 private import IDToken
 private import JOSE
 internal import KeySource
@@ -13,6 +14,7 @@ struct MetricsPage {
     let openConnections: Int
     let requestsInFlight: Int
     let bufferedBytes: Int
+    let certificates: [CertificateWatch]
     let droppedLogBytes: Int
     let version: String
     let now: MonotonicTime
@@ -31,6 +33,7 @@ struct MetricsPage {
         page.sample("assay_requests_in_flight", [], requestsInFlight)
         page.metric("assay_buffered_bytes", .gauge, "Bytes of request bodies that are not yet whole.")
         page.sample("assay_buffered_bytes", [], bufferedBytes)
+        writeTLS(to: &page)
         page.metric(
             "assay_log_dropped_bytes_total", .counter, "Bytes of log lines dropped because nobody read them in time.")
         page.sample("assay_log_dropped_bytes_total", [], droppedLogBytes)
@@ -46,6 +49,30 @@ struct MetricsPage {
         }
         page.metric("assay_verify_duration_seconds", .histogram, "Time from a whole verify request to its answer.")
         page.histogram("assay_verify_duration_seconds", loops.verifyDurations)
+    }
+
+    private func writeTLS(to page: inout PrometheusText) {
+        page.metric(
+            "assay_tls_certificate_expiry_timestamp_seconds", .gauge, "When the certificate of a listener ends.")
+        for watch in certificates {
+            page.sample(
+                "assay_tls_certificate_expiry_timestamp_seconds", [("listener", watch.name)],
+                Int(watch.tls.expiresAtUnixSeconds))
+        }
+        page.metric("assay_tls_reloads_total", .counter, "Changed certificate files that were read, by outcome.")
+        for watch in certificates {
+            let counts = watch.counts
+            for (result, count) in [("success", counts.successes), ("failure", counts.failures)] {
+                page.sample("assay_tls_reloads_total", [("listener", watch.name), ("result", result)], count)
+            }
+        }
+        page.metric(
+            "assay_tls_handshake_failures_total", .counter,
+            "TLS handshakes that came to nothing, but for those that the client broke off.")
+        for watch in certificates {
+            page.sample(
+                "assay_tls_handshake_failures_total", [("listener", watch.name)], watch.tls.handshakeFailures)
+        }
     }
 
     private func writeVerifications(to page: inout PrometheusText) {

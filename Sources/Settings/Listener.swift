@@ -1,0 +1,85 @@
+private import KeySource
+
+extension Settings {
+    /// One of the two listeners.
+    package struct Listener: Sendable, Equatable {
+        package var listen: Listen
+        /// What TLS is spoken with; `nil`: plain HTTP.
+        package var tls: TLS?
+
+        package init(_ listen: Listen, tls: TLS? = nil) {
+            self.listen = listen
+            self.tls = tls
+        }
+
+        /// Whether its own TLS says who may connect.
+        var asksForCertificates: Bool { tls?.clientCAFile != nil }
+    }
+
+    /// Where a listener listens.
+    package enum Listen: Sendable, Equatable {
+        case network(host: String, port: Int)
+        case unixSocket(path: String, Socket = Socket())
+
+        /// Whether only processes on this machine can connect.
+        package var isLocal: Bool {
+            switch self {
+            case .network("localhost", _), .unixSocket: true
+            case .network(let host, _): Self.loopback.contains { $0.contains(host) }
+            }
+        }
+
+        private static let loopback = ["127.0.0.0/8", "::1"].compactMap { AddressBlock($0) }
+
+        /// Reads `127.0.0.1:8080`, `[::1]:8080` or `unix:/run/assay/assay.sock`.
+        package init?(_ text: String) {
+            if text.hasPrefix("unix:") {
+                let path = String(text.dropFirst("unix:".count))
+                guard path.hasPrefix("/"), path.utf8.count < 108 else { return nil }
+                self = .unixSocket(path: path)
+                return
+            }
+            guard let colon = text.lastIndex(of: ":"), text[text.index(after: colon)...].allSatisfy(\.isNumber),
+                let port = Int(text[text.index(after: colon)...]), (0...65535).contains(port)
+            else { return nil }
+            var host = text[..<colon]
+            if host.hasPrefix("["), host.hasSuffix("]") {
+                host = host.dropFirst().dropLast()
+            } else if host.contains(":") {
+                return nil
+            }
+            guard !host.isEmpty else { return nil }
+            self = .network(host: String(host), port: port)
+        }
+    }
+
+    /// Who may connect to a Unix domain socket.
+    package struct Socket: Sendable, Equatable {
+        /// The mode of its file.
+        package var mode: UInt32
+        /// The group of its file, a name or a number; `nil`: the one that the system gives it.
+        package var group: String?
+
+        /// - Parameter mode: until something else is asked for, nobody but the service's own user may connect.
+        package init(mode: UInt32 = 0o600, group: String? = nil) {
+            self.mode = mode
+            self.group = group
+        }
+
+        /// Reads a mode such as `0660`: one in which at least the service's own user may connect.
+        static func mode(_ text: String) -> UInt32? {
+            guard (3...4).contains(text.utf8.count), text.utf8.count == 3 || text.hasPrefix("0"),
+                text.allSatisfy({ ("0"..."7").contains($0) }), let mode = UInt32(text, radix: 8), mode & 0o600 == 0o600
+            else { return nil }
+            return mode
+        }
+    }
+
+    /// Files in PEM.
+    package struct TLS: Sendable, Equatable {
+        package var certificateFile: String
+        package var keyFile: String
+        /// The authorities whose clients are let in; `nil`: clients are asked for no certificate.
+        package var clientCAFile: String?
+    }
+}

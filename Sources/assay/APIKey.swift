@@ -1,0 +1,21 @@
+import ArgumentParser
+import JOSE
+import OpenSSL
+
+struct APIKey: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "api-key",
+        abstract: "Make an API key for a caller.",
+        discussion: """
+            Prints a new random key, which goes to the caller and is kept nowhere else, and its SHA-256 digest, which goes into \
+            the settings under api_keys. To change keys without an interruption, list both digests until every caller \
+            has the new key.
+            """)
+
+    func run() throws {
+        let key = Base64URL.encode(try randomBytes(32))
+        let digest = try DigestContext().digest(key.span, with: .sha256)
+        print("key     \(String(decoding: key, as: UTF8.self))")
+        print("digest  \(String(decoding: hexadecimal(digest.span), as: UTF8.self))")
+    }
+}

@@ -1,0 +1,276 @@
+"""Who may call: sockets with mode and group, listeners that are refused, and the keys that `assay api-key` makes."""
+
+import grp
+import os
+import pathlib
+import re
+import socket
+import stat
+
+import pytest
+
+from harness import commands
+from harness.contract import assert_code
+from harness.service import Process, Service, provider, run, write_config
+from harness.tokens import ec_key, sha256_hex
+
+DIGEST = sha256_hex("key")
+
+
+@pytest.fixture
+def issuer(server):
+    return server.issuer("op", ec_key("access"))
+
+
+@pytest.fixture
+def place(tmp_path_factory):
+    """Where a socket is to be; nobody else's way there is barred by a directory."""
+    directory = tmp_path_factory.mktemp("s")
+    for parent in (directory, *directory.parents):
+        if parent.stat().st_uid == os.geteuid() and parent != parent.parent:
+            parent.chmod(parent.stat().st_mode | 0o055)
+    return directory / "a.sock"
+
+
+# sockets
+
+
+def mode(path: pathlib.Path) -> int:
+    return stat.S_IMODE(path.lstat().st_mode)
+
+
+def connects(path: pathlib.Path, user: int, group: int) -> bool:
+    """Whether a process of this user and group, and of no other, can connect."""
+    child = os.fork()
+    if child == 0:
+        # Nothing of the tests' own may run on in here.
+        outcome = 2
+        try:
+            os.setgroups([])
+            os.setgid(group)
+            os.setuid(user)
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(str(path))
+            outcome = 0
+        except PermissionError:
+            outcome = 1
+        finally:
+            os._exit(outcome)
+    outcome = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert outcome in (0, 1)
+    return outcome == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [({}, 0o600), ({"mode": "0660"}, 0o660), ({"mode": "0666"}, 0o666), ({"mode": "700"}, 0o700)],
+)
+@pytest.mark.parametrize("umask", [0, 0o077])
+def test_a_socket_has_the_mode_it_is_to_have_whatever_the_umask(issuer, place, settings, expected, umask):
+    usual = os.umask(umask)
+    try:
+        listener = {"listen": f"unix:{place}"} | ({"socket": settings} if settings else {})
+        with Service(provider(issuer), service=listener) as service:
+            assert mode(place) == expected
+            service.wait_until_ready()
+    finally:
+        os.umask(usual)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="to become somebody else takes root")
+def test_a_socket_is_for_whom_its_mode_and_group_let_in(issuer, place):
+    user, group, other = 65501, 65502, 65503
+    shared = {"listen": f"unix:{place}", "socket": {"mode": "0660", "group": str(group)}}
+    with Service(provider(issuer), service=shared):
+        assert place.lstat().st_gid == group
+        assert connects(place, user, group)
+        assert not connects(place, user, other)
+    with Service(provider(issuer), service={"listen": f"unix:{place}"}):
+        assert not connects(place, user, os.getegid())
+    with Service(provider(issuer), service=shared | {"socket": {"mode": "0666"}}):
+        assert connects(place, user, other)
+
+
+def test_a_group_may_be_given_by_name_and_on_either_listener(issuer, place):
+    group = grp.getgrgid(os.getegid())
+    settings = {"listen": f"unix:{place}", "socket": {"mode": "0660", "group": group.gr_name}}
+    with Service(provider(issuer), admin=settings) as service:
+        assert (mode(place), place.lstat().st_gid) == (0o660, group.gr_gid)
+        assert service.admin.get("/livez").status == 200
+
+
+def test_a_group_that_is_not_there_keeps_the_service_from_starting(issuer, place, tmp_path):
+    listener = {"listen": f"unix:{place}", "socket": {"group": "no-such-group"}}
+    config = write_config(tmp_path, {"service": listener, "providers": [provider(issuer)]})
+    for arguments in (commands.config_check(config), ["serve", "--config", str(config)]):
+        result = run(*arguments)
+        assert result.returncode == 1, result
+        assert b"no group no-such-group" in result.stderr
+    assert not place.exists()
+
+
+def test_the_socket_of_a_dead_process_gives_way(issuer, place):
+    listener = {"listen": f"unix:{place}"}
+    service = Service(provider(issuer), service=listener)
+    service.kill()
+    assert place.is_socket()
+    with Service(provider(issuer), service=listener) as service:
+        service.wait_until_ready()
+        service.accept(issuer.token())
+
+
+def serve_fails(issuer, directory: pathlib.Path, listen: str) -> bytes:
+    settings = {"service": {"listen": listen}, "admin": {"listen": "127.0.0.1:0"}, "providers": [provider(issuer)]}
+    result = run("serve", "--config", str(write_config(directory, settings)))
+    assert result.returncode == 1, result
+    return result.stderr
+
+
+def test_the_socket_of_a_living_process_stays(issuer, place, tmp_path):
+    with Service(provider(issuer), service={"listen": f"unix:{place}"}) as service:
+        service.wait_until_ready()
+        before = place.lstat()
+        assert b"it is in use" in serve_fails(issuer, tmp_path, f"unix:{place}")
+        assert (place.lstat().st_ino, place.lstat().st_mode) == (before.st_ino, before.st_mode)
+        service.accept(issuer.token())
+
+
+def test_the_socket_of_a_process_that_does_not_keep_up_stays(issuer, place, tmp_path):
+    with socket.socket(socket.AF_UNIX) as busy, socket.socket(socket.AF_UNIX) as waiting:
+        busy.bind(str(place))
+        busy.listen(0)
+        waiting.connect(str(place))
+        assert b"it is in use" in serve_fails(issuer, tmp_path, f"unix:{place}")
+        assert place.is_socket()
+
+
+@pytest.mark.parametrize("kind", ["file", "directory", "link", "link to nothing", "pipe", "datagrams"])
+def test_what_is_no_socket_of_ours_is_never_removed(issuer, place, tmp_path, kind):
+    target = place.with_name("target")
+    held = None
+    match kind:
+        case "file":
+            place.write_text("precious")
+        case "directory":
+            place.mkdir()
+        case "pipe":
+            os.mkfifo(place)
+        case "link":
+            with socket.socket(socket.AF_UNIX) as stale:
+                stale.bind(str(target))
+            place.symlink_to(target)
+        case "link to nothing":
+            place.symlink_to(target)
+        case "datagrams":
+            held = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            held.bind(str(place))
+    before = place.lstat()
+    error = serve_fails(issuer, tmp_path, f"unix:{place}")
+    assert (b"it is in use" if kind == "datagrams" else b"is no socket") in error
+    assert (place.lstat().st_ino, place.lstat().st_mode) == (before.st_ino, before.st_mode)
+    assert kind != "link" or target.is_socket()
+    if held:
+        held.close()
+
+
+# listening where others can reach it
+
+RESTRICTED = {
+    "keys": ({"api_keys": [DIGEST]}, {}),
+    "keys of its own": ({}, {"api_keys": [DIGEST]}),
+    "on purpose": ({"allow_insecure_listen": True}, {}),
+}
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0"])
+@pytest.mark.parametrize("listener", ["service", "admin"])
+def test_nobody_listens_beyond_this_machine_by_accident(issuer, tmp_path, listener, address):
+    settings = {listener: {"listen": address}, "providers": [provider(issuer)]}
+    config = write_config(tmp_path, settings)
+    for arguments in (commands.config_check(config), ["serve", "--config", str(config)]):
+        result = run(*arguments)
+        assert result.returncode == 1, result
+        assert f"line 2: {listener}.listen can be reached from other machines".encode() in result.stderr
+        assert b"allow_insecure_listen" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("listener", "how"), [("service", "keys"), ("service", "on purpose"), *(("admin", how) for how in RESTRICTED)]
+)
+def test_whoever_says_who_may_call_listens_where_they_like(issuer, listener, how):
+    general, own = RESTRICTED[how]
+    with Service(provider(issuer), **{listener: {"listen": "0.0.0.0:0"} | own}, **general) as service:
+        warnings = [entry["setting"] for entry in service.entries(message="risky setting")]
+        about = {"service": "the service", "admin": "the admin listener"}[listener] + " listens beyond this machine"
+        lacking = "asks for no API key or certificate" if how == "on purpose" else "without TLS"
+        assert any(warning.startswith(about) and lacking in warning for warning in warnings), warnings
+
+
+def test_a_name_that_looks_like_loopback_is_not(issuer, tmp_path):
+    settings = {"service": {"listen": "127.0.0.1.example.com:80"}, "providers": [provider(issuer)]}
+    result = run(*commands.config_check(write_config(tmp_path, settings)))
+    assert result.returncode == 1
+    assert b"service.listen can be reached from other machines" in result.stderr
+
+
+# assay api-key
+
+
+def api_key() -> tuple[str, str]:
+    result = run("api-key")
+    assert result.returncode == 0, result
+    key, digest = re.fullmatch(r"key     ([\w-]{43})\ndigest  ([0-9a-f]{64})\n", result.stdout.decode()).groups()
+    return key, digest
+
+
+def test_a_key_that_was_made_here_lets_callers_in(issuer):
+    key, digest = api_key()
+    assert digest == sha256_hex(key)
+    with Service(provider(issuer), api_keys=[digest]) as service:
+        service.wait_until_ready()
+        assert service.verify(issuer.token(), {"Authorization": f"Bearer {key}"}).status == 200
+        assert_code(service.verify(issuer.token(), {"Authorization": f"Bearer {key[:-1]}"}), "caller_unauthenticated")
+
+
+def test_no_two_keys_are_alike():
+    assert len({api_key() for _ in range(5)}) == 5
+
+
+# assay healthcheck
+
+
+def test_healthcheck_asks_at_the_admin_listener_if_told_to(issuer, tmp_path):
+    with Service(provider(issuer)) as service:
+        service.wait_until_ready()
+        settings = {
+            "service": {"listen": "127.0.0.1:1"},
+            "admin": {"listen": service.admin.address},
+            "providers": [provider(issuer)],
+        }
+        config = str(write_config(tmp_path, settings))
+        assert run("healthcheck", "--config", config).returncode == 1
+        assert run("healthcheck", "--config", config, "--admin", "--ready").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--admin", "--address", "127.0.0.1:1"],
+        ["--address", "127.0.0.1:1", "--client-certificate", "/c"],
+        ["--address", "127.0.0.1:1", "--client-key", "/k"],
+    ],
+)
+def test_healthcheck_refuses_options_that_make_no_sense_together(options):
+    assert run("healthcheck", *options).returncode == 64
+
+
+def test_healthcheck_finds_a_socket_in_the_settings(issuer, place):
+    with Service(provider(issuer), service={"listen": f"unix:{place}", "socket": {"mode": "0660"}}) as service:
+        service.wait_until_ready()
+        result = run("healthcheck", "--config", str(service.config), "--ready")
+        assert result.returncode == 0, result
+
+
+def test_dev_listens_on_loopback_only():
+    process = Process("dev", "--listen", "127.example.com:0")
+    assert process.wait() == 64

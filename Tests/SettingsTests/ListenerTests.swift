@@ -1,0 +1,134 @@
+import Testing
+
+@testable import Settings
+
+@Suite struct ListenerTests {
+    private static let digest = String(repeating: "0f", count: 32)
+    private static let other = String(repeating: "1e", count: 32)
+
+    // MARK: Sockets
+
+    @Test func `a socket is its owner's alone unless it is said otherwise`() throws {
+        let settings = try settings("service: { listen: 'unix:/a' }\n" + provider)
+        #expect(settings.service.listen == .unixSocket(path: "/a", Settings.Socket(mode: 0o600, group: nil)))
+    }
+
+    @Test(arguments: [
+        ("mode: 0660", Settings.Socket(mode: 0o660)), ("mode: \"0660\"", Settings.Socket(mode: 0o660)),
+        ("mode: 660", Settings.Socket(mode: 0o660)), ("mode: 0777", Settings.Socket(mode: 0o777)),
+        ("mode: '0600', group: backend", Settings.Socket(mode: 0o600, group: "backend")),
+        ("group: 1000", Settings.Socket(mode: 0o600, group: "1000")),
+    ])
+    func `a socket has a mode and a group`(yaml: String, socket: Settings.Socket) throws {
+        for name in ["service", "admin"] {
+            let settings = try settings("\(name): { listen: 'unix:/a', socket: { \(yaml) } }\n" + provider)
+            #expect((name == "service" ? settings.service : settings.admin).listen == .unixSocket(path: "/a", socket))
+        }
+    }
+
+    @Test(arguments: [
+        "0o660", "06600", "1660", "0668", "66", "6", "rw-rw----", "-660", "+660", "0x1b0", "0060", "0460", "0000",
+        "０６６０", "[0660]", "''",
+    ])
+    func `a mode is octal, and leaves the owner in`(mode: String) throws {
+        let fault = try fault("service:\n  listen: unix:/a\n  socket:\n    mode: \(mode)\n" + provider)
+        #expect(fault.line == 4)
+        #expect(fault.message.hasPrefix("mode must be an octal mode such as 0660"))
+    }
+
+    @Test(arguments: ["service", "admin"])
+    func `a port has no mode`(name: String) throws {
+        for listen in ["", "  listen: 127.0.0.1:80\n"] {
+            let fault = try fault("\(name):\n\(listen)  socket: { mode: '0660' }\n" + provider)
+            #expect(fault.line == (listen.isEmpty ? 2 : 3))
+            #expect(fault.message.hasPrefix("socket is for a listener at unix:/path"))
+        }
+    }
+
+    @Test func `what is misspelt in a socket or in TLS is named`() throws {
+        #expect(try fault("service:\n  listen: unix:/a\n  socket:\n    user: a\n" + provider).line == 4)
+        #expect(try fault("service:\n  tls:\n    client_ca: a\n" + provider).line == 3)
+        #expect(try fault("service:\n  mode: '0660'\n" + provider).line == 2)
+        #expect(try fault("service:\n  api_keys: []\n" + provider).line == 2)
+    }
+
+    // MARK: TLS
+
+    @Test func `either listener may have TLS, wherever it listens`() throws {
+        let yaml = """
+            service: { listen: "unix:/a", tls: { certificate_file: /c, key_file: /k } }
+            admin: { tls: { certificate_file: /d, key_file: /l, client_ca_file: /a } }
+
+            """
+        let settings = try settings(yaml + provider)
+        #expect(settings.service.tls == Settings.TLS(certificateFile: "/c", keyFile: "/k", clientCAFile: nil))
+        #expect(settings.admin.tls == Settings.TLS(certificateFile: "/d", keyFile: "/l", clientCAFile: "/a"))
+    }
+
+    @Test(arguments: [
+        "certificate_file: /c", "key_file: /k", "client_ca_file: /a", "certificate_file: /c\n    client_ca_file: /a",
+        "certificate_file: /c\n    key_file:",
+    ])
+    func `a certificate is nothing without its key, and the other way round`(yaml: String) throws {
+        let fault = try fault("service:\n  tls:\n    \(yaml)\n" + provider)
+        #expect(fault.message == "tls needs both certificate_file and key_file")
+        #expect(fault.line == 3)
+    }
+
+    // MARK: Who may call
+
+    private static let remote = ["0.0.0.0:1", "[::]:1", "10.0.0.1:1", "example.com:1", "127.example.com:1"]
+
+    @Test(arguments: remote)
+    func `a listener that others can reach must know who may call`(listen: String) throws {
+        for name in ["service", "admin"] {
+            let fault = try fault("log: { level: info }\n\(name):\n  listen: '\(listen)'\n" + provider)
+            #expect(fault.line == 3)
+            #expect(fault.message.hasPrefix("\(name).listen can be reached from other machines"))
+        }
+    }
+
+    @Test func `so must one that the environment put there`() throws {
+        let fault = try fault(provider, ["ASSAY_ADMIN_LISTEN": "0.0.0.0:9090"])
+        #expect(fault.message.hasPrefix("admin.listen can be reached from other machines"))
+    }
+
+    @Test(arguments: [
+        "service: { listen: '0.0.0.0:1', tls: { certificate_file: c, key_file: k } }\n",
+        "service: { listen: '0.0.0.0:1' }\napi_keys: []\n",
+        "service: { listen: '0.0.0.0:1' }\nallow_insecure_listen: false\n",
+        // The keys of the one are not those of the other.
+        "service: { listen: '0.0.0.0:1' }\nadmin: { api_keys: [\(digest)] }\n",
+        "admin: { listen: '0.0.0.0:1', api_keys: [] }\napi_keys: [\(digest)]\n",
+        "admin: { listen: '0.0.0.0:1' }\n"
+            + "service: { tls: { certificate_file: c, key_file: k, client_ca_file: a } }\n",
+    ])
+    func `what says nothing of who may call does not help`(yaml: String) throws {
+        #expect(try fault(yaml + provider).message.contains("can be reached from other machines"))
+    }
+
+    @Test(arguments: [
+        "service: { listen: '0.0.0.0:1' }\napi_keys: [\(digest)]\n",
+        "service: { listen: '0.0.0.0:1', tls: { certificate_file: c, key_file: k, client_ca_file: a } }\n",
+        "service: { listen: '0.0.0.0:1' }\nallow_insecure_listen: true\n",
+        "admin: { listen: '0.0.0.0:1' }\napi_keys: [\(digest)]\n",
+        "admin: { listen: '0.0.0.0:1', api_keys: [\(digest)] }\n",
+        "admin: { listen: '0.0.0.0:1' }\nallow_insecure_listen: true\n",
+        "service: { listen: 'unix:/a', socket: { mode: '0666' } }\nadmin: { listen: '[::1]:1' }\n",
+    ])
+    func `what says who may call lets it listen anywhere`(yaml: String) throws {
+        _ = try settings(yaml + provider)
+    }
+
+    @Test func `operators have the keys of callers, or keys of their own, or none`() throws {
+        let keys = [UInt8](repeating: 0x0f, count: 32)
+        let callers = "api_keys: [\(Self.digest)]\n"
+        #expect(try settings(provider).operatorKeyDigests == [])
+        #expect(try settings(callers + provider).operatorKeyDigests == [keys])
+        let own = try settings(callers + "admin: { api_keys: [\(Self.other)] }\n" + provider)
+        #expect(own.operatorKeyDigests == [[UInt8](repeating: 0x1e, count: 32)])
+        #expect(own.apiKeyDigests == [keys])
+        #expect(try settings(callers + "admin: { api_keys: [] }\n" + provider).operatorKeyDigests == [])
+        #expect(try fault("admin:\n  api_keys: [abc]\n" + provider).line == 2)
+    }
+}
