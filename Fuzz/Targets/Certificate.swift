@@ -5,7 +5,8 @@ func fuzz(_ input: [UInt8]) {
     require(look(at: input) == look(at: input), "a certificate says the same twice")
 }
 
-private func look(at der: [UInt8]) -> [Bool]? {
+private func look(at der: [UInt8]) -> [[UInt8]]? {
     guard let certificate = Certificate(der) else { return nil }
-    return [certificate.hasWeakSignature, certificate.isSelfSigned]
+    let key = certificate.publicKey?.components.map(\.octets) ?? []
+    return [[certificate.hasWeakSignature ? 1 : 0, certificate.isSelfSigned ? 1 : 0]] + key
 }

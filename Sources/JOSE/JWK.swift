@@ -15,6 +15,9 @@ public final class JWK: Sendable {
     public let algorithm: String?
     /// `use`, as written.
     public let use: String?
+    /// `issuer`, as written, where the key is for the tokens of one issuer, or of a template, among those of its set: a member
+    /// of Microsoft's own.
+    public let issuer: String?
     /// What tells the key from every other: the SHA-256 of its type and public members (RFC 7638), in base64url.
     public let thumbprint: String
     /// All of its members, as they came.
@@ -79,6 +82,8 @@ public final class JWK: Sendable {
         keyID = members["kid"]?.string
         algorithm = members["alg"]?.string
         use = members["use"]?.string
+        // What is no text is nobody's issuer.
+        issuer = members["issuer"].map { $0.string ?? "" }
         algorithms =
             Self.isForVerification(members)
             ? SignatureAlgorithm.all(fitting: keyType, curve, keyAlgorithm: members["alg"]?.string) : []
@@ -91,6 +96,7 @@ public final class JWK: Sendable {
         curve = other.curve
         algorithm = other.algorithm
         use = other.use
+        issuer = other.issuer
         thumbprint = other.thumbprint
         members = other.members
         material =
@@ -152,6 +158,15 @@ extension SignatureAlgorithm {
 }
 
 extension EllipticCurve {
+    /// `crv` of RFC 7518, section 6.2.1.1.
+    var joseName: String {
+        switch self {
+        case .p256: "P-256"
+        case .p384: "P-384"
+        case .p521: "P-521"
+        }
+    }
+
     /// From a `crv` of RFC 7518, section 6.2.1.1.
     init?(joseName: String) {
         switch joseName {

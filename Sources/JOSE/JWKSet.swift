@@ -12,7 +12,7 @@ public struct JWKSet: Sendable {
 
     /// Why a text is no usable JWK Set.
     public enum ReadingError: Error, Equatable, Sendable {
-        /// Not a strict JSON object with an array `keys`.
+        /// Not a strict JSON object with an array `keys`; of certificates, not a strict JSON object.
         case malformed
         /// More than ``JWKSet/maximumKeys``.
         case tooManyKeys
@@ -32,7 +32,7 @@ public struct JWKSet: Sendable {
         guard keys.contains(where: \.isUsable) else { throw .noUsableKey }
     }
 
-    private init(keys: [JWK]) {
+    init(keys: [JWK]) {
         self.keys = keys
         var keysByID: [ExactString: [JWK]] = [:]
         for key in keys {

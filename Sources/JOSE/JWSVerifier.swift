@@ -7,10 +7,13 @@ public struct VerifiedJWS: Sendable {
     public let algorithm: SignatureAlgorithm
     /// The hash function that `at_hash` and `c_hash` use with it.
     package let tokenHash: DigestAlgorithm
+    /// The issuer that the key says it is for.
+    package let keyIssuer: String?
 
-    fileprivate init(_ jws: CompactJWS, _ algorithm: SignatureAlgorithm, _ key: PublicKey) {
+    fileprivate init(_ jws: CompactJWS, _ algorithm: SignatureAlgorithm, _ key: PublicKey, keyIssuer: String?) {
         self.jws = jws
         self.algorithm = algorithm
+        self.keyIssuer = keyIssuer
         tokenHash =
             if case .edwards(let curve) = key.kind {
                 algorithm.tokenHash(edwardsCurve: curve)
@@ -68,7 +71,7 @@ public final class JWSVerifier {
             tried += 1
             if try isValid(jws, key, scheme) {
                 memo.remember(jws)
-                return VerifiedJWS(jws, algorithm, key)
+                return VerifiedJWS(jws, algorithm, key, keyIssuer: candidate.issuer)
             }
         }
         throw !isFound ? .keyNotFound : tried == 0 ? .keyUnsuitable : .signatureInvalid

@@ -18,6 +18,8 @@ package final class ProviderKeyFetcher: KeyFetching {
         case discovery(address: String, issuer: String, readsAlgorithms: Bool)
         /// At this address.
         case jwks(address: String)
+        /// At this address, as certificates by `kid`.
+        case certificates(address: String)
     }
 
     private struct Memory {
@@ -43,13 +45,17 @@ package final class ProviderKeyFetcher: KeyFetching {
                 throw FetchFailure(.parse, "the discovery document lists no algorithm that is supported")
             }
             memory.withLock { $0.discovery = document }
-            return try await fetchKeys(metadata.jwksURI, algorithms, mode)
-        case .jwks(let address): return try await fetchKeys(address, SignatureAlgorithm.all, mode)
+            return try await fetchKeys(metadata.jwksURI, .jwkSet, algorithms, mode)
+        case .jwks(let address): return try await fetchKeys(address, .jwkSet, SignatureAlgorithm.all, mode)
+        case .certificates(let address):
+            return try await fetchKeys(address, .certificates, SignatureAlgorithm.all, mode)
         }
     }
 
+    private enum Form { case jwkSet, certificates }
+
     private func fetchKeys(
-        _ address: String, _ algorithms: Set<SignatureAlgorithm>, _ mode: FetchMode
+        _ address: String, _ form: Form, _ algorithms: Set<SignatureAlgorithm>, _ mode: FetchMode
     ) async throws(FetchFailure) -> FetchedKeys {
         let last = memory.withLock { $0.jwks?.address == address ? $0.jwks : nil }
         let document = try await documents.fetch(address, mode, known: last?.document)
@@ -57,11 +63,16 @@ package final class ProviderKeyFetcher: KeyFetching {
         if let last, last.document.body == document.body {
             keys = last.keys
         } else {
-            keys = try JWKSet(reading: document.body)
+            keys =
+                switch form {
+                case .jwkSet: try JWKSet(reading: document.body)
+                case .certificates: try JWKSet(readingCertificates: document.body)
+                }
         }
         memory.withLock { $0.jwks = (address, document, keys) }
         return FetchedKeys(
-            keys: keys, text: document.body, algorithms: algorithms, source: .network, lifetime: document.lifetime,
+            keys: keys, text: form == .jwkSet ? document.body : keys.json, algorithms: algorithms, source: .network,
+            lifetime: document.lifetime,
             fetchedAtUnixSeconds: unixSeconds(), isConfirmation: document.isConfirmation)
     }
 }
@@ -74,11 +85,28 @@ extension JWKSet {
         do throws(ReadingError) {
             try self.init(json)
         } catch {
-            switch error {
-            case .malformed: throw FetchFailure(.parse, "the key set is not a JSON object with an array of keys")
-            case .tooManyKeys: throw FetchFailure(.parse, "the key set holds more than \(Self.maximumKeys) keys")
-            case .noUsableKey: throw FetchFailure(.parse, "the key set holds no key that can verify a signature")
-            }
+            throw FetchFailure(describing: error, malformed: "the key set is not a JSON object with an array of keys")
+        }
+    }
+
+    /// Reads certificates by `kid` that came from a provider.
+    ///
+    /// - Throws: ``FetchFailure`` of the phase `parse`.
+    fileprivate init(readingCertificates json: [UInt8]) throws(FetchFailure) {
+        do throws(ReadingError) {
+            try self.init(certificates: json)
+        } catch {
+            throw FetchFailure(describing: error, malformed: "the certificates are not one JSON object")
+        }
+    }
+}
+
+extension FetchFailure {
+    fileprivate init(describing error: JWKSet.ReadingError, malformed: String) {
+        switch error {
+        case .malformed: self.init(.parse, malformed)
+        case .tooManyKeys: self.init(.parse, "the key set holds more than \(JWKSet.maximumKeys) keys")
+        case .noUsableKey: self.init(.parse, "the key set holds no key that can verify a signature")
         }
     }
 }

@@ -27,6 +27,37 @@ private import COpenSSL
         return unsafe X509_get_signature_info(pointer, nil, nil, &strengthBits, nil) == 1 && strengthBits < 100
     }
 
+    /// The public key that it is about, where that is an RSA key or one on a NIST curve.
+    ///
+    /// Whether the certificate may be believed, and when it ends, is not looked at.
+    package var publicKey: (kind: PublicKeyKind, components: PublicComponents)? {
+        defer { ERR_clear_error() }
+        guard let key = unsafe X509_get0_pubkey(pointer) else { return nil }
+        do throws(OpenSSLError) {
+            if unsafe EVP_PKEY_is_a(key, "RSA") == 1 {
+                return (.rsa(modulusLength: Int(unsafe EVP_PKEY_get_size(key))), try unsafe rsaComponents(of: key))
+            }
+            guard unsafe EVP_PKEY_is_a(key, "EC") == 1, let curve = unsafe Self.curve(of: key) else { return nil }
+            return (.ellipticCurve(curve), try unsafe ellipticCurveComponents(of: key, curve))
+        } catch {
+            return nil
+        }
+    }
+
+    private static func curve(of key: OpaquePointer) -> EllipticCurve? {
+        var name = [CChar](repeating: 0, count: 64)
+        var length = 0
+        guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1 else { return nil }
+        let text = name.prefix(length).map { UInt8(bitPattern: $0) }
+        // OpenSSL's own names for the curves.
+        return switch String(decoding: text, as: UTF8.self) {
+        case "prime256v1", "P-256": .p256
+        case "secp384r1", "P-384": .p384
+        case "secp521r1", "P-521": .p521
+        default: nil
+        }
+    }
+
     /// Whether it names itself as its authority. Its signature is not looked at: nothing rests on this but an explanation.
     package var isSelfSigned: Bool {
         defer { ERR_clear_error() }

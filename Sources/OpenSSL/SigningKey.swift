@@ -61,31 +61,13 @@ private import COpenSSL
     /// The public half in the octets of a JWK: `n` and `e`; `x` and `y`; or `x` alone.
     ///
     /// - Throws: ``OpenSSLError``.
-    package func publicComponents() throws(OpenSSLError) -> [(name: String, octets: [UInt8])] {
+    package func publicComponents() throws(OpenSSLError) -> PublicComponents {
         switch kind {
-        case .rsa:
-            [
-                ("n", try number(OSSL_PKEY_PARAM_RSA_N, length: nil)),
-                ("e", try number(OSSL_PKEY_PARAM_RSA_E, length: nil)),
-            ]
-        case .ellipticCurve(let curve):
-            [
-                ("x", try number(OSSL_PKEY_PARAM_EC_PUB_X, length: curve.coordinateLength)),
-                ("y", try number(OSSL_PKEY_PARAM_EC_PUB_Y, length: curve.coordinateLength)),
-            ]
+        case .rsa: try unsafe rsaComponents(of: pointer)
+        case .ellipticCurve(let curve): try unsafe ellipticCurveComponents(of: pointer, curve)
         case .edwards(let curve):
             [("x", try rawPublicKey(length: curve.publicKeyLength))]
         }
-    }
-
-    private func number(_ name: String, length: Int?) throws(OpenSSLError) -> [UInt8] {
-        var number: OpaquePointer?
-        try check(unsafe EVP_PKEY_get_bn_param(pointer, name, &number))
-        defer { unsafe BN_free(number) }
-        let length = unsafe length ?? Int(BN_num_bits(number) + 7) / 8
-        var octets = [UInt8](repeating: 0, count: length)
-        guard unsafe BN_bn2binpad(number, &octets, CInt(length)) == length else { throw .drain() }
-        return octets
     }
 
     private func rawPublicKey(length: Int) throws(OpenSSLError) -> [UInt8] {

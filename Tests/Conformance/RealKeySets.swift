@@ -51,6 +51,24 @@ import Testing
             .record()
     }
 
+    @Test func `Google's certificate for Firebase holds the key of the JWK made from it`() throws {
+        let jwks = try JWKSet(Vectors.octets("real/firebase/jwks.json"))
+        let certificate = text(try Vectors.octets("real/firebase/cert.pem"))
+        let keyID = try #require(jwks.keys.first?.keyID)
+        let set = try JWKSet(certificates: Array(json(.object([keyID: .string(certificate)])).utf8))
+        #expect(set.keys.map(\.thumbprint) == jwks.keys.map(\.thumbprint))
+        #expect(set.keys.map(\.keyID) == jwks.keys.map(\.keyID))
+    }
+
+    @Test func `Microsoft's keys say whose tokens they are for`() throws {
+        let file = try Vectors.json("real/microsoft/entra_common_latest.json")
+        let set = try JWKSet(jwkSet(file.member("jwks").list("keys")))
+        let ofAnyTenant = "https://login.microsoftonline.com/{tenantid}/v2.0"
+        let ofConsumers = "https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0"
+        #expect(set.keys.map(\.issuer) == Array(repeating: ofAnyTenant, count: 5) + [ofConsumers, ofConsumers])
+        #expect(try file.member("metadata").text("issuer") == ofAnyTenant)
+    }
+
     @Test func `Yahoo's small keys are unsuitable, and spoil nothing`() throws {
         for snapshot in try Vectors.json("real/rotation/yahoo.json").list("snapshots") {
             let set = try JWKSet(jwkSet(snapshot.member("jwks").list("keys")))

@@ -1,5 +1,6 @@
 import Clocks
 import JOSE
+import JSON
 import KeySource
 import Synchronization
 import TestSupport
@@ -54,6 +55,32 @@ import Testing
             let failure = await #expect(throws: FetchFailure.self) { try await other.fetch(.reload) }
             #expect(failure?.phase == .parse)
             #expect(server.paths.last == "/d")
+        }
+    }
+
+    @Test func `certificates by kid are keys too, and are kept as a JWK Set`() async throws {
+        let certificates = json(.object(["a": .string(TestKey.rsa.certificate())]))
+        try await RawServer.run(answering: { Self.answer($0, ["/certs": certificates]) }) { server async throws in
+            let fetcher = Self.fetcher(.certificates(address: server.address("/certs")))
+            let fetched = try await fetcher.fetch(.reload)
+            #expect(fetched.keys.keys.map(\.keyID) == ["a"])
+            #expect(fetched.lifetime == .seconds(600))
+            #expect(try JWKSet(fetched.text).keys.map(\.thumbprint) == fetched.keys.keys.map(\.thumbprint))
+            #expect(try await fetcher.fetch(.reload).keys.fingerprint == fetched.keys.fingerprint)
+        }
+    }
+
+    @Test(arguments: [
+        ("[]", "the certificates are not one JSON object"),
+        (#"{"a":"x"}"#, "the key set holds no key that can verify a signature"),
+        (text(KeySets.json(["a"])), "the key set holds no key that can verify a signature"),
+    ])
+    func `certificates that are none are a failure with a reason`(json: String, message: String) async throws {
+        try await RawServer.run(answering: { Self.answer($0, ["/certs": json]) }) { server async throws in
+            let failure = await #expect(throws: FetchFailure.self) {
+                try await Self.fetcher(.certificates(address: server.address("/certs"))).fetch(.reload)
+            }
+            #expect(failure == FetchFailure(.parse, message))
         }
     }
 

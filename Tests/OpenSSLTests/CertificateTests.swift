@@ -88,6 +88,30 @@ import Testing
         }
     }
 
+    // MARK: The key
+
+    private func publicKey(_ der: [UInt8]) -> (kind: PublicKeyKind, components: PublicComponents)? {
+        guard let certificate = Certificate(der) else { return nil }
+        return certificate.publicKey
+    }
+
+    @Test func `an RSA key is known by its modulus and exponent, one on a curve by its coordinates`() throws {
+        let rsa = try #require(publicKey(der(Self.rsaSignedWithSHA1)))
+        #expect(rsa.kind == .rsa(modulusLength: 128))
+        #expect(rsa.components.map(\.name) == ["n", "e"])
+        #expect(hex(rsa.components[0].octets.prefix(4)) == "ee1e6935")
+        #expect(rsa.components[1].octets == [1, 0, 1])
+        let curve = try #require(publicKey(der(Self.selfSigned)))
+        #expect(curve.kind == .ellipticCurve(.p256))
+        #expect(curve.components.map(\.name) == ["x", "y"])
+        #expect(hex(curve.components[0].octets.prefix(4)) == "a73f6aa2")
+        #expect(hex(curve.components[1].octets.suffix(4)) == "fbf673d9")
+    }
+
+    @Test func `a key of another kind is none`() throws {
+        #expect(try publicKey(der(Self.ed25519)) == nil)
+    }
+
     // MARK: Damage
 
     @Test func `what is no certificate is none`() throws {
@@ -106,6 +130,7 @@ import Testing
         var read = 0
         for bit in 0..<certificate.count * 8 {
             guard let damaged = Certificate(certificate.flippingBit(bit)) else { continue }
+            _ = damaged.publicKey
             read += damaged.isSelfSigned && !damaged.hasWeakSignature ? 1 : 0
         }
         // What is not structure may be anything.

@@ -1,0 +1,59 @@
+private import JSON
+private import OpenSSL
+
+extension JWKSet {
+    /// Reads a JSON object whose members are certificates in PEM, each under the `kid` of its key, as Google publishes the
+    /// keys of Firebase.
+    ///
+    /// A certificate only carries its key here: what vouches for it is where it came from, as with a JWK, so neither its
+    /// signature nor its dates are looked at. One that can't be used is passed over, never the set.
+    ///
+    /// - Throws: ``ReadingError``.
+    package init(certificates json: [UInt8]) throws(ReadingError) {
+        guard let entries = (try? JSONTree(readingObject: json))?.object else { throw .malformed }
+        guard entries.count <= Self.maximumKeys else { throw .tooManyKeys }
+        self.init(
+            keys: entries.sorted { $0.key < $1.key }.compactMap { keyID, value in
+                value.string.flatMap { JWK(keyID: keyID, certificate: $0) }
+            })
+        guard keys.contains(where: \.isUsable) else { throw .noUsableKey }
+    }
+}
+
+extension JWK {
+    /// - Parameter certificate: PEM (RFC 7468), the one certificate in it.
+    fileprivate convenience init?(keyID: String, certificate: String) {
+        guard let der = Self.der(ofCertificate: certificate), let certificate = Certificate(der),
+            let key = certificate.publicKey
+        else { return nil }
+        var members: [String: JSONTree] = ["kid": .string(keyID), "use": .string("sig")]
+        switch key.kind {
+        case .rsa: members["kty"] = .string("RSA")
+        case .ellipticCurve(let curve):
+            members["kty"] = .string("EC")
+            members["crv"] = .string(curve.joseName)
+        case .edwards: return nil
+        }
+        for (name, octets) in key.components {
+            members[name] = .string(String(decoding: Base64URL.encode(octets), as: UTF8.self))
+        }
+        self.init(members)
+    }
+
+    /// - Source: RFC 7468, sections 2 and 5.
+    private static func der(ofCertificate pem: String) -> [UInt8]? {
+        let lines = pem.split { $0 == "\n" || $0 == "\r\n" || $0 == "\r" }
+        guard lines.first == "-----BEGIN CERTIFICATE-----", lines.last == "-----END CERTIFICATE-----" else {
+            return nil
+        }
+        // Base64 is base64url with two other characters, and padding.
+        let text = lines.dropFirst().dropLast().joined().utf8.map { character in
+            switch character {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: character
+            }
+        }
+        return Base64URL.decode(Array(text.prefix { $0 != UInt8(ascii: "=") }).span)
+    }
+}

@@ -1,0 +1,38 @@
+private import COpenSSL
+
+/// The public half of a key in the octets of a JWK (RFC 7518, section 6): `n` and `e`; `x` and `y`; or `x` alone.
+package typealias PublicComponents = [(name: String, octets: [UInt8])]
+
+/// `n` and `e` of an RSA key.
+///
+/// - Throws: ``OpenSSLError``.
+func rsaComponents(of key: OpaquePointer) throws(OpenSSLError) -> PublicComponents {
+    [
+        ("n", try unsafe number(OSSL_PKEY_PARAM_RSA_N, of: key, length: nil)),
+        ("e", try unsafe number(OSSL_PKEY_PARAM_RSA_E, of: key, length: nil)),
+    ]
+}
+
+/// `x` and `y` of a key on a curve, at their full length.
+///
+/// - Throws: ``OpenSSLError``.
+func ellipticCurveComponents(
+    of key: OpaquePointer, _ curve: EllipticCurve
+) throws(OpenSSLError) -> PublicComponents {
+    [
+        ("x", try unsafe number(OSSL_PKEY_PARAM_EC_PUB_X, of: key, length: curve.coordinateLength)),
+        ("y", try unsafe number(OSSL_PKEY_PARAM_EC_PUB_Y, of: key, length: curve.coordinateLength)),
+    ]
+}
+
+private func number(
+    _ name: String, of key: OpaquePointer, length: Int?
+) throws(OpenSSLError) -> [UInt8] {
+    var number: OpaquePointer?
+    try check(unsafe EVP_PKEY_get_bn_param(key, name, &number))
+    defer { unsafe BN_free(number) }
+    let length = unsafe length ?? Int(BN_num_bits(number) + 7) / 8
+    var octets = [UInt8](repeating: 0, count: length)
+    guard unsafe BN_bn2binpad(number, &octets, CInt(length)) == length else { throw .drain() }
+    return octets
+}
