@@ -18,6 +18,8 @@ package final class Verifications {
     private let verifier: IDTokenVerifier
     private let indicesByID: [ExactString: Int]
     private let indicesByIssuer: [ExactString: Int]
+    /// The providers whose issuers can't be listed, since they take tokens of any tenant.
+    private let indicesOfAnyTenant: [Int]
 
     /// A provider, and its keys as this loop last heard of them.
     ///
@@ -75,10 +77,9 @@ package final class Verifications {
         var byIssuer: [ExactString: Int] = [:]
         for (index, provider) in providers.enumerated() {
             byID[ExactString(provider.policy.id)] = index
-            for issuer in [provider.policy.issuer] + provider.policy.issuerAliases {
-                byIssuer[ExactString(issuer)] = index
-            }
+            for issuer in provider.policy.allIssuers ?? [] { byIssuer[ExactString(issuer)] = index }
         }
+        indicesOfAnyTenant = providers.indices.filter { providers[$0].policy.allIssuers == nil }
         indicesByID = byID
         indicesByIssuer = byIssuer
     }
@@ -92,6 +93,12 @@ package final class Verifications {
 
     func index(ofProvider id: String) -> Int? { indicesByID[ExactString(id)] }
 
+    /// The provider that tokens with this issuer are from.
+    private func index(ofIssuer issuer: String) -> Int? {
+        indicesByIssuer[ExactString(issuer)]
+            ?? indicesOfAnyTenant.first { places[$0].provider.policy.isIssuer(issuer) }
+    }
+
     /// Verifies one token, in the order of the contract: request, form, then everything that the verifier checks.
     package func verify(_ request: VerifyRequest) -> Attempt {
         var index = request.provider.flatMap { indicesByID[ExactString($0)] }
@@ -102,7 +109,7 @@ package final class Verifications {
         } catch {
             return .decided(.refused(.rejected(error), provider: index))
         }
-        if index == nil { index = token.unverifiedIssuer.flatMap { indicesByIssuer[ExactString($0)] } }
+        if index == nil { index = token.unverifiedIssuer.flatMap(self.index(ofIssuer:)) }
         guard let index else { return .decided(.refused(.providerUnknown, provider: nil)) }
         return verify(token, request, index, places[index])
     }

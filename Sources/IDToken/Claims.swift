@@ -47,6 +47,23 @@ package struct Claims: Sendable {
         return (value.elements ?? []).compactMap(\.string)
     }
 
+    /// What lies at a path; `nil` where it leads nowhere.
+    func value(at path: ClaimPath) -> JSONValue? {
+        var value: JSONValue?
+        var object: JSONObject? = object
+        for step in path.steps {
+            value = object?[step.json]
+            object = value?.object
+        }
+        return value
+    }
+
+    /// A claim at a path that only describes: a string, or the first one of a list.
+    func text(at path: ClaimPath) -> String? {
+        guard let value = value(at: path) else { return nil }
+        return value.string ?? value.elements?.first?.string
+    }
+
     /// `aud`: a string, or an array of strings (RFC 7519, section 4.1.3); empty where it is absent, `null` or `[]`.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.

@@ -30,6 +30,17 @@ struct EmailDomain {
 private func asciiLowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }
 
 extension EmailRule {
+    /// Whether the provider says that it checked the address; `nil` where it says nothing.
+    ///
+    /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email_verified` of another type.
+    func isVerified(_ claims: Claims, hasEmail: Bool) throws(Rejection) -> Bool? {
+        switch verification {
+        case .emailVerified: try claims.bool(.emailVerified)
+        case .claim(let path): claims.value(at: path).map(\.saysYes)
+        case .nothing: hasEmail ? false : nil
+        }
+    }
+
     /// Whether an address is a private relay's; `nil` where the provider has none and says nothing.
     ///
     /// A relay's domain wins over a claim that denies it: Apple has left the claim out for relay addresses.
@@ -47,4 +58,9 @@ extension EmailRule {
             domain.isOne(of: authoritativeDomains) || (trustsHostedDomain && hostedDomain.map { domain == $0 } == true)
         return isRunByProvider ? .authoritative : .verified
     }
+}
+
+extension JSONValue {
+    /// Microsoft's `xms_edov` has been seen as a boolean, as a number, and as a string of either.
+    fileprivate var saysYes: Bool { bool == true || integer == 1 || string == "true" || string == "1" }
 }

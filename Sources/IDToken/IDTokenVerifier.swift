@@ -52,14 +52,16 @@ public final class IDTokenVerifier {
         let jws = try verifySignature(token, keys, policy.algorithms ?? algorithms)
 
         let claims = token.claims
-        try checkIssuer(claims, policy)
+        let issuer = try checkIssuer(claims, policy)
+        if !policy.keyIssuers.isEmpty { try checkKeyIssuer(jws.keyIssuer, claims, policy) }
         let audiences = try checkAudience(claims, policy, narrowedTo: expectations.audience)
         let authorizedParty = try checkAuthorizedParty(claims, policy)
         let times = try checkTimes(claims, policy, now: now)
         let authTime = try checkAuthenticationAge(
             claims, policy, atMost: expectations.maximumAuthenticationAgeSeconds, issuedAt: times.issuedAt, now: now)
         let subject = try checkRequiredClaims(claims, policy)
-        let identity = try Identity(claims, subject: subject, policy, clientName: expectations.clientName)
+        let identity = try Identity(
+            claims, issuer: issuer, subject: subject, policy, clientName: expectations.clientName)
         let nonceMatch = try checkNonce(claims, policy.nonce, expected: expectations.nonce, jwsVerifier.checker)
         try checkTokenHashes(
             claims, jws, accessToken: expectations.accessToken, code: expectations.code, jwsVerifier.checker)

@@ -28,7 +28,8 @@ public struct Identity: Sendable, Equatable {
     public let realUserStatus: RealUserStatus?
     /// Apple's `transfer_sub`, sent for 60 days after an app changed hands.
     public let transferSubject: String?
-    /// Microsoft's `tid`.
+    /// The organization that the user belongs to at the provider: Microsoft's `tid`, or what ``ProviderPolicy/identityClaims``
+    /// names.
     public let tenant: String?
     /// Google's `hd`.
     public let hostedDomain: String?
@@ -62,19 +63,19 @@ public struct Identity: Sendable, Equatable {
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email`, `email_verified` or `is_private_email` of another type.
     init(
-        _ claims: borrowing Claims, subject: String, _ policy: borrowing ProviderPolicy, clientName: ClientName?
+        _ claims: borrowing Claims, issuer: String, subject: String, _ policy: borrowing ProviderPolicy, clientName: ClientName?
     ) throws(Rejection) {
         // What may be refused first: what was set before would have to be undone.
-        let email = try claims.has(.email) ? claims.string(.email) : nil
-        let isEmailVerified = try claims.bool(.emailVerified)
+        let email = try claims.email(policy)
+        let isEmailVerified = try policy.email.isVerified(claims, hasEmail: email != nil)
         let isClaimedPrivate = try claims.bool(.isPrivateEmail)
 
         provider = policy.id
-        issuer = policy.issuer
+        self.issuer = issuer
         self.subject = subject
         self.email = email
         self.isEmailVerified = isEmailVerified
-        hostedDomain = claims.text(.hostedDomain)
+        hostedDomain = claims.text(.hostedDomain, policy)
         let domain = email.flatMap(EmailDomain.init)
         emailTrust =
             email == nil
@@ -83,18 +84,18 @@ public struct Identity: Sendable, Equatable {
         isPrivateEmail =
             email == nil ? nil : policy.email.isPrivate(domain, claimed: isClaimedPrivate)
 
-        let names = Names(claims, clientName)
+        let names = Names(claims, policy, clientName)
         name = names.full
         givenName = names.given
         familyName = names.family
         nameSource = names.source
 
-        preferredUsername = claims.text(.preferredUsername)
-        picture = claims.text(.picture)
-        locale = claims.text(.locale)
+        preferredUsername = claims.text(.preferredUsername, policy)
+        picture = claims.text(.picture, policy)
+        locale = claims.text(.locale, policy)
         realUserStatus = policy.reportsRealUserStatus ? RealUserStatus(claims.integer(.realUserStatus)) : nil
         transferSubject = claims.text(.transferSubject)
-        tenant = claims.text(.tenant)
+        tenant = claims.text(.tenant, policy)
     }
 }
 
@@ -117,10 +118,10 @@ private struct Names {
     var family: String?
     var source: Identity.NameSource?
 
-    init(_ claims: borrowing Claims, _ clientName: ClientName?) {
-        full = claims.text(.name)
-        given = claims.text(.givenName)
-        family = claims.text(.familyName)
+    init(_ claims: borrowing Claims, _ policy: borrowing ProviderPolicy, _ clientName: ClientName?) {
+        full = claims.text(.name, policy)
+        given = claims.text(.givenName, policy)
+        family = claims.text(.familyName, policy)
         if full != nil || given != nil || family != nil {
             source = .token
         } else if let clientName {

@@ -2,14 +2,21 @@ public import JOSE
 private import JSON
 
 /// What a relying party demands of one OpenID Provider's ID Tokens.
-public struct ProviderPolicy: Sendable {
+public struct ProviderPolicy: Sendable, Equatable {
     /// The relying party's own name for the provider.
     public var id: String
-    /// The canonical issuer, compared byte for byte and reported for every alias.
-    public var issuer: String
-    /// Other spellings of the issuer that the provider uses, compared byte for byte.
-    public var issuerAliases: [String] = []
-    /// The relying party's client IDs at this provider.
+    /// The canonical issuer, compared byte for byte and reported for every alias; or a template (see ``IssuerTemplate``), and
+    /// then the tenant's own issuer is reported.
+    public var issuer: String { didSet { readTemplates() } }
+    /// Other spellings of the issuer that the provider uses, compared byte for byte; templates of the same claim, where the
+    /// issuer is a template.
+    public var issuerAliases: [String] = [] { didSet { readTemplates() } }
+    /// Which tenants are accepted; only where the issuer is a template.
+    public var tenants = TenantRule.any(except: [])
+    /// What the `issuer` of a JWK that has one must be, each with the tenant in braces; empty: it is not looked at.
+    public var keyIssuers: [IssuerTemplate] = []
+    /// The relying party's client IDs at this provider; empty where its tokens name none and ``authorizedParties`` tells
+    /// them. With neither, every token is refused.
     public var audiences: [String]
     /// Client IDs of others that may stand beside ours in `aud`.
     public var trustedAudiences: [String] = []
@@ -24,22 +31,59 @@ public struct ProviderPolicy: Sendable {
     public var maximumTokenAgeSeconds: Int64?
     /// Claims that must be there, beside those every ID Token has.
     public var requiredClaims: [ClaimName] = []
+    /// What the values of claims must be, or must not.
+    public var claimRules: [ClaimRule] = []
     public var email = EmailRule()
+    /// Where members of the identity are, if not in the claims of OpenID Connect Core, section 5.1.
+    public var identityClaims: [IdentityMember: ClaimPath] = [:]
     /// Whether `real_user_status` is this provider's claim.
     public var reportsRealUserStatus = false
+    /// The issuer and its aliases, where they are templates; `nil` where they are not, as most are.
+    private(set) var issuerTemplates: [IssuerTemplate]?
 
     public init(id: String, issuer: String, audiences: [String]) {
         self.id = id
         self.issuer = issuer
         self.audiences = audiences
+        readTemplates()
     }
 
-    /// Whether a token's `iss` names this provider.
+    private mutating func readTemplates() {
+        guard let canonical = IssuerTemplate(issuer) else {
+            issuerTemplates = nil
+            return
+        }
+        let aliases = issuerAliases.compactMap(IssuerTemplate.init).filter { $0.claim == canonical.claim }
+        issuerTemplates = [canonical] + aliases
+    }
+
+    /// Whether a token's `iss` names this provider. That its tenant is the one it names elsewhere is not asked here.
     public func isIssuer(_ issuer: String) -> Bool { isIssuer(Array(issuer.utf8)[...]) }
 
     func isIssuer(_ issuer: ArraySlice<UInt8>) -> Bool {
+        if let issuerTemplates {
+            return issuerTemplates.contains { $0.tenant(in: issuer).map(tenants.allows) ?? false }
+        }
         let issuer = issuer.span
         return self.issuer.isExactly(issuer) || issuerAliases.contains { $0.isExactly(issuer) }
+    }
+}
+
+extension ProviderPolicy {
+    /// Every text that `iss` may be; `nil` where they can't be listed, since any tenant is accepted.
+    public var allIssuers: [String]? {
+        guard let issuerTemplates else { return [issuer] + issuerAliases }
+        guard case .only(let tenants) = tenants else { return nil }
+        return issuerTemplates.flatMap { template in tenants.map(template.issuer(ofTenant:)) }
+    }
+
+    /// Whether a token could name both providers. Errs on the side of yes.
+    public func sharesIssuer(with other: ProviderPolicy) -> Bool {
+        if let issuers = allIssuers { return issuers.contains(where: other.isIssuer) }
+        if let issuers = other.allIssuers { return issuers.contains(where: isIssuer) }
+        return (issuerTemplates ?? []).contains { template in
+            (other.issuerTemplates ?? []).contains(where: template.mayOverlap)
+        }
     }
 }
 
@@ -67,6 +111,8 @@ public enum NonceMatch: String, Sendable, CaseIterable {
 
 /// What a provider's word on e-mail addresses is worth.
 public struct EmailRule: Sendable, Equatable {
+    /// What says whether an address is verified.
+    public var verification = Verification.emailVerified
     /// Domains of addresses that relay to one the user keeps private; empty where the provider has no such thing. Compared
     /// without regard to the case of ASCII letters.
     public var privateDomains: [String] = []
@@ -74,6 +120,17 @@ public struct EmailRule: Sendable, Equatable {
     public var authoritativeDomains: [String] = []
     /// Whether the claim `hd` names a domain that the provider runs mail for.
     public var trustsHostedDomain = false
+
+    /// What says whether an address is verified.
+    public enum Verification: Sendable, Equatable {
+        /// The claim `email_verified` of OpenID Connect Core, section 5.1.
+        case emailVerified
+        /// Another claim, such as Microsoft's `xms_edov`: verified where it is `true`, `1`, or either as a string, and not
+        /// verified whatever else it is.
+        case claim(ClaimPath)
+        /// Nothing: the provider verifies no address, whatever its tokens say.
+        case nothing
+    }
 
     public init() {}
 }

@@ -3,21 +3,21 @@
 /// To add a provider, add a file to `Providers/` and its preset to ``all``; the verifier does not change.
 public struct ProviderPreset: Sendable {
     public let name: String
-    /// The issuer of its tokens; `nil` where every relying party has one of its own.
-    public let issuer: String?
-    /// Where the provider's keys are; `nil`: where its discovery document says.
-    public let jwksURI: String?
-    /// Sets in a policy what is known of the provider.
-    private let adjust: @Sendable (inout ProviderPolicy) -> Void
+    /// What it is for, in one line.
+    public let summary: String
+    /// What a relying party has to say of its own part of the provider.
+    public let parameters: [PresetParameter]
+    /// The provider that some arguments mean.
+    public let facts: @Sendable (PresetArguments) -> ProviderFacts
 
     init(
-        name: String, issuer: String?, jwksURI: String? = nil,
-        adjust: @escaping @Sendable (inout ProviderPolicy) -> Void = { _ in }
+        name: String, summary: String, parameters: [PresetParameter] = [],
+        facts: @escaping @Sendable (PresetArguments) -> ProviderFacts
     ) {
         self.name = name
-        self.issuer = issuer
-        self.jwksURI = jwksURI
-        self.adjust = adjust
+        self.summary = summary
+        self.parameters = parameters
+        self.facts = facts
     }
 
     /// Every preset, in alphabetical order.
@@ -26,9 +26,39 @@ public struct ProviderPreset: Sendable {
     public static func named(_ name: String) -> ProviderPreset? { all.first { $0.name == name } }
 
     /// The policy of a relying party that adds its client IDs and changes nothing.
-    public func policy(id: String, issuer: String, audiences: [String]) -> ProviderPolicy {
-        var policy = ProviderPolicy(id: id, issuer: issuer, audiences: audiences)
-        adjust(&policy)
+    ///
+    /// - Parameters:
+    ///   - issuer: if given, what stands in place of the preset's.
+    ///   - arguments: for the preset's ``parameters``. No token passes a policy that lacks one.
+    public func policy(
+        id: String, issuer: String? = nil, audiences: [String], arguments: PresetArguments = PresetArguments()
+    ) -> ProviderPolicy {
+        var policy = facts(arguments).policy
+        policy.id = id
+        policy.audiences = audiences
+        if let issuer { policy.issuer = issuer }
         return policy
     }
+}
+
+/// A provider as a preset describes it: what its tokens are, and where it publishes its keys.
+public struct ProviderFacts: Sendable, Equatable {
+    /// Its ``ProviderPolicy/id`` is empty, and its audiences too, where they can't be known.
+    public var policy: ProviderPolicy
+    public var keys = PublishedKeys.discovery()
+
+    init(issuer: String) { policy = ProviderPolicy(id: "", issuer: issuer, audiences: []) }
+}
+
+/// Where a provider publishes its keys.
+public enum PublishedKeys: Sendable, Equatable {
+    /// Where its discovery document says.
+    ///
+    /// - `url`: where the document is; `nil`: below the issuer.
+    /// - `issuer`: what the document names as issuer, where that is not what tokens name.
+    case discovery(url: String? = nil, issuer: String? = nil)
+    /// A JWK Set at this address.
+    case jwkSet(String)
+    /// A JSON object at this address, of certificates in PEM by `kid`.
+    case certificates(String)
 }

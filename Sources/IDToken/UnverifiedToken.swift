@@ -49,7 +49,7 @@ public struct UnverifiedToken: Sendable {
     /// Without this gate, junk could make us call a provider.
     public func wouldPassClaims(of policy: ProviderPolicy, now: UnixTime) -> Bool {
         do throws(Rejection) {
-            try checkIssuer(claims, policy)
+            _ = try checkIssuer(claims, policy)
             _ = try checkAudience(claims, policy, narrowedTo: nil)
             _ = try checkExpiration(claims, policy, now: now)
             return true

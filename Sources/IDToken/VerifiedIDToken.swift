@@ -4,7 +4,7 @@ public import JOSE
 public final class VerifiedIDToken: Sendable {
     /// Who signed in.
     public let identity: Identity
-    /// `aud`, at least one.
+    /// `aud`; empty only for a provider that is told by `azp` instead.
     public let audiences: [String]
     /// `azp`.
     public let authorizedParty: String?

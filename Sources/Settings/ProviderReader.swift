@@ -17,16 +17,17 @@ enum ProviderReader {
         let presets = ProviderPreset.all.map(\.name).joined(separator: ", ")
         let preset = try section.scalar("preset", "one of \(presets)", ProviderPreset.named) ?? .oidc
 
-        guard let issuer = try section.text("issuer") ?? preset.issuer else {
-            throw section.error(nil, "provider \(id) needs an issuer, as its tokens spell it")
-        }
-        guard let audiences = try section.texts("audiences"), !audiences.isEmpty else {
-            throw section.error("audiences", "provider \(id) needs audiences: the client IDs its tokens are for")
-        }
-        var policy = preset.policy(id: id, issuer: issuer, audiences: audiences)
-        policy.issuerAliases = try section.texts("issuer_aliases") ?? policy.issuerAliases
+        let facts = preset.facts(try arguments(for: preset, section, id: id))
+        var policy = facts.policy
+        policy.id = id
+        try readIssuer(section, &policy)
+        policy.audiences = try section.texts("audiences") ?? policy.audiences
         policy.trustedAudiences = try section.texts("trusted_audiences") ?? []
         policy.authorizedParties = try section.texts("authorized_parties") ?? []
+        // Tokens without an audience are told by the party that they were issued to, or by nothing.
+        guard !policy.audiences.isEmpty || !policy.authorizedParties.isEmpty else {
+            throw section.error("audiences", "provider \(id) needs audiences: the client IDs its tokens are for")
+        }
         let algorithms = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
         if let list = try section.list("algorithms", "one of \(algorithms)", SignatureAlgorithm.init(rawValue:)) {
             guard !list.isEmpty else { throw section.error("algorithms", "algorithms must name at least one") }
@@ -36,10 +37,14 @@ enum ProviderReader {
         policy.clockSkewSeconds = try section.seconds("clock_skew", in: clockSkews) ?? defaultClockSkew
         policy.maximumTokenAgeSeconds = try section.seconds("max_token_age", in: 1...(366 * 86400))
         policy.requiredClaims = try section.list("required_claims", "the name of a claim") { ClaimName($0) } ?? []
+        policy.claimRules = try claimRules(section, policy.claimRules)
+        policy.identityClaims = try identityClaims(section.section("identity"), policy.identityClaims)
+        policy.reportsRealUserStatus = try section.bool("real_user_status") ?? policy.reportsRealUserStatus
+        policy.email = try email(section.section("email"), policy.email)
         policy.email.privateDomains = try section.texts("private_email_domains") ?? policy.email.privateDomains
 
         let network = try network(section.section("network"))
-        var provider = ProviderSettings(policy: policy, keys: try keys(section, preset, issuer, network))
+        var provider = ProviderSettings(policy: policy, keys: try keys(section, facts.keys, policy, network))
         provider.network = network
         provider.isOptional = try section.bool("optional") ?? false
         try section.finish()
@@ -79,33 +84,5 @@ enum ProviderReader {
         network.caFile = try section.text("ca_file")
         try section.finish()
         return network
-    }
-
-    private static func keys(
-        _ section: Section, _ preset: ProviderPreset, _ issuer: String, _ network: NetworkRules
-    ) throws(SettingsError) -> ProviderSettings.KeyPlace {
-        func url(_ name: String) throws(SettingsError) -> String? {
-            let schemes = network.allowHTTP ? ["https://", "http://"] : ["https://"]
-            return try section.scalar(name, "a URL that begins with \(schemes.joined(separator: " or "))") { text in
-                schemes.contains { text.hasPrefix($0) } ? text : nil
-            }
-        }
-        let discovery = try url("discovery_url")
-        let jwks = try url("jwks_uri")
-        let file = try section.text("jwks_file")
-        guard discovery == nil || jwks == nil else {
-            throw section.error(nil, "only one of discovery_url and jwks_uri can say where the keys are")
-        }
-        // Beside a URL that is written out, the file is what to fall back on; alone, it is where the keys are.
-        if let jwks { return .jwksURI(jwks, fallbackFile: file) }
-        if let discovery { return .discovery(url: discovery, fallbackFile: file) }
-        if let file { return .file(file) }
-        if let pinned = preset.jwksURI { return .jwksURI(pinned) }
-        guard issuer.hasPrefix("https://") || (network.allowHTTP && issuer.hasPrefix("http://")) else {
-            throw section.error(
-                "issuer",
-                "an issuer that is no https URL has no discovery document: give discovery_url, jwks_uri or jwks_file")
-        }
-        return .discovery(url: nil)
     }
 }

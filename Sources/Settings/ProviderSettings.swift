@@ -15,9 +15,12 @@ package struct ProviderSettings: Sendable {
     }
 
     package enum KeyPlace: Sendable, Equatable {
-        /// Where the discovery document says; `url` is `nil`: the one below the issuer.
-        case discovery(url: String?, fallbackFile: String? = nil)
+        /// Where the discovery document says; `url` is `nil`: the one below the issuer. `issuer` is what the document names
+        /// as issuer, where that is not what tokens name.
+        case discovery(url: String?, issuer: String? = nil, fallbackFile: String? = nil)
         case jwksURI(String, fallbackFile: String? = nil)
+        /// Certificates by `kid`.
+        case certificates(String, fallbackFile: String? = nil)
         case file(String)
     }
 

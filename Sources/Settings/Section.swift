@@ -117,6 +117,29 @@ final class Section {
         try list(name, "a text") { $0.isEmpty ? nil : $0 }
     }
 
+    /// A mapping whose names nobody knows beforehand, each with a text or a list of texts.
+    ///
+    /// - Parameter expected: what each of it must be, for the error.
+    func namedTexts(
+        _ name: String, _ expected: String
+    ) throws(SettingsError) -> [(name: String, texts: [String])]? {
+        let members = try section(name).members
+        return members.isEmpty
+            ? nil
+            : try members.map { member throws(SettingsError) in
+                let elements = member.value.sequence.map { Array($0) } ?? [member.value]
+                let texts = try elements.map { element throws(SettingsError) in
+                    guard let scalar = element.scalar, !element.isNull else {
+                        throw SettingsError(
+                            line: element.mark?.line ?? member.key.mark?.line,
+                            message: "\(member.name) must be \(expected)")
+                    }
+                    return scalar.string
+                }
+                return (member.name, texts)
+            }
+    }
+
     /// A mapping within this one; there even where the file has none, since the environment may fill it.
     func section(_ name: String) throws(SettingsError) -> Section {
         known.insert(name)

@@ -106,7 +106,7 @@ extension Settings {
                     line: line,
                     message: "the provider ids \(policy.id) and \(other.id) would share their environment variables")
             }
-            guard !([policy.issuer] + policy.issuerAliases).contains(where: other.isIssuer) else {
+            guard !policy.sharesIssuer(with: other) else {
                 throw SettingsError(
                     line: line,
                     message:

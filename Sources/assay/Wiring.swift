@@ -76,12 +76,17 @@ struct Wiring: Sendable {
                 fetcher = httpFetcher(.jwks(address: address), provider, proxy, keysLoop)
                 fallback = fallbackFile.map(file)
                 archive = Self.archive(provider, address, settings)
-            case .discovery(let url, let fallbackFile):
+            case .certificates(let address, let fallbackFile):
+                fetcher = httpFetcher(.certificates(address: address), provider, proxy, keysLoop)
+                fallback = fallbackFile.map(file)
+                archive = Self.archive(provider, address, settings)
+            case .discovery(let url, let documentIssuer, let fallbackFile):
                 let issuer = provider.policy.issuer
                 let address = url ?? ProviderMetadata.address(forIssuer: issuer)
                 fetcher = httpFetcher(
                     .discovery(
-                        address: address, issuer: issuer, readsAlgorithms: provider.policy.algorithms == nil),
+                        address: address, issuer: documentIssuer ?? issuer,
+                        readsAlgorithms: provider.policy.algorithms == nil),
                     provider, proxy, keysLoop)
                 fallback = fallbackFile.map(file)
                 archive = Self.archive(provider, address, settings)

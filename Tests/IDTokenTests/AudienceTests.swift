@@ -104,4 +104,39 @@ import Testing
         // What is not configured does not become ours by being asked for.
         #expect(signIn.with("aud", #""other""#).expecting { $0.audience = "other" }.rejection == .audienceMismatch)
     }
+
+    // MARK: Tokens without an audience
+
+    private let session = SignIn.plain.without("aud").with("azp", #""https://app.example""#).policy {
+        $0.audiences = []
+        $0.authorizedParties = ["https://app.example", "https://www.app.example"]
+    }
+
+    @Test func `a provider without audiences is told by azp, which must be there`() throws {
+        #expect(try session.verify().audiences == [])
+        #expect(try session.verify().authorizedParty == "https://app.example")
+        #expect(session.with("azp", #""https://www.app.example""#).rejection == nil)
+        for other in ["https://app.example/", "http://app.example", "https://app.example.evil", "", "null"] {
+            #expect(session.with("azp", "\"\(other)\"").rejection == .authorizedPartyMismatch, "\(other)")
+        }
+        #expect(session.without("azp").rejection == .missing("azp"))
+        #expect(session.with("azp", "null").rejection == .invalid("azp"))
+        #expect(session.with("azp", #"["https://app.example"]"#).rejection == .invalid("azp"))
+    }
+
+    @Test func `a token for some audience is not for a provider without any`() {
+        #expect(session.with("aud", #""client""#).rejection == .audienceMismatch)
+        #expect(session.with("aud", #"["https://app.example"]"#).rejection == .audienceMismatch)
+        #expect(session.with("aud", "5").rejection == .invalid("aud"))
+        for json in ["null", "[]"] { #expect(session.with("aud", json).rejection == nil) }
+    }
+
+    @Test func `keys are fetched for it only where azp would pass`() throws {
+        func wouldPass(_ signIn: SignIn) throws -> Bool {
+            try UnverifiedToken(signIn.token).wouldPassClaims(of: signIn.policy, now: UnixTime(seconds: signIn.now))
+        }
+        #expect(try wouldPass(session))
+        #expect(try !wouldPass(session.without("azp")))
+        #expect(try !wouldPass(session.with("azp", #""https://evil.example""#)))
+    }
 }

@@ -17,6 +17,8 @@ struct SignIn: Sendable {
     var header: String?
     /// The provider's keys.
     var keys: [TestKey] = [.p256, .rsa]
+    /// Members that the keys' JWKs have besides.
+    var keyMembers: [String: JSONTree?] = [:]
 
     /// From no provider in particular. Issued at 1 700 000 000, for an hour.
     static let plain = SignIn(
@@ -75,6 +77,13 @@ struct SignIn: Sendable {
         return copy
     }
 
+    /// The same with another member in the keys' JWKs.
+    func keys(with name: String, _ value: JSONTree) -> SignIn {
+        var copy = self
+        copy.keyMembers[name] = value
+        return copy
+    }
+
     func at(_ now: Int64) -> SignIn {
         var copy = self
         copy.now = now
@@ -89,7 +98,7 @@ struct SignIn: Sendable {
 
     func verify() throws(Rejection) -> VerifiedIDToken {
         let verifier = try IDTokenVerifier()
-        let set = try! JWKSet(jwkSet(keys.map { $0.jwk() }))
+        let set = try! JWKSet(jwkSet(keys.map { $0.jwk(keyMembers) }))
         return try verifier.verify(
             verifier.read(Array(token.utf8)[...]), with: set, under: policy, expecting: expectations,
             now: UnixTime(seconds: now))

@@ -67,12 +67,12 @@ import Testing
             ("preset: apple\naudiences: [a]\ndiscovery_url: ftp://a", 5, "discovery_url must be a URL"),
             (
                 "preset: apple\naudiences: [a]\njwks_uri: https://a.example\ndiscovery_url: https://a.example/d", 2,
-                "only one of discovery_url and jwks_uri can say where the keys are"
+                "only one of discovery_url, jwks_uri and certificates_uri can say where the keys are"
             ),
             (
                 "audiences: [a]\njwks_uri: https://a.example\nissuer: https://a.example\njwks_file: /a\n"
                     + "discovery_url: https://a.example/d", 2,
-                "only one of discovery_url and jwks_uri can say where the keys are"
+                "only one of discovery_url, jwks_uri and certificates_uri can say where the keys are"
             ),
             (
                 "preset: apple\naudiences: [a]\njwks_uri: https://a.example\njwks_file: ''", 6,

@@ -5,6 +5,9 @@ private import JSON
 /// At least one audience must be ours. With more than one, each must be ours or trusted, or `azp` must be there and ours:
 /// OpenID Connect Core refuses "additional audiences not trusted by the Client".
 ///
+/// A provider without audiences, but with authorized parties, issues tokens for no audience: those are told by `azp` alone,
+/// which must then be there.
+///
 /// - Parameter audience: if given, the only audience that counts as ours for this sign-in.
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/audienceMismatch``,
 ///   ``Rejection/authorizedPartyMismatch``.
@@ -13,6 +16,10 @@ func checkAudience(
     _ claims: Claims, _ policy: ProviderPolicy, narrowedTo audience: String?
 ) throws(Rejection) -> [String] {
     let audiences = try claims.audiences()
+    if policy.audiences.isEmpty, !policy.authorizedParties.isEmpty {
+        try checkPartyInstead(of: audiences, claims, policy)
+        return audiences
+    }
     guard !audiences.isEmpty else { throw .claimMissing(.audience) }
     var isOneOurs = false
     var isEachTrusted = true
@@ -37,4 +44,16 @@ extension ProviderPolicy {
     fileprivate func isOurs(_ candidate: String, narrowedTo audience: String?) -> Bool {
         audiences.containsExactly(candidate) && audience.map { candidate.isExactly($0) } ?? true
     }
+}
+
+/// Checks a token that has no audience by design: Clerk's session tokens say in `azp` which origin asked for them.
+///
+/// - Throws: ``Rejection/audienceMismatch`` for a token that names an audience, which can't be ours;
+///   ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/authorizedPartyMismatch``.
+private func checkPartyInstead(
+    of audiences: [String], _ claims: Claims, _ policy: ProviderPolicy
+) throws(Rejection) {
+    guard audiences.isEmpty else { throw .audienceMismatch }
+    guard let authorizedParty = try claims.string(.authorizedParty) else { throw .claimMissing(.authorizedParty) }
+    guard policy.authorizedParties.containsExactly(authorizedParty) else { throw .authorizedPartyMismatch }
 }

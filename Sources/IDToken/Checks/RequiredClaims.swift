@@ -17,6 +17,7 @@ func checkRequiredClaims(_ claims: Claims, _ policy: ProviderPolicy) throws(Reje
     for claim in policy.requiredClaims {
         guard claims.has(claim) else { throw .claimMissing(claim) }
     }
+    for rule in policy.claimRules { try rule.check(claims) }
     return subject
 }
 

@@ -6,15 +6,17 @@ extension ProviderPreset {
     /// Issuer and keys are pinned: in June 2025 Apple's discovery document named another issuer than its tokens did.
     /// - Source: developer.apple.com/documentation/signinwithapple, "Authenticating users with Sign in with Apple" and
     ///   "Fetch Apple's public key for verifying token signature".
-    public static let apple = ProviderPreset(
-        name: "apple", issuer: "https://appleid.apple.com", jwksURI: "https://appleid.apple.com/auth/keys"
-    ) { policy in
-        policy.algorithms = [.rs256]
+    public static let apple = ProviderPreset(name: "apple", summary: "Sign in with Apple, native and web") { _ in
+        var facts = ProviderFacts(issuer: "https://appleid.apple.com")
+        facts.keys = .jwkSet("https://appleid.apple.com/auth/keys")
+        facts.policy.algorithms = [.rs256]
         // Apple echoes what the app sent; apps send the hash and keep the raw nonce for the backend.
-        policy.nonce.accepted = [.sha256Hex]
+        facts.policy.nonce.accepted = [.sha256Hex]
         // The second one is announced for 2026, beside the first. Never icloud.com: it holds real mailboxes too.
-        policy.email.privateDomains = ["privaterelay.appleid.com", "private.icloud.com"]
-        policy.email.authoritativeDomains = policy.email.privateDomains + ["icloud.com", "me.com", "mac.com"]
-        policy.reportsRealUserStatus = true
+        let relays = ["privaterelay.appleid.com", "private.icloud.com"]
+        facts.policy.email.privateDomains = relays
+        facts.policy.email.authoritativeDomains = relays + ["icloud.com", "me.com", "mac.com"]
+        facts.policy.reportsRealUserStatus = true
+        return facts
     }
 }

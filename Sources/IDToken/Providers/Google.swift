@@ -5,11 +5,14 @@ extension ProviderPreset {
     ///
     /// - Source: developers.google.com/identity/openid-connect/reference ("An ID token's payload") and
     ///   developers.google.com/identity/gsi/web/guides/verify-google-id-token.
-    public static let google = ProviderPreset(name: "google", issuer: "https://accounts.google.com") { policy in
+    public static let google = ProviderPreset(name: "google", summary: "Sign in with Google, Workspace accounts too") {
+        _ in
+        var facts = ProviderFacts(issuer: "https://accounts.google.com")
         // Still sent by older flows; Google's own rules accept both.
-        policy.issuerAliases = ["accounts.google.com"]
-        policy.algorithms = [.rs256]
-        policy.email.authoritativeDomains = ["gmail.com", "googlemail.com"]
-        policy.email.trustsHostedDomain = true
+        facts.policy.issuerAliases = ["accounts.google.com"]
+        facts.policy.algorithms = [.rs256]
+        facts.policy.email.authoritativeDomains = ["gmail.com", "googlemail.com"]
+        facts.policy.email.trustsHostedDomain = true
+        return facts
     }
 }

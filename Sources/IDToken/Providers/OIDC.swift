@@ -2,5 +2,21 @@ extension ProviderPreset {
     /// Any OpenID Provider: everything else comes from the settings and its discovery document.
     ///
     /// - Source: OpenID Connect Core 1.0; OpenID Connect Discovery 1.0.
-    public static let oidc = ProviderPreset(name: "oidc", issuer: nil)
+    public static let oidc = selfHosted(
+        name: "oidc", summary: "any OpenID Provider, by its issuer", issuer: "https://<host>")
+
+    /// A provider that everyone runs at an issuer of their own.
+    ///
+    /// - Parameter form: what such an issuer looks like.
+    static func selfHosted(
+        name: String, summary: String, issuer form: String,
+        adjust: @escaping @Sendable (inout ProviderPolicy) -> Void = { _ in }
+    ) -> ProviderPreset {
+        let issuer = PresetParameter.issuer(form)
+        return ProviderPreset(name: name, summary: summary, parameters: [issuer]) { arguments in
+            var facts = ProviderFacts(issuer: arguments[issuer])
+            adjust(&facts.policy)
+            return facts
+        }
+    }
 }

@@ -1,0 +1,25 @@
+/// Where a claim is: its name, or a JSON Pointer (RFC 6901) to a member of a claim that is an object, such as
+/// `/firebase/tenant`.
+public struct ClaimPath: Sendable, Hashable {
+    /// As it was written; what a rejection names.
+    public let name: ClaimName
+    /// The names from the outermost object inwards, at least one.
+    let steps: [ClaimName]
+
+    public init(_ text: String) {
+        name = ClaimName(text)
+        guard text.hasPrefix("/") else {
+            steps = [name]
+            return
+        }
+        steps = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { step in
+            // RFC 6901, section 4: ~1 first, so that ~01 becomes ~1.
+            ClaimName(
+                step.split(separator: "~1", omittingEmptySubsequences: false).map(Self.tilde).joined(separator: "/"))
+        }
+    }
+
+    private static func tilde(_ text: Substring) -> String {
+        text.split(separator: "~0", omittingEmptySubsequences: false).joined(separator: "~")
+    }
+}

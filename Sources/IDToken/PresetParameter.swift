@@ -1,0 +1,97 @@
+/// What a preset has to be told: the relying party's own part of a provider.
+public struct PresetParameter: Sendable {
+    /// As the settings spell it.
+    public let name: String
+    /// What it is, in the words that follow "must be".
+    public let meaning: String
+    /// What stands for it where it is not known.
+    public let placeholder: String
+    public let isOptional: Bool
+    private let isWellFormed: @Sendable (String) -> Bool
+
+    init(
+        _ name: String, _ meaning: String, placeholder: String? = nil, isOptional: Bool = false,
+        isWellFormed: @escaping @Sendable (String) -> Bool
+    ) {
+        self.name = name
+        self.meaning = meaning
+        self.placeholder = placeholder ?? "<\(name)>"
+        self.isOptional = isOptional
+        self.isWellFormed = isWellFormed
+    }
+
+    public func accepts(_ argument: String) -> Bool { isWellFormed(argument) }
+
+    /// The issuer itself: for software that everyone runs at an address of their own.
+    ///
+    /// - Parameter form: what such an issuer looks like.
+    static func issuer(_ form: String) -> PresetParameter {
+        PresetParameter("issuer", "the issuer as its tokens spell it, such as \(form)", placeholder: form) {
+            !$0.isEmpty
+        }
+    }
+
+    static func host(_ meaning: String, placeholder: String? = nil) -> PresetParameter {
+        PresetParameter("domain", meaning, placeholder: placeholder, isWellFormed: isHost)
+    }
+
+    /// A name of letters, digits, hyphens and underscores.
+    static func word(
+        _ name: String, _ meaning: String, placeholder: String? = nil, isOptional: Bool = false
+    ) -> PresetParameter {
+        PresetParameter(name, meaning, placeholder: placeholder, isOptional: isOptional, isWellFormed: isWord)
+    }
+
+    static func isWord(_ text: String) -> Bool {
+        (1...128).contains(text.utf8.count)
+            && text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+    }
+
+    /// A UUID as Microsoft's tokens spell it, with letters in lower case.
+    static func isUUID(_ text: String) -> Bool {
+        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+        return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
+            && groups.joined().utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
+    /// A host's name with at least two labels, maybe with a port.
+    private static func isHost(_ text: String) -> Bool {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard let name = parts.first, parts.count <= 2, parts.dropFirst().allSatisfy({ UInt16($0) != nil }) else {
+            return false
+        }
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        return labels.count >= 2
+            && labels.allSatisfy { label in
+                (1...63).contains(label.utf8.count)
+                    && label.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
+            }
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        default: false
+        }
+    }
+}
+
+/// What a relying party says of its own part of a provider: a value for each of a preset's parameters.
+public struct PresetArguments: Sendable, ExpressibleByDictionaryLiteral {
+    private var values: [String: String] = [:]
+
+    public init() {}
+
+    public init(dictionaryLiteral elements: (String, String)...) {
+        values = Dictionary(elements, uniquingKeysWith: { $1 })
+    }
+
+    /// The value given for a parameter.
+    public subscript(name: String) -> String? {
+        get { values[name] }
+        set { values[name] = newValue }
+    }
+
+    /// The value given for a parameter, or what stands for it.
+    subscript(parameter: PresetParameter) -> String { values[parameter.name] ?? parameter.placeholder }
+}

@@ -1,0 +1,90 @@
+internal import IDToken
+
+extension ProviderReader {
+    /// Reads the issuer, its other spellings, and which tenants and keys go with it.
+    static func readIssuer(_ section: Section, _ policy: inout ProviderPolicy) throws(SettingsError) {
+        policy.issuer = try section.text("issuer") ?? policy.issuer
+        policy.issuerAliases = try section.texts("issuer_aliases") ?? policy.issuerAliases
+        let template = IssuerTemplate(policy.issuer)
+        guard template != nil || !policy.issuer.contains(where: isBrace) else {
+            throw section.error("issuer", "an issuer that differs by tenant has just one claim in braces")
+        }
+        let alias = "an issuer, with the same claim in braces as the issuer, or none if that has none"
+        _ = try section.list("issuer_aliases", alias) { text in
+            IssuerTemplate(text)?.claim == template?.claim && (template != nil || !text.contains(where: isBrace))
+                ? text : nil
+        }
+        let allowed = try section.texts("tenants")
+        let excluded = try section.texts("excluded_tenants")
+        switch (allowed, excluded) {
+        case (nil, nil): break
+        case (let tenants?, nil):
+            guard !tenants.isEmpty else { throw section.error("tenants", "tenants must name at least one") }
+            policy.tenants = .only(tenants)
+        case (nil, let tenants?): policy.tenants = .any(except: tenants)
+        case (_?, _?):
+            throw section.error("tenants", "only one of tenants and excluded_tenants can say who may sign in")
+        }
+        guard template != nil || (allowed == nil && excluded == nil) else {
+            throw section.error(
+                allowed == nil ? "excluded_tenants" : "tenants",
+                "tenants are told by an issuer with the name of a claim in braces, such as https://a.example/{tid}")
+        }
+        policy.keyIssuers =
+            try section.list("key_issuers", "an issuer with the name of a claim in braces", IssuerTemplate.init)
+            ?? policy.keyIssuers
+    }
+
+    private static func isBrace(_ character: Character) -> Bool { character == "{" || character == "}" }
+
+    /// Reads `claim_values` and `refused_claim_values`, claim by claim in place of the preset's own: whoever adds a rule must
+    /// not lose another by it. An empty list takes a rule of the preset's away.
+    static func claimRules(_ section: Section, _ usual: [ClaimRule]) throws(SettingsError) -> [ClaimRule] {
+        try rules(section, "refused_claim_values", .noneOf, rules(section, "claim_values", .oneOf, usual))
+    }
+
+    private static func rules(
+        _ section: Section, _ name: String, _ kind: ClaimRule.Kind, _ usual: [ClaimRule]
+    ) throws(SettingsError) -> [ClaimRule] {
+        var rules = usual
+        for (claim, values) in try section.namedTexts(name, "a value or a list of values") ?? [] {
+            let path = ClaimPath(claim)
+            let index = rules.firstIndex { $0.claim == path && $0.kind == kind }
+            guard index != nil || !values.isEmpty else {
+                throw section.error(name, "\(claim) must have at least one value")
+            }
+            if let index { rules.remove(at: index) }
+            if !values.isEmpty { rules.insert(ClaimRule(path, kind, values), at: index ?? rules.endIndex) }
+        }
+        return rules
+    }
+
+    /// Reads `identity`: which claims fill which members, where not the usual ones do.
+    static func identityClaims(
+        _ section: Section, _ usual: [IdentityMember: ClaimPath]
+    ) throws(SettingsError) -> [IdentityMember: ClaimPath] {
+        var claims = usual
+        for member in IdentityMember.allCases {
+            guard let path = try section.text(member.rawValue).map(ClaimPath.init) else { continue }
+            // A member that is told to use its usual claim uses it as it always does.
+            claims[member] = path == ClaimPath(member.usualClaim.string) ? nil : path
+        }
+        try section.finish()
+        return claims
+    }
+
+    /// Reads `email`: what the provider's word on addresses is worth.
+    static func email(_ section: Section, _ usual: EmailRule) throws(SettingsError) -> EmailRule {
+        var rule = usual
+        switch try section.text("verified_claim") {
+        case nil: break
+        case "none"?: rule.verification = .nothing
+        case "email_verified"?: rule.verification = .emailVerified
+        case let claim?: rule.verification = .claim(ClaimPath(claim))
+        }
+        rule.authoritativeDomains = try section.texts("authoritative_domains") ?? rule.authoritativeDomains
+        rule.trustsHostedDomain = try section.bool("trust_hosted_domain") ?? rule.trustsHostedDomain
+        try section.finish()
+        return rule
+    }
+}

@@ -1,0 +1,186 @@
+import IDToken
+import Settings
+import Testing
+
+/// The rules that an operator can write for a provider of their own.
+@Suite struct RuleTests {
+    private func policy(_ lines: String) throws -> ProviderPolicy {
+        try read(provider: "issuer: https://a.example\naudiences: [a]\n" + lines).policy
+    }
+
+    // MARK: Issuers
+
+    @Test func `an issuer may differ by tenant`() throws {
+        let tenants = "issuer: 'https://a.example/{tid}/v2.0'\naudiences: [a]\njwks_uri: https://a.example/keys\n"
+        let any = try read(provider: tenants + "issuer_aliases: ['https://old.example/{tid}/']").policy
+        #expect(any.isIssuer("https://a.example/one/v2.0"))
+        #expect(any.isIssuer("https://old.example/one/"))
+        #expect(any.tenants == .any(except: []))
+        #expect(try read(provider: tenants + "tenants: [one, two]").policy.tenants == .only(["one", "two"]))
+        #expect(try read(provider: tenants + "excluded_tenants: [one]").policy.tenants == .any(except: ["one"]))
+        #expect(try read(provider: tenants + "excluded_tenants: []").policy.tenants == .any(except: []))
+        let keys = try read(provider: tenants + "key_issuers: ['https://a.example/{tid}/v2.0']").policy.keyIssuers
+        #expect(keys == [IssuerTemplate("https://a.example/{tid}/v2.0")])
+    }
+
+    private static let tenants = "issuer: 'https://a.example/{tid}'\naudiences: [a]\njwks_uri: https://a.example/k\n"
+    private static let exact = "issuer: https://a.example\naudiences: [a]\n"
+
+    @Test(
+        arguments: [
+            (tenants + "tenants: []", 6, "tenants must name at least one"),
+            (tenants + "tenants: [a]\nexcluded_tenants: [b]", 6, "only one of tenants and excluded_tenants"),
+            (exact + "tenants: [a]", 5, "tenants are told by an issuer with the name of a claim in braces"),
+            (exact + "excluded_tenants: [a]", 5, "tenants are told by an issuer"),
+            (exact + "issuer_aliases: ['https://b.example/{tid}']", 5, "each of issuer_aliases must be an issuer"),
+            (tenants + "issuer_aliases: [https://b.example]", 6, "each of issuer_aliases must be an issuer"),
+            (tenants + "issuer_aliases: ['https://b.example/{org}']", 6, "each of issuer_aliases must be an issuer"),
+            (tenants + "issuer_aliases: ['https://b.example/{tid']", 6, "each of issuer_aliases must be an issuer"),
+            (exact + "key_issuers: [https://a.example]", 5, "each of key_issuers must be an issuer with the name"),
+            ("issuer: 'https://a.example/{a}/{b}'\naudiences: [a]", 3, "an issuer that differs by tenant has just one"),
+            ("issuer: 'https://a.example/{a'\naudiences: [a]", 3, "an issuer that differs by tenant has just one"),
+            (
+                "issuer: 'https://a.example/{tid}'\naudiences: [a]", 3,
+                "an issuer that differs by tenant has no discovery document of its own"
+            ),
+            (
+                "issuer: 'https://a.example/{tid}'\naudiences: [a]\ndiscovery_url: https://a.example/d", 3,
+                "an issuer that differs by tenant has no discovery document of its own"
+            ),
+        ] as [(String, Int, String)])
+    func `tenants that can't be told are refused`(text: String, line: Int, message: String) throws {
+        let fault = try fault("providers:\n  - id: p\n" + indented(text))
+        #expect(fault.line == line)
+        #expect(fault.message.hasPrefix(message), "\(fault.message)")
+    }
+
+    @Test func `providers of the same template differ in their tenants, or are refused`() throws {
+        func two(_ first: String, _ second: String) -> String {
+            let common = "issuer: 'https://a.example/{t}', audiences: [a], jwks_uri: https://a.example/k"
+            return "providers:\n  - { id: a, \(common)\(first) }\n  - { id: b, \(common)\(second) }\n"
+        }
+        #expect(try settings(two(", tenants: [x]", ", tenants: [y]")).providers.count == 2)
+        #expect(try settings(two(", tenants: [x]", ", excluded_tenants: [x]")).providers.count == 2)
+        for (first, second) in [("", ""), (", tenants: [x]", ""), (", tenants: [x]", ", tenants: [y, x]")] {
+            let fault = try fault(two(first, second))
+            #expect(fault.line == 3)
+            #expect(fault.message.hasPrefix("provider b: its issuer or alias is a's too"))
+        }
+    }
+
+    // MARK: Keys
+
+    @Test func `a discovery document may name another issuer, but which one must be said`() throws {
+        let place = try read(
+            provider: Self.exact + "discovery_url: https://d.example/d\ndiscovery_issuer: https://d.example"
+        ).keys
+        #expect(place == .discovery(url: "https://d.example/d", issuer: "https://d.example"))
+        let below = try read(provider: Self.exact + "discovery_issuer: https://d.example").keys
+        #expect(below == .discovery(url: nil, issuer: "https://d.example"))
+        for elsewhere in ["jwks_uri: https://a.example/k", "jwks_file: /f", "certificates_uri: https://a.example/c"] {
+            let fault = try fault(
+                "providers:\n  - id: p\n" + indented(Self.exact + elsewhere + "\ndiscovery_issuer: https://d.example"))
+            #expect(fault.line == 6)
+            #expect(fault.message.hasPrefix("discovery_issuer has no meaning"), "\(fault.message)")
+        }
+    }
+
+    @Test func `keys may be certificates`() throws {
+        let uri = "certificates_uri: https://a.example/c"
+        #expect(try read(provider: Self.exact + uri).keys == .certificates("https://a.example/c"))
+        #expect(
+            try read(provider: Self.exact + uri + "\njwks_file: /f").keys
+                == .certificates("https://a.example/c", fallbackFile: "/f"))
+        for other in ["jwks_uri", "discovery_url"] {
+            let text = Self.exact + uri + "\n\(other): https://a.example/x"
+            #expect(try fault("providers:\n  - id: p\n" + indented(text)).message.hasPrefix("only one of"))
+        }
+        let http = "certificates_uri: http://a.example/c"
+        #expect(
+            try fault("providers:\n  - id: p\n" + indented(Self.exact + http)).message.hasPrefix(
+                "certificates_uri must be"))
+    }
+
+    // MARK: Audiences
+
+    @Test(arguments: ["", "audiences: []\n"])
+    func `a provider without audiences has authorized parties`(audiences: String) throws {
+        let lines = "issuer: https://a.example\n" + audiences
+        let policy = try read(provider: lines + "authorized_parties: [https://app.example]").policy
+        #expect(policy.audiences == [])
+        #expect(policy.authorizedParties == ["https://app.example"])
+        for parties in ["", "authorized_parties: []"] {
+            let fault = try fault("providers:\n  - id: p\n" + indented(lines + parties))
+            #expect(fault.message.hasPrefix("provider p needs audiences"))
+        }
+    }
+
+    // MARK: Claims
+
+    @Test func `claims have the values that are asked for, one or several`() throws {
+        let rules = try policy(
+            """
+            claim_values: { token_use: [id], hd: example.com, email_verified: true, "/firebase/tenant": [a, b] }
+            refused_claim_values:
+              sts: pending
+            """
+        ).claimRules
+        #expect(
+            rules == [
+                ClaimRule(ClaimPath("token_use"), .oneOf, ["id"]), ClaimRule(ClaimPath("hd"), .oneOf, ["example.com"]),
+                ClaimRule(ClaimPath("email_verified"), .oneOf, ["true"]),
+                ClaimRule(ClaimPath("/firebase/tenant"), .oneOf, ["a", "b"]),
+                ClaimRule(ClaimPath("sts"), .noneOf, ["pending"]),
+            ])
+        #expect(try policy("claim_values:\nrefused_claim_values: {}").claimRules == [])
+    }
+
+    @Test(
+        arguments: [
+            ("claim_values: [hd]", 5, "a mapping"), ("claim_values: hd", 5, "a mapping"),
+            ("claim_values: { hd: }", 5, "hd must be a value or a list of values"),
+            ("claim_values:\n  hd: [a, ~]", 6, "hd must be a value or a list of values"),
+            ("claim_values:\n  hd: { a: b }", 6, "hd must be a value or a list of values"),
+            ("claim_values:\n  hd: [[a]]", 6, "hd must be a value or a list of values"),
+            ("claim_values: { hd: [] }", 5, "hd must have at least one value"),
+            ("refused_claim_values: { hd: [] }", 5, "hd must have at least one value"),
+            ("claim_values: { hd: a, hd: b }", 5, "hd is there twice"),
+            ("identity: { emial: emails }", 5, "emial is not known here"), ("identity: [email]", 5, "a mapping"),
+            ("identity: { email: [emails] }", 5, "email must be a text"),
+            ("email: { verified: none }", 5, "verified is not known here"),
+            ("email: { trust_hosted_domain: maybe }", 5, "trust_hosted_domain must be true or false"),
+            ("email: { authoritative_domains: a.example }", 5, "authoritative_domains must be a list"),
+            ("real_user_status: 1", 5, "real_user_status must be true or false"),
+        ] as [(String, Int, String)])
+    func `a rule that says nothing is a slip`(text: String, line: Int, message: String) throws {
+        let fault = try fault("providers:\n  - id: p\n" + indented(Self.exact + text))
+        #expect(fault.line == line)
+        #expect(fault.message.hasPrefix(message), "\(fault.message)")
+    }
+
+    // MARK: Identity
+
+    @Test func `members of the identity come from the claims that are named`() throws {
+        let claims = try policy("identity: { email: emails, preferred_username: 'cognito:username', tenant: /o/id }")
+            .identityClaims
+        #expect(
+            claims == [
+                .email: ClaimPath("emails"), .preferredUsername: ClaimPath("cognito:username"),
+                .tenant: ClaimPath("/o/id"),
+            ])
+        #expect(try policy("identity: { email: email, tenant: tid }").identityClaims == [:])
+    }
+
+    @Test func `what addresses are worth can be said`() throws {
+        let rule = try policy(
+            "email: { verified_claim: xms_edov, authoritative_domains: [a.example], trust_hosted_domain: true }"
+        )
+        .email
+        #expect(rule.verification == .claim(ClaimPath("xms_edov")))
+        #expect(rule.authoritativeDomains == ["a.example"])
+        #expect(rule.trustsHostedDomain)
+        #expect(try policy("email: { verified_claim: none }").email.verification == .nothing)
+        #expect(try policy("email: { verified_claim: email_verified }").email == EmailRule())
+        #expect(try policy("real_user_status: true").reportsRealUserStatus)
+    }
+}
