@@ -7,7 +7,7 @@ extension KeyStore {
     /// Each event comes with the time and returns the effects that the store then carries out, in order. Time that goes back
     /// stands still.
     package struct StateMachine {
-        private let rules: KeyRules
+        private var rules: KeyRules
         private var random: any RandomNumberGenerator & Sendable
         package private(set) var snapshot: KeySnapshot?
         package private(set) var lastFailure: FetchFailure?
@@ -236,6 +236,18 @@ extension KeyStore {
             }
             if fetch == nil, let nextFetch, nextFetch <= now { effects += beginFetch(plannedMode) }
             return settled(effects)
+        }
+
+        /// Keys are to serve this long past their lifetime from now on; those at hand too, but for the fallback's.
+        package mutating func staleForChanged(to staleFor: Interval, now time: MonotonicTime) -> [Effect] {
+            advance(to: time)
+            guard staleFor != rules.staleFor else { return [] }
+            rules.staleFor = staleFor
+            guard let snapshot, let answer, !(rules.hasFallback && snapshot.source == .file) else { return [] }
+            let current = makeSnapshot(
+                answer, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil,
+                usableUntil: snapshot.freshUntil + staleFor)
+            return settled(publish(current))
         }
 
         // MARK: Keys

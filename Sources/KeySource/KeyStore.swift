@@ -23,6 +23,8 @@ package final class KeyStore: Sendable {
         var waiters: [StateMachine.WaiterID: EventLoopPromise<StateMachine.Outcome>] = [:]
         var nextWaiterID = 0
         var timer: Scheduled<Void>?
+        var fetch: Task<Void, Never>?
+        var isRetired = false
         var isStopped = false
         var subscribers: [Subscriber] = []
         var lastFailureAtUnixSeconds: Int64?
@@ -168,10 +170,11 @@ package final class KeyStore: Sendable {
             case .setTimer(let time): setTimer(time)
             }
         }
+        stopIfUnneeded()
     }
 
     private func startFetch(_ mode: FetchMode) {
-        Task {
+        state.value.fetch = Task {
             do throws(FetchFailure) {
                 let fetched = try await fetcher.fetch(mode)
                 loop.execute { self.run(self.state.value.machine.fetchSucceeded(fetched, now: self.now())) }
@@ -204,16 +207,36 @@ package final class KeyStore: Sendable {
         }
     }
 
-    /// Stops the timer, and answers everyone who waits.
-    package func stop() {
+    /// Has keys serve this long past their lifetime from now on.
+    package func change(staleFor: Interval) {
+        loop.execute { self.run(self.state.value.machine.staleForChanged(to: staleFor, now: self.now())) }
+    }
+
+    /// Stops as soon as nobody waits: who does is still served.
+    package func retire() {
         loop.execute {
-            self.state.value.isStopped = true
-            self.state.value.timer?.cancel()
-            for promise in self.state.value.waiters.values {
-                promise.succeed(.unavailable(retryAfter: .seconds(1)))
-            }
-            self.state.value.waiters = [:]
+            self.state.value.isRetired = true
+            self.stopIfUnneeded()
         }
+    }
+
+    private func stopIfUnneeded() {
+        if state.value.isRetired, state.value.waiters.isEmpty { stopNow() }
+    }
+
+    /// Ends the fetch under way and plans no other, and answers everyone who waits.
+    package func stop() {
+        loop.execute { self.stopNow() }
+    }
+
+    private func stopNow() {
+        state.value.isStopped = true
+        state.value.timer?.cancel()
+        state.value.fetch?.cancel()
+        state.value.fetch = nil
+        state.value.subscribers = []
+        for promise in state.value.waiters.values { promise.succeed(.unavailable(retryAfter: .seconds(1))) }
+        state.value.waiters = [:]
     }
 }
 

@@ -3,7 +3,7 @@ internal import NIOCore
 
 extension EventLoop {
     /// Runs an operation, and fails it when its time is up, whether or not it can be cancelled: a name that is being resolved
-    /// can't, nor a file that is being read from a disk that hangs.
+    /// can't, nor a file that is being read from a disk that hangs. Cancelled, it cancels the operation.
     func within<Value: Sendable>(
         _ limit: Interval, orThrow timeout: FetchFailure,
         _ operation: @escaping @Sendable () async throws(FetchFailure) -> Value
@@ -22,6 +22,10 @@ extension EventLoop {
         }
         defer { timer.cancel() }
         // The promise only ever succeeds.
-        return try await ((try? outcome.futureResult.get()) ?? .failure(timeout)).get()
+        return try await withTaskCancellationHandler {
+            (try? await outcome.futureResult.get()) ?? .failure(timeout)
+        } onCancel: {
+            running.cancel()
+        }.get()
     }
 }
