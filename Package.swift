@@ -77,7 +77,7 @@ let package = Package(
         ),
         .target(
             name: "Settings",
-            dependencies: ["IDToken", "JOSE", "KeySource", .product(name: "Yams", package: "Yams")],
+            dependencies: ["Clocks", "IDToken", "JOSE", "KeySource", .product(name: "Yams", package: "Yams")],
             swiftSettings: settings
         ),
         .target(
@@ -137,7 +137,8 @@ let package = Package(
             ] + nio,
             swiftSettings: settings),
         .testTarget(
-            name: "SettingsTests", dependencies: ["IDToken", "JOSE", "KeySource", "Settings"], swiftSettings: settings),
+            name: "SettingsTests", dependencies: ["Clocks", "IDToken", "JOSE", "KeySource", "Settings"],
+            swiftSettings: settings),
         .testTarget(
             name: "HTTPListenerTests",
             dependencies: [

@@ -1,0 +1,23 @@
+private import IDToken
+private import KeySource
+
+/// What decides where a provider's keys come from, and whether they may be believed.
+///
+/// While none of it changes, keys that were fetched stay what they are, whatever else the settings say of the provider.
+package struct KeyOrigin: Sendable, Equatable {
+    private let id: String
+    private let issuer: String
+    private let place: ProviderSettings.KeyPlace
+    private let network: NetworkRules
+    /// Whether the discovery document's list of algorithms counts.
+    private let readsAlgorithms: Bool
+
+    package init(_ provider: ProviderSettings) {
+        id = provider.policy.id
+        issuer = provider.policy.issuer
+        place = provider.keys
+        network = provider.network
+        readsAlgorithms =
+            if case .discovery = provider.keys { provider.policy.algorithms == nil } else { false }
+    }
+}
