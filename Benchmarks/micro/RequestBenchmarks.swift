@@ -1,5 +1,6 @@
 import AssayHTTP
 import Clocks
+import IDToken
 import JOSE
 import JSON
 import KeySource
@@ -63,15 +64,13 @@ private func verifications() throws -> Verifications {
         fetchedAtUnixSeconds: 1_700_000_000)
     // Some time ago, so that the answer's age_seconds has as many digits after a slow run as after a fast one.
     let fetchedAt = SystemClocks.monotonic() - .seconds(2000)
-    let verifications = try Verifications([
-        Provider(policy: applePolicy(), isOptional: false, keys: unusedStore())
-    ])
-    verifications.install(
+    let delivered = DeliveredKeys()
+    delivered.install(
         KeySnapshot(
             version: 1, fetched, omitted: [], fetchedAt: fetchedAt, freshUntil: fetchedAt + .seconds(86_400),
-            usableUntil: fetchedAt + .seconds(172_800)),
-        provider: 0)
-    return verifications
+            usableUntil: fetchedAt + .seconds(172_800)))
+    let provider = Provider(policy: applePolicy(), isOptional: false, keys: unusedStore())
+    return Verifications([(provider, delivered)], by: try IDTokenVerifier())
 }
 
 /// A key store that is never started: a provider has one, and no thread of its must run beside what is measured.

@@ -60,7 +60,7 @@ final class AdminResponder: HTTPResponder {
     }
 
     private func listProviders(_ record: ServiceLoop.RequestRecord) -> HTTPReply {
-        let providers = service.verifications.providers
+        let providers = service.verifications.providers.map(\.provider)
         let loop = service.loop
         return later(
             EventLoopFuture.whenAllSucceed(providers.map { $0.keys.status() }, on: loop), record
@@ -80,15 +80,14 @@ final class AdminResponder: HTTPResponder {
 
     private func refresh(_ request: HTTPRequest, _ record: ServiceLoop.RequestRecord) -> HTTPReply {
         guard let id = Route.providerToRefresh(request.head.path),
-            let index = service.verifications.index(ofProvider: id)
+            let (number, provider) = service.verifications.provider(id)
         else { return .now(service.end(record, Problem.providerUnknown)) }
-        let provider = service.verifications.provider(index)
         let deadline = SystemClocks.monotonic() + Self.refreshTimeout
         let refreshed = { provider.keys.wait(for: .refresh, judgedBy: 0, until: deadline) }
         return later(refreshed().flatMap { _ in provider.keys.status() }, record) { status in
             guard status.snapshot?.isUsable(at: status.now) == true else {
                 let pause = status.nextFetchIn.map { max($0.secondsRoundedUp, 1) } ?? 1
-                return self.service.end(record, Problem.keysUnavailable(retryAfterSeconds: pause), provider: index)
+                return self.service.end(record, Problem.keysUnavailable(retryAfterSeconds: pause), provider: number)
             }
             var json = JSONWriter()
             status.write(to: &json, provider)

@@ -1,13 +1,15 @@
 package import Clocks
 package import HTTPListener
 private import IDToken
-private import KeySource
+internal import KeySource
 internal import NIOCore
 package import NIOPosix
+private import Synchronization
 
 /// The service: two listeners over the same event loops, and the providers' keys behind them.
 package final class AssayServer: Sendable {
-    private let providers: [Provider]
+    private let served: ServedProviders
+    private let group: MultiThreadedEventLoopGroup
     private let loops: PerLoop<ServiceLoop>
     private let serviceListener: HTTPListener
     private let adminListener: HTTPListener
@@ -41,24 +43,27 @@ package final class AssayServer: Sendable {
     /// - Throws: an I/O error where an address can't be bound, `TLSFileError` where TLS can't be spoken.
     package static func start(
         _ configuration: Configuration, providers: [Provider], telemetry: KeyTelemetry,
+        configurations: ConfigurationTelemetry,
         on group: MultiThreadedEventLoopGroup,
         log: Log, sink: LogSink
     ) async throws -> AssayServer {
         let serviceTLS = try configuration.serviceTLS.map { try CertificateWatch("service", $0, log: log) }
         let adminTLS = try configuration.adminTLS.map { try CertificateWatch("admin", $0, log: log) }
         let certificates = [serviceTLS, adminTLS].compactMap(\.self)
+        let roster = try await Roster().changed(to: providers, on: group)
+        try await startKeys(providers.map(\.keys), on: group.next())
         let loops = try await PerLoop(on: group) { loop in
-            try ServiceLoop(on: loop, configuration.settings, providers, sink)
+            try ServiceLoop(on: loop, configuration.settings, roster, sink)
         }
-        try await startKeys(of: providers, for: loops, on: group.next())
+        let served = ServedProviders(roster)
 
         let serviceListener = try await HTTPListener.bind(
             configuration.service, tls: serviceTLS?.tls, on: group, limits: configuration.limits,
             unixSeconds: SystemClocks.unixSeconds
         ) { ServiceResponder(loops[$0]) }
         let scrape = Scrape(
-            providers: providers, loops: loops, telemetry: telemetry, listener: serviceListener,
-            certificates: certificates, sink: sink, version: configuration.version)
+            served: served, loops: loops, telemetry: telemetry, configurations: configurations,
+            listener: serviceListener, certificates: certificates, sink: sink, version: configuration.version)
         let adminListener = try await HTTPListener.bind(
             configuration.admin, tls: adminTLS?.tls, on: group, limits: configuration.limits,
             unixSeconds: SystemClocks.unixSeconds
@@ -68,28 +73,22 @@ package final class AssayServer: Sendable {
         log.write(.info, "listening", [("listener", .text("service")), ("address", .text(serviceListener.address))])
         log.write(.info, "listening", [("listener", .text("admin")), ("address", .text(adminListener.address))])
         return AssayServer(
-            providers: providers, loops: loops, serviceListener: serviceListener, adminListener: adminListener,
+            served: served, group: group, loops: loops, serviceListener: serviceListener, adminListener: adminListener,
             certificates: certificates, log: log, sink: sink)
     }
 
-    /// Begins to fetch every provider's keys, and has every loop told of them; what was kept of them is there at the end.
-    static func startKeys(
-        of providers: [Provider], for loops: PerLoop<ServiceLoop>, on loop: any EventLoop
-    ) async throws {
-        for (index, provider) in providers.enumerated() {
-            try await provider.keys.subscribe { snapshot in
-                .andAllComplete(
-                    loops.onEach { $0.verifications.install(snapshot, provider: index) }, on: provider.keys.loop)
-            }.get()
-        }
-        try await EventLoopFuture.andAllSucceed(providers.map { $0.keys.start() }, on: loop).get()
+    /// Begins to fetch keys; what was kept of them is delivered at the end.
+    static func startKeys(_ stores: [KeyStore], on loop: any EventLoop) async throws {
+        try await EventLoopFuture.andAllSucceed(stores.map { $0.start() }, on: loop).get()
     }
 
     private init(
-        providers: [Provider], loops: PerLoop<ServiceLoop>, serviceListener: HTTPListener, adminListener: HTTPListener,
-        certificates: [CertificateWatch], log: Log, sink: LogSink
+        served: ServedProviders, group: MultiThreadedEventLoopGroup, loops: PerLoop<ServiceLoop>,
+        serviceListener: HTTPListener, adminListener: HTTPListener, certificates: [CertificateWatch], log: Log,
+        sink: LogSink
     ) {
-        self.providers = providers
+        self.served = served
+        self.group = group
         self.loops = loops
         self.serviceListener = serviceListener
         self.adminListener = adminListener
@@ -105,6 +104,32 @@ package final class AssayServer: Sendable {
         for watch in certificates { await watch.look() }
     }
 
+    /// For how long other settings are put off for the keys of the providers that they bring: so that no more requests than
+    /// need be find themselves without.
+    private static let firstKeysTimeout = Interval.seconds(5)
+
+    /// Serves with other settings and providers from now on, every event loop between two of its requests. Not to be called
+    /// again before it has returned.
+    ///
+    /// - Parameter providers: those whose keys come from where they came from have the key store that they had.
+    /// - Throws: an error of the event loops'.
+    package func change(to settings: ServiceSettings, providers: [Provider]) async throws {
+        let before = served.roster
+        let after = try await before.changed(to: providers, on: group)
+        let added = after.keyStores(notIn: before)
+        let loop = group.next()
+        try await Self.startKeys(added, on: loop)
+        let deadline = SystemClocks.monotonic() + Self.firstKeysTimeout
+        let firstKeys = added.map { $0.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: deadline) }
+        // Whatever became of them: a provider that can't be reached is no reason to go on without the others.
+        try await EventLoopFuture.andAllComplete(firstKeys, on: loop).get()
+        // Before any loop counts for its new providers.
+        served.roster = after
+        try await EventLoopFuture.andAllSucceed(loops.onEach { $0.change(to: settings, after) }, on: loop).get()
+        // Every loop has changed over: who still waits for these has begun to before.
+        for store in before.keyStores(notIn: after) { store.retire() }
+    }
+
     /// Stops: unready at once, requests under way finished within the grace, then everything closed.
     package func stop(grace: Interval) async {
         log.write(.info, "stopping")
@@ -112,18 +137,31 @@ package final class AssayServer: Sendable {
         await serviceListener.drain(atMost: grace)
         await serviceListener.close()
         await adminListener.close()
-        for provider in providers { provider.keys.stop() }
+        for provider in served.roster.providers { provider.keys.stop() }
         for flushed in loops.onEach({ $0.flushLog() }) { try? await flushed.get() }
         log.write(.info, "stopped")
         await sink.close()
     }
 }
 
+/// The providers that are served now, for whoever is on no event loop of theirs.
+private final class ServedProviders: Sendable {
+    private let current: Mutex<Roster>
+
+    init(_ roster: Roster) { current = Mutex(roster) }
+
+    var roster: Roster {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+    }
+}
+
 /// Gathers what all loops have counted.
 private struct Scrape: Sendable {
-    let providers: [Provider]
+    let served: ServedProviders
     let loops: PerLoop<ServiceLoop>
     let telemetry: KeyTelemetry
+    let configurations: ConfigurationTelemetry
     let listener: HTTPListener
     let certificates: [CertificateWatch]
     let sink: LogSink
@@ -131,18 +169,24 @@ private struct Scrape: Sendable {
 
     /// The metrics page, made on one of the loops.
     func page(on loop: any EventLoop) -> EventLoopFuture<[UInt8]> {
-        let metrics = EventLoopFuture.whenAllSucceed(loops.onEach { $0.metrics }, on: loop)
-        let statuses = EventLoopFuture.whenAllSucceed(providers.map { $0.keys.status() }, on: loop)
-        return metrics.and(statuses).map { metrics, statuses in
-            var sum = LoopMetrics()
-            for part in metrics { sum.add(part) }
-            return MetricsPage(
-                providers: providers, loops: sum, statuses: statuses, keyCounts: telemetry.current,
-                openConnections: listener.openConnections, requestsInFlight: listener.requestsInFlight,
-                bufferedBytes: listener.bufferedBytes, certificates: certificates,
-                droppedLogBytes: sink.droppedBytes, version: version, now: SystemClocks.monotonic(),
-                unixMilliseconds: SystemClocks.unixMilliseconds()
-            ).text()
+        let counted = EventLoopFuture.whenAllSucceed(loops.onEach { $0.metrics }, on: loop)
+        return counted.flatMap { parts in
+            // Only now: a provider is on the roster before any loop counts for it.
+            let roster = served.roster
+            let statuses = EventLoopFuture.whenAllSucceed(roster.providers.map { $0.keys.status() }, on: loop)
+            return statuses.map { page(parts, roster, $0) }
         }
+    }
+
+    private func page(_ parts: [LoopMetrics], _ roster: Roster, _ statuses: [KeyStatus]) -> [UInt8] {
+        var sum = LoopMetrics()
+        for part in parts { sum.add(part) }
+        return MetricsPage(
+            providers: roster.providers, providerIDs: roster.ids, loops: sum, statuses: statuses,
+            keyCounts: telemetry.current, configurations: configurations.current,
+            openConnections: listener.openConnections, requestsInFlight: listener.requestsInFlight,
+            bufferedBytes: listener.bufferedBytes, certificates: certificates, droppedLogBytes: sink.droppedBytes,
+            version: version, now: SystemClocks.monotonic(), unixMilliseconds: SystemClocks.unixMilliseconds()
+        ).text()
     }
 }

@@ -9,24 +9,51 @@ internal import NIOHTTP1
 /// Everything that the requests of one event loop share. Confined to that loop.
 final class ServiceLoop {
     let loop: any EventLoop
-    let settings: ServiceSettings
-    let verifications: Verifications
+    private(set) var settings: ServiceSettings
+    private(set) var verifications: Verifications
+    /// The ids of providers, by number.
+    private var providerIDs: [String]
+    private var excused: [Int: Int] = [:]
     var requestIDs = RequestIDs()
     var metrics = LoopMetrics()
     /// Whether a stop was asked for.
     var isStopping = false
-    private let requestLog: RequestLog?
+    private let sink: LogSink
+    private var requestLog: RequestLog?
     private var writer = JSONWriter()
     /// A batch's answer should not hold memory for good.
     private static let keptCapacity = 64 * 1024
 
-    init(on loop: any EventLoop, _ settings: ServiceSettings, _ providers: [Provider], _ sink: LogSink)
-        throws(Rejection)
-    {
+    /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
+    init(on loop: any EventLoop, _ settings: ServiceSettings, _ roster: Roster, _ sink: LogSink) throws(Rejection) {
         self.loop = loop
         self.settings = settings
-        verifications = try Verifications(providers, rememberedSignatures: settings.rememberedSignatures)
+        self.sink = sink
+        providerIDs = roster.ids
+        verifications = Verifications(
+            roster, on: loop, by: try IDTokenVerifier(rememberedSignatures: settings.rememberedSignatures))
         requestLog = settings.logsRequests ? RequestLog(to: sink, on: loop) : nil
+    }
+
+    /// Serves with other settings from the next request on. Requests that wait for keys go on with the verifications that
+    /// they began with.
+    func change(to settings: ServiceSettings, _ roster: Roster) {
+        let wasReady = isReady
+        if settings.logsRequests != self.settings.logsRequests {
+            requestLog?.end()
+            requestLog = settings.logsRequests ? RequestLog(to: sink, on: loop) : nil
+        }
+        var verifier = verifications.verifier
+        if settings.rememberedSignatures != self.settings.rememberedSignatures,
+            // Out of memory, it goes on with the one it has, which remembers as many as before.
+            let other = try? IDTokenVerifier(rememberedSignatures: settings.rememberedSignatures)
+        {
+            verifier = other
+        }
+        self.settings = settings
+        providerIDs = roster.ids
+        verifications = Verifications(roster, on: loop, by: verifier)
+        excuseNewcomers(wasReady: wasReady)
     }
 
     func flushLog() { requestLog?.flush() }
@@ -52,7 +79,7 @@ final class ServiceLoop {
         metrics.countRequest(record.route, status: status.code, microseconds: duration)
         requestLog?.write(
             requestID: record.id, route: record.route.pattern, status: status.code, code: code,
-            provider: provider.map { verifications.provider($0).policy.id }, microseconds: duration)
+            provider: provider.map { providerIDs[$0] }, microseconds: duration)
         return HTTPResponse(
             status: status, contentType: contentType, body: body, requestID: record.id, headers: headers,
             closesConnection: isStopping)
@@ -93,9 +120,30 @@ final class ServiceLoop {
 
     // MARK: Health
 
-    /// Whether a provider's keys can verify now: `ready`, `stale` or `unavailable`.
-    func state(ofProvider index: Int) -> KeyState {
-        KeyState(verifications.snapshot(ofProvider: index), at: SystemClocks.monotonic())
+    /// Whether every provider that readiness waits for has keys that can verify now.
+    private var isReady: Bool {
+        let now = SystemClocks.monotonic()
+        return verifications.providers.allSatisfy { number, provider, snapshot in
+            provider.isOptional || isExcused(number, snapshot) || KeyState(snapshot, at: now) != .unavailable
+        }
+    }
+
+    /// Whether readiness does without a provider's keys because it came while the service was ready, and has had none since.
+    ///
+    /// A provider that can't be reached is no reason to take all instances from those who need the others, as would happen
+    /// where all are given the same settings at once.
+    private func isExcused(_ number: Int, _ snapshot: KeySnapshot?) -> Bool {
+        excused[number].map { (snapshot?.version ?? 0) <= $0 } ?? false
+    }
+
+    /// Notes the version of the keys beyond which readiness waits for a provider as for any other.
+    private func excuseNewcomers(wasReady: Bool) {
+        let now = SystemClocks.monotonic()
+        let before = excused
+        excused = [:]
+        for (number, _, snapshot) in verifications.providers where KeyState(snapshot, at: now) == .unavailable {
+            excused[number] = wasReady ? snapshot?.version ?? 0 : before[number]
+        }
     }
 
     func live(_ record: RequestRecord) -> HTTPResponse {
@@ -103,22 +151,29 @@ final class ServiceLoop {
     }
 
     func ready(_ record: RequestRecord) -> HTTPResponse {
-        let states = verifications.providers.indices.map(state)
-        let isReady = zip(verifications.providers, states).allSatisfy { $0.isOptional || $1 != .unavailable }
+        let isReady = self.isReady
+        let now = SystemClocks.monotonic()
         let text = json { json in
             json.beginObject()
             json.member("status", isStopping ? "shutting_down" : isReady ? "ready" : "unready")
             json.name("providers")
             json.beginArray()
-            for (provider, state) in zip(verifications.providers, states) {
+            for (_, provider, snapshot) in verifications.providers {
                 json.beginObject()
                 json.member("id", provider.policy.id)
-                json.member("state", state.rawValue)
+                json.member("state", KeyState(snapshot, at: now).rawValue)
                 json.endObject()
             }
             json.endArray()
             json.endObject()
         }
         return end(record, json: text, status: isReady && !isStopping ? .ok : .serviceUnavailable)
+    }
+}
+
+extension Verifications {
+    /// Those of an event loop that serves the providers of a roster.
+    fileprivate convenience init(_ roster: Roster, on loop: any EventLoop, by verifier: IDTokenVerifier) {
+        self.init(roster.entries.map { $0.member.map { ($0.provider, $0.delivered[loop]) } }, by: verifier)
     }
 }

@@ -75,11 +75,12 @@ final class ServiceResponder: HTTPResponder {
 
     private func verify(_ body: JSONObject, _ record: ServiceLoop.RequestRecord) throws(Problem) -> HTTPReply {
         let request = try VerifyRequest(body)
-        switch service.verifications.verify(request) {
+        let verifications = service.verifications
+        switch verifications.verify(request) {
         case .decided(let verdict): return .now(answer(verdict, record))
         case .needsKeys(let need, let provider, let otherwise):
             return .later {
-                self.wait(for: need, provider, request, otherwise, until: self.keysDeadline())
+                self.wait(for: need, provider, request, verifications, otherwise, until: self.keysDeadline())
                     .assumeIsolated().map { self.answer($0, record) }.nonisolated()
             }
         }
@@ -107,18 +108,20 @@ final class ServiceResponder: HTTPResponder {
             throw .requestInvalid("A batch is {\"items\": [...]} with 1 to \(Self.maximumItems) verify requests.")
         }
         let deadline = keysDeadline()
+        let verifications = service.verifications
         var verdicts: [Verdict] = []
         var waiting: [() -> EventLoopFuture<(index: Int, verdict: Verdict)>] = []
         for (index, item) in items.enumerated() {
             do throws(Problem) {
                 guard let object = item.object else { throw .requestInvalid("Each item of a batch is an object.") }
                 let request = try VerifyRequest(object)
-                switch service.verifications.verify(request) {
+                switch verifications.verify(request) {
                 case .decided(let verdict): verdicts.append(verdict)
                 case .needsKeys(let need, let provider, let otherwise):
                     verdicts.append(.refused(otherwise, provider: provider))
                     waiting.append {
-                        self.wait(for: need, provider, request, otherwise, until: deadline).map { (index, $0) }
+                        self.wait(for: need, provider, request, verifications, otherwise, until: deadline)
+                            .map { (index, $0) }
                     }
                 }
             } catch {
@@ -170,22 +173,23 @@ final class ServiceResponder: HTTPResponder {
     private func keysDeadline() -> MonotonicTime { SystemClocks.monotonic() + service.settings.keysTimeout }
 
     /// Waits for the provider's one shared fetch, off this loop, and verifies once more when it is back.
+    ///
+    /// - Parameter verifications: those that the request began with; there may be others by now.
     private func wait(
-        for need: Verifications.KeyNeed, _ provider: Int, _ request: VerifyRequest, _ otherwise: Problem,
-        until deadline: MonotonicTime
+        for need: Verifications.KeyNeed, _ provider: Int, _ request: VerifyRequest, _ verifications: Verifications,
+        _ otherwise: Problem, until deadline: MonotonicTime
     ) -> EventLoopFuture<Verdict> {
-        let keys = service.verifications.provider(provider).keys
-        let outcome = keys.wait(for: need.need, judgedBy: need.version, until: deadline).hop(to: service.loop)
+        let outcome = need.keys.wait(for: need.need, judgedBy: need.version, until: deadline).hop(to: service.loop)
         return outcome.assumeIsolated().flatMap { outcome in
             if case .unavailable(let retryAfter) = outcome {
                 return self.settled(.refused(otherwise.retriable(after: retryAfter), provider: provider))
             }
-            switch self.service.verifications.verify(request) {
+            switch verifications.verify(request) {
             case .decided(let verdict): return self.settled(verdict)
             case .needsKeys(let need, let provider, let otherwise):
                 guard outcome == .lookAgain else { return self.settled(.refused(otherwise, provider: provider)) }
                 // Each round is judged by newer keys, and the deadline ends them all.
-                return self.wait(for: need, provider, request, otherwise, until: deadline)
+                return self.wait(for: need, provider, request, verifications, otherwise, until: deadline)
             }
         }.nonisolated()
     }

@@ -18,10 +18,11 @@ extension AssayServer {
         settings.logsRequests = false
         settings.callerKeys = CallerKeys(digests: [])
         let sink = LogSink()
+        let roster = try await Roster().changed(to: providers, on: group)
+        try await startKeys(providers.map(\.keys), on: loop)
         let services = try await PerLoop(on: group) { [settings] loop in
-            try ServiceLoop(on: loop, settings, providers, sink)
+            try ServiceLoop(on: loop, settings, roster, sink)
         }
-        try await startKeys(of: providers, for: services, on: loop)
         let response = try await loop.flatSubmit { () -> EventLoopFuture<HTTPResponse> in
             let head = RequestHead(.post, "/v1/verify", ["Content-Type": "application/json"])
             let request = HTTPRequest(head: head, body: body)

@@ -10,12 +10,29 @@ package enum Verdict {
     case refused(Problem, provider: Int?)
 }
 
-/// The verifications of one event loop: the verifier, the providers, and their keys as this loop last heard of them.
+/// A provider's keys as one event loop last heard of them. Confined to that loop.
 ///
-/// Confined to its loop: a new snapshot is delivered to it, so that verifying reads plain variables and takes no lock.
+/// An object of its own, since it outlasts the settings: whatever they make of the provider, its keys stay what they are.
+package final class DeliveredKeys {
+    fileprivate var latest: Verifications.Keys?
+
+    package init() {}
+
+    /// Takes over the provider's new keys.
+    package func install(_ snapshot: KeySnapshot) { latest = Verifications.Keys(snapshot) }
+
+    var snapshot: KeySnapshot? { latest?.snapshot }
+}
+
+/// The verifications of one event loop under one configuration: the verifier, the providers, and their keys as this loop
+/// last heard of them.
+///
+/// Confined to its loop: a new snapshot is delivered to it, so that verifying reads plain variables and takes no lock. Other
+/// settings make other verifications, and a request that waits goes on with those it began with.
 package final class Verifications {
-    private let places: [Place]
-    private let verifier: IDTokenVerifier
+    /// By number; `nil` where the provider is not configured any more.
+    private let places: [Place?]
+    let verifier: IDTokenVerifier
     private let indicesByID: [ExactString: Int]
     private let indicesByIssuer: [ExactString: Int]
     /// The providers whose issuers can't be listed, since they take tokens of any tenant.
@@ -28,15 +45,17 @@ package final class Verifications {
     private final class Place {
         let provider: Provider
         let policy: ProviderPolicy
-        var keys: Keys?
+        let delivered: DeliveredKeys
+        var keys: Keys? { delivered.latest }
 
-        init(_ provider: Provider) {
+        init(_ provider: Provider, _ delivered: DeliveredKeys) {
             self.provider = provider
+            self.delivered = delivered
             policy = provider.policy
         }
     }
 
-    private final class Keys {
+    fileprivate final class Keys {
         let snapshot: KeySnapshot
         /// Those of the snapshot.
         let keys: JWKSet
@@ -57,6 +76,7 @@ package final class Verifications {
 
     /// What a request lacks, and the version of the keys that it was judged by.
     package struct KeyNeed {
+        let keys: KeyStore
         let need: KeyStore.StateMachine.Need
         let version: Int
     }
@@ -68,35 +88,37 @@ package final class Verifications {
         case needsKeys(KeyNeed, provider: Int, otherwise: Problem)
     }
 
-    /// - Parameter rememberedSignatures: how many valid signatures this loop remembers.
-    /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
-    package init(_ providers: [Provider], rememberedSignatures: Int = 0) throws(Rejection) {
-        places = providers.map(Place.init)
-        verifier = try IDTokenVerifier(rememberedSignatures: rememberedSignatures)
+    /// - Parameter providers: by the number under which a verdict names them; `nil` where there is none.
+    package init(_ providers: [(provider: Provider, keys: DeliveredKeys)?], by verifier: IDTokenVerifier) {
+        places = providers.map { $0.map { Place($0.provider, $0.keys) } }
+        self.verifier = verifier
         var byID: [ExactString: Int] = [:]
         var byIssuer: [ExactString: Int] = [:]
-        for (index, provider) in providers.enumerated() {
+        for case (let index, let provider?) in providers.lazy.map({ $0?.provider }).enumerated() {
             byID[ExactString(provider.policy.id)] = index
             for issuer in provider.policy.allIssuers ?? [] { byIssuer[ExactString(issuer)] = index }
         }
-        indicesOfAnyTenant = providers.indices.filter { providers[$0].policy.allIssuers == nil }
+        indicesOfAnyTenant = providers.indices.filter { providers[$0].map { $0.provider.policy.allIssuers == nil } == true }
         indicesByID = byID
         indicesByIssuer = byIssuer
     }
 
-    /// Takes over a provider's new keys.
-    package func install(_ snapshot: KeySnapshot, provider: Int) { places[provider].keys = Keys(snapshot) }
+    /// The providers by their numbers, with their keys.
+    var providers: [(number: Int, provider: Provider, snapshot: KeySnapshot?)] {
+        places.enumerated().compactMap { number, place in
+            place.map { (number, $0.provider, $0.delivered.snapshot) }
+        }
+    }
 
-    var providers: [Provider] { places.map(\.provider) }
-    func provider(_ index: Int) -> Provider { places[index].provider }
-    func snapshot(ofProvider index: Int) -> KeySnapshot? { places[index].keys?.snapshot }
-
-    func index(ofProvider id: String) -> Int? { indicesByID[ExactString(id)] }
+    func provider(_ id: String) -> (number: Int, provider: Provider)? {
+        guard let number = indicesByID[ExactString(id)], let place = places[number] else { return nil }
+        return (number, place.provider)
+    }
 
     /// The provider that tokens with this issuer are from.
     private func index(ofIssuer issuer: String) -> Int? {
         indicesByIssuer[ExactString(issuer)]
-            ?? indicesOfAnyTenant.first { places[$0].provider.policy.isIssuer(issuer) }
+            ?? indicesOfAnyTenant.first { places[$0]?.policy.isIssuer(issuer) == true }
     }
 
     /// Verifies one token, in the order of the contract: request, form, then everything that the verifier checks.
@@ -110,8 +132,10 @@ package final class Verifications {
             return .decided(.refused(.rejected(error), provider: index))
         }
         if index == nil { index = token.unverifiedIssuer.flatMap(self.index(ofIssuer:)) }
-        guard let index else { return .decided(.refused(.providerUnknown, provider: nil)) }
-        return verify(token, request, index, places[index])
+        guard let index, let place = places[index] else {
+            return .decided(.refused(.providerUnknown, provider: nil))
+        }
+        return verify(token, request, index, place)
     }
 
     private func verify(
@@ -125,7 +149,7 @@ package final class Verifications {
         let now = SystemClocks.monotonic()
         let wallClock = UnixTime(seconds: SystemClocks.unixSeconds())
         guard let keys = place.keys, now <= keys.usableUntil else {
-            return verdictWithoutKeys(token, index, wallClock)
+            return verdictWithoutKeys(token, index, place, wallClock)
         }
         do throws(Rejection) {
             let verified = try verifier.verify(
@@ -139,16 +163,18 @@ package final class Verifications {
             if let need = need(after: error, token, keys.snapshot, policy),
                 token.wouldPassClaims(of: policy, now: wallClock)
             {
-                return .needsKeys(
-                    KeyNeed(need: need, version: keys.snapshot.version), provider: index, otherwise: .rejected(error))
+                let need = KeyNeed(keys: place.provider.keys, need: need, version: keys.snapshot.version)
+                return .needsKeys(need, provider: index, otherwise: .rejected(error))
             }
             return .decided(.refused(.rejected(error), provider: index))
         }
     }
 
     /// There are no keys: what can be refused without them is, and nothing has them fetched that could not pass with them.
-    private func verdictWithoutKeys(_ token: UnverifiedToken, _ index: Int, _ now: UnixTime) -> Attempt {
-        let policy = places[index].policy
+    private func verdictWithoutKeys(
+        _ token: UnverifiedToken, _ index: Int, _ place: Place, _ now: UnixTime
+    ) -> Attempt {
+        let policy = place.policy
         do throws(Rejection) {
             try verifier.checkHeader(token, under: policy)
         } catch {
@@ -156,7 +182,8 @@ package final class Verifications {
         }
         let unavailable = Problem.keysUnavailable(retryAfterSeconds: 1)
         let mayFetch = token.wouldPassClaims(of: policy, now: now)
-        let need = KeyNeed(need: .anyKeys(mayFetch: mayFetch), version: places[index].keys?.snapshot.version ?? 0)
+        let need = KeyNeed(
+            keys: place.provider.keys, need: .anyKeys(mayFetch: mayFetch), version: place.keys?.snapshot.version ?? 0)
         return .needsKeys(need, provider: index, otherwise: unavailable)
     }
 

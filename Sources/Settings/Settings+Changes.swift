@@ -8,8 +8,10 @@ extension Settings {
         func compare<Value: Equatable>(_ name: String, _ value: (Settings) -> Value) {
             if value(self) != value(running) { names.append(name) }
         }
-        compare("service.listen", \.service)
-        compare("admin.listen", \.admin)
+        compare("service.listen", \.service.listen)
+        compare("service.tls", \.service.tls)
+        compare("admin.listen", \.admin.listen)
+        compare("admin.tls", \.admin.tls)
         compare("cache_directory", \.cacheDirectory)
         compare("limits.max_header", \.limits.maximumHeader)
         compare("limits.max_buffered", \.limits.maximumBuffered)

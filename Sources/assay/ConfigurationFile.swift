@@ -15,28 +15,18 @@ struct ConfigurationFile: ParsableArguments {
 
     private static let usualPath = "/etc/assay/assay.yaml"
 
+    /// Reads the file, which may not be there.
+    func read() -> SettingsFile {
+        let environment = ProcessInfo.processInfo.environment
+        return SettingsFile(
+            path: path ?? environment["ASSAY_CONFIG"] ?? Self.usualPath, environment: environment)
+    }
+
     /// Reads and checks the settings.
     ///
-    /// - Throws: an error whose text names the file, the line, and what was expected.
-    func settings() throws -> Settings {
-        let environment = ProcessInfo.processInfo.environment
-        let path = self.path ?? environment["ASSAY_CONFIG"] ?? Self.usualPath
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError(text: "\(path): there is no such file, or it can't be read")
-        }
-        guard let text = String(validating: data, as: UTF8.self) else {
-            throw ConfigurationError(text: "\(path): the file is not UTF-8")
-        }
-        do throws(SettingsError) {
-            return try Settings(yaml: text, environment: environment)
-        } catch {
-            throw ConfigurationError(text: "\(path): \(error)")
-        }
+    /// - Throws: ``ConfigurationError`` whose text names the file, the line, and what was expected.
+    func settings() throws(ConfigurationError) -> Settings {
+        let file = read()
+        return try file.settings(file.content)
     }
-}
-
-/// What is wrong with a configuration, for people to read.
-struct ConfigurationError: Error, CustomStringConvertible {
-    let text: String
-    var description: String { text }
 }

@@ -6,11 +6,15 @@ struct Serve: AsyncParsableCommand {
         discussion: """
             Listens on the service and admin addresses of the settings until it gets SIGTERM or SIGINT; then finishes what is \
             under way and exits with 0. Logs to standard error, one JSON object a line.
+
+            When the settings file changes, or at a SIGHUP, it is read again: if it is good, the service changes over to it \
+            without failing a request; if not, all stays as it was, and the log says why.
             """)
 
     @OptionGroup var file: ConfigurationFile
 
     func run() async throws {
-        try await Wiring(file.settings()).run()
+        let file = file.read()
+        try await Wiring(file.settings(file.content)).run(file: file)
     }
 }

@@ -37,7 +37,9 @@ struct Verify: AsyncParsableCommand {
         // A shell's line feed at the end is no part of the token; anything else is.
         if text.hasSuffix("\n") { text.removeLast() }
         let response = try await AssayServer.answer(
-            verifyRequest: request(for: text), wiring.server.settings, providers: wiring.providers, on: wiring.serving)
+            verifyRequest: request(for: text), ServiceSettings(wiring.settings),
+            providers: wiring.providers.map(\.provider),
+            on: wiring.serving)
         print(String(decoding: response.body, as: UTF8.self))
         if response.status != .ok { throw ExitCode(1) }
     }

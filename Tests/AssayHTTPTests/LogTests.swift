@@ -44,6 +44,22 @@ import Glibc
             ])
     }
 
+    @Test func `the level can change`() async throws {
+        let result = try #require(
+            await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+                let sink = LogSink()
+                let log = Log(to: sink, from: .error, unixMilliseconds: { 0 })
+                log.write(.info, "before")
+                log.change(minimumLevel: .info)
+                log.write(.info, "info")
+                log.write(.debug, "debug")
+                log.change(minimumLevel: .error)
+                log.write(.warning, "after")
+                await sink.close()
+            })
+        #expect(try lines(result.standardErrorContent).map { $0["message"] } == [.string("info")])
+    }
+
     @Test func `what is below the level is not written`() async throws {
         let result = try #require(
             await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

@@ -18,7 +18,7 @@ final class ServiceFixture: Sendable {
     let fetcher = TestFetcher()
     private let loop: any EventLoop
     private let service: NIOLoopBound<ServiceLoop>
-    private let providers: [Provider]
+    private let roster: Roster
     private let keys: KeyStore
     private let telemetry: KeyTelemetry
     private let sink: LogSink
@@ -57,13 +57,11 @@ final class ServiceFixture: Sendable {
             rules: KeyRules(), fetcher: fetcher, archive: nil, threads: .singleton,
             on: MultiThreadedEventLoopGroup.singleton.next(), onEvent: { telemetry.record($0, provider: "p") })
         let providers = [Provider(policy: policy, isOptional: false, keys: keys)]
-        self.providers = providers
-        service = try await loop.submit {
-            NIOLoopBound(try ServiceLoop(on: loop, settings, providers, sink), eventLoop: loop)
-        }.get()
         // As the server does it, but that nothing is fetched before it is needed.
-        try await keys.subscribe { [service] snapshot in
-            loop.submit { service.value.verifications.install(snapshot, provider: 0) }
+        let roster = try await Roster().changed(to: providers, on: .singleton)
+        self.roster = roster
+        service = try await loop.submit {
+            NIOLoopBound(try ServiceLoop(on: loop, settings, roster, sink), eventLoop: loop)
         }.get()
     }
 
@@ -87,9 +85,10 @@ final class ServiceFixture: Sendable {
     func metricLines(_ name: String) async throws -> [String] {
         let status = try await keys.status().get()
         let page = MetricsPage(
-            providers: providers, loops: try await metrics(), statuses: [status], keyCounts: telemetry.current,
-            openConnections: 0, requestsInFlight: 0, bufferedBytes: 0, certificates: [], droppedLogBytes: 0,
-            version: "0",
+            providers: roster.providers, providerIDs: roster.ids, loops: try await metrics(), statuses: [status],
+            keyCounts: telemetry.current,
+            configurations: ConfigurationTelemetry(startedAtUnixSeconds: 1_700_000_000).current, openConnections: 0,
+            requestsInFlight: 0, bufferedBytes: 0, certificates: [], droppedLogBytes: 0, version: "0",
             now: status.now, unixMilliseconds: 1000)
         return text(page.text()).split(separator: "\n").map(String.init).filter { $0.hasPrefix(name) }.sorted()
     }

@@ -1,4 +1,5 @@
 import IDToken
+import JSON
 import TestSupport
 import Testing
 

@@ -63,7 +63,7 @@ import Testing
 
     @Test func `every change is named`() throws {
         var changed = try settings(Self.text + provider)
-        changed.service = .network(host: "127.0.0.1", port: 1)
+        changed.service.listen = .network(host: "127.0.0.1", port: 1)
         changed.cacheDirectory = nil
         #expect(
             try changed.changesThatNeedRestart(from: settings(Self.text + provider)) == [

@@ -1,11 +1,12 @@
 private import Clocks
 private import JSON
+private import Synchronization
 
 /// The operator's log: one JSON object a line.
 ///
 /// Messages are constants and values are metadata: ids from the settings, codes, counts and texts written in this code. No
 /// token, nonce, address, subject or key comes near it.
-package struct Log: Sendable {
+package final class Log: Sendable {
     package enum Level: String, Sendable, CaseIterable {
         case debug, info, warning, error
 
@@ -25,19 +26,22 @@ package struct Log: Sendable {
     }
 
     private let sink: LogSink
-    private let minimumLevel: Level
+    private let minimumRank: Atomic<Int>
     private let unixMilliseconds: @Sendable () -> Int64
 
     package init(
         to sink: LogSink, from minimumLevel: Level, unixMilliseconds: @escaping @Sendable () -> Int64
     ) {
         self.sink = sink
-        self.minimumLevel = minimumLevel
+        minimumRank = Atomic(minimumLevel.rank)
         self.unixMilliseconds = unixMilliseconds
     }
 
+    /// Writes from another level on.
+    package func change(minimumLevel: Level) { minimumRank.store(minimumLevel.rank, ordering: .relaxed) }
+
     package func write(_ level: Level, _ message: StaticString, _ values: [(name: StaticString, value: Value)] = []) {
-        guard level.rank >= minimumLevel.rank else { return }
+        guard level.rank >= minimumRank.load(ordering: .relaxed) else { return }
         var json = JSONWriter(reservingCapacity: 256)
         json.beginObject()
         json.member("time", Timestamp.text(unixMilliseconds: unixMilliseconds()))

@@ -1,6 +1,6 @@
 /// What one event loop counts. Plain variables of that loop; they are summed up when somebody asks.
 struct LoopMetrics: Sendable {
-    /// Verdicts by provider, `nil` where none was found, and code; `ok` where the token verified.
+    /// Verdicts by the provider's number, `nil` where none was found, and code; `ok` where the token verified.
     private(set) var verifications = Tally<VerdictLabel>()
     /// Answers by route and status.
     private(set) var requests = Tally<Answer>()

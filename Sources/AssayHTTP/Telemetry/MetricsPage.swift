@@ -8,9 +8,12 @@ internal import KeySource
 /// configured providers, so that nothing a caller sends can add a time series.
 struct MetricsPage {
     let providers: [Provider]
+    /// The ids of these and of those that were configured before, by number.
+    let providerIDs: [String]
     let loops: LoopMetrics
     let statuses: [KeyStatus]
     let keyCounts: KeyTelemetry.Counts
+    let configurations: ConfigurationTelemetry.Counts
     let openConnections: Int
     let requestsInFlight: Int
     let bufferedBytes: Int
@@ -27,6 +30,7 @@ struct MetricsPage {
         writeRequests(to: &page)
         writeVerifications(to: &page)
         writeKeys(to: &page)
+        writeConfigurations(to: &page)
         page.metric("assay_connections", .gauge, "Open connections on the service listener.")
         page.sample("assay_connections", [], openConnections)
         page.metric("assay_requests_in_flight", .gauge, "Requests that are being read or wait for keys.")
@@ -78,9 +82,26 @@ struct MetricsPage {
     private func writeVerifications(to page: inout PrometheusText) {
         page.metric("assay_verifications_total", .counter, "Tokens by provider and verdict; ok, or the problem's code.")
         for (verdict, count) in loops.verifications {
-            let provider = verdict.provider.map { providers[$0].policy.id } ?? ""
+            let provider = verdict.provider.map { providerIDs[$0] } ?? ""
             page.sample("assay_verifications_total", [("provider", provider), ("code", verdict.code)], count)
         }
+    }
+
+    private func writeConfigurations(to page: inout PrometheusText) {
+        page.metric(
+            "assay_configuration_reloads_total", .counter, "How often the settings file was read again, by outcome.")
+        page.sample("assay_configuration_reloads_total", [("result", "success")], configurations.successes)
+        page.sample("assay_configuration_reloads_total", [("result", "failure")], configurations.failures)
+        page.metric(
+            "assay_configuration_last_reload_successful", .gauge,
+            "1 if the settings are those of the file as it was last read, 0 if the file was refused.")
+        page.sample("assay_configuration_last_reload_successful", [], configurations.isLastSuccessful ? 1 : 0)
+        page.metric(
+            "assay_configuration_last_reload_success_timestamp_seconds", .gauge,
+            "When the settings in force were taken from the file.")
+        page.sample(
+            "assay_configuration_last_reload_success_timestamp_seconds", [],
+            Int(configurations.lastSuccessUnixSeconds))
     }
 
     private func writeKeys(to page: inout PrometheusText) {

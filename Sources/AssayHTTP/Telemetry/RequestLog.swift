@@ -10,12 +10,13 @@ final class RequestLog {
     private var lines = JSONWriter(reservingCapacity: 2 * flushSize)
     /// The time as text, made anew once a millisecond at most.
     private var timestamp = (unixMilliseconds: Int64(0), text: "")
+    private var flushing: RepeatedTask?
     private static let flushSize = 32 * 1024
 
     init(to sink: LogSink, on loop: any EventLoop) {
         self.sink = sink
         let bound = NIOLoopBound(self, eventLoop: loop)
-        loop.scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: .milliseconds(100)) { _ in
+        flushing = loop.scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: .milliseconds(100)) { _ in
             bound.value.flush()
         }
     }
@@ -39,6 +40,13 @@ final class RequestLog {
         lines.endObject()
         lines.endLine()
         if lines.count >= Self.flushSize { flush() }
+    }
+
+    /// Hands on what is left, and nothing after it.
+    func end() {
+        flushing?.cancel()
+        flushing = nil
+        flush()
     }
 
     func flush() {

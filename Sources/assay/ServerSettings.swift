@@ -1,0 +1,42 @@
+import AssayHTTP
+import Clocks
+import HTTPListener
+import NIOCore
+import Settings
+
+extension AssayServer.Configuration {
+    /// What settings say of the two listeners and of all that is answered on them.
+    init(_ settings: Settings) {
+        self.init(
+            service: ListenAddress(settings.service.listen), admin: ListenAddress(settings.admin.listen),
+            settings: ServiceSettings(settings), version: assay.version)
+        serviceTLS = settings.service.tls.map(TLSFiles.init)
+        adminTLS = settings.admin.tls.map(TLSFiles.init)
+        limits.maximumHeader = settings.limits.maximumHeader
+        limits.maximumBuffered = settings.limits.maximumBuffered
+        limits.maximumConnections = settings.limits.maximumConnections
+        limits.maximumInFlight = settings.limits.maximumInFlight
+        limits.requestTimeoutSeconds = settings.limits.requestTimeoutSeconds
+        limits.idleTimeoutSeconds = settings.limits.idleTimeoutSeconds
+    }
+}
+
+extension ServiceSettings {
+    /// What settings say of answers; all of it can change while the service runs.
+    init(_ settings: Settings) {
+        self.init(openAPI: PackageResources.openapi_yaml)
+        maximumBody = settings.limits.maximumBody
+        maximumBatchBody = settings.limits.maximumBatchBody
+        keysTimeout = .seconds(settings.limits.keysTimeoutSeconds)
+        callerKeys = CallerKeys(digests: settings.apiKeyDigests)
+        operatorKeys = CallerKeys(digests: settings.operatorKeyDigests)
+        logsRequests = settings.log.requests
+        // Each event loop has a share of its own, so that remembering takes no lock.
+        rememberedSignatures = (settings.verifiedTokenCacheEntries + System.coreCount - 1) / System.coreCount
+    }
+}
+
+extension Log.Level {
+    /// The level of settings, which name no other.
+    init(_ settings: Settings.Log) { self = Self(rawValue: settings.level) ?? .info }
+}
