@@ -1,0 +1,28 @@
+"""What an app does, against the example backend: begins a sign-in, signs in with the development provider, ends it."""
+
+import json
+import os
+import urllib.request
+
+BACKEND = os.environ.get("BACKEND_URL", "http://127.0.0.1:8000")
+PROVIDER = os.environ.get("PROVIDER_URL", "http://127.0.0.1:9400")
+
+
+def post(url: str, body: dict, headers: dict | None = None):
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers or {})
+    with urllib.request.urlopen(request, timeout=10) as response:
+        return response.headers, json.load(response)
+
+
+def main():
+    headers, begun = post(f"{BACKEND}/sign-in", {})
+    cookie = headers["Set-Cookie"].split(";")[0]
+    # Where a person would see the provider's page, and the app would hand over the nonce.
+    _, token = post(f"{PROVIDER}/apple/token", {"nonce": begun["nonce"]})
+    ended = {"provider": "apple", "id_token": token["id_token"]}
+    _, answer = post(f"{BACKEND}/sign-in/finish", ended, {"Cookie": cookie})
+    print(json.dumps(answer, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""An example backend: signs people in with ID Tokens by asking Assay. Needs Python's standard library alone.
+
+    POST /sign-in                                      a nonce for one sign-in, and a cookie to find it by
+    POST /sign-in/finish {"provider": …, "id_token": …}  who it is, or why not
+
+It keeps everything in memory, which an example may. Three rules are behind it all: a nonce is made here and is good
+once, a user is known by issuer and subject, and a token is never logged.
+"""
+
+import http.cookies
+import http.server
+import json
+import os
+import secrets
+import threading
+import urllib.error
+import urllib.request
+
+ASSAY = os.environ.get("ASSAY_URL", "http://127.0.0.1:8080")
+# A little longer than Assay waits for a provider's keys.
+TIMEOUT_SECONDS = 6
+GREATEST_BODY = 64 * 1024
+GREATEST_NUMBER_OF_SIGN_INS = 10_000
+
+
+class Refused(Exception):
+    """The answer is no; `status` and `code` are for the app."""
+
+    def __init__(self, status: int, code: str):
+        self.status = status
+        self.code = code
+
+
+class SignIns:
+    """Sign-ins that have begun: the nonce of each, by what the cookie holds."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._nonces: dict[str, str] = {}
+
+    def begin(self) -> tuple[str, str]:
+        """What the cookie is to hold, and the nonce."""
+        key, nonce = secrets.token_urlsafe(), secrets.token_urlsafe()
+        with self._lock:
+            # The oldest goes first: whoever begins many and ends none gains nothing.
+            while len(self._nonces) >= GREATEST_NUMBER_OF_SIGN_INS:
+                del self._nonces[next(iter(self._nonces))]
+            self._nonces[key] = nonce
+        return key, nonce
+
+    def take(self, key: str) -> str:
+        """The nonce, which is gone with that: it is good for one attempt."""
+        with self._lock:
+            nonce = self._nonces.pop(key, None)
+        if nonce is None:
+            raise Refused(401, "sign_in_unknown")
+        return nonce
+
+
+class Users:
+    """Users by issuer and subject: an address may change hands, these two never do."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def number(self, identity: dict) -> int:
+        with self._lock:
+            return self._numbers.setdefault((identity["issuer"], identity["subject"]), len(self._numbers) + 1)
+
+
+def verified_identity(provider: str, id_token: str, nonce: str) -> dict:
+    """Asks Assay whose token it is, and whether it was made for this sign-in."""
+    body = json.dumps({"provider": provider, "id_token": id_token, "nonce": nonce}).encode()
+    request = urllib.request.Request(f"{ASSAY}/v1/verify", body, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
+            return json.load(response)["identity"]
+    except urllib.error.HTTPError as error:
+        code = json.load(error)["code"]
+        # 422: the token is no good. 503: nobody can say just now. Everything else is a mistake of ours.
+        raise Refused({422: 401, 503: 503}.get(error.code, 500), code) from None
+    except OSError:
+        raise Refused(503, "assay_unreachable") from None
+
+
+class Backend(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    sign_ins = SignIns()
+    users = Users()
+
+    def do_POST(self):
+        try:
+            body = self.body()
+            if self.path == "/sign-in":
+                key, nonce = self.sign_ins.begin()
+                # `Secure` as well, once the app comes by https.
+                self.answer(200, {"nonce": nonce}, {"Set-Cookie": f"sign_in={key}; HttpOnly; SameSite=Lax"})
+            elif self.path == "/sign-in/finish":
+                self.answer(200, self.finish(body))
+            else:
+                raise Refused(404, "not_found")
+        except Refused as refusal:
+            self.answer(refusal.status, {"code": refusal.code})
+
+    def finish(self, body: bytes) -> dict:
+        cookie = http.cookies.SimpleCookie(self.headers.get("Cookie", "")).get("sign_in")
+        nonce = self.sign_ins.take(cookie.value if cookie else "")
+        try:
+            sent = json.loads(body)
+            provider, id_token = sent["provider"], sent["id_token"]
+        except (ValueError, KeyError, TypeError):
+            raise Refused(400, "request_invalid") from None
+        identity = verified_identity(provider, id_token, nonce)
+        return {"user": self.users.number(identity), "identity": identity}
+
+    def body(self) -> bytes:
+        try:
+            length = int(self.headers.get("Content-Length", "0"))
+        except ValueError:
+            length = -1
+        if not 0 <= length <= GREATEST_BODY:
+            # What follows is not read, so nothing more can be on this connection.
+            self.close_connection = True
+            raise Refused(413, "request_too_large")
+        return self.rfile.read(length)
+
+    def answer(self, status: int, body: dict, headers: dict | None = None) -> None:
+        octets = json.dumps(body).encode()
+        self.send_response(status)
+        fields = {"Content-Type": "application/json", "Content-Length": str(len(octets))} | (headers or {})
+        for name, value in fields.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(octets)
+
+
+def main():
+    host, port = os.environ.get("LISTEN", "0.0.0.0:8000").rsplit(":", 1)
+    with http.server.ThreadingHTTPServer((host, int(port)), Backend) as server:
+        print(f"listening on {host}:{server.server_port}", flush=True)
+        server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
