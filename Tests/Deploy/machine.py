@@ -1,0 +1,110 @@
+"""A Debian machine in a directory: the release this one runs, minimal, with systemd booted in it by systemd-nspawn.
+
+It shares this machine's network, so that it reaches a test's key server and the test reaches what runs in it. Its files
+are in memory, some 400 MB: dpkg waits for the disk at every file.
+"""
+
+import os
+import pathlib
+import platform
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+DEADLINE = 60
+
+
+class Machine:
+    def __init__(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-machine-"))
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1g,mode=755", "tmpfs", self.directory], check=True)
+        self.root = self.directory / "root"
+        self._nspawn: subprocess.Popen | None = None
+        try:
+            self._install()
+            self._boot()
+        except BaseException:
+            self.close()
+            raise
+
+    def _install(self) -> None:
+        release = platform.freedesktop_os_release()["VERSION_CODENAME"]
+        # The package lists stay: packages are installed into it later.
+        command = ["mmdebstrap", "--quiet", "--variant=minbase", "--include=systemd-sysv", "--skip=cleanup/apt"]
+        subprocess.run([*command, release, str(self.root)], check=True)
+
+    def _boot(self) -> None:
+        environment = dict(os.environ)
+        if not os.path.exists("/sys/fs/cgroup/cgroup.controllers"):
+            environment["SYSTEMD_NSPAWN_UNIFIED_HIERARCHY"] = "0"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notifications:
+            environment["NOTIFY_SOCKET"] = str(self.directory / "notify")
+            notifications.bind(environment["NOTIFY_SOCKET"])
+            notifications.settimeout(DEADLINE)
+            with open(self.directory / "console", "wb") as console:
+                self._nspawn = subprocess.Popen(
+                    ["systemd-nspawn", "--quiet", "--boot", "--register=no", "--keep-unit", "--notify-ready=yes"]
+                    + [f"--machine={self.directory.name}", f"--directory={self.root}"],
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=console,
+                    stderr=console,
+                )
+            told: dict[str, str] = {}
+            while told.get("READY") != "1":
+                lines = notifications.recv(4096).decode().splitlines()
+                told |= dict(line.split("=", 1) for line in lines if "=" in line)
+        self._leader = told["X_NSPAWN_LEADER_PID"]
+        self.wait_until(lambda: self.run("systemctl", "is-system-running", check=False) in ("running", "degraded"))
+
+    def run(self, *command: str, check: bool = True, stdin: str = "", **variables: str) -> str:
+        """What a command in the machine, run as root, writes to its standard output."""
+        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
+        done = subprocess.run(
+            ["nsenter", f"--target={self._leader}", "--all", "--wd=/", *command],
+            env=environment | variables,
+            input=stdin,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=5 * DEADLINE,
+            check=False,
+        )
+        assert done.returncode == 0 or not check, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout.strip()
+
+    def path(self, path: str) -> pathlib.Path:
+        """A file of the machine as this one sees it."""
+        return self.root / path.lstrip("/")
+
+    def files(self) -> set[str]:
+        """Everything in it but what lives in memory and what logs, caches and package lists are made of."""
+        left_out = "/proc /sys /dev /run /tmp /var/tmp /var/log /var/cache /var/lib/apt /var/lib/dpkg /var/lib/systemd"
+        pruned = " -o ".join(f"-path {path}" for path in left_out.split())
+        return set(self.run("sh", "-c", rf"find / \( {pruned} \) -prune -o -print").splitlines())
+
+    def wait_until(self, condition, timeout: float = DEADLINE):
+        deadline = time.monotonic() + timeout
+        pause = threading.Event()
+        while not (result := condition()):
+            assert time.monotonic() < deadline, "not seen in time"
+            pause.wait(0.05)
+        return result
+
+    def close(self) -> None:
+        if self._nspawn is not None:
+            # The machine halts in order.
+            self._nspawn.send_signal(signal.SIGTERM)
+            try:
+                self._nspawn.wait(DEADLINE)
+            except subprocess.TimeoutExpired:
+                self._nspawn.kill()
+                self._nspawn.wait()
+        subprocess.run(["umount", self.directory], check=True)
+        self.directory.rmdir()
+        # What systemd-nspawn leaves of it.
+        shutil.rmtree(f"/run/systemd/nspawn/propagate/{self.directory.name}", ignore_errors=True)
