@@ -63,7 +63,8 @@ class Machine:
 
     def run(self, *command: str, check: bool = True, stdin: str = "", **variables: str) -> str:
         """What a command in the machine, run as root, writes to its standard output."""
-        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
+        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
+        environment["DEBIAN_FRONTEND"] = "noninteractive"
         done = subprocess.run(
             ["nsenter", f"--target={self._leader}", "--all", "--wd=/", *command],
             env=environment | variables,

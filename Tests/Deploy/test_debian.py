@@ -1,4 +1,4 @@
-"""The Debian package: made, looked at by lintian, and lived with on a machine of its own, from installation to purge."""
+"""The Debian package: made, looked at by lintian, and lived with on a machine of its own until it is purged."""
 
 import hashlib
 import json
