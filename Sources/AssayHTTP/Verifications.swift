@@ -98,7 +98,9 @@ package final class Verifications {
             byID[ExactString(provider.policy.id)] = index
             for issuer in provider.policy.allIssuers ?? [] { byIssuer[ExactString(issuer)] = index }
         }
-        indicesOfAnyTenant = providers.indices.filter { providers[$0].map { $0.provider.policy.allIssuers == nil } == true }
+        indicesOfAnyTenant = providers.indices.filter {
+            providers[$0].map { $0.provider.policy.allIssuers == nil } == true
+        }
         indicesByID = byID
         indicesByIssuer = byIssuer
     }

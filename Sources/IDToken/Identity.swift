@@ -63,7 +63,8 @@ public struct Identity: Sendable, Equatable {
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email`, `email_verified` or `is_private_email` of another type.
     init(
-        _ claims: borrowing Claims, issuer: String, subject: String, _ policy: borrowing ProviderPolicy, clientName: ClientName?
+        _ claims: borrowing Claims, issuer: String, subject: String, _ policy: borrowing ProviderPolicy,
+        clientName: ClientName?
     ) throws(Rejection) {
         // What may be refused first: what was set before would have to be undone.
         let email = try claims.email(policy)

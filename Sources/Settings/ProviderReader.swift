@@ -21,7 +21,11 @@ enum ProviderReader {
         var policy = facts.policy
         policy.id = id
         try readIssuer(section, &policy)
-        policy.audiences = try section.texts("audiences") ?? policy.audiences
+        if let audiences = try section.texts("audiences") {
+            // Who writes the list and puts nothing in it has forgotten something.
+            guard !audiences.isEmpty else { throw section.error("audiences", "audiences must name at least one") }
+            policy.audiences = audiences
+        }
         policy.trustedAudiences = try section.texts("trusted_audiences") ?? []
         policy.authorizedParties = try section.texts("authorized_parties") ?? []
         // Tokens without an audience are told by the party that they were issued to, or by nothing.

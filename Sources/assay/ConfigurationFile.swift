@@ -22,6 +22,14 @@ struct ConfigurationFile: ParsableArguments {
             path: path ?? environment["ASSAY_CONFIG"] ?? Self.usualPath, environment: environment)
     }
 
+    /// The settings; the defaults where no file was named and there is none in its usual place, as `assay dev` runs.
+    ///
+    /// - Throws: ``ConfigurationError``, as ``settings()``.
+    func settingsOrDefaults() throws(ConfigurationError) -> Settings {
+        let isNamed = path != nil || ProcessInfo.processInfo.environment["ASSAY_CONFIG"] != nil
+        return isNamed || FileManager.default.fileExists(atPath: Self.usualPath) ? try settings() : Settings()
+    }
+
     /// Reads and checks the settings.
     ///
     /// - Throws: ``ConfigurationError`` whose text names the file, the line, and what was expected.

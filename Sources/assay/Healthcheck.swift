@@ -59,7 +59,7 @@ struct Healthcheck: AsyncParsableCommand {
     /// Where to ask, and whether TLS is spoken there.
     private func place() throws -> (Settings.Listen, speaksTLS: Bool) {
         guard let address else {
-            let settings = try file.settings()
+            let settings = try file.settingsOrDefaults()
             let listener = admin ? settings.admin : settings.service
             return (listener.listen, tls || listener.tls != nil)
         }

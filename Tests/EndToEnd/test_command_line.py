@@ -118,6 +118,13 @@ def test_healthcheck_asks_over_a_unix_socket(issuer, tmp_path_factory):
         assert result.returncode == 0, result
 
 
+def test_healthcheck_asks_where_the_service_listens_by_default_if_there_are_no_settings():
+    result = run("healthcheck")
+    # Nothing listens there, or something of the machine's own: but no settings are asked for.
+    assert b"assay.yaml" not in result.stdout + result.stderr
+    assert result.stdout.startswith(b"unhealthy") == (result.returncode == 1)
+
+
 def test_healthcheck_finds_the_address_in_the_settings(issuer, tmp_path):
     with Service(provider(issuer)) as service:
         settings = {"service": {"listen": service.api.address}, "providers": [provider(issuer)]}
