@@ -173,7 +173,8 @@ def test_pipelined_requests_are_answered_in_order(service, issuer):
 
 def test_a_client_that_has_asked_all_it_wants_is_answered(service):
     with service.api.connect() as connection:
-        connection.send(request_bytes("GET", "/livez") + request_bytes("GET", "/readyz", headers={"Connection": "close"}))
+        last = request_bytes("GET", "/readyz", headers={"Connection": "close"})
+        connection.send(request_bytes("GET", "/livez") + last)
         assert connection.response("GET", "/livez").status == 200
         assert connection.response("GET", "/readyz").status == 200
         # A whole TLS connection: nothing was cut off.
@@ -220,7 +221,11 @@ def test_plain_http_gets_no_answer_and_is_counted(service):
     assert service.api.get("/livez").status == 200
 
 
-@pytest.mark.parametrize("said", [b"", b"\x16\x03\x01\x02\x00\x01", b"\x16\x03\x01\x40\x00" + b"\x01\x00\x3f\xfc" + b"x" * 100])
+# The beginning of a client's hello of 16 KiB.
+HELLO = b"\x16\x03\x01\x40\x00\x01\x00\x3f\xfc"
+
+
+@pytest.mark.parametrize("said", [b"", HELLO[:3], HELLO + b"x" * 100])
 def test_a_handshake_that_does_not_get_on_is_given_up(service, said):
     before = metric(service, FAILURES, listener="service")
     with Connection(service.api.address) as connection:
@@ -235,7 +240,7 @@ def test_a_handshake_that_does_not_get_on_is_given_up(service, said):
 def test_a_handshake_in_drips_is_given_up(service):
     before = metric(service, FAILURES, listener="service")
     with Connection(service.api.address) as connection:
-        connection.send(b"\x16\x03\x01\x40\x00\x01\x00\x3f\xfc")
+        connection.send(HELLO)
         tick = threading.Event()
         with contextlib.suppress(ConnectionResetError, BrokenPipeError):
             # An hour of this would not be a whole hello.
@@ -251,7 +256,7 @@ def test_whoever_only_looks_whether_the_port_is_open_has_failed_at_nothing(servi
     for _ in range(20):
         Connection(service.api.address).close()
     with Connection(service.api.address) as connection:
-        connection.send(b"\x16\x03\x01\x02")
+        connection.send(HELLO[:4])
     service.wait_until(lambda: metric(service, "assay_connections") <= 1)
     assert metric(service, FAILURES, listener="service") == before
 
@@ -590,9 +595,8 @@ def test_healthcheck_knows_from_the_settings_that_tls_is_spoken(issuer, authorit
     listener = tls(authority.server_file("assay.example", ends=-HOUR))
     with Service(provider(issuer), service=listener) as service:
         address = service.api.address
-        config = write_config(
-            tmp_path, {"service": listener | {"listen": address}, "providers": [provider(issuer)]}
-        )
+        settings = {"service": listener | {"listen": address}, "providers": [provider(issuer)]}
+        config = write_config(tmp_path, settings)
         service.wait_until(lambda: run("healthcheck", "--config", str(config), "--ready").returncode == 0)
         assert run(*commands.healthcheck(address, "--tls")).returncode == 0
         assert run(*commands.healthcheck(address)).returncode == 1
