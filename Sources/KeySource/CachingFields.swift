@@ -3,10 +3,10 @@ internal import NIOHTTP1
 
 /// What a response's header says of how it may be kept, and how to ask whether it still holds (RFC 9111; RFC 9110, 8.8).
 struct CachingFields: Sendable {
-    private let cacheControl: String?
-    private let age: String?
+    let cacheControl: String?
+    let age: String?
     private let expires: String?
-    private let date: String?
+    let date: String?
     private let entityTag: String?
     private let lastModified: String?
 

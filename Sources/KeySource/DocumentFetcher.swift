@@ -17,6 +17,8 @@ package struct DocumentFetcher: Sendable {
     private let loop: any EventLoop
     private let resolver = NameResolver()
     private let unixSeconds: @Sendable () -> Int64
+    /// `nil` where nobody looks into the fetches.
+    private let trace: FetchTrace?
 
     /// A document and what its headers say of its age.
     package struct Document: Sendable {
@@ -34,10 +36,19 @@ package struct DocumentFetcher: Sendable {
     package init(
         rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop, unixSeconds: @escaping @Sendable () -> Int64
     ) {
+        self.init(rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds, trace: nil)
+    }
+
+    /// - Parameter trace: keeps what is met on the way.
+    init(
+        rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
+        unixSeconds: @escaping @Sendable () -> Int64, trace: FetchTrace?
+    ) {
         self.rules = rules
         self.proxy = proxy
         self.loop = loop
         self.unixSeconds = unixSeconds
+        self.trace = trace
     }
 
     /// Fetches the document at an address, following at most ``NetworkRules/maximumRedirects``.
@@ -76,6 +87,7 @@ package struct DocumentFetcher: Sendable {
     ) async throws(FetchFailure) -> Answer {
         if target.isSecure, let proxy, proxy.applies(to: target.host) {
             // The proxy resolves the name; what it may reach is its operator's to say.
+            trace?.note(.proxied(host: target.host))
             let configuration = configuration { configuration in
                 configuration.proxy = .server(
                     host: proxy.host, port: proxy.port,
@@ -106,6 +118,7 @@ package struct DocumentFetcher: Sendable {
             try await self.resolver.addresses(of: target.host)
         }
         let allowed = all.filter(rules.allows)
+        trace?.note(.resolved(host: target.host, allowed: allowed, refused: all.filter { !rules.allows($0) }))
         guard !allowed.isEmpty else {
             throw FetchFailure(
                 .address,
@@ -152,9 +165,9 @@ package struct DocumentFetcher: Sendable {
         configuration.timeout.read = .milliseconds(rules.idleTimeout.milliseconds)
         let limit = rules.maximumBody + rules.maximumOverhead
         // Nothing else of the library's lets us see the certificate, or the bytes before they are decoded.
-        configuration.http1_1ConnectionDebugInitializer = { channel in
+        configuration.http1_1ConnectionDebugInitializer = { [trace] channel in
             channel.eventLoop.makeCompletedFuture {
-                try Self.checkCertificate(of: channel)
+                try Self.checkCertificate(of: channel, trace)
                 try channel.pipeline.syncOperations.addHandler(ByteLimitHandler(limit), position: .first)
             }
         }
@@ -163,8 +176,9 @@ package struct DocumentFetcher: Sendable {
     }
 
     /// What the TLS library lets pass: a certificate that someone else than its authority could have made.
-    private static func checkCertificate(of channel: any Channel) throws {
+    private static func checkCertificate(of channel: any Channel, _ trace: FetchTrace?) throws {
         guard let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLHandler.self) else { return }
+        if let end = tls.peerCertificate?.notValidAfter { trace?.note(.secured(expiresAtUnixSeconds: Int64(end))) }
         guard let octets = try tls.peerCertificate?.toDERBytes(), let certificate = Certificate(octets) else { return }
         if certificate.hasWeakSignature {
             throw FetchFailure(.tls, "the server's certificate is signed with SHA-1 or weaker, which can be forged")
@@ -195,9 +209,11 @@ package struct DocumentFetcher: Sendable {
         let conditions = known?.address == target.text ? known?.caching.conditions : nil
         if let conditions { request.headers.add(contentsOf: conditions) }
         do {
+            let askedAt = unixSeconds()
             let response = try await client.execute(
                 request, deadline: .now() + .milliseconds(rules.totalTimeout.milliseconds))
             let caching = CachingFields(response.headers)
+            trace?.note(.answered(FetchedHeader(caching, askedFor: askedAt...max(askedAt, unixSeconds()))))
             if response.status == .notModified, let known, conditions != nil {
                 return .document(
                     Document(

@@ -29,6 +29,11 @@ package struct KeyRules: Sendable {
 
     package init() {}
 
+    /// How long keys are kept without looking for newer ones, where the provider says `stated`, or nothing.
+    func lifetime(_ stated: Interval?) -> Interval {
+        min(max(stated ?? minimumLifetime, minimumLifetime), maximumLifetime)
+    }
+
     /// For keys in a file of the operator's.
     package static var file: KeyRules {
         var rules = KeyRules()

@@ -95,7 +95,7 @@ extension KeyStore {
             // it had dropped, and a confirmation of it would not be of them. Only the fallback's keys are less than these.
             guard lastWholeAnswer == nil, snapshot == nil || snapshot?.source == .file else { return [] }
             let fetchedAt = now - age
-            let lifetime = lifetime(of: fetched)
+            let lifetime = rules.lifetime(fetched.lifetime)
             let usableUntil = fetchedAt + lifetime + rules.staleFor
             guard now <= usableUntil else { return [] }
             omitted = OmittedKeys(omittedKeys, until: fetchedAt + rules.graceForOmittedKeys, now: now)
@@ -161,7 +161,7 @@ extension KeyStore {
             noteOmissions(by: fetched, isStrict: isStrict)
             answer = fetched
             if !fetched.isConfirmation { lastWholeAnswer = now }
-            let lifetime = lifetime(of: fetched)
+            let lifetime = rules.lifetime(fetched.lifetime)
             let current = makeSnapshot(
                 fetched, fetchedAt: now, freshUntil: now + lifetime, usableUntil: now + lifetime + rules.staleFor)
             // What has been left out is settled soon.
@@ -255,10 +255,6 @@ extension KeyStore {
         /// Whether the fallback's keys are better than none.
         private var needsFallback: Bool {
             rules.hasFallback && (snapshot.map { $0.source == .file || !$0.isUsable(at: now) } ?? true)
-        }
-
-        private func lifetime(of fetched: FetchedKeys) -> Interval {
-            min(max(fetched.lifetime ?? rules.minimumLifetime, rules.minimumLifetime), rules.maximumLifetime)
         }
 
         private func makeSnapshot(

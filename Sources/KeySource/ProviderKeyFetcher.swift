@@ -20,6 +20,13 @@ package final class ProviderKeyFetcher: KeyFetching {
         case jwks(address: String)
         /// At this address, as certificates by `kid`.
         case certificates(address: String)
+
+        /// Where the first document is.
+        package var address: String {
+            switch self {
+            case .discovery(let address, _, _), .jwks(let address), .certificates(let address): address
+            }
+        }
     }
 
     private struct Memory {

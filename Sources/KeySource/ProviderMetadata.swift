@@ -36,6 +36,11 @@ package struct ProviderMetadata: Sendable, Equatable {
         }
     }
 
+    /// The issuer that a discovery document names, whoever's it is.
+    static func issuer(in json: [UInt8]) -> String? {
+        (try? JSONTree(readingObject: json))?.object?["issuer"]?.string
+    }
+
     /// Where an issuer's discovery document is: a trailing slash goes, then the well-known path follows.
     ///
     /// - Source: OpenID Connect Discovery 1.0, section 4.1.

@@ -6,21 +6,46 @@ struct Config: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look at the configuration.", subcommands: [Check.self])
 
-    struct Check: ParsableCommand {
+    struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check the settings file without starting.",
-            discussion:
-                "Exits with 0 if the service would start with it; else names the line that is wrong and exits with 1.")
+            discussion: """
+                Exits with 0 if the service would start with it; else names the line that is wrong and exits with 1.
+
+                With --live it dials each provider as well, by the rules of the service, and prints a line for each finding: \
+                what its names resolve to, its certificate, its discovery document, its keys, how long they may be kept, and \
+                how its clock differs from this machine's. Exits with 1 if one of them could not serve, optional or not.
+                """)
 
         @OptionGroup var file: ConfigurationFile
 
-        func run() throws {
+        @Flag(help: "Dial each provider, too.")
+        var live = false
+
+        @Flag(help: "Print what --live finds as one JSON object.")
+        var json = false
+
+        func validate() throws {
+            if json, !live { throw ValidationError("--json goes with --live") }
+        }
+
+        func run() async throws {
             let settings = try file.settings()
             try settings.service.checkOnThisMachine("service")
             try settings.admin.checkOnThisMachine("admin")
-            for warning in settings.warnings { print("warning: \(warning)") }
-            let ids = settings.providers.map(\.policy.id).joined(separator: ", ")
-            print("the configuration is good; providers: \(ids)")
+            if !json {
+                for warning in settings.warnings { print("warning: \(warning)") }
+                let ids = settings.providers.map(\.policy.id).joined(separator: ", ")
+                print("the configuration is good; providers: \(ids)")
+            }
+            guard live else { return }
+            let check = try await LiveCheck(settings)
+            if json {
+                print(String(decoding: check.json(warnings: settings.warnings), as: UTF8.self))
+            } else {
+                for line in check.lines { print(line) }
+            }
+            if !check.couldAllServe { throw ExitCode(1) }
         }
     }
 }

@@ -47,39 +47,27 @@ struct ProviderFactory: Sendable {
     private func keyStore(
         _ provider: ProviderSettings, _ staleFor: Interval, _ cacheDirectory: String?
     ) -> KeyStore {
-        let (id, issuer) = (provider.policy.id, provider.policy.issuer)
+        let id = provider.policy.id
         var rules = KeyRules()
         let fetcher: any KeyFetching
         var fallback: FileKeyFetcher?
-        var location: String?
-        switch provider.keys {
+        var archive: KeyArchive?
+        switch KeySupply(provider) {
         case .file(let path):
             fetcher = file(path)
             rules = .file
-        case .jwksURI(let address, let fallbackFile):
-            fetcher = httpFetcher(.jwks(address: address), provider)
+        case .location(let location, let fallbackFile):
+            let documents = DocumentFetcher(
+                rules: provider.network, proxy: proxy, loop: keysLoop, unixSeconds: SystemClocks.unixSeconds)
+            fetcher = ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
             fallback = fallbackFile.map(file)
-            location = address
-        case .certificates(let address, let fallbackFile):
-            fetcher = httpFetcher(.certificates(address: address), provider)
-            fallback = fallbackFile.map(file)
-            location = address
-        case .discovery(let url, let documentIssuer, let fallbackFile):
-            let address = url ?? ProviderMetadata.address(forIssuer: issuer)
-            let readsAlgorithms = provider.policy.algorithms == nil
-            fetcher = httpFetcher(
-                .discovery(address: address, issuer: documentIssuer ?? issuer, readsAlgorithms: readsAlgorithms),
-                provider)
-            fallback = fallbackFile.map(file)
-            location = address
-        }
-        rules.staleFor = staleFor
-        // What is in a file needs no second one.
-        let archive = location.flatMap { location in
-            cacheDirectory.map {
-                KeyArchive(directory: $0, provider: id, issuer: issuer, location: location, staleFor: staleFor)
+            archive = cacheDirectory.map {
+                KeyArchive(
+                    directory: $0, provider: id, issuer: provider.policy.issuer, location: location.address,
+                    staleFor: staleFor)
             }
         }
+        rules.staleFor = staleFor
         return KeyStore(
             rules: rules, fetcher: fetcher, fallback: fallback, archive: archive, threads: disk, on: keysLoop
         ) { [telemetry] in telemetry.record($0, provider: id) }
@@ -87,14 +75,6 @@ struct ProviderFactory: Sendable {
 
     private func file(_ path: String) -> FileKeyFetcher {
         FileKeyFetcher(path: path, loop: keysLoop, unixSeconds: SystemClocks.unixSeconds)
-    }
-
-    private func httpFetcher(
-        _ location: ProviderKeyFetcher.Location, _ provider: ProviderSettings
-    ) -> ProviderKeyFetcher {
-        let documents = DocumentFetcher(
-            rules: provider.network, proxy: proxy, loop: keysLoop, unixSeconds: SystemClocks.unixSeconds)
-        return ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
     }
 }
 

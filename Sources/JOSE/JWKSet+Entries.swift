@@ -1,0 +1,67 @@
+internal import JSON
+
+extension JWKSet {
+    /// One of a JWK Set's keys as it was published, for operators: what it is good for, or why it is good for nothing.
+    package struct Entry: Sendable {
+        package let keyID: String?
+        /// The algorithms of tokens that it can verify.
+        package let algorithms: Set<SignatureAlgorithm>
+        /// What keeps it from verifying anything; `nil` where nothing does.
+        package let flaw: String?
+
+        fileprivate init(_ value: JSONTree) {
+            guard let members = value.object else {
+                self.init(keyID: nil, flaw: "it is no JSON object")
+                return
+            }
+            let keyID = members["kid"]?.string
+            guard let key = JWK(members) else {
+                self.init(keyID: keyID, flaw: Self.reasonToPassOver(members))
+                return
+            }
+            guard case .usable = key.material else {
+                self.init(keyID: keyID, flaw: "it is too small (RSA under 2048 bits) or malformed")
+                return
+            }
+            self.init(
+                keyID: keyID, algorithms: key.algorithms,
+                flaw: key.algorithms.isEmpty ? Self.reasonToFitNothing(members) : nil)
+        }
+
+        private init(keyID: String?, algorithms: Set<SignatureAlgorithm> = [], flaw: String?) {
+            self.keyID = keyID
+            self.algorithms = algorithms
+            self.flaw = flaw
+        }
+
+        private static func reasonToPassOver(_ members: [String: JSONTree]) -> String {
+            guard members["d"] == nil else { return "it is a private key, which is nobody's secret any more" }
+            guard members["k"] == nil else { return "it is a symmetric key, which everybody knows now" }
+            switch members["kty"]?.string {
+            case "RSA": return lacks(["n", "e"], members) ?? "it is too large"
+            case "EC": return lacks(["crv", "x", "y"], members) ?? "its curve (crv) is not supported"
+            case "OKP": return lacks(["crv", "x"], members) ?? "its curve (crv) is not supported"
+            default: return "its type (kty) is none of RSA, EC and OKP"
+            }
+        }
+
+        private static func lacks(_ names: [String], _ members: [String: JSONTree]) -> String? {
+            let missing = names.filter { members[$0] == nil }
+            return missing.isEmpty ? nil : "it has no \(missing.joined(separator: ", "))"
+        }
+
+        private static func reasonToFitNothing(_ members: [String: JSONTree]) -> String {
+            if let use = members["use"], use.string != "sig" { return "its use is not sig" }
+            if let operations = members["key_ops"], operations.array?.contains(.string("verify")) != true {
+                return "its key_ops have no verify"
+            }
+            return "its alg is not supported, or contradicts its type"
+        }
+    }
+
+    /// What a JWK Set's JSON text holds, those keys among it that ``init(_:)`` passes over; nothing where it is no JWK Set.
+    package static func entries(of json: [UInt8]) -> [Entry] {
+        guard let keys = (try? JSONTree(readingObject: json))?.object?["keys"]?.array else { return [] }
+        return keys.map(Entry.init)
+    }
+}

@@ -1,0 +1,109 @@
+package import JOSE
+package import NIOCore
+
+/// Dials one provider as the service would, by the same rules, and tells what it finds on the way to its keys.
+package struct ProviderInspection: Sendable {
+    private let location: ProviderKeyFetcher.Location?
+    private let file: String?
+    private let algorithms: Set<SignatureAlgorithm>?
+    private let clockSkewSeconds: Int64
+    private let rules: NetworkRules
+    private let proxy: ProxyEnvironment?
+    private let loop: any EventLoop
+    private let unixSeconds: @Sendable () -> Int64
+
+    /// - Parameters:
+    ///   - location: where the keys are; `nil`: in the file alone.
+    ///   - file: a JWK Set to fall back on, or the only one.
+    ///   - algorithms: those that the operator allows; `nil`: those of the discovery document.
+    ///   - clockSkewSeconds: by how much the provider's clock may differ from ours.
+    package init(
+        location: ProviderKeyFetcher.Location?, file: String?, algorithms: Set<SignatureAlgorithm>?,
+        clockSkewSeconds: Int64, rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
+        unixSeconds: @escaping @Sendable () -> Int64
+    ) {
+        self.location = location
+        self.file = file
+        self.algorithms = algorithms
+        self.clockSkewSeconds = clockSkewSeconds
+        self.rules = rules
+        self.proxy = proxy
+        self.loop = loop
+        self.unixSeconds = unixSeconds
+    }
+
+    /// Fetches what the service would fetch at its start, once.
+    ///
+    /// - Returns: what was found, in the order in which it was; at least one finding of the level `failure` where the service
+    ///   would have no keys from there.
+    package func findings() async -> [Finding] {
+        var report = InspectionReport(unixSeconds: unixSeconds())
+        if let location {
+            // What failed has been told.
+            try? await inspect(location, &report)
+            report.addClock(clockSkewSeconds: clockSkewSeconds)
+        }
+        if let file { await inspect(file: file, &report) }
+        return report.findings
+    }
+
+    private func inspect(
+        _ location: ProviderKeyFetcher.Location, _ report: inout InspectionReport
+    ) async throws(FetchFailure) {
+        let keysAddress: String
+        var allowed = algorithms ?? SignatureAlgorithm.all
+        switch location {
+        case .jwks(let address), .certificates(let address): keysAddress = address
+        case .discovery(let address, let issuer, _):
+            let document = try await fetch(address, .discovery, &report)
+            let metadata: ProviderMetadata
+            do throws(FetchFailure) {
+                metadata = try ProviderMetadata(document.body, issuer: issuer)
+            } catch {
+                report.addRefusal(error, ofDiscovery: document.body, configuredIssuer: issuer)
+                throw error
+            }
+            allowed = algorithms ?? metadata.algorithms
+            keysAddress = metadata.jwksURI
+            report.add(metadata, allowed)
+        }
+        let document = try await fetch(keysAddress, .keys, &report)
+        report.addKeys(keySet(in: document.body, at: location), allowed)
+        report.addFreshness(document.lifetime)
+    }
+
+    /// The JWK Set that a document is, or stands for.
+    private func keySet(in document: [UInt8], at location: ProviderKeyFetcher.Location) -> [UInt8] {
+        guard case .certificates = location else { return document }
+        // What holds no certificate is no JWK Set either, and is told to be none.
+        return (try? JWKSet(certificates: document))?.json ?? document
+    }
+
+    private func fetch(
+        _ address: String, _ subject: Finding.Subject, _ report: inout InspectionReport
+    ) async throws(FetchFailure) -> DocumentFetcher.Document {
+        let trace = FetchTrace()
+        let documents = DocumentFetcher(
+            rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds, trace: trace)
+        do throws(FetchFailure) {
+            let document = try await documents.fetch(address)
+            report.add(trace.events, fetchedFrom: address)
+            return document
+        } catch {
+            report.add(trace.events, fetchedFrom: address)
+            report.add(error, on: subject, from: address)
+            throw error
+        }
+    }
+
+    private func inspect(file: String, _ report: inout InspectionReport) async {
+        let fetcher = FileKeyFetcher(path: file, loop: loop, unixSeconds: unixSeconds)
+        do throws(FetchFailure) {
+            let fetched = try await fetcher.fetch(.reload)
+            report.add(Finding(.file, .ok, "the key file is there"))
+            report.addKeys(fetched.text, algorithms ?? SignatureAlgorithm.all)
+        } catch {
+            report.add(Finding(.file, .failure, "the key file: \(error.message)"))
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Clocks
+import FoundationEssentials
+import IDToken
+import JSON
+import KeySource
+import NIOCore
+import NIOPosix
+import Settings
+
+/// Dials every provider of some settings, and tells what it finds.
+struct LiveCheck {
+    private var results: [Result] = []
+
+    private struct Result: Sendable {
+        let provider: String
+        let findings: [Finding]
+
+        var couldServe: Bool { !findings.contains { $0.level == .failure } }
+    }
+
+    /// All providers are dialled at once.
+    ///
+    /// - Throws: ``ConfigurationError`` where the environment's proxy settings can't be understood.
+    init(_ settings: Settings) async throws(ConfigurationError) {
+        let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        results = await withTaskGroup(of: (Int, Result).self) { group in
+            for (index, provider) in settings.providers.enumerated() {
+                let inspection = ProviderInspection(provider, proxy, loop)
+                group.addTask {
+                    (index, Result(provider: provider.policy.id, findings: await inspection.findings()))
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
+    var couldAllServe: Bool { results.allSatisfy(\.couldServe) }
+
+    /// A line a finding: provider, level, subject, what was found.
+    var lines: [String] {
+        let width = results.map(\.provider.count).max() ?? 0
+        let findings = results.flatMap { result in
+            result.findings.map { finding in
+                [
+                    padded(result.provider, width), padded(finding.level.rawValue, 7),
+                    padded(finding.subject.rawValue, 10), finding.message,
+                ].joined(separator: "  ")
+            }
+        }
+        return findings + ["\(results.count(where: \.couldServe)) of \(results.count) providers could serve"]
+    }
+
+    /// The same as one JSON object, with what the settings themselves are warned of.
+    func json(warnings: [String]) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("could_serve", couldAllServe)
+        json.name("warnings")
+        json.beginArray()
+        for warning in warnings { json.value(warning) }
+        json.endArray()
+        json.name("providers")
+        json.beginArray()
+        for result in results {
+            json.beginObject()
+            json.member("id", result.provider)
+            json.member("could_serve", result.couldServe)
+            json.name("findings")
+            json.beginArray()
+            for finding in result.findings {
+                json.beginObject()
+                json.member("subject", finding.subject.rawValue)
+                json.member("level", finding.level.rawValue)
+                json.member("message", finding.message)
+                json.endObject()
+            }
+            json.endArray()
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        return json.bytes
+    }
+
+    private func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(width - text.count, 0))
+    }
+}
+
+extension ProviderInspection {
+    fileprivate init(
+        _ provider: ProviderSettings, _ proxy: ProxyEnvironment?, _ loop: any EventLoop
+    ) {
+        let location: ProviderKeyFetcher.Location?
+        let file: String?
+        switch KeySupply(provider) {
+        case .file(let path): (location, file) = (nil, path)
+        case .location(let place, let fallbackFile): (location, file) = (place, fallbackFile)
+        }
+        self.init(
+            location: location, file: file, algorithms: provider.policy.algorithms,
+            clockSkewSeconds: provider.policy.clockSkewSeconds, rules: provider.network, proxy: proxy, loop: loop,
+            unixSeconds: SystemClocks.unixSeconds)
+    }
+}
