@@ -23,6 +23,9 @@ public struct IssuerTemplate: Sendable, Equatable {
         suffix = String(rest[1])
     }
 
+    /// As it was written.
+    public var text: String { prefix + "{" + claim.string + "}" + suffix }
+
     /// The issuer of one tenant.
     public func issuer(ofTenant tenant: String) -> String { prefix + tenant + suffix }
 

@@ -21,7 +21,12 @@ public struct ProviderPreset: Sendable {
     }
 
     /// Every preset, in alphabetical order.
-    public static let all: [ProviderPreset] = [.apple, .google, .oidc]
+    public static let all: [ProviderPreset] = [
+        .apple, .auth0, .azureB2C, .clerk, .cognito, .dex, .entraExternal, .facebookLimitedLogin, .firebase,
+        .firebaseSessionCookie, .gitHubActions, .gitLab, .google, .kakao, .keycloak, .kubernetes, .line, .linkedIn,
+        .loginGov, .microsoft, .microsoftVersion1, .oidc, .okta, .ory, .salesforce, .slack, .supabase, .twitch,
+        .yahooJapan, .zitadel,
+    ]
 
     public static func named(_ name: String) -> ProviderPreset? { all.first { $0.name == name } }
 

@@ -21,7 +21,12 @@ extension ProviderReader {
         case (let tenants?, nil):
             guard !tenants.isEmpty else { throw section.error("tenants", "tenants must name at least one") }
             policy.tenants = .only(tenants)
-        case (nil, let tenants?): policy.tenants = .any(except: tenants)
+        case (nil, let tenants?):
+            // What is excluded is excluded beside the preset's own, and opens no door that the preset keeps shut.
+            guard case .any(let usual) = policy.tenants else {
+                throw section.error("excluded_tenants", "the preset names the only tenants that may sign in")
+            }
+            policy.tenants = .any(except: usual + tenants)
         case (_?, _?):
             throw section.error("tenants", "only one of tenants and excluded_tenants can say who may sign in")
         }

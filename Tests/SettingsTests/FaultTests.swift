@@ -38,7 +38,7 @@ import Testing
             ("issuer: https://a.example\naudiences: []", 4, "provider p needs audiences"),
             ("issuer: https://a.example", 2, "provider p needs audiences"),
             ("audiences: [a]", 2, "provider p needs an issuer"),
-            ("preset: facebook\naudiences: [a]", 3, "preset must be one of apple, google, oidc"),
+            ("preset: facebook\naudiences: [a]", 3, "preset must be one of apple, auth0, azure-b2c"),
             ("preset: Apple\naudiences: [a]", 3, "preset must be one of"),
             ("preset: apple\naudiences: a", 4, "audiences must be a list"),
             ("preset: apple\naudiences:\n  - a\n  - [b]", 6, "each of audiences must be a text"),

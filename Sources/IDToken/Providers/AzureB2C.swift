@@ -1,0 +1,35 @@
+private import JOSE
+
+extension ProviderPreset {
+    /// Azure AD B2C, one user flow or custom policy.
+    ///
+    /// The issuer names no policy, so all of a tenant's share it, and it is not what the discovery document lies below; `tfp`
+    /// tells the policies apart.
+    /// - Source: learn.microsoft.com/azure/active-directory-b2c/tokens-overview. That `emails` stands in for `email` is
+    ///   unsourced.
+    public static let azureB2C = ProviderPreset(
+        name: "azure-b2c", summary: "Azure AD B2C, one user flow", parameters: [.subdomain, .tenant, .policy]
+    ) { arguments in
+        let host = "https://\(arguments[.subdomain]).b2clogin.com"
+        let issuer = "\(host)/\(arguments[.tenant])/v2.0/"
+        let policy = arguments[.policy]
+        var facts = ProviderFacts(issuer: issuer)
+        facts.keys = .discovery(
+            url: "\(host)/\(arguments[.subdomain]).onmicrosoft.com/\(policy)/v2.0/.well-known/openid-configuration",
+            issuer: issuer)
+        facts.policy.algorithms = [.rs256]
+        facts.policy.claimRules = [ClaimRule(ClaimPath("tfp"), .oneOf, [policy])]
+        facts.policy.identityClaims = [.email: ClaimPath("emails")]
+        return facts
+    }
+}
+
+extension PresetParameter {
+    fileprivate static let policy = word("policy", "the name of the user flow, such as B2C_1_sign_in")
+
+    /// What stands before `.b2clogin.com` or `.ciamlogin.com`.
+    static let subdomain = word("subdomain", "the first part of the tenant's host name")
+
+    static let tenant = PresetParameter(
+        "tenant", "the tenant's UUID in lower case", isWellFormed: isUUID)
+}

@@ -1,0 +1,25 @@
+private import JOSE
+
+extension ProviderPreset {
+    /// Clerk: session tokens, with the origins of the app as `authorized_parties` and no audiences; or ID Tokens of its OAuth
+    /// server, with the client IDs as audiences.
+    ///
+    /// - Source: clerk.com/docs/backend-requests/resources/session-tokens and /manual-jwt.
+    public static let clerk = ProviderPreset(
+        name: "clerk", summary: "Clerk, session tokens by authorized_parties or ID tokens by audiences",
+        parameters: [.frontendAPI]
+    ) { arguments in
+        let issuer = "https://\(arguments[.frontendAPI])"
+        var facts = ProviderFacts(issuer: issuer)
+        facts.keys = .jwkSet(issuer + "/.well-known/jwks.json")
+        facts.policy.algorithms = [.rs256]
+        // The user has something to do yet, such as choosing an organization, before being signed in.
+        facts.policy.claimRules = [ClaimRule(ClaimPath("sts"), .noneOf, ["pending"])]
+        return facts
+    }
+}
+
+extension PresetParameter {
+    fileprivate static let frontendAPI = host(
+        "the host of the Frontend API, such as clerk.example.com or example.clerk.accounts.dev")
+}

@@ -1,0 +1,14 @@
+private import JOSE
+
+extension ProviderPreset {
+    /// GitLab.com; for an instance of one's own, its URL as `issuer`.
+    ///
+    /// - Source: docs.gitlab.com/integration/openid_connect_provider.
+    public static let gitLab = ProviderPreset(
+        name: "gitlab", summary: "GitLab.com, or an instance of your own by its issuer"
+    ) { _ in
+        var facts = ProviderFacts(issuer: "https://gitlab.com")
+        facts.policy.algorithms = [.rs256]
+        return facts
+    }
+}

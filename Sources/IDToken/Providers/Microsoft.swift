@@ -1,0 +1,80 @@
+private import JOSE
+
+extension ProviderPreset {
+    /// Microsoft Entra ID, work and school accounts and personal ones, tokens of version 2.0.
+    ///
+    /// - Source: learn.microsoft.com/entra/identity-platform: "Access tokens" (issuers, `tid`, the keys' `issuer`, `ver`),
+    ///   "ID token claims reference" (no `email_verified`), "Migrate away from using email claims" (`xms_edov`).
+    public static let microsoft = ProviderPreset(
+        name: "microsoft", summary: "Microsoft Entra ID: one tenant, common, organizations or consumers",
+        parameters: [.directory]
+    ) { arguments in
+        let directory = MicrosoftDirectory(name: arguments[.directory])
+        var facts = ProviderFacts(issuer: issuerOfVersion2)
+        facts.keys = .discovery(
+            url: "https://login.microsoftonline.com/\(directory.path)/v2.0/.well-known/openid-configuration",
+            issuer: "https://login.microsoftonline.com/\(directory.issuerPart)/v2.0")
+        facts.policy.adjust(directory, version: "2.0", keysOf: [issuerOfVersion2])
+        return facts
+    }
+
+    /// The same, tokens of version 1.0: of apps that sign in at the older endpoint. They have another issuer and metadata of
+    /// their own; keys may name themselves by the issuer of version 2.0.
+    ///
+    /// - Source: as above; how the metadata of several tenants spells its issuer is unsourced.
+    public static let microsoftVersion1 = ProviderPreset(
+        name: "microsoft-v1", summary: "Microsoft Entra ID, tokens of version 1.0", parameters: [.directory]
+    ) { arguments in
+        let directory = MicrosoftDirectory(name: arguments[.directory])
+        var facts = ProviderFacts(issuer: issuerOfVersion1)
+        facts.keys = .discovery(
+            url: "https://login.microsoftonline.com/\(directory.path)/.well-known/openid-configuration",
+            issuer: "https://sts.windows.net/\(directory.issuerPart)/")
+        facts.policy.adjust(directory, version: "1.0", keysOf: [issuerOfVersion1, issuerOfVersion2])
+        return facts
+    }
+
+    private static let issuerOfVersion1 = "https://sts.windows.net/{tid}/"
+    private static let issuerOfVersion2 = "https://login.microsoftonline.com/{tid}/v2.0"
+}
+
+extension ProviderPolicy {
+    fileprivate mutating func adjust(_ directory: MicrosoftDirectory, version: String, keysOf issuers: [String]) {
+        tenants = directory.tenants
+        keyIssuers = issuers.compactMap(IssuerTemplate.init)
+        algorithms = [.rs256]
+        claimRules = [ClaimRule(ClaimPath("ver"), .oneOf, [version])]
+        email.verification = .entra
+    }
+}
+
+extension EmailRule.Verification {
+    /// Anyone who runs a tenant can write any address into a user's profile; this claim says that the domain's owner did.
+    static let entra = Self.claim(ClaimPath("xms_edov"))
+}
+
+extension PresetParameter {
+    fileprivate static let directory = PresetParameter(
+        "tenant", "the tenant's UUID in lower case, or common, organizations or consumers"
+    ) { MicrosoftDirectory.severalTenants[$0] != nil || isUUID($0) }
+}
+
+/// What Microsoft calls an authority: one tenant, or a word for several.
+private struct MicrosoftDirectory {
+    let name: String
+
+    /// The one tenant of all personal accounts.
+    private static let consumers = "9188040d-6c67-4c5b-b112-36a304b66dad"
+
+    static let severalTenants: [String: TenantRule] = [
+        "common": .any(except: []), "organizations": .any(except: [consumers]), "consumers": .only([consumers]),
+    ]
+
+    var tenants: TenantRule { Self.severalTenants[name] ?? .only([name]) }
+
+    /// How the metadata's address names it.
+    var path: String { tenants == .only([Self.consumers]) ? Self.consumers : name }
+
+    /// How the metadata's issuer names it.
+    var issuerPart: String { if case .only(let tenants) = tenants { tenants[0] } else { "{tenantid}" } }
+}

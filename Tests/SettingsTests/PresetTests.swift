@@ -1,0 +1,211 @@
+import IDToken
+import Settings
+import Testing
+
+@Suite struct PresetTests {
+    private static let uuid: String = "11111111-2222-3333-4444-55555555aaaa"
+
+    /// Values for the parameters of the presets that have some.
+    private static let samples: [String: PresetArguments] = [
+        "auth0": ["domain": "example.eu.auth0.com"],
+        "azure-b2c": ["subdomain": "example", "tenant": uuid, "policy": "B2C_1_sign_in"],
+        "clerk": ["domain": "clerk.example.com"], "cognito": ["pool": "eu-west-1_AbCdEfGhI"],
+        "dex": ["issuer": "https://dex.example.com/dex"], "entra-external": ["subdomain": "example", "tenant": uuid],
+        "firebase": ["project": "example-1234"], "firebase-session-cookie": ["project": "example.com:project"],
+        "keycloak": ["issuer": "https://sso.example.com/realms/example"],
+        "kubernetes": ["issuer": "https://kubernetes.default.svc.cluster.local"],
+        "microsoft": ["tenant": uuid], "microsoft-v1": ["tenant": "organizations"],
+        "oidc": ["issuer": "https://op.example.com"],
+        "okta": ["domain": "example.okta.com", "authorization_server": "default"],
+        "ory": ["issuer": "https://example.projects.oryapis.com"],
+        "salesforce": ["domain": "example.my.salesforce.com"], "supabase": ["project": "abcdefghijklmnopqrst"],
+        "zitadel": ["issuer": "https://example.zitadel.cloud"],
+    ]
+
+    private static let presets: [String] = ProviderPreset.all.map(\.name)
+    private static let withParameters: [String] = samples.keys.sorted()
+
+    private func preset(_ name: String) throws -> ProviderPreset { try #require(ProviderPreset.named(name)) }
+
+    private func arguments(_ name: String) -> PresetArguments { Self.samples[name] ?? [:] }
+
+    private func place(_ keys: PublishedKeys) -> ProviderSettings.KeyPlace {
+        switch keys {
+        case .discovery(let url, let issuer): .discovery(url: url, issuer: issuer)
+        case .jwkSet(let address): .jwksURI(address)
+        case .certificates(let address): .certificates(address)
+        }
+    }
+
+    private func expected(_ facts: ProviderFacts, id: String, audiences: [String]) -> ProviderPolicy {
+        var policy = facts.policy
+        policy.id = id
+        if policy.audiences.isEmpty { policy.audiences = audiences }
+        return policy
+    }
+
+    @Test func `presets have names of their own, in alphabetical order, and say what they are`() {
+        #expect(Self.presets == Set(Self.presets).sorted())
+        #expect(Self.presets.count == 30)
+        for preset in ProviderPreset.all {
+            #expect(!preset.summary.isEmpty && !preset.summary.contains("\n"))
+            let needed = preset.parameters.filter { !$0.isOptional }.map(\.name)
+            #expect(needed.allSatisfy { arguments(preset.name)[$0] != nil }, "\(preset.name)")
+        }
+    }
+
+    @Test(arguments: presets)
+    func `what is shown of a preset is a plain provider with the same policy`(name: String) throws {
+        let preset = try preset(name)
+        for arguments in [PresetArguments(), arguments(name)] {
+            let facts = preset.facts(arguments)
+            let provider = try #require(settings(preset.yaml(arguments)).providers.first)
+            #expect(provider.policy == expected(facts, id: name, audiences: ["<client ID>"]))
+            #expect(provider.keys == place(facts.keys))
+            #expect(!preset.yaml(arguments).contains("preset:"))
+        }
+    }
+
+    @Test(arguments: presets)
+    func `a provider with a preset has the preset's policy`(name: String) throws {
+        let preset = try preset(name)
+        let given = preset.parameters.compactMap { parameter in
+            arguments(name)[parameter.name].map { "\(parameter.name): \"\($0)\"" }
+        }
+        let facts = preset.facts(arguments(name))
+        let audiences = facts.policy.audiences.isEmpty ? ["audiences: [a]"] : []
+        let provider = try read(provider: (["preset: \(name)"] + given + audiences).joined(separator: "\n"))
+        #expect(provider.policy == expected(facts, id: "p", audiences: ["a"]))
+        #expect(provider.keys == place(facts.keys))
+    }
+
+    @Test(arguments: withParameters)
+    func `a parameter that is missing or ill-formed is named`(name: String) throws {
+        let preset = try preset(name)
+        for missing in preset.parameters where !missing.isOptional {
+            let others = preset.parameters.filter { $0.name != missing.name }.compactMap { parameter in
+                arguments(name)[parameter.name].map { "\(parameter.name): \"\($0)\"" }
+            }
+            let lines = ["preset: \(name)", "audiences: [a]"] + others
+            let missed = try fault(lines)
+            #expect(missed.line == 2)
+            #expect(missed.message.hasPrefix("provider p needs a"), "\(missed.message)")
+            #expect(missed.message.contains(" \(missing.name) for preset \(name): \(missing.meaning)"))
+            let malformed = missing.name == "issuer" ? [] : ["a/b", "\"a b\"", "a?b", "a#b", "'{tid}'"]
+            for bad in ["''", "[a]"] + malformed {
+                let fault = try fault(lines + ["\(missing.name): \(bad)"])
+                #expect(fault.line == 2 + lines.count + 1)
+                #expect(fault.message == "\(missing.name) must be \(missing.meaning)")
+            }
+        }
+    }
+
+    /// What is wrong with the settings of a provider.
+    private func fault(_ lines: [String]) throws -> SettingsError {
+        let yaml = "providers:\n  - id: p\n" + indented(lines.joined(separator: "\n"))
+        return try #require(#expect(throws: SettingsError.self) { try settings(yaml) })
+    }
+
+    @Test func `a parameter of another preset is not known`() throws {
+        let fault = try fault(["preset: google", "audiences: [a]", "tenant: common"])
+        #expect(fault.line == 5)
+        #expect(fault.message.hasPrefix("tenant is not known here"))
+    }
+
+    @Test(arguments: [
+        "11111111-2222-3333-4444-55555555AAAA", "11111111222233334444555555555555", "Common", "contoso.com",
+        "11111111-2222-3333-4444-5555555555555", "g1111111-2222-3333-4444-555555555555",
+    ])
+    func `a Microsoft tenant is a UUID in lower case or one of three words`(tenant: String) throws {
+        let fault = try fault(["preset: microsoft", "audiences: [a]", "tenant: \(tenant)"])
+        #expect(fault.message.hasPrefix("tenant must be the tenant's UUID in lower case, or common"))
+    }
+
+    @Test(arguments: ["localhost", "example", "https://example.com", "example.com/", "a..b", ".example.com", "a.b:x"])
+    func `a domain is a host's name`(domain: String) throws {
+        let fault = try fault(["preset: auth0", "audiences: [a]", "domain: '\(domain)'"])
+        #expect(fault.message.hasPrefix("domain must be the tenant's domain"))
+    }
+
+    @Test func `a parameter may come from the environment`() throws {
+        let policy = try read(
+            provider: "preset: firebase", ["ASSAY_PROVIDERS_P_PROJECT": "example-1234"]
+        ).policy
+        #expect(policy.issuer == "https://securetoken.google.com/example-1234")
+        #expect(policy.audiences == ["example-1234"])
+    }
+
+    // MARK: What stands beside a preset
+
+    @Test func `a rule that is added leaves the preset's own, and one that is written takes its place`() throws {
+        func rules(_ lines: String) throws -> [ClaimRule] {
+            try read(provider: "preset: cognito\npool: eu-west-1_A\naudiences: [a]\n" + lines).policy.claimRules
+        }
+        let own = ClaimRule(ClaimPath("token_use"), .oneOf, ["id"])
+        let added = ClaimRule(ClaimPath("custom:org"), .oneOf, ["1"])
+        #expect(try rules("") == [own])
+        #expect(try rules("claim_values: { 'custom:org': 1 }") == [own, added])
+        #expect(
+            try rules("claim_values: { token_use: [access] }") == [
+                ClaimRule(ClaimPath("token_use"), .oneOf, ["access"])
+            ])
+        #expect(try rules("claim_values: { token_use: [] }") == [])
+        #expect(try rules("refused_claim_values: { token_use: [access] }").first == own)
+    }
+
+    @Test func `members of the identity are named one by one`() throws {
+        let lines = "preset: cognito\npool: eu-west-1_A\naudiences: [a]\n"
+        let claims = try read(provider: lines + "identity: { tenant: 'custom:org' }").policy.identityClaims
+        #expect(claims == [.tenant: ClaimPath("custom:org"), .preferredUsername: ClaimPath("cognito:username")])
+        let usual = try read(provider: lines + "identity: { preferred_username: preferred_username }").policy
+        #expect(usual.identityClaims == [:])
+    }
+
+    @Test func `another address of a discovery document still names the issuer that the preset knows`() throws {
+        let url = "https://login.microsoftonline.com/common/v2.0/.well-known/openid-configuration?appid=a"
+        let provider = try read(
+            provider: "preset: microsoft\ntenant: common\naudiences: [a]\ndiscovery_url: \"\(url)\"")
+        let issuer = "https://login.microsoftonline.com/{tenantid}/v2.0"
+        #expect(provider.keys == .discovery(url: url, issuer: issuer))
+    }
+
+    @Test func `tenants may be narrowed beside a preset`() throws {
+        let lines = "preset: microsoft\ntenant: organizations\naudiences: [a]\n"
+        #expect(try read(provider: lines + "tenants: [one]").policy.tenants == .only(["one"]))
+        let consumers = "9188040d-6c67-4c5b-b112-36a304b66dad"
+        let excluded = try read(provider: lines + "excluded_tenants: [one]").policy.tenants
+        #expect(excluded == .any(except: [consumers, "one"]))
+        let fault = try fault(["preset: microsoft", "tenant: consumers", "audiences: [a]", "excluded_tenants: [one]"])
+        #expect(fault.line == 6)
+        #expect(fault.message == "the preset names the only tenants that may sign in")
+    }
+
+    @Test func `two Microsoft tenants stand side by side, a tenant and all of them do not`() throws {
+        func two(_ first: String, _ second: String) -> String {
+            "providers:\n"
+                + [("a", first), ("b", second)].map { id, tenant in
+                    "  - { id: \(id), preset: microsoft, tenant: \(tenant), audiences: [a] }\n"
+                }.joined()
+        }
+        #expect(try settings(two(Self.uuid, "consumers")).providers.count == 2)
+        #expect(try settings(two("organizations", "consumers")).providers.count == 2)
+        #expect(throws: SettingsError.self) { try settings(two(Self.uuid, "common")) }
+        #expect(throws: SettingsError.self) { try settings(two("organizations", Self.uuid)) }
+    }
+
+    @Test func `Clerk's session tokens need parties, its ID tokens audiences`() throws {
+        let clerk = "preset: clerk\ndomain: clerk.example.com\n"
+        let session = try read(provider: clerk + "authorized_parties: [https://example.com]").policy
+        #expect((session.audiences, session.authorizedParties) == ([], ["https://example.com"]))
+        #expect(try read(provider: clerk + "audiences: [client]").policy.authorizedParties == [])
+        #expect(
+            try fault(["preset: clerk", "domain: clerk.example.com"]).message.hasPrefix("provider p needs audiences"))
+    }
+
+    @Test func `LinkedIn's nonces are not looked at, and a warning says so`() throws {
+        let settings = try settings("providers:\n  - { id: in, preset: linkedin, audiences: [a] }\n")
+        #expect(settings.warnings == ["provider in: nonces are not checked (nonce.check: off)"])
+        let checked = try read(provider: "preset: linkedin\naudiences: [a]\nnonce: { check: on }").policy
+        #expect(checked.nonce.isChecked)
+    }
+}
