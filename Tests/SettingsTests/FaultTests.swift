@@ -35,7 +35,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("issuer: https://a.example\naudiences: []", 4, "provider p needs audiences"),
+            ("issuer: https://a.example\naudiences: []", 4, "audiences must name at least one"),
             ("issuer: https://a.example", 2, "provider p needs audiences"),
             ("audiences: [a]", 2, "provider p needs an issuer"),
             ("preset: facebook\naudiences: [a]", 3, "preset must be one of apple, auth0, azure-b2c"),
