@@ -13,6 +13,7 @@ final class ServiceLoop {
     private(set) var verifications: Verifications
     /// The ids of providers, by number.
     private var providerIDs: [String]
+    /// By number, the version of the keys up to which readiness does without a provider's.
     private var excused: [Int: Int] = [:]
     var requestIDs = RequestIDs()
     var metrics = LoopMetrics()
