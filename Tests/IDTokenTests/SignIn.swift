@@ -17,7 +17,7 @@ struct SignIn: Sendable {
     var header: String?
     /// The provider's keys.
     var keys: [TestKey] = [.p256, .rsa]
-    /// Members that the keys' JWKs have besides.
+    /// Members that the JWKs of keys for the token's algorithm have besides.
     var keyMembers: [String: JSONTree?] = [:]
 
     /// From no provider in particular. Issued at 1 700 000 000, for an hour.
@@ -77,7 +77,7 @@ struct SignIn: Sendable {
         return copy
     }
 
-    /// The same with another member in the keys' JWKs.
+    /// The same with another member in the JWKs of keys for the token's algorithm.
     func keys(with name: String, _ value: JSONTree) -> SignIn {
         var copy = self
         copy.keyMembers[name] = value
@@ -98,7 +98,7 @@ struct SignIn: Sendable {
 
     func verify() throws(Rejection) -> VerifiedIDToken {
         let verifier = try IDTokenVerifier()
-        let set = try! JWKSet(jwkSet(keys.map { $0.jwk(keyMembers) }))
+        let set = try! JWKSet(jwkSet(keys.map { $0.algorithm == key.algorithm ? $0.jwk(keyMembers) : $0.jwk() }))
         return try verifier.verify(
             verifier.read(Array(token.utf8)[...]), with: set, under: policy, expecting: expectations,
             now: UnixTime(seconds: now))
