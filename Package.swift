@@ -77,7 +77,7 @@ let package = Package(
         ),
         .target(
             name: "Settings",
-            dependencies: ["Clocks", "IDToken", "JOSE", "KeySource", .product(name: "Yams", package: "Yams")],
+            dependencies: ["Clocks", "IDToken", "JOSE", "KeySource"],
             swiftSettings: settings
         ),
         .target(
@@ -137,7 +137,11 @@ let package = Package(
             ] + nio,
             swiftSettings: settings),
         .testTarget(
-            name: "SettingsTests", dependencies: ["Clocks", "IDToken", "JOSE", "KeySource", "Settings"],
+            name: "SettingsTests",
+            dependencies: [
+                "Clocks", "IDToken", "JOSE", "KeySource", "Settings", "TestSupport",
+                .product(name: "Yams", package: "Yams"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "HTTPListenerTests",

@@ -1,14 +1,13 @@
 private import IDToken
 private import JOSE
 private import KeySource
-internal import Yams
 
 /// Reads one element of `providers`.
 enum ProviderReader {
     static let clockSkews: ClosedRange<Int64> = 0...300
 
     static func read(
-        _ node: Node, defaultClockSkew: Int64, _ environment: [String: String]
+        _ node: YAMLNode, defaultClockSkew: Int64, _ environment: [String: String]
     ) throws(SettingsError) -> ProviderSettings {
         // The id comes first: it names the environment variables of the rest.
         let id = try id(of: node)
@@ -55,11 +54,11 @@ enum ProviderReader {
         return provider
     }
 
-    private static func id(of node: Node) throws(SettingsError) -> String {
+    private static func id(of node: YAMLNode) throws(SettingsError) -> String {
         let expected = "each provider needs an id of 1 to 64 letters, digits, full stops, hyphens and underscores"
-        guard let id = node.mapping?["id"]?.scalar?.string, (1...64).contains(id.utf8.count),
+        guard let id = node["id"]?.scalar?.string, (1...64).contains(id.utf8.count),
             id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) })
-        else { throw SettingsError(line: node.mark?.line, message: expected) }
+        else { throw SettingsError(line: node.line, message: expected) }
         return id
     }
 

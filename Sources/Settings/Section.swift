@@ -1,11 +1,9 @@
-internal import Yams
-
 /// A mapping of the settings file that is read member by member, each of which the environment may override.
 ///
 /// Whoever reads one calls ``finish()`` at the end, which refuses what nobody asked for: a misspelt key must not pass as an
 /// unset one.
 final class Section {
-    private let members: [(name: String, key: Node, value: Node)]
+    private let members: [YAMLMember]
     private let environment: [String: String]
     /// The names that lead here; they make the names of the environment variables that override this section's scalars.
     private let path: [String]
@@ -14,8 +12,8 @@ final class Section {
     private var known: Set<String> = []
 
     /// - Parameter node: a mapping; `nil` for a section that is not there, whose members may still come from the environment.
-    init(_ node: Node?, path: [String], _ environment: [String: String]) throws(SettingsError) {
-        line = node?.mark?.line
+    init(_ node: YAMLNode?, path: [String], _ environment: [String: String]) throws(SettingsError) {
+        line = node?.line
         self.environment = environment
         self.path = path
         guard let node, !node.isNull else {
@@ -23,19 +21,9 @@ final class Section {
             return
         }
         guard let mapping = node.mapping else {
-            throw SettingsError(line: node.mark?.line, message: "a mapping (key: value) is expected here")
+            throw SettingsError(line: node.line, message: "a mapping (key: value) is expected here")
         }
-        var members: [(name: String, key: Node, value: Node)] = []
-        for (key, value) in mapping {
-            guard let name = key.scalar?.string else {
-                throw SettingsError(line: key.mark?.line, message: "a key must be a plain word")
-            }
-            guard !members.contains(where: { $0.name == name }) else {
-                throw SettingsError(line: key.mark?.line, message: "\(name) is there twice")
-            }
-            members.append((name, key, value))
-        }
-        self.members = members
+        members = mapping
     }
 
     /// `assay.oidc-example` as it appears in the name of an environment variable: `ASSAY_OIDC_EXAMPLE`.
@@ -62,7 +50,7 @@ final class Section {
         }
         guard let node = node(name) else { return nil }
         guard let scalar = node.scalar, let value = read(scalar.string) else {
-            throw SettingsError(line: node.mark?.line, message: "\(name) must be \(expected)")
+            throw SettingsError(line: node.line, message: "\(name) must be \(expected)")
         }
         return value
     }
@@ -101,12 +89,12 @@ final class Section {
         // A list with nothing behind its name is a slip, and what it would leave open is not for us to guess.
         guard let node = members.first(where: { $0.name == name })?.value else { return nil }
         guard let sequence = node.sequence else {
-            throw SettingsError(line: node.mark?.line, message: "\(name) must be a list")
+            throw SettingsError(line: node.line, message: "\(name) must be a list")
         }
         var values: [Value] = []
         for element in sequence {
             guard let scalar = element.scalar, !element.isNull, let value = read(scalar.string) else {
-                throw SettingsError(line: element.mark?.line, message: "each of \(name) must be \(expected)")
+                throw SettingsError(line: element.line, message: "each of \(name) must be \(expected)")
             }
             values.append(value)
         }
@@ -127,12 +115,10 @@ final class Section {
         return members.isEmpty
             ? nil
             : try members.map { member throws(SettingsError) in
-                let elements = member.value.sequence.map { Array($0) } ?? [member.value]
+                let elements = member.value.sequence ?? [member.value]
                 let texts = try elements.map { element throws(SettingsError) in
                     guard let scalar = element.scalar, !element.isNull else {
-                        throw SettingsError(
-                            line: element.mark?.line ?? member.key.mark?.line,
-                            message: "\(member.name) must be \(expected)")
+                        throw SettingsError(line: element.line, message: "\(member.name) must be \(expected)")
                     }
                     return scalar.string
                 }
@@ -147,18 +133,18 @@ final class Section {
     }
 
     /// The mappings of a list.
-    func elements(_ name: String) throws(SettingsError) -> [Node] {
+    func elements(_ name: String) throws(SettingsError) -> [YAMLNode] {
         known.insert(name)
         guard let node = node(name) else { return [] }
         guard let sequence = node.sequence else {
-            throw SettingsError(line: node.mark?.line, message: "\(name) must be a list")
+            throw SettingsError(line: node.line, message: "\(name) must be a list")
         }
-        return Array(sequence)
+        return sequence
     }
 
     /// An error at the place of a member, or of the section.
     func error(_ name: String? = nil, _ message: String) -> SettingsError {
-        SettingsError(line: name.flatMap { node($0)?.mark?.line } ?? line, message: message)
+        SettingsError(line: name.flatMap { node($0)?.line } ?? line, message: message)
     }
 
     /// Refuses members that nobody has asked for.
@@ -166,19 +152,11 @@ final class Section {
         for member in members where !known.contains(member.name) {
             let names = known.sorted().joined(separator: ", ")
             throw SettingsError(
-                line: member.key.mark?.line, message: "\(member.name) is not known here; these are: \(names)")
+                line: member.line, message: "\(member.name) is not known here; these are: \(names)")
         }
     }
 
-    private func node(_ name: String) -> Node? {
+    private func node(_ name: String) -> YAMLNode? {
         members.first { $0.name == name && !$0.value.isNull }?.value
-    }
-}
-
-extension Node {
-    /// A key with nothing behind it, or `null`, counts as not there.
-    fileprivate var isNull: Bool {
-        guard let scalar, scalar.style == .plain else { return false }
-        return ["", "~", "null"].contains(scalar.string)
     }
 }

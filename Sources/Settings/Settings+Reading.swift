@@ -1,19 +1,16 @@
 private import IDToken
 private import JOSE
-private import Yams
 
 extension Settings {
     /// Reads the text of a settings file, with the environment's overrides.
     ///
     /// - Throws: ``SettingsError`` with the line of the first fault.
     package init(yaml: String, environment: [String: String] = [:]) throws(SettingsError) {
-        let root: Node?
-        do {
-            root = try Yams.compose(yaml: yaml)
-        } catch let error as YamlError {
-            throw SettingsError(error)
+        let root: YAMLNode?
+        do throws(YAMLError) {
+            root = try YAMLReader.read(yaml)
         } catch {
-            throw SettingsError(line: nil, message: "the file is not YAML")
+            throw SettingsError(line: error.line, message: error.description)
         }
         let top = try Section(root, path: [], environment)
         self.init()
@@ -32,7 +29,7 @@ extension Settings {
         let clockSkew = try top.seconds("clock_skew", in: ProviderReader.clockSkews) ?? 60
         for node in try top.elements("providers") {
             let provider = try ProviderReader.read(node, defaultClockSkew: clockSkew, environment)
-            try checkDiffers(provider, line: node.mark?.line)
+            try checkDiffers(provider, line: node.line)
             providers.append(provider)
         }
         try top.finish()
@@ -127,18 +124,5 @@ extension Settings {
             octets.append(octet)
         }
         return octets
-    }
-}
-
-extension SettingsError {
-    fileprivate init(_ error: YamlError) {
-        switch error {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            self.init(line: mark.line, message: "the file is not YAML: \(problem)")
-        case .duplicatedKeysInMapping(let duplicates, let context):
-            self.init(line: context.mark.line, message: "\(duplicates.joined(separator: ", ")) is there twice")
-        default: self.init(line: nil, message: "the file is not YAML")
-        }
     }
 }

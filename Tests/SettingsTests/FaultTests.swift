@@ -161,16 +161,23 @@ import Testing
 
     // MARK: YAML
 
-    @Test(
-        arguments: [
-            ("service:\n\tlisten: x\n", 2), ("a: b: c\n", 1), ("providers: [\n", nil), ("a: 'open\n", nil),
-            ("a: *nowhere\n", nil),
-            ("\u{1}", nil), ("%YAML 9.9\n---\na: 1\n", nil), ("- a\nb: c\n", nil),
-        ] as [(String, Int?)])
-    func `what is no YAML is refused`(yaml: String, line: Int?) throws {
+    @Test(arguments: [
+        ("a: b: c\n", 1), ("providers: [\n", 1), ("a: 'open\n", 1), ("\u{1}", 1), ("- a\nb: c\n", 2),
+    ])
+    func `what is no YAML is refused`(yaml: String, line: Int) throws {
         let fault = try fault(yaml)
-        #expect(fault.message.hasPrefix("the file is not YAML"), "\(fault.message)")
-        if let line { #expect(fault.line == line) }
+        #expect(fault.message.hasPrefix("the file is not YAML: "), "\(fault.message)")
+        #expect(fault.line == line)
+    }
+
+    @Test(arguments: [
+        ("service:\n\tlisten: x\n", 2, "a tab"), ("a: *nowhere\n", 1, "an alias"),
+        ("# a\n%YAML 1.2\n---\na: 1\n", 2, "a directive"), ("a:\n  b: |\n    c\n", 2, "a block of text"),
+    ])
+    func `what settings do without of YAML is refused`(yaml: String, line: Int, what: String) throws {
+        let fault = try fault(yaml)
+        #expect(fault.message.hasPrefix("\(what) can't be used"), "\(fault.message)")
+        #expect(fault.line == line)
     }
 
     @Test(arguments: ["[]", "text", "5", "- a\n- b\n"])

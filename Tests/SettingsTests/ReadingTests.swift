@@ -262,18 +262,19 @@ import Testing
         #expect(numbered.providers[0].policy.id == "007")
     }
 
-    @Test func `block and flow style, anchors and comments are all the same to it`() throws {
+    @Test func `block and flow style, quotes and comments are all the same to it`() throws {
         let yaml = """
             # A comment first.
             ---
             "providers":
-              - &first
+              -
                 id: a
                 issuer: https://a.example
-                audiences: &ours
+                audiences:
                   - one   # here too
                   - two
-              - {id: b, issuer: 'https://b.example', audiences: *ours}
+              - {id: b, issuer: 'https://b.example', audiences: [one,
+                  "two"]}
             """
         let settings = try settings(yaml)
         #expect(settings.providers.map(\.policy.id) == ["a", "b"])

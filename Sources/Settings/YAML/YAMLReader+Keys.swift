@@ -1,0 +1,31 @@
+extension YAMLReader {
+    struct Key {
+        let name: String
+        let line: Int
+    }
+
+    /// The key that a node is.
+    ///
+    /// - Parameter start: where the node began; the reader is at the colon.
+    func key(_ node: YAMLNode, from start: Int) throws(YAMLError) -> Key {
+        guard let name = node.scalar?.string else {
+            throw YAMLError(line: node.line, reason: .unsupported(.complexKey))
+        }
+        // YAML 1.2, section 7.4.2; characters there, bytes here.
+        guard position - start <= 1024 else { throw error(.longKey) }
+        return Key(name: name, line: node.line)
+    }
+
+    /// Gathers the members of a mapping.
+    struct MappingBuilder {
+        private(set) var members: [YAMLMember] = []
+        private var names: Set<String> = []
+
+        mutating func add(_ key: Key, _ value: YAMLNode) throws(YAMLError) {
+            guard names.insert(key.name).inserted else {
+                throw YAMLError(line: key.line, reason: .duplicateKey(key.name))
+            }
+            members.append(YAMLMember(name: key.name, line: key.line, value: value))
+        }
+    }
+}

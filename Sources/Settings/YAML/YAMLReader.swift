@@ -1,0 +1,76 @@
+/// Reads the part of YAML that settings need: block and flow mappings and sequences, plain and quoted texts that end on the
+/// line where they begin, comments, and one document.
+///
+/// What it reads is what YAML 1.2 says it is, and 1.1 too; whatever else YAML has is refused by its name
+/// (``YAMLError/Feature``). Nothing is read twice, so that the time is proportional to the text.
+package struct YAMLReader {
+    let bytes: [UInt8]
+    var position = 0
+    /// The line at `position`, counted from 1, and where it begins.
+    var line = 1
+    var lineStart = 0
+    /// How many collections are open.
+    private var depth = 0
+
+    package static let maximumSize = 1024 * 1024
+    package static let maximumDepth = 64
+
+    /// Reads the one document in a text.
+    ///
+    /// - Returns: its value; `nil` where there is nothing but comments.
+    package static func read(_ text: String) throws(YAMLError) -> YAMLNode? {
+        guard text.utf8.count <= maximumSize else { throw YAMLError(line: 1, reason: .unsupported(.size)) }
+        let scalars = text.unicodeScalars
+        // A byte order mark may come first.
+        let content = scalars.first == "\u{feff}" ? scalars.dropFirst() : scalars[...]
+        try checkCharacters(content)
+        var reader = YAMLReader(bytes: Array(Substring(content).utf8))
+        return try reader.document()
+    }
+
+    private init(bytes: [UInt8]) { self.bytes = bytes }
+
+    private mutating func document() throws(YAMLError) -> YAMLNode? {
+        try skipIndentation()
+        try skipToToken()
+        var isBehindMarker = false
+        guard !isAtMarker("...") else { throw malformed("there is no document that could end here") }
+        if isAtMarker("---") {
+            position += 3
+            let line = self.line
+            try skipToToken()
+            isBehindMarker = line == self.line
+        }
+        var root: YAMLNode?
+        if !isAtEnd { root = isBehindMarker ? try inlineNode() : try blockNode() }
+        let isClosed = isAtMarker("...")
+        if isClosed {
+            position += 3
+            try skipToToken()
+        }
+        guard position < bytes.count else { return root }
+        if isClosed || isAtEnd { throw error(.severalDocuments) }
+        // Some readers take it for the element of a hyphen that stands no deeper.
+        if isAt("|") || isAt(">") { throw error(.blockScalar) }
+        throw root?.scalar == nil ? malformed("this does not belong to what is above it") : error(.continuation)
+    }
+
+    /// Reads a collection within those that are open.
+    mutating func nested<Value>(
+        _ read: (inout YAMLReader) throws(YAMLError) -> Value
+    ) throws(YAMLError) -> Value {
+        guard depth < Self.maximumDepth else { throw error(.depth) }
+        depth += 1
+        defer { depth -= 1 }
+        return try read(&self)
+    }
+
+    // MARK: Errors
+
+    func error(_ feature: YAMLError.Feature) -> YAMLError { YAMLError(line: line, reason: .unsupported(feature)) }
+
+    /// - Parameter line: where it is not the line at hand.
+    func malformed(_ what: String, line: Int? = nil) -> YAMLError {
+        YAMLError(line: line ?? self.line, reason: .malformed(what))
+    }
+}
