@@ -1,0 +1,74 @@
+/// What is read of a text is read again where it is written plainly, in flow style and in block style; what is refused is
+/// refused at one of its lines.
+func fuzz(_ input: [UInt8]) {
+    let text = String(decoding: input, as: UTF8.self)
+    do throws(YAMLError) {
+        guard let node = try YAMLReader.read(text) else { return }
+        let written = flow(node)
+        check(written, says: written)
+        check("---" + block(node, indentation: ""), says: written)
+        require(depth(node) <= YAMLReader.maximumDepth, "\(shown(input)) is not too deep")
+    } catch {
+        let lines = input.count { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") } + 1
+        require((1...lines).contains(error.line), "line \(error.line) is one of \(shown(input))")
+    }
+}
+
+private func check(_ text: String, says expected: String) {
+    do throws(YAMLError) {
+        require(try YAMLReader.read(text).map(flow) == expected, "\(text.debugDescription) is \(expected)")
+    } catch {
+        require(false, "\(text.debugDescription) was written, and is read: \(error)")
+    }
+}
+
+/// A value on one line.
+private func flow(_ node: YAMLNode) -> String {
+    switch node.content {
+    case .scalar(let scalar): node.isNull ? "~" : quoted(scalar.string)
+    case .sequence(let elements): "[\(elements.map(flow).joined(separator: ","))]"
+    case .mapping(let members):
+        "{\(members.map { "\(quoted($0.name)):\(flow($0.value))" }.joined(separator: ","))}"
+    }
+}
+
+/// A value behind a colon or a hyphen, down to its last line's end.
+private func block(_ node: YAMLNode, indentation: String) -> String {
+    switch node.content {
+    case .sequence(let elements) where !elements.isEmpty:
+        "\n" + elements.map { "\(indentation)-\(block($0, indentation: indentation + " "))" }.joined()
+    case .mapping(let members) where !members.isEmpty:
+        "\n"
+            + members.map { "\(indentation)\(quoted($0.name)):\(block($0.value, indentation: indentation + " "))" }
+            .joined()
+    default: " \(flow(node))\n"
+    }
+}
+
+/// A text in double quotes, with escapes that are not much longer than what they can have been read from: a key has its
+/// bounds.
+private func quoted(_ text: String) -> String {
+    var output = "\""
+    for scalar in text.unicodeScalars {
+        switch scalar.value {
+        case 0x22: output += "\\\""
+        case 0x5c: output += "\\\\"
+        case 0x85: output += "\\N"
+        case 0x2028: output += "\\L"
+        case 0x2029: output += "\\P"
+        case 0x20...0x7e, 0xa0..<0xfeff, 0xff00...0xfffd, 0x1_0000...: output.unicodeScalars.append(scalar)
+        default:
+            let digits = String(scalar.value, radix: 16)
+            output += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+    }
+    return output + "\""
+}
+
+private func depth(_ node: YAMLNode) -> Int {
+    switch node.content {
+    case .scalar: 0
+    case .sequence(let elements): 1 + (elements.map(depth).max() ?? 0)
+    case .mapping(let members): 1 + (members.map { depth($0.value) }.max() ?? 0)
+    }
+}
