@@ -23,6 +23,8 @@ class Machine:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-machine-"))
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1g,mode=755", "tmpfs", self.directory], check=True)
         self.root = self.directory / "root"
+        # Letters, digits and hyphens only, which a temporary directory's name need not be.
+        self._name = f"assay-{os.getpid()}"
         self._nspawn: subprocess.Popen | None = None
         try:
             self._install()
@@ -48,7 +50,7 @@ class Machine:
             with open(self.directory / "console", "wb") as console:
                 self._nspawn = subprocess.Popen(
                     ["systemd-nspawn", "--quiet", "--boot", "--register=no", "--keep-unit", "--notify-ready=yes"]
-                    + [f"--machine={self.directory.name}", f"--directory={self.root}"],
+                    + [f"--machine={self._name}", f"--directory={self.root}"],
                     env=environment,
                     stdin=subprocess.DEVNULL,
                     stdout=console,
@@ -56,7 +58,10 @@ class Machine:
                 )
             told: dict[str, str] = {}
             while told.get("READY") != "1":
-                lines = notifications.recv(4096).decode().splitlines()
+                try:
+                    lines = notifications.recv(4096).decode().splitlines()
+                except TimeoutError:
+                    raise AssertionError("it does not boot:\n" + (self.directory / "console").read_text()) from None
                 told |= dict(line.split("=", 1) for line in lines if "=" in line)
         self._leader = told["X_NSPAWN_LEADER_PID"]
         self.wait_until(lambda: self.run("systemctl", "is-system-running", check=False) in ("running", "degraded"))
@@ -108,4 +113,4 @@ class Machine:
         subprocess.run(["umount", self.directory], check=True)
         self.directory.rmdir()
         # What systemd-nspawn leaves of it.
-        shutil.rmtree(f"/run/systemd/nspawn/propagate/{self.directory.name}", ignore_errors=True)
+        shutil.rmtree(f"/run/systemd/nspawn/propagate/{self._name}", ignore_errors=True)

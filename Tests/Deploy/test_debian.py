@@ -219,7 +219,7 @@ def test_it_runs_as_nobody_in_particular_who_may_nothing(running, issuer):
     assert {status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")} == {"0" * 16}
     assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
     assert running.machine.run("stat", "--format=%a", "/var/lib/private/assay") == "700"
-    assert running.properties("MemoryMax") == {"MemoryMax": str(256 * 1024 * 1024)}
+    assert running.properties("MemoryMax") == {"MemoryMax": str(384 * 1024 * 1024)}
 
 
 def test_nothing_it_needs_is_forbidden(running, issuer):
@@ -240,6 +240,22 @@ def test_it_listens_on_a_socket_in_its_runtime_directory(host, issuer):
     assert host.machine.run("sh", "-c", "test -e /run/assay || echo gone") == "gone"
 
 
+def test_a_socket_may_be_given_to_a_group_of_the_services(host, issuer):
+    host.configure(provider(issuer), service={"listen": "unix:/run/assay/assay.sock"})
+    # What it runs beside the service has the service's rights and no others.
+    give = "until chgrp www-data /run/assay/assay.sock; do sleep 0.1; done"
+    host.machine.run("mkdir", "-p", "/run/systemd/system/assay.service.d")
+    conf = f"[Service]\nSupplementaryGroups=www-data\nExecStartPost=timeout 10 sh -c '{give}'\n"
+    host.machine.run("tee", "/run/systemd/system/assay.service.d/group.conf", stdin=conf)
+    host.machine.run("systemctl", "daemon-reload")
+    try:
+        host.machine.run("systemctl", "start", "assay")
+        assert host.machine.run("stat", "--format=%G", "/run/assay/assay.sock") == "www-data"
+    finally:
+        host.machine.run("rm", "-r", "/run/systemd/system/assay.service.d")
+        host.machine.run("systemctl", "daemon-reload")
+
+
 def test_the_environments_file_overrides_settings(host, issuer):
     host.configure(provider(issuer))
     host.machine.path("/etc/default/assay").write_text("ASSAY_LOG_LEVEL=nonsense\n")
@@ -257,6 +273,16 @@ def test_it_stops_in_order(running, issuer):
         "ExecMainCode": "1",
         "ExecMainStatus": "0",
     }
+
+
+def test_a_reload_takes_up_changed_settings(running, issuer):
+    running.accept(issuer.token())
+    before = running.properties("MainPID")
+    running.configure(provider(issuer), api_keys=["0" * 64])
+    running.machine.run("systemctl", "reload", "assay")
+    client = running.client()
+    running.machine.wait_until(lambda: client.post("/v1/verify", {"id_token": issuer.token()}).status == 401)
+    assert running.properties("MainPID") == before
 
 
 def test_killed_it_comes_back_with_its_keys(running, issuer):
