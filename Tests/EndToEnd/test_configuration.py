@@ -180,7 +180,7 @@ def test_a_fault_is_refused_by_its_line(check, name):
 @pytest.mark.parametrize(
     ("piece", "fault"),
     [
-        ("    audiences: [my-client-id]\n", ""),
+        ("    audiences: [client.apps.googleusercontent.com]\n", ""),
         ("    issuer: https://auth.example.com\n", ""),
         ("    issuer: https://file.example.com\n", "    issuer: https://auth.example.com\n"),
         ("    issuer: https://file.example.com\n", "    issuer: https://old.example.com\n"),
