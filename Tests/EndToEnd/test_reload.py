@@ -384,14 +384,17 @@ def test_no_request_fails_while_settings_change(service, issuer, other):
     assert issuer.jwks.count == 1
 
 
-def test_no_request_fails_while_its_own_provider_moves(server, service, issuer):
-    """Both places have the same keys; the new one is asked before the old one is left."""
+def test_no_request_fails_or_waits_while_its_own_provider_moves(server, issuer):
+    """All places have the same keys; each is asked before the one before is left. Were they not, more than one would wait."""
     rounds = {"oidc": [(issuer.token(sub=f"user-{n}"), None) for n in range(5)]}
     elsewhere = [server.document(f"/elsewhere-{n}", issuer.jwk_set) for n in range(6)]
-    with Load(service.api.address, rounds, threads=4) as load:
-        for number in range(6):
-            change(service, provider(issuer, jwks_uri=f"{server.url}/elsewhere-{number}"))
-            load.passes("oidc")
+    settings = {"limits": {"max_in_flight": 1}}
+    with Service(provider(issuer), **settings) as service:
+        service.wait_until_ready()
+        with Load(service.api.address, rounds, threads=4) as load:
+            for number in range(6):
+                change(service, provider(issuer, jwks_uri=f"{server.url}/elsewhere-{number}"), **settings)
+                load.passes("oidc")
     assert not load.surprises["oidc"]
     assert [document.count for document in elsewhere] == [1] * 6
 
