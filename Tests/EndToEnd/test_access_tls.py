@@ -424,8 +424,12 @@ def test_a_new_certificate_is_used_and_no_request_fails_meanwhile(issuer, author
                 assert metric(service, expiry, listener="service") == ends(file)
                 assert (reloads(service, "success"), reloads(service, "failure")) == (count, 0)
                 load.passes("op")
-        entries = service.entries(message="certificate changed", listener="service")
-        assert [entry["expires_at"] for entry in entries] == [ends(file) for file in files[1:]]
+
+        def logged():
+            return [entry["expires_at"] for entry in service.entries(message="certificate changed", listener="service")]
+
+        service.wait_until(lambda: len(logged()) == len(files) - 1)
+        assert logged() == [ends(file) for file in files[1:]]
 
 
 def key_of(file: pathlib.Path) -> bytes:
