@@ -113,6 +113,18 @@ let package = Package(
             resources: [.embedInCode("fixtures.json")],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "swift-client",
+            dependencies: [
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+            ],
+            path: "docs/clients/swift",
+            exclude: ["README.md"],
+            // It is to build in packages of others, so it goes by the language's own rules.
+            swiftSettings: [.swiftLanguageMode(.v6)] + (strict ? [.treatAllWarnings(as: .error)] : [])
+        ),
         .target(
             name: "TestSupport", dependencies: ["OpenSSL", "JSON", "JOSE"], path: "Tests/TestSupport",
             swiftSettings: settings),

@@ -1,0 +1,132 @@
+"""The clients in `docs/clients`: how each language's example is built and run."""
+
+import json
+import pathlib
+import subprocess
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from harness.service import REPOSITORY, environment
+
+CLIENTS = REPOSITORY / "docs" / "clients"
+GSON = pathlib.Path("/usr/share/java/gson.jar")
+# Nothing listens there: whoever believes the environment loses the request, and the token with it.
+PROXY = "http://127.0.0.1:9"
+DEADLINE = 120
+
+
+def run(*command, directory: pathlib.Path = CLIENTS) -> None:
+    """A compiler; what it has to say is what the test fails with."""
+    result = subprocess.run(
+        [str(part) for part in command], cwd=directory, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def typescript(output: pathlib.Path) -> list:
+    """The examples' own settings, and types for what they use of Node."""
+    project = {
+        "extends": str(CLIENTS / "typescript/tsconfig.json"),
+        "compilerOptions": {"outDir": str(output), "noEmitOnError": True},
+        "include": [str(CLIENTS / "typescript/*.mts"), str(pathlib.Path(__file__).with_name("node.d.ts"))],
+    }
+    (output / "tsconfig.json").write_text(json.dumps(project))
+    run("tsc", "--project", output)
+    # Debian's is 18, which warns that its `fetch` is new.
+    return ["node", "--no-warnings", output / "example.mjs"]
+
+
+def go(output: pathlib.Path) -> list:
+    run("go", "vet", "./...", directory=CLIENTS / "go")
+    run("go", "build", "-o", output / "example", ".", directory=CLIENTS / "go")
+    return [output / "example"]
+
+
+def kotlin(output: pathlib.Path) -> list:
+    jar = output / "example.jar"
+    sources = (CLIENTS / "kotlin").glob("*.kt")
+    run("kotlinc", *sources, "-Werror", "-jvm-target", "1.8", "-cp", GSON, "-include-runtime", "-d", jar)
+    return ["java", "-cp", f"{jar}:{GSON}", "ExampleKt"]
+
+
+def swift(_: pathlib.Path) -> list:
+    """A target of the package, since its HTTP client is Assay's as well and need not be built twice."""
+    example = REPOSITORY / ".build/debug/swift-client"
+    assert example.exists(), "not built: swift build --product swift-client"
+    return [example]
+
+
+def script(*command: str) -> Callable[[pathlib.Path], list]:
+    """Nothing to build."""
+    return lambda _: list(command)
+
+
+class Program:
+    """A running example: sign-ins in, one a line, and what it says of each."""
+
+    def __init__(self, command: list, variables: dict[str, str]):
+        proxies = {"http_proxy": PROXY, "https_proxy": PROXY, "all_proxy": PROXY}
+        variables = proxies | {"PYTHONDONTWRITEBYTECODE": "1"} | variables
+        self._process = subprocess.Popen(
+            [str(part) for part in command],
+            cwd=CLIENTS,
+            env=environment(**variables),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._watchdog = threading.Timer(DEADLINE, self._process.kill)
+        self._watchdog.start()
+
+    def send(self, **sign_in) -> None:
+        self._process.stdin.write(json.dumps(sign_in) + "\n")
+        self._process.stdin.flush()
+
+    def said(self) -> dict:
+        """The next line, without members that are `null`: some languages leave them out."""
+        line = self._process.stdout.readline()
+        if not line:
+            raise AssertionError(f"it ended: {self._process.stderr.read()}")
+        return without_nulls(json.loads(line))
+
+    def ask(self, **sign_in) -> dict:
+        self.send(**sign_in)
+        return self.said()
+
+    def finish(self) -> None:
+        """It says no more than it was asked, and ends when there is no more to ask."""
+        rest, errors = self._process.communicate()
+        self._watchdog.cancel()
+        assert (self._process.returncode, rest, errors) == (0, "", "")
+
+
+def without_nulls(value):
+    if not isinstance(value, dict):
+        return value
+    return {name: without_nulls(member) for name, member in value.items() if member is not None}
+
+
+@dataclass(frozen=True)
+class Language:
+    """A client and its example; `build` puts what it makes into a directory and returns the command."""
+
+    name: str
+    build: Callable[[pathlib.Path], list]
+    speaks_unix: bool = False
+
+    def start(self, command: list, url: str, api_key: str | None = None) -> Program:
+        key = {"ASSAY_API_KEY": api_key} if api_key is not None else {}
+        return Program(command, key | {"ASSAY_URL": url})
+
+
+LANGUAGES = [
+    Language("python", script("python3", "python/example.py"), speaks_unix=True),
+    Language("typescript", typescript),
+    Language("go", go, speaks_unix=True),
+    Language("ruby", script("ruby", "-w", "ruby/example.rb")),
+    Language("php", script("php", "-d", "error_reporting=-1", "php/example.php"), speaks_unix=True),
+    Language("kotlin", kotlin),
+    Language("swift", swift, speaks_unix=True),
+]

@@ -1,0 +1,107 @@
+"""Servers that are not Assay, or not a well one: what stands in its place when something is wrong."""
+
+import contextlib
+import json
+import socket
+import threading
+
+IDENTITY = {
+    "provider": "oidc",
+    "issuer": "https://op.example",
+    "subject": "user-1",
+    "email": None,
+    "email_verified": None,
+    "email_trust": None,
+    "is_private_email": None,
+    "name": None,
+    "given_name": None,
+    "family_name": None,
+    "name_source": None,
+    "preferred_username": None,
+    "picture": None,
+    "locale": None,
+    "real_user_status": None,
+    "transfer_subject": None,
+    "tenant": None,
+    "hosted_domain": None,
+}
+
+
+def answer(status: int, body, **headers: str) -> bytes:
+    """A whole answer; a body that is no string is sent as JSON."""
+    octets = (body if isinstance(body, str) else json.dumps(body)).encode()
+    fields = {"Content-Type": "application/json", "Content-Length": str(len(octets))}
+    fields |= {name.replace("_", "-"): value for name, value in headers.items()}
+    lines = [f"HTTP/1.1 {status} Stranger", *(f"{name}: {value}" for name, value in fields.items())]
+    return "\r\n".join([*lines, "", ""]).encode() + octets
+
+
+class Stranger:
+    """Answers each request on a connection with the same bytes; `None`: with nothing at all.
+
+    With `closes` it closes after each answer, and says so to nobody; with `drops`, when the next request has come. It
+    counts connections and requests.
+    """
+
+    def __init__(self, octets: bytes | None, *, closes: bool = False, drops: bool = False):
+        self._octets = octets
+        self._closes = closes
+        self._drops = drops
+        self._closed = threading.Semaphore(0)
+        self.connections = self.requests = 0
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._open: list[socket.socket] = []
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                self.connections += 1
+                self._open.append(connection)
+                threading.Thread(target=self._converse, args=(connection,), daemon=True).start()
+
+    def _converse(self, connection: socket.socket) -> None:
+        with contextlib.suppress(OSError), connection, connection.makefile("rb") as stream:
+            while self._read_request(stream):
+                self.requests += 1
+                if self._octets is None:
+                    continue
+                connection.sendall(self._octets)
+                if self._drops:
+                    self._read_request(stream)
+                    connection.shutdown(socket.SHUT_RDWR)
+                    return
+                if self._closes:
+                    connection.shutdown(socket.SHUT_RDWR)
+                    self._closed.release()
+                    return
+
+    def _read_request(self, stream) -> bool:
+        length = 0
+        while (line := stream.readline()) not in (b"\r\n", b""):
+            name, _, value = line.partition(b":")
+            if name.lower() == b"content-length":
+                length = int(value)
+        return line != b"" and len(stream.read(length)) == length
+
+    def wait_until_closed(self) -> None:
+        """Until it has closed the connection of one more answer."""
+        assert self._closed.acquire(timeout=30)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        for connection in self._open:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+def nowhere() -> str:
+    """A URL where nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
