@@ -40,6 +40,25 @@ extension ProviderReader {
             ?? policy.keyIssuers
     }
 
+    /// Reads whom tokens are for, and who may present them.
+    static func readAudiences(_ section: Section, _ policy: inout ProviderPolicy) throws(SettingsError) {
+        policy.trustedAudiences = try section.texts("trusted_audiences") ?? []
+        policy.authorizedParties = try section.texts("authorized_parties") ?? []
+        if section.isWord("none", "audiences") {
+            // Such tokens are told by the party that they were issued to, or by nothing.
+            guard !policy.authorizedParties.isEmpty else {
+                throw section.error("audiences", "without audiences, authorized_parties must say what azp may be")
+            }
+            policy.audiences = []
+            return
+        }
+        policy.audiences = try section.texts("audiences") ?? policy.audiences
+        guard !policy.audiences.isEmpty else {
+            throw section.error(
+                "audiences", "provider \(policy.id) needs audiences: the client IDs its tokens are for")
+        }
+    }
+
     private static func isBrace(_ character: Character) -> Bool { character == "{" || character == "}" }
 
     /// Reads `claim_values` and `refused_claim_values`, claim by claim in place of the preset's own: whoever adds a rule must

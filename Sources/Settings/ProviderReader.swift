@@ -20,17 +20,7 @@ enum ProviderReader {
         var policy = facts.policy
         policy.id = id
         try readIssuer(section, &policy)
-        if let audiences = try section.texts("audiences") {
-            // Who writes the list and puts nothing in it has forgotten something.
-            guard !audiences.isEmpty else { throw section.error("audiences", "audiences must name at least one") }
-            policy.audiences = audiences
-        }
-        policy.trustedAudiences = try section.texts("trusted_audiences") ?? []
-        policy.authorizedParties = try section.texts("authorized_parties") ?? []
-        // Tokens without an audience are told by the party that they were issued to, or by nothing.
-        guard !policy.audiences.isEmpty || !policy.authorizedParties.isEmpty else {
-            throw section.error("audiences", "provider \(id) needs audiences: the client IDs its tokens are for")
-        }
+        try readAudiences(section, &policy)
         let algorithms = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
         if let list = try section.list("algorithms", "one of \(algorithms)", SignatureAlgorithm.init(rawValue:)) {
             guard !list.isEmpty else { throw section.error("algorithms", "algorithms must name at least one") }

@@ -105,6 +105,12 @@ final class Section {
         try list(name, "a text") { $0.isEmpty ? nil : $0 }
     }
 
+    /// Whether a member that may be a list is this word instead.
+    func isWord(_ word: String, _ name: String) -> Bool {
+        known.insert(name)
+        return node(name)?.scalar?.string == word
+    }
+
     /// A mapping whose names nobody knows beforehand, each with a text or a list of texts.
     ///
     /// - Parameter expected: what each of it must be, for the error.

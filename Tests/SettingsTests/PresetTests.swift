@@ -195,7 +195,7 @@ import Testing
 
     @Test func `Clerk's session tokens need parties, its ID tokens audiences`() throws {
         let clerk = "preset: clerk\ndomain: clerk.example.com\n"
-        let session = try read(provider: clerk + "authorized_parties: [https://example.com]").policy
+        let session = try read(provider: clerk + "audiences: none\nauthorized_parties: [https://example.com]").policy
         #expect((session.audiences, session.authorizedParties) == ([], ["https://example.com"]))
         #expect(try read(provider: clerk + "audiences: [client]").policy.authorizedParties == [])
         #expect(

@@ -103,15 +103,23 @@ import Testing
 
     // MARK: Audiences
 
-    @Test func `a provider without audiences has authorized parties`() throws {
-        let lines = "issuer: https://a.example\n"
+    @Test func `a provider whose tokens are for no audience says so, and has authorized parties`() throws {
+        let lines = "issuer: https://a.example\naudiences: none\n"
         let policy = try read(provider: lines + "authorized_parties: [https://app.example]").policy
         #expect(policy.audiences == [])
         #expect(policy.authorizedParties == ["https://app.example"])
         for parties in ["", "authorized_parties: []"] {
             let fault = try fault("providers:\n  - id: p\n" + indented(lines + parties))
-            #expect(fault.message.hasPrefix("provider p needs audiences"))
+            #expect(fault.line == 4)
+            #expect(fault.message == "without audiences, authorized_parties must say what azp may be")
         }
+        #expect(try read(provider: "issuer: https://a.example\naudiences: [none]").policy.audiences == ["none"])
+    }
+
+    @Test(arguments: ["", "audiences: []\n", "audiences:\n"])
+    func `audiences that were forgotten are missed, authorized parties or not`(audiences: String) throws {
+        let lines = "issuer: https://a.example\nauthorized_parties: [https://app.example]\n" + audiences
+        _ = try fault("providers:\n  - id: p\n" + indented(lines))
     }
 
     // MARK: Claims

@@ -1,7 +1,7 @@
 private import JOSE
 
 extension ProviderPreset {
-    /// Clerk: session tokens, with the origins of the app as `authorized_parties` and no audiences; or ID Tokens of its OAuth
+    /// Clerk: session tokens, with no audience and the origins of the app as authorized parties; or ID Tokens of its OAuth
     /// server, with the client IDs as audiences.
     ///
     /// - Source: clerk.com/docs/backend-requests/resources/session-tokens and /manual-jwt.
