@@ -119,3 +119,19 @@ def server_context(file: pathlib.Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
     return context
+
+
+def certificate(key) -> str:
+    """A certificate in PEM about a token's key, by itself, of long ago: what it says beside the key is of no account."""
+    begins = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(_name("signer"))
+        .issuer_name(_name("signer"))
+        .public_key(key.private.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(begins)
+        .not_valid_after(begins + datetime.timedelta(days=1))
+        .sign(key.private, hashes.SHA256())
+    )
+    return _pem(made).decode()

@@ -20,6 +20,11 @@ def config_check(config) -> list[str]:
     return ["config", "check", "--config", str(config)]
 
 
+def presets(*arguments: str) -> list[str]:
+    """`assay presets`: lists them, or shows the one that is named, with parameters as `name=value`."""
+    return ["presets", *(["show", *arguments] if arguments else [])]
+
+
 def healthcheck(address: str, *options: str, ready: bool = False) -> list[str]:
     """`assay healthcheck`: asks a running service whether it runs, or whether it is ready."""
     return ["healthcheck", "--address", address, *(["--ready"] if ready else []), *options]

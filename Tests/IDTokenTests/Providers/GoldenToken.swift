@@ -40,7 +40,9 @@ extension ClaimsText {
     /// The claims of a JSON text, written anew.
     init(json text: String) {
         let members = (try! JSONTree(readingObject: Array(text.utf8))).object ?? [:]
-        self = members.sorted { $0.key < $1.key }.reduce(ClaimsText([:])) { $0.with($1.key, TestSupport.json($1.value)) }
+        self = members.sorted { $0.key < $1.key }.reduce(ClaimsText([:])) {
+            $0.with($1.key, TestSupport.json($1.value))
+        }
     }
 }
 
