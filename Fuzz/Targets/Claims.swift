@@ -54,6 +54,11 @@ private func checkClaims(
     }
     require(claims["events"] == nil, "it is no security event")
     require(policy.requiredClaims.allSatisfy { claims[$0.string] != nil }, "it has every claim that is required")
+    let jti = claims["jti"]
+    let isAllowed = jti == .string("1") || jti == .integer(1) || jti == .string("true") || jti == .bool(true)
+    require(isAllowed, "a claim has a value that it must have")
+    let status = claims["o"]?.object?["sts"]
+    require(status != .string("pending") && status != .bool(true), "and none that it must not")
     require((claims["nonce"] == nil) == (expectations.nonce == nil), "a nonce is in both or in neither")
     require((verified.nonceMatch == nil) == (expectations.nonce == nil), "a nonce that was sent has matched")
     let isPlain = same(text(claims["nonce"]), expectations.nonce)
@@ -96,6 +101,9 @@ private let policy = {
     policy.nonce.accepted = NonceMatch.allCases
     policy.maximumTokenAgeSeconds = 86_400
     policy.requiredClaims = [ClaimName("jti")]
+    policy.claimRules = [
+        ClaimRule(ClaimPath("jti"), .oneOf, ["1", "true"]), ClaimRule(ClaimPath("/o/sts"), .noneOf, ["pending", "true"]),
+    ]
     policy.email.privateDomains = ["relay.example"]
     policy.email.authoritativeDomains = ["a.example"]
     policy.email.trustsHostedDomain = true
@@ -108,7 +116,7 @@ private let goodClaims: KeyValuePairs = [
     "iss": #""https://a.example""#, "sub": #""1""#, "aud": #"["app","web"]"#, "azp": #""app""#, "exp": "1700000600",
     "iat": "1700000000", "nbf": "1699999000", "auth_time": "1699999000", "jti": #""1""#, "nonce": #""n-0S6_WzA2Mj""#,
     "at_hash": #""\#(accessTokenHash)""#, "c_hash": #""\#(codeHash)""#, "email": #""kim@a.example""#,
-    "email_verified": "true", "hd": #""b.example""#, "name": #""Kim""#, "given_name": #""Kim""#, "family_name": #""B""#,
+    "email_verified": "true", "o": #"{"sts":"active"}"#, "hd": #""b.example""#, "name": #""Kim""#, "given_name": #""Kim""#, "family_name": #""B""#,
 ]
 /// Values that are good for one claim or another, or miss it by a little.
 private let nearlyGoodValues = [
@@ -116,7 +124,7 @@ private let nearlyGoodValues = [
     #""backend""#, #""someone""#, "1699999940", "1699999939", "1700000060", "1700000061", "1.70000006E9", "1699913540",
     "1699913539",
     #""kim@b.example""#, #""kim@b.example@A.example""#, #""kim@a.example@b.example""#, #""kim@relay.example""#,
-    #""kim""#, #""\#(accessTokenHash)A""#, #""false""#,
+    #""kim""#, #""\#(accessTokenHash)A""#, #""false""#, "1", #"{"sts":"pending"}"#, #"{"sts":true}"#, #"{"sts":[]}"#,
 ]
 
 private let signIns: [SignInExpectations] = {

@@ -52,7 +52,11 @@ extension ProviderReader {
             policy.audiences = []
             return
         }
-        policy.audiences = try section.texts("audiences") ?? policy.audiences
+        if let audiences = try section.texts("audiences") {
+            // Who writes the list and puts nothing in it has forgotten something.
+            guard !audiences.isEmpty else { throw section.error("audiences", "audiences must name at least one") }
+            policy.audiences = audiences
+        }
         guard !policy.audiences.isEmpty else {
             throw section.error(
                 "audiences", "provider \(policy.id) needs audiences: the client IDs its tokens are for")
