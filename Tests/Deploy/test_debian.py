@@ -95,8 +95,11 @@ def test_the_manual_names_every_command_and_option():
         if path and path != ("help",) and not command.get("subcommands"):
             section = plain.split(f".SS {' '.join(path)}\n")[1].split("\n.S")[0]
             for argument in command["arguments"]:
-                name = argument["preferredName"]["name"]
-                assert f".BR --{name}" in section or name in ("version", "help"), (path, name)
+                if argument["kind"] == "positional":
+                    assert f".TP\n{argument['valueName']}\n" in section, (path, argument)
+                else:
+                    name = argument["preferredName"]["name"]
+                    assert f".BR --{name}" in section or name in ("version", "help"), (path, name)
 
     look(json.loads(output(BINARY, "--experimental-dump-help"))["command"])
 
