@@ -4,40 +4,47 @@ extension ProviderReader {
     /// Reads the issuer, its other spellings, and which tenants and keys go with it.
     static func readIssuer(_ section: Section, _ policy: inout ProviderPolicy) throws(SettingsError) {
         policy.issuer = try section.text("issuer") ?? policy.issuer
-        policy.issuerAliases = try section.texts("issuer_aliases") ?? policy.issuerAliases
         let template = IssuerTemplate(policy.issuer)
         guard template != nil || !policy.issuer.contains(where: isBrace) else {
             throw section.error("issuer", "an issuer that differs by tenant has just one claim in braces")
         }
         let alias = "an issuer, with the same claim in braces as the issuer, or none if that has none"
-        _ = try section.list("issuer_aliases", alias) { text in
-            IssuerTemplate(text)?.claim == template?.claim && (template != nil || !text.contains(where: isBrace))
-                ? text : nil
-        }
+        policy.issuerAliases =
+            try section.list("issuer_aliases", alias) { text in
+                let isLikeIssuer = IssuerTemplate(text)?.claim == template?.claim
+                return isLikeIssuer && !text.isEmpty && (template != nil || !text.contains(where: isBrace)) ? text : nil
+            } ?? policy.issuerAliases
+        policy.tenants = try tenants(section, policy.tenants, isTemplate: template != nil)
+        policy.keyIssuers =
+            try section.list("key_issuers", "an issuer with the name of a claim in braces", IssuerTemplate.init)
+            ?? policy.keyIssuers
+    }
+
+    /// Reads `tenants` or `excluded_tenants`.
+    private static func tenants(
+        _ section: Section, _ usual: TenantRule, isTemplate: Bool
+    ) throws(SettingsError) -> TenantRule {
         let allowed = try section.texts("tenants")
         let excluded = try section.texts("excluded_tenants")
-        switch (allowed, excluded) {
-        case (nil, nil): break
-        case (let tenants?, nil):
-            guard !tenants.isEmpty else { throw section.error("tenants", "tenants must name at least one") }
-            policy.tenants = .only(tenants)
-        case (nil, let tenants?):
-            // What is excluded is excluded beside the preset's own, and opens no door that the preset keeps shut.
-            guard case .any(let usual) = policy.tenants else {
-                throw section.error("excluded_tenants", "the preset names the only tenants that may sign in")
-            }
-            policy.tenants = .any(except: usual + tenants)
-        case (_?, _?):
-            throw section.error("tenants", "only one of tenants and excluded_tenants can say who may sign in")
-        }
-        guard template != nil || (allowed == nil && excluded == nil) else {
+        guard isTemplate || (allowed == nil && excluded == nil) else {
             throw section.error(
                 allowed == nil ? "excluded_tenants" : "tenants",
                 "tenants are told by an issuer with the name of a claim in braces, such as https://a.example/{tid}")
         }
-        policy.keyIssuers =
-            try section.list("key_issuers", "an issuer with the name of a claim in braces", IssuerTemplate.init)
-            ?? policy.keyIssuers
+        switch (allowed, excluded) {
+        case (nil, nil): return usual
+        case (let tenants?, nil):
+            guard !tenants.isEmpty else { throw section.error("tenants", "tenants must name at least one") }
+            return .only(tenants)
+        case (nil, let tenants?):
+            // What is excluded is excluded beside the preset's own, and opens no door that the preset keeps shut.
+            guard case .any(let others) = usual else {
+                throw section.error("excluded_tenants", "the preset names the only tenants that may sign in")
+            }
+            return .any(except: others + tenants)
+        case (_?, _?):
+            throw section.error("tenants", "only one of tenants and excluded_tenants can say who may sign in")
+        }
     }
 
     /// Reads whom tokens are for, and who may present them.
