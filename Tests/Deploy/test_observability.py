@@ -49,6 +49,11 @@ EXPRESSIONS = (
 # What Prometheus itself adds to the samples of a target, and the series of its own.
 TARGET_LABELS = {"job", "instance"}
 PROMETHEUS_SERIES = {"up": set(), "ALERTS": {"alertname", "alertstate", "provider"}}
+# Served only where a listener speaks TLS; test_access_tls.py looks at them there.
+TLS_SERIES = {
+    "assay_tls_certificate_expiry_timestamp_seconds": {"listener"},
+    "assay_tls_reloads_total": {"listener", "result"},
+}
 
 SELECTOR = re.compile(r"(?<![\w:\"])((?:assay|job)_?[\w]*[:_][\w:]+|up|ALERTS)\b\s*(?:\{([^}]*)\})?")
 MATCHER = re.compile(r'(\w+)\s*(=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"')
@@ -82,7 +87,7 @@ def metrics(service):
 @pytest.fixture(scope="module")
 def labels(metrics):
     """The labels of each series that the service serves, or that Prometheus or a recording rule makes."""
-    found = {name: TARGET_LABELS | of for name, of in PROMETHEUS_SERIES.items()}
+    found = {name: TARGET_LABELS | of for name, of in (PROMETHEUS_SERIES | TLS_SERIES).items()}
     for name, of in metrics.samples:
         found.setdefault(name, set(TARGET_LABELS)).update(label for label, _ in of)
     # A recorded series begins with its labels, as is the custom.
