@@ -47,6 +47,7 @@ private struct YAMLWriter {
             if policy.nonce.isRequired { yaml.line("required: true") }
             if !policy.nonce.isChecked { yaml.line("check: off") }
         }
+        list("required_claims", policy.requiredClaims.map(\.string))
         rules("claim_values", policy.claimRules.filter { $0.kind == .oneOf })
         rules("refused_claim_values", policy.claimRules.filter { $0.kind == .noneOf })
         section("identity") { yaml in

@@ -18,6 +18,11 @@ extension ProviderReader {
         policy.keyIssuers =
             try section.list("key_issuers", "an issuer with the name of a claim in braces", IssuerTemplate.init)
             ?? policy.keyIssuers
+        guard template != nil || policy.keyIssuers.isEmpty else {
+            // Nothing would bind the claim that fills their braces to the token's issuer.
+            throw section.error(
+                "issuer", "key_issuers need an issuer with a claim in braces; tenants can name the only one")
+        }
     }
 
     /// Reads `tenants` or `excluded_tenants`.

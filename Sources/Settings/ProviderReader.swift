@@ -29,7 +29,8 @@ enum ProviderReader {
         policy.nonce = try nonce(section.section("nonce"), policy.nonce)
         policy.clockSkewSeconds = try section.seconds("clock_skew", in: clockSkews) ?? defaultClockSkew
         policy.maximumTokenAgeSeconds = try section.seconds("max_token_age", in: 1...(366 * 86400))
-        policy.requiredClaims = try section.list("required_claims", "the name of a claim") { ClaimName($0) } ?? []
+        // Beside the preset's: whoever asks for one more must not lose another by it.
+        policy.requiredClaims += try section.list("required_claims", "the name of a claim") { ClaimName($0) } ?? []
         policy.claimRules = try claimRules(section, policy.claimRules)
         policy.identityClaims = try identityClaims(section.section("identity"), policy.identityClaims)
         policy.reportsRealUserStatus = try section.bool("real_user_status") ?? policy.reportsRealUserStatus

@@ -16,6 +16,7 @@ extension ProviderPreset {
             url: "https://\(arguments[.subdomain]).ciamlogin.com/\(tenant)/v2.0/.well-known/openid-configuration",
             issuer: issuer)
         facts.policy.algorithms = [.rs256]
+        facts.policy.claimRules = .noEntraAccessToken
         facts.policy.email.verification = .entra
         return facts
     }

@@ -9,6 +9,9 @@ extension ProviderPreset {
     ) { _ in
         var facts = ProviderFacts(issuer: "https://gitlab.com")
         facts.policy.algorithms = [.rs256]
+        // Jobs of pipelines get tokens by the same keys, for whatever audience their author writes; this claim is theirs alone
+        // (docs.gitlab.com/ci/secrets/id_token_authentication).
+        facts.policy.claimRules = [ClaimRule(ClaimPath("ref_protected"), .noneOf, ["true", "false"])]
         return facts
     }
 }

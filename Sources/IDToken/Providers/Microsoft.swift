@@ -43,7 +43,7 @@ extension ProviderPolicy {
         tenants = directory.tenants
         keyIssuers = issuers.compactMap(IssuerTemplate.init)
         algorithms = [.rs256]
-        claimRules = [ClaimRule(ClaimPath("ver"), .oneOf, [version])]
+        claimRules = [ClaimRule(ClaimPath("ver"), .oneOf, [version])] + [ClaimRule].noEntraAccessToken
         email.verification = .entra
     }
 }
@@ -51,6 +51,16 @@ extension ProviderPolicy {
 extension EmailRule.Verification {
     /// Anyone who runs a tenant can write any address into a user's profile; this claim says that the domain's owner did.
     static let entra = Self.claim(ClaimPath("xms_edov"))
+}
+
+extension [ClaimRule] {
+    /// Access tokens for an app that is an API too are signed by the same keys, for the same audience. They alone say how the
+    /// client proved itself, in either version's claim.
+    ///
+    /// - Source: learn.microsoft.com/entra/identity-platform/access-token-claims-reference.
+    static var noEntraAccessToken: [ClaimRule] {
+        ["azpacr", "appidacr"].map { ClaimRule(ClaimPath($0), .noneOf, ["0", "1", "2"]) }
+    }
 }
 
 extension PresetParameter {

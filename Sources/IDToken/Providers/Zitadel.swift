@@ -3,5 +3,9 @@ extension ProviderPreset {
     ///
     /// - Source: zitadel.com/docs/apis/openidoauth/claims.
     public static let zitadel = selfHosted(
-        name: "zitadel", summary: "Zitadel, one instance", issuer: "https://<instance>")
+        name: "zitadel", summary: "Zitadel, one instance", issuer: "https://<instance>"
+    ) { policy in
+        // Access tokens that are JWTs are for the same audience, and have none.
+        policy.requiredClaims = [.authTime]
+    }
 }

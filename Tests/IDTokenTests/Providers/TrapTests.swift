@@ -70,6 +70,20 @@ import Testing
         #expect(golden.signIn.without(claim).rejection == absent)
     }
 
+    @Test(
+        arguments: [
+            (GoldenToken.microsoft, "azpacr", [#""0""#, #""1""#, #""2""#]),
+            (.microsoftConsumer, "azpacr", [#""1""#]), (.microsoftVersion1, "appidacr", [#""0""#, #""1""#, #""2""#]),
+            (.entraExternal, "azpacr", [#""1""#]), (.gitLab, "ref_protected", [#""true""#, #""false""#]),
+        ])
+    func `a claim gives away another token by the same keys`(golden: GoldenToken, claim: String, values: [String]) {
+        for value in values { #expect(golden.signIn.with(claim, value).rejection == .invalid(claim), "\(value)") }
+    }
+
+    @Test func `Zitadel's access tokens say nothing of when the user came`() {
+        #expect(GoldenToken.zitadel.signIn.without("auth_time").rejection == .missing("auth_time"))
+    }
+
     @Test func `Cognito's access tokens have no audience`() {
         let access = GoldenToken.cognito.signIn.without("aud").with("client_id", #""2b7c5f0example""#)
             .with("token_use", #""access""#)
