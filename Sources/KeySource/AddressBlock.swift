@@ -23,6 +23,9 @@ package struct AddressBlock: Sendable, Equatable {
         guard !AddressVetting.isMappedIPv4(octets) else { return nil }
     }
 
+    /// The block in one spelling.
+    var text: String { octets.map(String.init).joined(separator: ".") + "/\(prefixLength)" }
+
     /// Whether every address of its family belongs to it.
     package var isEverything: Bool { prefixLength == 0 }
 

@@ -30,6 +30,12 @@ package struct NetworkRules: Sendable, Equatable {
 
     package init() {}
 
+    /// What decides whom a fetch believes.
+    var trust: String {
+        let blocks = allowedAddresses.map(\.text).joined(separator: ",")
+        return "http=\(allowHTTP) private=\(allowPrivateAddresses) addresses=\(blocks) ca=\(caFile ?? "")"
+    }
+
     /// Whether a fetch may connect to an address.
     func allows(_ address: String) -> Bool {
         allowPrivateAddresses || AddressVetting.isPublic(address) || allowedAddresses.contains { $0.contains(address) }

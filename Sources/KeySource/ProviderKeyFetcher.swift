@@ -21,6 +21,18 @@ package final class ProviderKeyFetcher: KeyFetching {
         /// At this address, as certificates by `kid`.
         case certificates(address: String)
 
+        /// Tells keys that were kept from those of another place, or that were believed by other rules.
+        package func identity(under rules: NetworkRules) -> String {
+            let place =
+                switch self {
+                case .discovery(let address, let issuer, let readsAlgorithms):
+                    "discovery \(address) \(issuer) \(readsAlgorithms)"
+                case .jwks(let address): "jwks \(address)"
+                case .certificates(let address): "certificates \(address)"
+                }
+            return place + " " + rules.trust
+        }
+
         /// Where the first document is.
         package var address: String {
             switch self {

@@ -63,8 +63,8 @@ struct ProviderFactory: Sendable {
             fallback = fallbackFile.map(file)
             archive = cacheDirectory.map {
                 KeyArchive(
-                    directory: $0, provider: id, issuer: provider.policy.issuer, location: location.address,
-                    staleFor: staleFor)
+                    directory: $0, provider: id, issuer: provider.policy.issuer,
+                    location: location.identity(under: provider.network), staleFor: staleFor)
             }
         }
         rules.staleFor = staleFor
