@@ -91,7 +91,7 @@ let package = Package(
         .executableTarget(
             name: "assay",
             dependencies: [
-                "AssayHTTP", "Clocks", "DevIssuer", "HTTPListener", "IDToken", "JSON", "KeySource", "OpenSSL",
+                "AssayHTTP", "Clocks", "DevIssuer", "Files", "HTTPListener", "IDToken", "JSON", "KeySource", "OpenSSL",
                 "Settings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

@@ -114,6 +114,8 @@ package final class AssayServer: Sendable {
     /// - Parameter providers: those whose keys come from where they came from have the key store that they had.
     /// - Throws: an error of the event loops'.
     package func change(to settings: ServiceSettings, providers: [Provider]) async throws {
+        // Whoever may not call any more waits for no provider's keys.
+        try await EventLoopFuture.andAllSucceed(loops.onEach { $0.admit(by: settings) }, on: group.next()).get()
         let before = served.roster
         let after = try await before.changed(to: providers, on: group)
         let added = after.keyStores(notIn: before)

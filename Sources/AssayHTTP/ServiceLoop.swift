@@ -36,6 +36,12 @@ final class ServiceLoop {
         requestLog = settings.logsRequests ? RequestLog(to: sink, on: loop) : nil
     }
 
+    /// Goes by other settings in who may call, and in nothing else yet.
+    func admit(by other: ServiceSettings) {
+        settings.callerKeys = other.callerKeys
+        settings.operatorKeys = other.operatorKeys
+    }
+
     /// Serves with other settings from the next request on. Requests that wait for keys go on with the verifications that
     /// they began with.
     func change(to settings: ServiceSettings, _ roster: Roster) {

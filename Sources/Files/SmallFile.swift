@@ -30,6 +30,16 @@ package struct SmallFile {
 
     package enum Failure: Error, Equatable {
         case notThere, notOpened, notRegular, tooLarge, notRead
+
+        /// For people to read.
+        package func text(maximumSize: Int) -> String {
+            switch self {
+            case .notThere: "there is no such file"
+            case .notOpened, .notRead: "the file can't be read"
+            case .notRegular: "it is not a regular file"
+            case .tooLarge: "the file is larger than \(maximumSize) bytes"
+            }
+        }
     }
 
     /// Reads the file at a path.

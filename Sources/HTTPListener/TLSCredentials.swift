@@ -80,12 +80,7 @@ struct TLSCredentials: Sendable {
         do throws(SmallFile.Failure) {
             return try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true)
         } catch {
-            switch error {
-            case .notThere: throw TLSFileError(path, "there is no such file")
-            case .notOpened, .notRead: throw TLSFileError(path, "the file can't be read")
-            case .notRegular: throw TLSFileError(path, "it is not a regular file")
-            case .tooLarge: throw TLSFileError(path, "the file is larger than \(maximumSize) bytes")
-            }
+            throw TLSFileError(path, error.text(maximumSize: maximumSize))
         }
     }
 

@@ -62,22 +62,10 @@ package final class FileKeyFetcher: KeyFetching {
         do throws(SmallFile.Failure) {
             file = try SmallFile(path: path, maximumSize: Self.maximumSize, followingLinks: true)
         } catch {
-            throw FetchFailure(describing: error, maximumSize: Self.maximumSize)
+            throw FetchFailure(.file, error.text(maximumSize: Self.maximumSize))
         }
         let reading = Reading(version: file.version, keys: try JWKSet(reading: file.bytes), text: file.bytes)
         last.withLock { $0 = reading }
         return reading
-    }
-}
-
-extension FetchFailure {
-    fileprivate init(describing failure: SmallFile.Failure, maximumSize: Int) {
-        self =
-            switch failure {
-            case .notThere: FetchFailure(.file, "there is no such file")
-            case .notOpened, .notRead: FetchFailure(.file, "the file can't be read")
-            case .notRegular: FetchFailure(.file, "it is not a regular file")
-            case .tooLarge: FetchFailure(.file, "the file is larger than \(maximumSize) bytes")
-            }
     }
 }

@@ -5,6 +5,10 @@ enum ListenerReader {
         let listen = try section.scalar("listen", "host:port or unix:/path", Settings.Listen.init) ?? usual
         let socket = try socket(section.section("socket"))
         let tls = try tls(section.section("tls"))
+        // What an empty value would leave open is not for us to guess.
+        guard tls != nil || !section.mentions("tls") else {
+            throw section.error("tls", "tls needs both certificate_file and key_file")
+        }
         switch (listen, socket) {
         case (.unixSocket(let path, _), let socket?):
             return Settings.Listener(.unixSocket(path: path, socket), tls: tls)
@@ -27,6 +31,10 @@ enum ListenerReader {
         let certificate = try section.text("certificate_file")
         let key = try section.text("key_file")
         let clientCA = try section.text("client_ca_file")
+        guard clientCA != nil || !section.mentions("client_ca_file") else {
+            throw section.error(
+                nil, "client_ca_file must be a text; without the line, clients are asked for no certificate")
+        }
         try section.finish()
         switch (certificate, key) {
         case (let certificate?, let key?):

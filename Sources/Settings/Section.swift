@@ -132,6 +132,9 @@ final class Section {
             }
     }
 
+    /// Whether a member is written, be there anything behind its name or not.
+    func mentions(_ name: String) -> Bool { members.contains { $0.name == name } }
+
     /// A mapping within this one; there even where the file has none, since the environment may fill it.
     func section(_ name: String) throws(SettingsError) -> Section {
         known.insert(name)

@@ -1,3 +1,4 @@
+import Files
 import FoundationEssentials
 import NIOPosix
 import Settings
@@ -8,6 +9,8 @@ struct SettingsFile: Sendable {
     /// As it was read first.
     let content: Content
     private let environment: [String: String]
+    /// Whether it was a file at first, and not a pipe.
+    private let isRegular: Bool
 
     /// The text, or why there is none.
     typealias Content = Result<String, ConfigurationError>
@@ -16,13 +19,17 @@ struct SettingsFile: Sendable {
     init(path: String, environment: [String: String]) {
         self.path = path
         self.environment = environment
-        content = Self.read(path)
+        let file = Self.readFile(path)
+        isRegular = file != nil
+        content = file ?? Self.content(FileManager.default.contents(atPath: path), path)
     }
 
     /// What is in the file now. Reading may block, so it does on a thread of its own.
     func readAgain() async -> Content {
-        let read = try? await NIOThreadPool.singleton.runIfActive { [path] in Self.read(path) }
-        return read ?? .failure(ConfigurationError(text: "\(path): it can't be read now"))
+        // A pipe can be read only once.
+        guard isRegular else { return content }
+        let read = try? await NIOThreadPool.singleton.runIfActive { [path] in Self.readFile(path) }
+        return read ?? .failure(ConfigurationError(text: "\(path): it is not a regular file, or can't be read now"))
     }
 
     /// The settings of a text, checked, with the environment's overrides.
@@ -37,11 +44,22 @@ struct SettingsFile: Sendable {
         }
     }
 
-    private static func read(_ path: String) -> Content {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            return .failure(ConfigurationError(text: "\(path): there is no such file, or it can't be read"))
+    /// More is no settings file.
+    private static let maximumSize = 4 * 1024 * 1024
+
+    /// What is in a regular file; `nil` where there is something else in its place, which might hold us up.
+    private static func readFile(_ path: String) -> Content? {
+        do throws(SmallFile.Failure) {
+            return content(try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true).bytes, path)
+        } catch {
+            if error == .notRegular { return nil }
+            return .failure(ConfigurationError(text: "\(path): \(error.text(maximumSize: maximumSize))"))
         }
-        guard let text = String(validating: data, as: UTF8.self) else {
+    }
+
+    private static func content(_ bytes: (some Sequence<UInt8>)?, _ path: String) -> Content {
+        guard let bytes else { return .failure(ConfigurationError(text: "\(path): it can't be read")) }
+        guard let text = String(validating: Array(bytes), as: UTF8.self) else {
             return .failure(ConfigurationError(text: "\(path): the file is not UTF-8"))
         }
         return .success(text)

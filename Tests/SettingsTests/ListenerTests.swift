@@ -6,6 +6,20 @@ import Testing
     private static let digest = String(repeating: "0f", count: 32)
     private static let other = String(repeating: "1e", count: 32)
 
+    // MARK: Empty values
+
+    @Test(arguments: [
+        ("tls: {}", "tls needs both"), ("tls:", "tls needs both"), ("tls: null", "tls needs both"),
+        ("tls: { certificate_file: /c, key_file: /k, client_ca_file: }", "client_ca_file must be a text"),
+        ("tls: { certificate_file: /c, key_file: /k, client_ca_file: ~ }", "client_ca_file must be a text"),
+    ])
+    func `an empty value does not switch TLS or certificates off`(yaml: String, message: String) throws {
+        for name in ["service", "admin"] {
+            let fault = try fault("\(name):\n  \(yaml)\n" + provider)
+            #expect(fault.message.hasPrefix(message))
+        }
+    }
+
     // MARK: Sockets
 
     @Test func `a socket is its owner's alone unless it is said otherwise`() throws {
