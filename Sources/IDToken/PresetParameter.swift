@@ -44,7 +44,7 @@ public struct PresetParameter: Sendable {
 
     static func isWord(_ text: String) -> Bool {
         (1...128).contains(text.utf8.count)
-            && text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+            && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
     }
 
     /// A UUID as Microsoft's tokens spell it, with letters in lower case.
@@ -64,15 +64,8 @@ public struct PresetParameter: Sendable {
         return labels.count >= 2
             && labels.allSatisfy { label in
                 (1...63).contains(label.utf8.count)
-                    && label.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
+                    && label.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
             }
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-        default: false
-        }
     }
 }
 

@@ -9,7 +9,6 @@ package struct KeyOrigin: Sendable, Equatable {
     private let issuer: String
     private let place: ProviderSettings.KeyPlace
     private let network: NetworkRules
-    /// Whether the discovery document's list of algorithms counts.
     private let readsAlgorithms: Bool
 
     package init(_ provider: ProviderSettings) {
@@ -17,7 +16,6 @@ package struct KeyOrigin: Sendable, Equatable {
         issuer = provider.policy.issuer
         place = provider.keys
         network = provider.network
-        readsAlgorithms =
-            if case .discovery = provider.keys { provider.policy.algorithms == nil } else { false }
+        readsAlgorithms = provider.readsAlgorithms
     }
 }

@@ -24,6 +24,11 @@ package struct ProviderSettings: Sendable {
         case file(String)
     }
 
+    /// Whether the algorithms that the discovery document lists count.
+    package var readsAlgorithms: Bool {
+        if case .discovery = keys { policy.algorithms == nil } else { false }
+    }
+
     var warnings: [String] {
         var warnings: [String] = []
         if network.allowHTTP { warnings.append("provider \(policy.id): keys may be fetched without TLS (allow_http)") }

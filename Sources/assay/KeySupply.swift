@@ -19,7 +19,7 @@ enum KeySupply {
             self = .location(
                 .discovery(
                     address: url ?? ProviderMetadata.address(forIssuer: issuer), issuer: documentIssuer ?? issuer,
-                    readsAlgorithms: provider.policy.algorithms == nil), fallbackFile: fallbackFile)
+                    readsAlgorithms: provider.readsAlgorithms), fallbackFile: fallbackFile)
         }
     }
 }

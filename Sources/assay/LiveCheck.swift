@@ -43,8 +43,8 @@ struct LiveCheck {
         let findings = results.flatMap { result in
             result.findings.map { finding in
                 [
-                    padded(result.provider, width), padded(finding.level.rawValue, 7),
-                    padded(finding.subject.rawValue, 10), finding.message,
+                    result.provider.padded(to: width), finding.level.rawValue.padded(to: 7),
+                    finding.subject.rawValue.padded(to: 10), finding.message,
                 ].joined(separator: "  ")
             }
         }
@@ -81,10 +81,6 @@ struct LiveCheck {
         json.endArray()
         json.endObject()
         return json.bytes
-    }
-
-    private func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(width - text.count, 0))
     }
 }
 

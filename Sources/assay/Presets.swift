@@ -14,10 +14,9 @@ struct Presets: ParsableCommand {
         func run() {
             let width = ProviderPreset.all.map(\.name.count).max() ?? 0
             for preset in ProviderPreset.all {
-                let padding = String(repeating: " ", count: width - preset.name.count + 2)
                 let names = preset.parameters.map { $0.isOptional ? "[\($0.name)]" : $0.name }
                 let needs = names.isEmpty ? "" : " (\(names.joined(separator: ", ")))"
-                print(preset.name + padding + preset.summary + needs)
+                print(preset.name.padded(to: width + 2) + preset.summary + needs)
             }
         }
     }
