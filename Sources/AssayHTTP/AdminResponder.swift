@@ -21,7 +21,7 @@ final class AdminResponder: HTTPResponder {
         self.scrape = scrape
     }
 
-    var isStopping: Bool { service.isStopping }
+    var isStopping: Bool { service.stage == .stopping }
 
     func bodyLimit(for head: RequestHead) -> Int { service.settings.maximumBody }
 

@@ -56,17 +56,18 @@ package final class AssayServer: Sendable {
             try ServiceLoop(on: loop, configuration.settings, roster, sink)
         }
         let served = ServedProviders(roster)
+        let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
 
         let serviceListener = try await HTTPListener.bind(
-            configuration.service, tls: serviceTLS?.tls, on: group, limits: configuration.limits,
-            unixSeconds: SystemClocks.unixSeconds
+            configuration.service, tls: serviceTLS?.tls, on: group, acceptor: acceptor,
+            limits: configuration.limits, unixSeconds: SystemClocks.unixSeconds
         ) { ServiceResponder(loops[$0]) }
         let scrape = Scrape(
             served: served, loops: loops, telemetry: telemetry, configurations: configurations,
             listener: serviceListener, certificates: certificates, sink: sink, version: configuration.version)
         let adminListener = try await HTTPListener.bind(
-            configuration.admin, tls: adminTLS?.tls, on: group, limits: configuration.limits,
-            unixSeconds: SystemClocks.unixSeconds
+            configuration.admin, tls: adminTLS?.tls, on: group, acceptor: acceptor,
+            limits: configuration.limits, unixSeconds: SystemClocks.unixSeconds
         ) { loop in AdminResponder(loops[loop], scrape: { scrape.page(on: loop) }) }
         for watch in certificates { watch.start(on: group.next()) }
 
@@ -132,10 +133,15 @@ package final class AssayServer: Sendable {
         for store in before.keyStores(notIn: after) { store.retire() }
     }
 
-    /// Stops: unready at once, requests under way finished within the grace, then everything closed.
-    package func stop(grace: Interval) async {
+    /// Stops: unready at once, new requests answered until the delay is over, those under way then finished within the
+    /// grace, and everything closed.
+    package func stop(after delay: Interval, grace: Interval) async {
         log.write(.info, "stopping")
-        for told in loops.onEach({ $0.isStopping = true }) { try? await told.get() }
+        if delay > .seconds(0) {
+            for told in loops.onEach({ $0.stage = .leaving }) { try? await told.get() }
+            try? await Task.sleep(for: .milliseconds(delay.milliseconds))
+        }
+        for told in loops.onEach({ $0.stage = .stopping }) { try? await told.get() }
         await serviceListener.drain(atMost: grace)
         await serviceListener.close()
         await adminListener.close()

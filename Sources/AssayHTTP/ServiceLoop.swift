@@ -17,23 +17,34 @@ final class ServiceLoop {
     private var excused: [Int: Int] = [:]
     var requestIDs = RequestIDs()
     var metrics = LoopMetrics()
-    /// Whether a stop was asked for.
-    var isStopping = false
+    var stage = Stage.serving
+    private var queue: TurnQueue
     private let sink: LogSink
     private var requestLog: RequestLog?
     private var writer = JSONWriter()
     /// A batch's answer should not hold memory for good.
     private static let keptCapacity = 64 * 1024
 
+    enum Stage: Comparable {
+        case serving
+        /// A stop was asked for: not ready any more, connections are closed after their next answer, but everything is
+        /// answered, since not everybody knows.
+        case leaving
+        /// Requests that begin come too late.
+        case stopping
+    }
+
     /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
     init(on loop: any EventLoop, _ settings: ServiceSettings, _ roster: Roster, _ sink: LogSink) throws(Rejection) {
         self.loop = loop
         self.settings = settings
         self.sink = sink
+        queue = TurnQueue(limit: settings.queueTimeout.microseconds)
         providerIDs = roster.ids
         verifications = Verifications(
             roster, on: loop, by: try IDTokenVerifier(rememberedSignatures: settings.rememberedSignatures))
         requestLog = settings.logsRequests ? RequestLog(to: sink, on: loop) : nil
+        watchQueue()
     }
 
     /// Goes by other settings in who may call, and in nothing else yet.
@@ -58,9 +69,36 @@ final class ServiceLoop {
             verifier = other
         }
         self.settings = settings
+        queue.limit = settings.queueTimeout.microseconds
         providerIDs = roster.ids
         verifications = Verifications(roster, on: loop, by: verifier)
         excuseNewcomers(wasReady: wasReady)
+    }
+
+    private static let queueLookPeriod: Int64 = 100_000
+
+    /// Looks at whether the loop keeps up, from now on.
+    private func watchQueue() {
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        let period = TimeAmount.microseconds(Self.queueLookPeriod)
+        loop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in
+            let now = SystemClocks.monotonicMicroseconds()
+            bound.value.queue.looked(at: now, period: Self.queueLookPeriod)
+        }
+    }
+
+    /// Turns a request away that is one too many for this turn of the loop.
+    ///
+    /// - Throws: ``Problem/overloaded``.
+    func admit(_ record: RequestRecord) throws(Problem) {
+        guard queue.isCrowded else { return }
+        switch queue.admit(at: record.startedAtMicroseconds) {
+        case .admitted: break
+        case .first:
+            // What is executed now, runs when all that came in with this request has been taken up.
+            loop.assumeIsolated().execute { self.queue.turnEnded() }
+        case .refused: throw .overloaded
+        }
     }
 
     func flushLog() { requestLog?.flush() }
@@ -89,7 +127,7 @@ final class ServiceLoop {
             provider: provider.map { providerIDs[$0] }, microseconds: duration)
         return HTTPResponse(
             status: status, contentType: contentType, body: body, requestID: record.id, headers: headers,
-            closesConnection: isStopping)
+            closesConnection: stage != .serving)
     }
 
     func end(_ record: RequestRecord, _ problem: Problem, provider: Int? = nil) -> HTTPResponse {
@@ -162,7 +200,7 @@ final class ServiceLoop {
         let now = SystemClocks.monotonic()
         let text = json { json in
             json.beginObject()
-            json.member("status", isStopping ? "shutting_down" : isReady ? "ready" : "unready")
+            json.member("status", stage != .serving ? "shutting_down" : isReady ? "ready" : "unready")
             json.name("providers")
             json.beginArray()
             for (_, provider, snapshot) in verifications.providers {
@@ -174,7 +212,7 @@ final class ServiceLoop {
             json.endArray()
             json.endObject()
         }
-        return end(record, json: text, status: isReady && !isStopping ? .ok : .serviceUnavailable)
+        return end(record, json: text, status: isReady && stage == .serving ? .ok : .serviceUnavailable)
     }
 }
 

@@ -12,7 +12,7 @@ final class ServiceResponder: HTTPResponder {
 
     init(_ service: ServiceLoop) { self.service = service }
 
-    var isStopping: Bool { service.isStopping }
+    var isStopping: Bool { service.stage == .stopping }
 
     func bodyLimit(for head: RequestHead) -> Int {
         switch Route.service(head.path) {
@@ -39,8 +39,8 @@ final class ServiceResponder: HTTPResponder {
             case .live: return .now(service.live(record))
             case .ready: return .now(service.ready(record))
             case .openAPI: return .now(service.end(record, .ok, "application/yaml", service.settings.openAPI))
-            case .verify: return try verify(body(of: request), record)
-            case .batch: return try verifyBatch(body(of: request), record)
+            case .verify: return try verify(body(of: request, record), record)
+            case .batch: return try verifyBatch(body(of: request, record), record)
             case .providers, .refresh, .metrics, .unknown: throw .notFound
             }
         } catch {
@@ -49,8 +49,11 @@ final class ServiceResponder: HTTPResponder {
     }
 
     /// The JSON object that a call carries.
-    private func body(of request: HTTPRequest) throws(Problem) -> JSONObject {
+    private func body(
+        of request: HTTPRequest, _ record: ServiceLoop.RequestRecord
+    ) throws(Problem) -> JSONObject {
         guard request.isUnderWay else { throw .shuttingDown }
+        try service.admit(record)
         guard service.settings.callerKeys.admits(request.head.fields) else { throw .callerUnauthenticated }
         guard isJSON(request.head.fields["Content-Type"]), !request.head.fields.contains("Content-Encoding")
         else { throw .contentTypeUnsupported }

@@ -6,6 +6,8 @@ package struct ServiceSettings: Sendable {
     package var maximumBatchBody = 4 * 1024 * 1024
     /// How long a request waits for keys.
     package var keysTimeout = Interval.seconds(5)
+    /// How long a request waits for its turn before others are turned away.
+    package var queueTimeout = Interval(milliseconds: 500)
     /// Of those who call the service.
     package var callerKeys = CallerKeys(digests: [])
     /// Of those who look after it, on the admin listener.

@@ -29,6 +29,8 @@ package struct Interval: Sendable, Hashable, Comparable {
 
     package static func seconds(_ seconds: Int64) -> Interval { Interval(milliseconds: seconds * 1000) }
 
+    package var microseconds: Int64 { milliseconds * 1000 }
+
     /// Whole seconds, rounded up.
     package var secondsRoundedUp: Int64 { (milliseconds + 999) / 1000 }
 

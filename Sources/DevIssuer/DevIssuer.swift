@@ -38,7 +38,7 @@ package final class DevIssuer: Sendable {
         let loop = group.next()
         let responder = try await loop.submit { NIOLoopBound(DevResponder(), eventLoop: loop) }.get()
         let listener = try await HTTPListener.bind(
-            .network(host: "127.0.0.1", port: port), on: group, limits: ListenerLimits(),
+            .network(host: "127.0.0.1", port: port), on: group, acceptor: loop, limits: ListenerLimits(),
             unixSeconds: SystemClocks.unixSeconds
         ) { _ in responder.value }
         // The issuers' names hold the port, which is known only now.

@@ -15,20 +15,22 @@ package final class HTTPListener: Sendable {
     /// Binds and begins to accept.
     ///
     /// - Parameters:
+    ///   - acceptor: the loop that accepts connections for those of the group. One that does nothing else takes them as they
+    ///     come, however long the turns of the others are.
     ///   - tls: what TLS is spoken with; `nil`: plain HTTP.
     ///   - makeResponder: called once on each event loop of the group.
     ///   - unixSeconds: the wall clock, for the header field `Date`.
     /// - Throws: ``ListenError`` where the address can't be bound.
     package static func bind(
         _ address: ListenAddress, tls: ListenerTLS? = nil, on group: MultiThreadedEventLoopGroup,
-        limits: ListenerLimits, unixSeconds: @escaping @Sendable () -> Int64,
+        acceptor: any EventLoop, limits: ListenerLimits, unixSeconds: @escaping @Sendable () -> Int64,
         makeResponder: @escaping @Sendable (any EventLoop) -> any HTTPResponder
     ) async throws -> HTTPListener {
         let counts = ListenerCounts(limits: limits)
         let places = try await PerLoop(on: group) { loop in
             LoopPlace(responder: makeResponder(loop), table: ConnectionTable(on: loop, unixSeconds: unixSeconds))
         }
-        let bootstrap = ServerBootstrap(group: group)
+        let bootstrap = ServerBootstrap(group: acceptor, childGroup: group)
             // A crowd that comes at once, after a restart, must neither overflow the queue nor wait for one turn of the loop
             // for each four of it.
             .serverChannelOption(.backlog, value: backlog)

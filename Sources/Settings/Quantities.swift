@@ -5,6 +5,11 @@ enum Quantities {
         quantity(text, units: ["s": 1, "m": 60, "h": 3600, "d": 86400])
     }
 
+    /// Milliseconds of a duration such as `250ms`, `2s` or `1m`; `nil` for anything else.
+    static func milliseconds(_ text: String) -> Int64? {
+        quantity(text, units: ["ms": 1, "s": 1000, "m": 60_000])
+    }
+
     /// Bytes of a size such as `65536`, `512B`, `64KiB` or `4MiB`.
     static func bytes(_ text: String) -> Int? {
         quantity(text, units: ["": 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024]).map(Int.init)

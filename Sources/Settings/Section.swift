@@ -75,6 +75,12 @@ final class Section {
         }
     }
 
+    func milliseconds(_ name: String, in range: ClosedRange<Int64>) throws(SettingsError) -> Int64? {
+        try scalar(name, "a duration such as 250ms or 2s, \(range.lowerBound)ms to \(range.upperBound)ms") { text in
+            Quantities.milliseconds(text).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
     func bytes(_ name: String, in range: ClosedRange<Int>) throws(SettingsError) -> Int? {
         try scalar(name, "a size such as 64KiB or 4MiB, \(range.lowerBound) to \(range.upperBound) bytes") { text in
             Quantities.bytes(text).flatMap { range.contains($0) ? $0 : nil }

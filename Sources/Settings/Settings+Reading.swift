@@ -25,6 +25,7 @@ extension Settings {
         let cache = try top.section("verified_token_cache")
         verifiedTokenCacheEntries = try cache.integer("entries", in: 0...1_000_000) ?? verifiedTokenCacheEntries
         try cache.finish()
+        shutdownDelaySeconds = try top.seconds("shutdown_delay", in: 0...300) ?? shutdownDelaySeconds
         shutdownGraceSeconds = try top.seconds("shutdown_grace", in: 0...600) ?? shutdownGraceSeconds
         let clockSkew = try top.seconds("clock_skew", in: ProviderReader.clockSkews) ?? 60
         for node in try top.elements("providers") {
@@ -79,6 +80,8 @@ extension Settings {
             try section.seconds("request_timeout", in: 1...300) ?? limits.requestTimeoutSeconds
         limits.idleTimeoutSeconds = try section.seconds("idle_timeout", in: 1...3600) ?? limits.idleTimeoutSeconds
         limits.keysTimeoutSeconds = try section.seconds("keys_timeout", in: 1...60) ?? limits.keysTimeoutSeconds
+        limits.queueTimeoutMilliseconds =
+            try section.milliseconds("queue_timeout", in: 50...60_000) ?? limits.queueTimeoutMilliseconds
         try section.finish()
     }
 

@@ -15,6 +15,8 @@ package struct Settings: Sendable {
     package var apiKeyDigests: [[UInt8]] = []
     /// The same of operators, on the admin listener; `nil`: what callers may present will do.
     package var adminAPIKeyDigests: [[UInt8]]?
+    /// For how long after a stop was asked for requests are still answered as before.
+    package var shutdownDelaySeconds: Int64 = 0
     /// How long a stop waits for requests under way.
     package var shutdownGraceSeconds: Int64 = 10
     package var providers: [ProviderSettings] = []
@@ -31,6 +33,7 @@ package struct Settings: Sendable {
         package var requestTimeoutSeconds: Int64 = 10
         package var idleTimeoutSeconds: Int64 = 75
         package var keysTimeoutSeconds: Int64 = 5
+        package var queueTimeoutMilliseconds: Int64 = 500
     }
 
     package struct Keys: Sendable, Equatable {

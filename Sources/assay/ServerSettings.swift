@@ -28,6 +28,7 @@ extension ServiceSettings {
         maximumBody = settings.limits.maximumBody
         maximumBatchBody = settings.limits.maximumBatchBody
         keysTimeout = .seconds(settings.limits.keysTimeoutSeconds)
+        queueTimeout = Interval(milliseconds: settings.limits.queueTimeoutMilliseconds)
         callerKeys = CallerKeys(digests: settings.apiKeyDigests)
         operatorKeys = CallerKeys(digests: settings.operatorKeyDigests)
         logsRequests = settings.log.requests

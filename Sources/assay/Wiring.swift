@@ -68,7 +68,9 @@ struct Wiring: Sendable {
         await signals.wait()
         // Whatever it is about: who tells us to stop does not wait for it.
         running.cancel()
-        await server.stop(grace: .seconds((await reloading?.settings ?? settings).shutdownGraceSeconds))
+        let latest = await reloading?.settings ?? settings
+        await server.stop(
+            after: .seconds(latest.shutdownDelaySeconds), grace: .seconds(latest.shutdownGraceSeconds))
         await waitForDisk()
     }
 

@@ -73,7 +73,7 @@ final class ServiceFixture: Sendable {
 
     func stopAnswering() async throws {
         let service = service
-        try await loop.submit { service.value.isStopping = true }.get()
+        try await loop.submit { service.value.stage = .stopping }.get()
     }
 
     func metrics() async throws -> LoopMetrics {

@@ -183,6 +183,33 @@ def test_a_stop_waits_no_longer_than_its_grace(server, issuer):
             connection.close()
 
 
+def test_until_the_delay_is_over_everything_is_answered_and_connections_end(issuer):
+    with Service(provider(issuer), shutdown_delay="300s") as service:
+        service.wait_until_ready()
+        kept = service.api.connect()
+        service.terminate()
+        # Connections are taken as before, and who asks whether to send any more is told.
+        service.wait_until(lambda: service.api.get("/readyz").status == 503)
+        assert service.api.get("/readyz").json["status"] == "shutting_down"
+        assert service.admin.get("/livez").status == 200
+        token = issuer.token()
+        kept.send(verify_bytes(token))
+        answer = kept.response("POST", "/v1/verify")
+        assert (answer.status, answer.header("Connection")) == (200, "close")
+        assert kept.closed()
+        for _ in range(3):
+            assert answer_on_a_new_connection(service.api.address, verify_bytes(token)).status == 200
+        service.kill()
+
+
+def test_after_the_delay_comes_the_stop(issuer):
+    with Service(provider(issuer), shutdown_delay="1s") as service:
+        service.wait_until_ready()
+        service.terminate()
+        assert service.wait() == 0
+        assert service.entries(message="stopping") and service.entries(message="stopped")
+
+
 def test_a_stop_with_nothing_to_finish_is_quick(issuer):
     with Service(provider(issuer)) as service:
         service.wait_until_ready()

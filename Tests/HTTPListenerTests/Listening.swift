@@ -30,7 +30,9 @@ final class Listening: Sendable {
         let parked = Parked()
         let listener: HTTPListener
         do {
-            listener = try await HTTPListener.bind(address, on: group, limits: limits, unixSeconds: { unixSeconds }) {
+            listener = try await HTTPListener.bind(
+                address, on: group, acceptor: group.next(), limits: limits, unixSeconds: { unixSeconds }
+            ) {
                 PathResponder($0, parked)
             }
         } catch {

@@ -9,9 +9,10 @@ import Testing
         cache_directory: /var/lib/assay
         keys: { stale_for: 24h }
         limits: { max_body: 64KiB, max_batch_body: 4MiB, max_header: 16KiB, max_buffered: 32MiB, max_connections: 1000,
-          max_in_flight: 100, request_timeout: 10s, idle_timeout: 75s, keys_timeout: 5s }
+          max_in_flight: 100, request_timeout: 10s, idle_timeout: 75s, keys_timeout: 5s, queue_timeout: 1s }
         log: { level: info, requests: true }
         verified_token_cache: { entries: 100 }
+        shutdown_delay: 5s
         shutdown_grace: 10s
         api_keys: []
 
@@ -48,9 +49,10 @@ import Testing
     @Test(arguments: [
         ("clock_skew: 60s", "clock_skew: 30s"), ("stale_for: 24h", "stale_for: 1h"),
         ("max_body: 64KiB", "max_body: 32KiB"), ("max_batch_body: 4MiB", "max_batch_body: 8MiB"),
-        ("keys_timeout: 5s", "keys_timeout: 6s"), ("level: info", "level: debug"),
+        ("keys_timeout: 5s", "keys_timeout: 6s"), ("queue_timeout: 1s", "queue_timeout: 2s"),
+        ("level: info", "level: debug"),
         ("requests: true", "requests: false"),
-        ("entries: 100", "entries: 0"), ("shutdown_grace: 10s", "shutdown_grace: 20s"),
+        ("entries: 100", "entries: 0"), ("shutdown_grace: 10s", "shutdown_grace: 20s"), ("shutdown_delay: 5s", "shutdown_delay: 0s"),
         ("api_keys: []", "api_keys: [\(String(repeating: "0", count: 64))]"),
     ]) func `everything else can change at once`(old: String, new: String) throws {
         #expect(try changes(old, new).isEmpty)

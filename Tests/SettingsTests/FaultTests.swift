@@ -24,6 +24,7 @@ import Testing
             ("cache_directory: [a]\n", 1, "cache_directory must be a text"),
             ("cache_directory: ''\n", 1, "cache_directory must be a text"),
             ("shutdown_grace: 601s\n", 1, "shutdown_grace must be a duration"),
+            ("shutdown_delay: 301s\n", 1, "shutdown_delay must be a duration"),
             ("clock_skew: { a: 1 }\n", 1, "clock_skew must be a duration"),
         ] as [(String, Int, String)])
     func `a bad value is named with its line and what it should be`(yaml: String, line: Int, message: String) throws {
@@ -248,6 +249,7 @@ import Testing
         ("max_connections", "1_000"), ("max_connections", "0x10"), ("max_connections", "1.0"),
         ("request_timeout", "0s"),
         ("request_timeout", "301s"), ("keys_timeout", "0s"), ("keys_timeout", "61s"), ("max_batch_body", "65MiB"),
+        ("queue_timeout", "49ms"), ("queue_timeout", "61s"), ("queue_timeout", "1h"), ("queue_timeout", "500"),
         ("max_header", "1023"), ("max_buffered", "65535"), ("max_buffered", "17000MiB"), ("max_header", "1025KiB"),
     ])
     func `every limit has bounds`(name: String, value: String) throws {

@@ -21,9 +21,11 @@ import Testing
           max_in_flight: 2048
           request_timeout: 20s
           keys_timeout: 7s
+          queue_timeout: 250ms
         verified_token_cache: { entries: 500 }
         api_keys:
           - 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+        shutdown_delay: 3s
         shutdown_grace: 15s
         log: { level: debug, requests: false }
         providers:
@@ -67,9 +69,11 @@ import Testing
         #expect(settings.limits.maximumInFlight == 2048)
         #expect(settings.limits.requestTimeoutSeconds == 20)
         #expect(settings.limits.keysTimeoutSeconds == 7)
+        #expect(settings.limits.queueTimeoutMilliseconds == 250)
         #expect(settings.verifiedTokenCacheEntries == 500)
         #expect(settings.apiKeyDigests.map(\.count) == [32])
         #expect(settings.apiKeyDigests[0].prefix(4) == [0x2c, 0x26, 0xb4, 0x6b])
+        #expect(settings.shutdownDelaySeconds == 3)
         #expect(settings.shutdownGraceSeconds == 15)
         #expect(settings.log.level == "debug")
         #expect(!settings.log.requests)
@@ -133,8 +137,10 @@ import Testing
         #expect(settings.limits.maximumInFlight == 1024)
         #expect(settings.limits.requestTimeoutSeconds == 10)
         #expect(settings.limits.keysTimeoutSeconds == 5)
+        #expect(settings.limits.queueTimeoutMilliseconds == 500)
         #expect(settings.verifiedTokenCacheEntries == 10_000)
         #expect(settings.apiKeyDigests == [])
+        #expect(settings.shutdownDelaySeconds == 0)
         #expect(settings.shutdownGraceSeconds == 10)
         #expect(settings.log == Settings().log)
         #expect(settings.log.level == "info")
