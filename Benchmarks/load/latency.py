@@ -10,7 +10,7 @@ import peers
 import wrk
 from keyserver import KeyServer
 from measure import Bench
-from processes import Unavailable
+from processes import Unavailable, apart
 from report import Section
 from service import NETWORK, Assay, apple, settings
 
@@ -48,24 +48,29 @@ class Refreshing:
 def measure(bench: Bench, section: Section) -> None:
     made = bench.pools
     pool = made.good("RS256")
+    cores, others = apart()
     with contextlib.ExitStack() as stack:
         keys = stack.enter_context(KeyServer([key.jwk for key in made.keys.values()], changes=True))
         content = settings([apple(jwks_uri=keys.url, network=NETWORK)])
-        service = stack.enter_context(Assay(bench.assay, bench.directory, content))
+        service = stack.enter_context(Assay(bench.assay, bench.directory, content, cores=cores))
         servers = {PLAIN: service, REFRESHED: service}
         try:
             echo = stack.enter_context(
-                peer_process.start(peers.named("echo"), "RS256", made, bench.builder, bench.venv)
+                peer_process.start(peers.named("echo"), "RS256", made, bench.builder, bench.venv, cores)
             )
             servers[ECHO] = echo
         except Unavailable as reason:
             section.text(f"Not measured: **the bare echo**: {reason}")
 
         bench.say("latency: looks for the peak rate")
-        wrk.run(service, service.port, pool, 1)
+
+
+        def ask(server, rate: float, seconds: float) -> dict[str, float]:
+            return paced.run(bench, server, server.port, pool, rate, seconds, wrk.CONNECTIONS, others)
+
+        ask(service, 0, 1)
         peak = statistics.median(
-            bench.machine.quietest(lambda: wrk.run(service, service.port, pool, bench.seconds)).rate
-            for _ in range(bench.rounds)
+            bench.machine.quietest(lambda: ask(service, 0, bench.seconds))["rate"] for _ in range(bench.rounds)
         )
         rate, refreshes = peak * SHARE, 0
         rounds: dict[str, list[dict]] = {name: [] for name in servers}
@@ -73,7 +78,7 @@ def measure(bench: Bench, section: Section) -> None:
         def run(name: str) -> dict[str, float]:
             with Refreshing(service) if name == REFRESHED else contextlib.nullcontext() as refreshing:
                 server = servers[name]
-                figures = paced.run(bench, server, server.port, pool, rate, bench.latency_seconds, wrk.CONNECTIONS)
+                figures = ask(server, rate, bench.latency_seconds)
             if refreshing is None:
                 return figures
             if refreshing.error:
@@ -94,11 +99,11 @@ def measure(bench: Bench, section: Section) -> None:
         return max(figures[key] for figures in rounds[name])
 
     section.text(
-        f"{wrk.CONNECTIONS} connections, RS256, {rate:,.0f} requests/s: {SHARE:.0%} of the {peak:,.0f} that wrk "
-        f"reached. {bench.rounds} rounds of {bench.latency_seconds:g} s. Requests go out by a timetable, and latency "
-        "counts from when one was due. Generator and server share the cores: how late the generator itself was, "
-        "with a connection idle, is what the machine does to every figure here, and the echo at the same rate is "
-        "what HTTP costs without Assay.",
+        f"{wrk.CONNECTIONS} connections, RS256, {rate:,.0f} requests/s: {SHARE:.0%} of the {peak:,.0f} that are "
+        f"answered at best. {bench.rounds} rounds of {bench.latency_seconds:g} s. Requests go out by a timetable, and "
+        f"latency counts from when one was due. The server has {len(cores)} of the machine's cores and the generator "
+        "others. How late the generator itself was, with a connection idle, is what the machine does to every figure "
+        "here, and the echo at the same rate is what HTTP costs without Assay.",
         f"{refreshes} refreshes, each bringing another key set and so new snapshots for all event loops.",
     )
     section.table(

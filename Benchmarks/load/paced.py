@@ -10,11 +10,20 @@ from processes import Process
 
 
 def run(
-    bench: Bench, server: Process, port: int, pool: Pool, rate: float, seconds: float, connections: int
+    bench: Bench,
+    server: Process,
+    port: int,
+    pool: Pool,
+    rate: float,
+    seconds: float,
+    connections: int,
+    cores: list[int] | None = None,
 ) -> dict[str, float]:
     """What paced.c prints, and `cpu`: the server's microseconds a request, without what the connections cost. A rate of
-    0 is as fast as answers come."""
+    0 is as fast as answers come; `cores` are those that the generator is confined to."""
     command = [bench.builder.c("paced"), port, pool.file, rate, seconds, connections]
+    if cores:
+        command = ["taskset", "-c", ",".join(map(str, cores)), *command]
     with subprocess.Popen(
         list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

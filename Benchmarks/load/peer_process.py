@@ -15,13 +15,14 @@ from processes import Process, Unavailable, free_port
 class RunningPeer(Process):
     """A peer that has been seen to take good tokens and, unless it only echoes, to refuse spoilt ones."""
 
-    def __init__(self, peer: Peer, site: Site):
+    def __init__(self, peer: Peer, site: Site, cores: list[int] | None):
         self.peer, self.port = peer, site.port
         site.own.mkdir(parents=True, exist_ok=True)
         log = site.own / "log"
         with open(log, "w") as stream:
             super().__init__(
                 peer.command(site),
+                cores=cores,
                 environment=peer.environment(site),
                 stdout=stream,
                 stderr=subprocess.STDOUT,
@@ -62,6 +63,8 @@ class RunningPeer(Process):
                     raise Unavailable("takes a spoilt token")
 
 
-def start(peer: Peer, algorithm: str, made: Pools, builder: Builder, venv: pathlib.Path) -> RunningPeer:
+def start(
+    peer: Peer, algorithm: str, made: Pools, builder: Builder, venv: pathlib.Path, cores: list[int] | None = None
+) -> RunningPeer:
     site = Site(algorithm, free_port(), made, builder, venv, made.directory / f"{peer.name}-{algorithm}")
-    return RunningPeer(peer, site)
+    return RunningPeer(peer, site, cores)

@@ -32,6 +32,15 @@ def two_cores() -> list[int]:
     return sorted(os.sched_getaffinity(0))[:2]
 
 
+def apart() -> tuple[list[int], list[int]]:
+    """Cores for a server and others for who asks it: neither's work is the other's delay."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        raise Unavailable("there is only one core")
+    server = cores[: min(2, len(cores) - 1)]
+    return server, cores[len(server) :]
+
+
 def output(*command: str) -> str:
     """What a command prints, on either stream; for versions."""
     try:
