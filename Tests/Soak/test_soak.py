@@ -17,6 +17,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "EndToEnd"))
 
+from harness import contract  # noqa: E402
 from harness.client import Client, Connection, request_bytes  # noqa: E402
 from harness.issuer import Issuer, KeyServer  # noqa: E402
 from harness.load import Load  # noqa: E402
@@ -232,6 +233,8 @@ def test_a_long_life():
                     conductor.next()
                     pause.wait(PERIOD)
                     samples.append(sample(service))
+                    # Nobody reads it here, and an hour's answers are gigabytes.
+                    contract.recording.clear()
                     load.change("calm", calm)
                     surprises = {name: wrong[:3] for name, wrong in load.surprises.items() if wrong}
                     assert not surprises, surprises
