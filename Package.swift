@@ -31,6 +31,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
@@ -68,10 +69,22 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "Traces",
+            dependencies: [
+                "Clocks", "JSON",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ] + nio,
+            swiftSettings: settings
+        ),
+        .target(
             name: "AssayHTTP",
             dependencies: [
-                "Clocks", "HTTPListener", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL",
+                "Clocks", "HTTPListener", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "Traces",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
             swiftSettings: settings
         ),
@@ -92,7 +105,7 @@ let package = Package(
             name: "assay",
             dependencies: [
                 "AssayHTTP", "Clocks", "DevIssuer", "Files", "HTTPListener", "IDToken", "JSON", "KeySource", "OpenSSL",
-                "Settings",
+                "Settings", "Traces",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -163,10 +176,18 @@ let package = Package(
             ] + nio,
             swiftSettings: settings),
         .testTarget(
+            name: "TracesTests",
+            dependencies: [
+                "Clocks", "JSON", "TestSupport", "Traces",
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "AssayHTTPTests",
             dependencies: [
                 "AssayHTTP", "Clocks", "HTTPListener", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL",
-                "TestSupport", .product(name: "NIOHTTP1", package: "swift-nio"),
+                "TestSupport", "Traces", .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
             swiftSettings: settings),
         .testTarget(

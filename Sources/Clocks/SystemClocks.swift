@@ -8,6 +8,12 @@ package enum SystemClocks {
     /// The wall clock, in Unix milliseconds.
     package static func unixMilliseconds() -> Int64 { milliseconds(CLOCK_REALTIME) }
 
+    /// The wall clock, in Unix nanoseconds.
+    package static func unixNanoseconds() -> UInt64 {
+        let time = read(CLOCK_REALTIME)
+        return UInt64(max(time.seconds, 0)) * 1_000_000_000 + UInt64(time.nanoseconds)
+    }
+
     /// A clock that never goes back, and goes on while the machine is suspended: keys grow old meanwhile.
     package static func monotonic() -> MonotonicTime {
         MonotonicTime(milliseconds: milliseconds(CLOCK_BOOTTIME))

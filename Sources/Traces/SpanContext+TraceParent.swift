@@ -1,0 +1,41 @@
+extension SpanContext {
+    /// Reads the value of a header field `traceparent`: `00-<trace-id>-<parent-id>-<trace-flags>`.
+    ///
+    /// Digits are of lower case, ids not 0, and the version not `ff`. Of a version to come, what stands in front is read, if
+    /// there is nothing behind it or a `-` (W3C Trace Context, 3.2.2 and 4.3). Nothing is allocated.
+    ///
+    /// - Returns: `nil` for anything else, which is to be taken as if it was not there.
+    package init?(traceParent text: Span<UInt8>) {
+        guard text.count >= Self.lengthOfVersion00, let version = text.hexadecimal(at: 0, digits: 2), version != 0xff,
+            text.count == Self.lengthOfVersion00 || (version > 0 && text[Self.lengthOfVersion00] == Self.dash),
+            text[2] == Self.dash, text[35] == Self.dash, text[52] == Self.dash,
+            let high = text.hexadecimal(at: 3, digits: 16), let low = text.hexadecimal(at: 19, digits: 16),
+            let parent = text.hexadecimal(at: 36, digits: 16), let flags = text.hexadecimal(at: 53, digits: 2),
+            let traceID = TraceID(high: high, low: low), let spanID = SpanID(parent)
+        else { return nil }
+        let known = TraceFlags([.sampled, .random]).intersection(TraceFlags(rawValue: UInt8(truncatingIfNeeded: flags)))
+        self.init(traceID: traceID, spanID: spanID, flags: known, isRemote: true)
+    }
+
+    /// The value of a header field `traceparent` for whoever is asked on behalf of the span.
+    package var traceParent: String { "00-\(traceID.text)-\(spanID.text)-\(flags.text)" }
+
+    private static let lengthOfVersion00 = 55
+    private static let dash = UInt8(ascii: "-")
+}
+
+extension Span<UInt8> {
+    /// The number that so many digits of lower case stand for, at most 16; `nil` where there are others.
+    fileprivate func hexadecimal(at start: Int, digits: Int) -> UInt64? {
+        var number: UInt64 = 0
+        for index in start..<(start + digits) {
+            let digit = self[index]
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt64(digit - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
+        return number
+    }
+}

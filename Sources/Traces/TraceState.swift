@@ -1,0 +1,65 @@
+/// Reads `tracestate`: what systems on a trace's way have added to it (W3C Trace Context, 3.3).
+package enum TraceState {
+    private static let maximumMembers = 32
+    /// Bytes that are passed on; the least that the specification asks for.
+    private static let maximumLength = 512
+
+    /// The members of all fields of that name, as one list.
+    ///
+    /// - Returns: `nil` where there is none, where one of them is malformed or is there twice, or where they are too many or
+    ///   too long: the trace goes on without.
+    package static func text(_ fields: [String]) -> String? {
+        var keys: Set<Substring> = []
+        var members: [Substring] = []
+        for field in fields {
+            for part in field.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+                let member = Substring(part).trimmingBlanks
+                // Empty members are allowed, and say nothing.
+                guard !member.isEmpty else { continue }
+                guard let key = key(of: member), keys.insert(key).inserted else { return nil }
+                members.append(member)
+            }
+        }
+        guard (1...maximumMembers).contains(members.count) else { return nil }
+        let text = members.joined(separator: ",")
+        return text.utf8.count <= maximumLength ? text : nil
+    }
+
+    /// The key of a member `key=value`; `nil` where it is none.
+    private static func key(of member: Substring) -> Substring? {
+        guard let equals = member.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+        let key = member[..<equals]
+        let value = member[equals...].dropFirst()
+        guard let first = key.utf8.first, isLetterOrDigit(first), key.utf8.count <= 256,
+            key.utf8.allSatisfy(isKeyCharacter),
+            (1...256).contains(value.utf8.count), value.utf8.allSatisfy(isValueCharacter)
+        else { return nil }
+        return key
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    private static func isKeyCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "*"), UInt8(ascii: "/"), UInt8(ascii: "@"): true
+        default: isLetterOrDigit(byte)
+        }
+    }
+
+    /// White space at the end of a value has gone with that around the member.
+    private static func isValueCharacter(_ byte: UInt8) -> Bool {
+        (0x20...0x7e).contains(byte) && byte != UInt8(ascii: ",") && byte != UInt8(ascii: "=")
+    }
+}
+
+extension Substring {
+    /// The text without spaces and tabs around it.
+    fileprivate var trimmingBlanks: Substring {
+        func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
+        var text = drop(while: isBlank)
+        while let last = text.last, isBlank(last) { text.removeLast() }
+        return text
+    }
+}
