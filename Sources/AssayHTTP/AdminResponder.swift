@@ -31,7 +31,7 @@ final class AdminResponder: HTTPResponder {
 
     func respond(to request: HTTPRequest) -> HTTPReply {
         let route = Route.admin(request.head.path)
-        let record = service.begin(route, request.head.fields)
+        let record = service.begin(route, request.head)
         do throws(Problem) {
             try route.check(request.head.method)
             try admit(request.head.fields, to: route)

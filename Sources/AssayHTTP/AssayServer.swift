@@ -5,6 +5,7 @@ internal import KeySource
 internal import NIOCore
 package import NIOPosix
 private import Synchronization
+package import Traces
 
 /// The service: two listeners over the same event loops, and the providers' keys behind them.
 package final class AssayServer: Sendable {
@@ -17,6 +18,7 @@ package final class AssayServer: Sendable {
     private let certificates: [CertificateWatch]
     private let log: Log
     private let sink: LogSink
+    private let tracing: TraceExport?
 
     /// Where the service listens, and how.
     package struct Configuration: Sendable {
@@ -43,7 +45,7 @@ package final class AssayServer: Sendable {
     /// - Throws: an I/O error where an address can't be bound, `TLSFileError` where TLS can't be spoken.
     package static func start(
         _ configuration: Configuration, providers: [Provider], telemetry: KeyTelemetry,
-        configurations: ConfigurationTelemetry,
+        configurations: ConfigurationTelemetry, tracing: TraceExport? = nil,
         on group: MultiThreadedEventLoopGroup,
         log: Log, sink: LogSink
     ) async throws -> AssayServer {
@@ -53,7 +55,7 @@ package final class AssayServer: Sendable {
         let roster = try await Roster().changed(to: providers, on: group)
         try await startKeys(providers.map(\.keys), on: group.next())
         let loops = try await PerLoop(on: group) { loop in
-            try ServiceLoop(on: loop, configuration.settings, roster, sink)
+            try ServiceLoop(on: loop, configuration.settings, roster, sink, tracer: tracing?.tracer)
         }
         let served = ServedProviders(roster)
         let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
@@ -64,7 +66,8 @@ package final class AssayServer: Sendable {
         ) { ServiceResponder(loops[$0]) }
         let scrape = Scrape(
             served: served, loops: loops, telemetry: telemetry, configurations: configurations,
-            listener: serviceListener, certificates: certificates, sink: sink, version: configuration.version)
+            listener: serviceListener, certificates: certificates, sink: sink, spans: tracing?.exporter,
+            version: configuration.version)
         let adminListener = try await HTTPListener.bind(
             configuration.admin, tls: adminTLS?.tls, on: group, acceptor: acceptor,
             limits: configuration.limits, unixSeconds: SystemClocks.unixSeconds
@@ -75,7 +78,7 @@ package final class AssayServer: Sendable {
         log.write(.info, "listening", [("listener", .text("admin")), ("address", .text(adminListener.address))])
         return AssayServer(
             served: served, group: group, loops: loops, serviceListener: serviceListener, adminListener: adminListener,
-            certificates: certificates, log: log, sink: sink)
+            certificates: certificates, log: log, sink: sink, tracing: tracing)
     }
 
     /// Begins to fetch keys; what was kept of them is delivered at the end.
@@ -86,7 +89,7 @@ package final class AssayServer: Sendable {
     private init(
         served: ServedProviders, group: MultiThreadedEventLoopGroup, loops: PerLoop<ServiceLoop>,
         serviceListener: HTTPListener, adminListener: HTTPListener, certificates: [CertificateWatch], log: Log,
-        sink: LogSink
+        sink: LogSink, tracing: TraceExport?
     ) {
         self.served = served
         self.group = group
@@ -96,6 +99,7 @@ package final class AssayServer: Sendable {
         self.certificates = certificates
         self.log = log
         self.sink = sink
+        self.tracing = tracing
     }
 
     package var serviceAddress: String { serviceListener.address }
@@ -133,6 +137,9 @@ package final class AssayServer: Sendable {
         for store in before.keyStores(notIn: after) { store.retire() }
     }
 
+    /// For how long the last spans are waited for.
+    private static let lastExport = Interval.seconds(2)
+
     /// Stops: unready at once, new requests answered until the delay is over, those under way then finished within the
     /// grace, and everything closed.
     package func stop(after delay: Interval, grace: Interval) async {
@@ -146,6 +153,7 @@ package final class AssayServer: Sendable {
         await serviceListener.close()
         await adminListener.close()
         for provider in served.roster.providers { provider.keys.stop() }
+        await tracing?.exporter.stop(atMost: Self.lastExport)
         for flushed in loops.onEach({ $0.flushLog() }) { try? await flushed.get() }
         log.write(.info, "stopped")
         await sink.close()
@@ -173,6 +181,8 @@ private struct Scrape: Sendable {
     let listener: HTTPListener
     let certificates: [CertificateWatch]
     let sink: LogSink
+    /// `nil`: there are none.
+    let spans: SpanExporter?
     let version: String
 
     /// The metrics page, made on one of the loops.
@@ -194,7 +204,8 @@ private struct Scrape: Sendable {
             keyCounts: telemetry.current, configurations: configurations.current,
             openConnections: listener.openConnections, requestsInFlight: listener.requestsInFlight,
             bufferedBytes: listener.bufferedBytes, certificates: certificates, droppedLogBytes: sink.droppedBytes,
-            version: version, now: SystemClocks.monotonic(), unixMilliseconds: SystemClocks.unixMilliseconds()
+            spans: spans?.counts ?? SpanQueue.Counts(), version: version, now: SystemClocks.monotonic(),
+            unixMilliseconds: SystemClocks.unixMilliseconds()
         ).text()
     }
 }

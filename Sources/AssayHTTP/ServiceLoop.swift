@@ -5,6 +5,7 @@ internal import JSON
 internal import KeySource
 internal import NIOCore
 internal import NIOHTTP1
+internal import Traces
 
 /// Everything that the requests of one event loop share. Confined to that loop.
 final class ServiceLoop {
@@ -21,6 +22,8 @@ final class ServiceLoop {
     private var queue: TurnQueue
     private let sink: LogSink
     private var requestLog: RequestLog?
+    /// `nil`: requests are not traced.
+    private let spans: RequestSpans?
     private var writer = JSONWriter()
     /// A batch's answer should not hold memory for good.
     private static let keptCapacity = 64 * 1024
@@ -35,11 +38,15 @@ final class ServiceLoop {
     }
 
     /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
-    init(on loop: any EventLoop, _ settings: ServiceSettings, _ roster: Roster, _ sink: LogSink) throws(Rejection) {
+    init(
+        on loop: any EventLoop, _ settings: ServiceSettings, _ roster: Roster, _ sink: LogSink,
+        tracer: SpanTracer? = nil
+    ) throws(Rejection) {
         self.loop = loop
         self.settings = settings
         self.sink = sink
         queue = TurnQueue(limit: settings.queueTimeout.microseconds)
+        spans = tracer.map(RequestSpans.init)
         providerIDs = roster.ids
         verifications = Verifications(
             roster, on: loop, by: try IDTokenVerifier(rememberedSignatures: settings.rememberedSignatures))
@@ -107,12 +114,18 @@ final class ServiceLoop {
     struct RequestRecord {
         let id: String
         let route: Route
+        /// `nil` where the request's head could not be read.
+        let method: RequestMethod?
         let startedAtMicroseconds: Int64
+        /// The caller's span, where it told of one.
+        let caller: SpanContext?
     }
 
-    func begin(_ route: Route, _ fields: HTTPFields?) -> RequestRecord {
+    func begin(_ route: Route, _ head: RequestHead?) -> RequestRecord {
         RequestRecord(
-            id: requestIDs.id(for: fields), route: route, startedAtMicroseconds: SystemClocks.monotonicMicroseconds())
+            id: requestIDs.id(for: head?.fields), route: route, method: head?.method,
+            startedAtMicroseconds: SystemClocks.monotonicMicroseconds(),
+            caller: head.flatMap { SpanContext(calling: $0.fields, withState: spans != nil) })
     }
 
     /// Counts and logs a request, and makes its response.
@@ -122,9 +135,11 @@ final class ServiceLoop {
     ) -> HTTPResponse {
         let duration = SystemClocks.monotonicMicroseconds() - record.startedAtMicroseconds
         metrics.countRequest(record.route, status: status.code, microseconds: duration)
+        let provider = provider.map { providerIDs[$0] }
+        let span = spans?.record(record, status: status.code, code: code, provider: provider, microseconds: duration)
         requestLog?.write(
-            requestID: record.id, route: record.route.pattern, status: status.code, code: code,
-            provider: provider.map { providerIDs[$0] }, microseconds: duration)
+            requestID: record.id, route: record.route.pattern, status: status.code, code: code, provider: provider,
+            microseconds: duration, trace: RequestTrace(caller: record.caller, span: span))
         return HTTPResponse(
             status: status, contentType: contentType, body: body, requestID: record.id, headers: headers,
             closesConnection: stage != .serving)
@@ -160,7 +175,7 @@ final class ServiceLoop {
             case .timeout: .requestTimeout
             case .overloaded: .overloaded
             }
-        return end(begin(route, head?.fields), problem)
+        return end(begin(route, head), problem)
     }
 
     // MARK: Health

@@ -25,14 +25,14 @@ final class ServiceResponder: HTTPResponder {
     func respond(to fault: HTTPFault, head: RequestHead?) -> HTTPResponse {
         let route = head.map { Route.service($0.path) } ?? .unknown
         if fault == .bodyTooLarge, route == .batch, let head, !service.settings.callerKeys.admits(head.fields) {
-            return service.end(service.begin(route, head.fields), Problem.callerUnauthenticated)
+            return service.end(service.begin(route, head), Problem.callerUnauthenticated)
         }
         return service.response(to: fault, head, route)
     }
 
     func respond(to request: HTTPRequest) -> HTTPReply {
         let route = Route.service(request.head.path)
-        let record = service.begin(route, request.head.fields)
+        let record = service.begin(route, request.head)
         do throws(Problem) {
             try route.check(request.head.method)
             switch route {

@@ -15,6 +15,16 @@ package struct HTTPFields: Sendable {
         return nil
     }
 
+    /// The value of the field of a name, where there is one and no other.
+    package func only(_ name: StaticString) -> HeadText? {
+        var found: HeadRange?
+        for line in lines where isName(line, name) {
+            guard found == nil else { return nil }
+            found = line.value
+        }
+        return found.map { HeadText($0, of: head) }
+    }
+
     /// The values of all fields of a name.
     package func all(_ name: StaticString) -> [HeadText] {
         lines.filter { isName($0, name) }.map { HeadText($0.value, of: head) }

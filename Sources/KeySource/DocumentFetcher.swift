@@ -19,6 +19,7 @@ package struct DocumentFetcher: Sendable {
     private let unixSeconds: @Sendable () -> Int64
     /// `nil` where nobody looks into the fetches.
     private let trace: FetchTrace?
+    private let onExchange: (@Sendable (FetchExchange) -> Void)?
 
     /// A document and what its headers say of its age.
     package struct Document: Sendable {
@@ -33,22 +34,28 @@ package struct DocumentFetcher: Sendable {
         package var lifetime: Interval? { caching.lifetime }
     }
 
+    /// - Parameter onExchange: called with each request that was made, and what became of it, in the task that fetches; `nil`:
+    ///   nobody wants to know.
     package init(
-        rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop, unixSeconds: @escaping @Sendable () -> Int64
+        rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
+        unixSeconds: @escaping @Sendable () -> Int64, onExchange: (@Sendable (FetchExchange) -> Void)? = nil
     ) {
-        self.init(rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds, trace: nil)
+        self.init(
+            rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds, trace: nil, onExchange: onExchange)
     }
 
     /// - Parameter trace: keeps what is met on the way.
     init(
         rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
-        unixSeconds: @escaping @Sendable () -> Int64, trace: FetchTrace?
+        unixSeconds: @escaping @Sendable () -> Int64, trace: FetchTrace?,
+        onExchange: (@Sendable (FetchExchange) -> Void)? = nil
     ) {
         self.rules = rules
         self.proxy = proxy
         self.loop = loop
         self.unixSeconds = unixSeconds
         self.trace = trace
+        self.onExchange = onExchange
     }
 
     /// Fetches the document at an address, following at most ``NetworkRules/maximumRedirects``.
@@ -64,8 +71,8 @@ package struct DocumentFetcher: Sendable {
         let timeout = FetchFailure(.http, "no complete answer within \(rules.totalTimeout.secondsRoundedUp) s")
         return try await loop.within(rules.totalTimeout, orThrow: timeout) { () async throws(FetchFailure) in
             var target = first
-            for _ in 0...rules.maximumRedirects {
-                switch try await self.fetchOnce(target, mode, known) {
+            for redirects in 0...rules.maximumRedirects {
+                switch try await self.fetchOnce(target, redirects, mode, known) {
                 case .document(let document): return document
                 case .redirect(let location):
                     target = try target.redirected(to: location, allowingHTTP: rules.allowHTTP)
@@ -82,8 +89,32 @@ package struct DocumentFetcher: Sendable {
         case redirect(to: String)
     }
 
+    /// Fetches from one address, and has it told what came of it.
     private func fetchOnce(
-        _ target: WebAddress, _ mode: FetchMode, _ known: Document?
+        _ target: WebAddress, _ redirects: Int, _ mode: FetchMode, _ known: Document?
+    ) async throws(FetchFailure) -> Answer {
+        var status: UInt?
+        guard let onExchange else { return try await fetchOnce(target, mode, known, &status) }
+        let (startedAt, begun) = (SystemClocks.unixNanoseconds(), loop.now)
+        func tell(_ failure: FetchFailure?) {
+            onExchange(
+                FetchExchange(
+                    address: target, redirects: redirects, startedAtUnixNanoseconds: startedAt,
+                    nanoseconds: UInt64(max((loop.now - begun).nanoseconds, 0)), status: status, failure: failure))
+        }
+        do throws(FetchFailure) {
+            let answer = try await fetchOnce(target, mode, known, &status)
+            tell(nil)
+            return answer
+        } catch {
+            tell(error)
+            throw error
+        }
+    }
+
+    /// - Parameter status: set as soon as there is an answer.
+    private func fetchOnce(
+        _ target: WebAddress, _ mode: FetchMode, _ known: Document?, _ status: inout UInt?
     ) async throws(FetchFailure) -> Answer {
         if target.isSecure, let proxy, proxy.applies(to: target.host) {
             // The proxy resolves the name; what it may reach is its operator's to say.
@@ -93,13 +124,13 @@ package struct DocumentFetcher: Sendable {
                     host: proxy.host, port: proxy.port,
                     authorization: proxy.credentials.map { .basic(username: $0.user, password: $0.password) })
             }
-            return try await exchange(target, mode, known, configuration)
+            return try await exchange(target, mode, known, configuration, &status)
         }
         var lastFailure = FetchFailure(.connect, "no address could be connected to")
         for address in try await vettedAddresses(of: target) {
             do throws(FetchFailure) {
                 let pinned = configuration { $0.dnsOverride = [target.host: address] }
-                return try await exchange(target, mode, known, pinned)
+                return try await exchange(target, mode, known, pinned, &status)
             } catch {
                 if error.isUntrustedCertificate { throw await diagnosis(of: error, target, address) }
                 // Another of the host's addresses may do better.
@@ -186,12 +217,13 @@ package struct DocumentFetcher: Sendable {
     }
 
     private func exchange(
-        _ target: WebAddress, _ mode: FetchMode, _ known: Document?, _ configuration: HTTPClient.Configuration
+        _ target: WebAddress, _ mode: FetchMode, _ known: Document?, _ configuration: HTTPClient.Configuration,
+        _ status: inout UInt?
     ) async throws(FetchFailure) -> Answer {
         let client = HTTPClient(eventLoopGroupProvider: .shared(loop), configuration: configuration)
         let answer: Result<Answer, FetchFailure>
         do throws(FetchFailure) {
-            answer = .success(try await exchange(target, mode, known, client))
+            answer = .success(try await exchange(target, mode, known, client, &status))
         } catch {
             answer = .failure(error)
         }
@@ -201,7 +233,7 @@ package struct DocumentFetcher: Sendable {
     }
 
     private func exchange(
-        _ target: WebAddress, _ mode: FetchMode, _ known: Document?, _ client: HTTPClient
+        _ target: WebAddress, _ mode: FetchMode, _ known: Document?, _ client: HTTPClient, _ status: inout UInt?
     ) async throws(FetchFailure) -> Answer {
         var request = HTTPClientRequest(url: target.text)
         request.headers = ["Accept": "application/json", "User-Agent": "assay"]
@@ -212,6 +244,7 @@ package struct DocumentFetcher: Sendable {
             let askedAt = unixSeconds()
             let response = try await client.execute(
                 request, deadline: .now() + .milliseconds(rules.totalTimeout.milliseconds))
+            status = response.status.code
             let caching = CachingFields(response.headers)
             trace?.note(.answered(FetchedHeader(caching, askedFor: askedAt...max(askedAt, unixSeconds()))))
             if response.status == .notModified, let known, conditions != nil {

@@ -13,6 +13,7 @@ extension Settings {
         compare("admin.listen", \.admin.listen)
         compare("admin.tls", \.admin.tls)
         compare("cache_directory", \.cacheDirectory)
+        compare("tracing", \.tracing)
         compare("limits.max_header", \.limits.maximumHeader)
         compare("limits.max_buffered", \.limits.maximumBuffered)
         compare("limits.max_connections", \.limits.maximumConnections)

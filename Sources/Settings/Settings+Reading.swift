@@ -21,6 +21,7 @@ extension Settings {
             try keys.seconds("stale_for", in: 0...(30 * 86400)) ?? self.keys.staleForSeconds
         try keys.finish()
         try readLog(top.section("log"))
+        tracing = try TracingReader.read(top.section("tracing"), environment)
         cacheDirectory = try top.text("cache_directory")
         let cache = try top.section("verified_token_cache")
         verifiedTokenCacheEntries = try cache.integer("entries", in: 0...1_000_000) ?? verifiedTokenCacheEntries

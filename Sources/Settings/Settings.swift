@@ -7,6 +7,8 @@ package struct Settings: Sendable {
     package var limits = Limits()
     package var keys = Keys()
     package var log = Log()
+    /// `nil`: nothing is traced.
+    package var tracing: Tracing?
     /// Where the last good key sets are kept over a restart; `nil`: nowhere.
     package var cacheDirectory: String?
     /// How many verified tokens are remembered; 0: none.
@@ -53,7 +55,8 @@ package struct Settings: Sendable {
     /// What an operator should know about settings that are allowed and risky: a start-up warning each.
     package var warnings: [String] {
         Self.warnings("the service", service, apiKeyDigests)
-            + Self.warnings("the admin listener", admin, operatorKeyDigests) + providers.flatMap(\.warnings)
+            + Self.warnings("the admin listener", admin, operatorKeyDigests)
+            + (tracing?.warnings ?? []) + providers.flatMap(\.warnings)
     }
 
     private static func warnings(_ name: String, _ listener: Listener, _ keyDigests: [[UInt8]]) -> [String] {

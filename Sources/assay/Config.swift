@@ -33,6 +33,7 @@ struct Config: AsyncParsableCommand {
             let settings = try file.settings()
             try settings.service.checkOnThisMachine("service")
             try settings.admin.checkOnThisMachine("admin")
+            try settings.tracing?.checkOnThisMachine()
             if !json {
                 for warning in settings.warnings { print("warning: \(warning)") }
                 let ids = settings.providers.map(\.policy.id).joined(separator: ", ")

@@ -5,11 +5,14 @@ import KeySource
 import NIOCore
 import NIOPosix
 import Settings
+import Traces
 
 /// Makes the service's providers of settings.
 struct ProviderFactory: Sendable {
     private let proxy: ProxyEnvironment?
     private let telemetry: KeyTelemetry
+    /// `nil`: fetches are not traced.
+    private let tracer: SpanTracer?
     private let disk: NIOThreadPool
     /// Keys live on a loop of their own, so that a slow handshake never sits on one that serves.
     private let keysLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
@@ -21,9 +24,10 @@ struct ProviderFactory: Sendable {
     }
 
     /// - Parameter disk: for the work of keeping keys, which blocks.
-    init(_ proxy: ProxyEnvironment?, _ telemetry: KeyTelemetry, _ disk: NIOThreadPool) {
+    init(_ proxy: ProxyEnvironment?, _ telemetry: KeyTelemetry, tracer: SpanTracer?, _ disk: NIOThreadPool) {
         self.proxy = proxy
         self.telemetry = telemetry
+        self.tracer = tracer
         self.disk = disk
     }
 
@@ -57,9 +61,12 @@ struct ProviderFactory: Sendable {
             fetcher = file(path)
             rules = .file
         case .location(let location, let fallbackFile):
+            let spans = tracer.map { KeyFetchSpans($0, provider: id) }
             let documents = DocumentFetcher(
-                rules: provider.network, proxy: proxy, loop: keysLoop, unixSeconds: SystemClocks.unixSeconds)
-            fetcher = ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
+                rules: provider.network, proxy: proxy, loop: keysLoop, unixSeconds: SystemClocks.unixSeconds,
+                onExchange: spans?.record)
+            let provided = ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
+            fetcher = spans.map { TracedKeyFetcher(provided, $0) } ?? provided
             fallback = fallbackFile.map(file)
             archive = cacheDirectory.map {
                 KeyArchive(

@@ -5,6 +5,7 @@ import KeySource
 import NIOCore
 import NIOPosix
 import Settings
+import Traces
 
 /// The rooms, built from settings and connected.
 struct Wiring: Sendable {
@@ -15,19 +16,23 @@ struct Wiring: Sendable {
     let providers: [ProviderFactory.Made]
     /// Serves requests.
     let serving = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
+    /// `nil`: nothing is traced.
+    private let tracing: TraceExport?
     private let sink = LogSink()
     private let telemetry: KeyTelemetry
     /// Keeps keys on disk.
     private let disk = NIOThreadPool(numberOfThreads: 1)
 
-    /// - Throws: ``ConfigurationError`` where the environment's proxy settings can't be understood.
+    /// - Throws: ``ConfigurationError`` where the environment's proxy settings can't be understood, or a file that `tracing`
+    ///   names can't be read.
     init(_ settings: Settings) throws {
         self.settings = settings
         log = Log(to: sink, from: Log.Level(settings.log), unixMilliseconds: SystemClocks.unixMilliseconds)
         telemetry = KeyTelemetry(log: log)
+        let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
+        tracing = try settings.tracing.map { [log] in try TraceExport($0, log: log) }
         disk.start()
-        factory = ProviderFactory(
-            try .read(from: ProcessInfo.processInfo.environment), telemetry, disk)
+        factory = ProviderFactory(proxy, telemetry, tracer: tracing?.tracer, disk)
         providers = factory.providers(settings)
         let descriptors = DescriptorLimit.raise()
         // What connections don't need, key fetches, files and the other listener may.
@@ -56,8 +61,9 @@ struct Wiring: Sendable {
         do {
             server = try await AssayServer.start(
                 AssayServer.Configuration(settings), providers: providers.map(\.provider), telemetry: telemetry,
-                configurations: configurations, on: serving, log: log, sink: sink)
+                configurations: configurations, tracing: tracing, on: serving, log: log, sink: sink)
         } catch {
+            await tracing?.exporter.stop(atMost: .seconds(0))
             throw ConfigurationError(text: "\(error)")
         }
         let reloading = file.map { Reloading(of: server, wiredBy: self, from: $0) }

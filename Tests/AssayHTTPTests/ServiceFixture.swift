@@ -9,6 +9,7 @@ import NIOHTTP1
 import NIOPosix
 import TestSupport
 import Testing
+import Traces
 
 @testable import AssayHTTP
 
@@ -88,7 +89,8 @@ final class ServiceFixture: Sendable {
             providers: roster.providers, providerIDs: roster.ids, loops: try await metrics(), statuses: [status],
             keyCounts: telemetry.current,
             configurations: ConfigurationTelemetry(startedAtUnixSeconds: 1_700_000_000).current, openConnections: 0,
-            requestsInFlight: 0, bufferedBytes: 0, certificates: [], droppedLogBytes: 0, version: "0",
+            requestsInFlight: 0, bufferedBytes: 0, certificates: [], droppedLogBytes: 0,
+            spans: SpanQueue.Counts(), version: "0",
             now: status.now, unixMilliseconds: 1000)
         return text(page.text()).split(separator: "\n").map(String.init).filter { $0.hasPrefix(name) }.sorted()
     }

@@ -3,6 +3,7 @@ private import HTTPListener
 private import IDToken
 private import JOSE
 internal import KeySource
+internal import Traces
 
 /// Every metric of the service, declared in one place. Label values come from closed sets: routes, codes, and the ids of
 /// configured providers, so that nothing a caller sends can add a time series.
@@ -19,6 +20,7 @@ struct MetricsPage {
     let bufferedBytes: Int
     let certificates: [CertificateWatch]
     let droppedLogBytes: Int
+    let spans: SpanQueue.Counts
     let version: String
     let now: MonotonicTime
     let unixMilliseconds: Int64
@@ -41,6 +43,7 @@ struct MetricsPage {
         page.metric(
             "assay_log_dropped_bytes_total", .counter, "Bytes of log lines dropped because nobody read them in time.")
         page.sample("assay_log_dropped_bytes_total", [], droppedLogBytes)
+        writeSpans(to: &page)
         return page.bytes
     }
 
@@ -53,6 +56,16 @@ struct MetricsPage {
         }
         page.metric("assay_verify_duration_seconds", .histogram, "Time from a whole verify request to its answer.")
         page.histogram("assay_verify_duration_seconds", loops.verifyDurations)
+    }
+
+    private func writeSpans(to page: inout PrometheusText) {
+        page.metric("assay_trace_spans_exported_total", .counter, "Spans that the collector has taken.")
+        page.sample("assay_trace_spans_exported_total", [], spans.exported)
+        page.metric("assay_trace_spans_dropped_total", .counter, "Spans that were not exported, by reason.")
+        for (reason, count) in [
+            ("queue_full", spans.droppedForWantOfRoom), ("export_failed", spans.droppedByFailure),
+            ("rejected", spans.rejected),
+        ] { page.sample("assay_trace_spans_dropped_total", [("reason", reason)], count) }
     }
 
     private func writeTLS(to page: inout PrometheusText) {

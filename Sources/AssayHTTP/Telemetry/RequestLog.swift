@@ -22,7 +22,8 @@ final class RequestLog {
     }
 
     func write(
-        requestID: String, route: StaticString, status: UInt, code: String?, provider: String?, microseconds: Int64
+        requestID: String, route: StaticString, status: UInt, code: String?, provider: String?, microseconds: Int64,
+        trace: RequestTrace?
     ) {
         let now = SystemClocks.unixMilliseconds()
         if now != timestamp.unixMilliseconds { timestamp = (now, Timestamp.text(unixMilliseconds: now)) }
@@ -37,6 +38,7 @@ final class RequestLog {
         lines.member("code", code)
         lines.member("provider", provider)
         lines.member("duration_us", microseconds)
+        trace?.write(to: &lines)
         lines.endObject()
         lines.endLine()
         if lines.count >= Self.flushSize { flush() }

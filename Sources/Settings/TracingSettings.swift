@@ -1,0 +1,134 @@
+private import KeySource
+
+extension Settings {
+    /// Where spans go, and which.
+    package struct Tracing: Sendable, Equatable {
+        /// The collector's `http` or `https` URL, to which `/v1/traces` is added.
+        package var endpoint: String
+        package var serviceName = "assay"
+        /// Of the traces that begin here, the share that is recorded, from 0 to 1.
+        package var sampleRatio = 1.0
+        /// What is sent to the collector beside the spans: a line `name: value` each.
+        package var headersFile: String?
+        /// Authorities to trust beside the system's.
+        package var caFile: String?
+        /// What the environment says of where the service runs.
+        package var resourceAttributes: [ResourceAttribute] = []
+
+        package init(endpoint: String) { self.endpoint = endpoint }
+
+        /// What an operator should know about it.
+        var warnings: [String] {
+            guard headersFile != nil, endpoint.hasPrefix("http://"), !isLocal else { return [] }
+            return ["tracing.headers_file is sent to the collector without TLS: it can be read on the way"]
+        }
+
+        private var isLocal: Bool {
+            guard let address = try? WebAddress(endpoint, allowingHTTP: true) else { return false }
+            return Listen.network(host: address.host, port: address.port).isLocal
+        }
+    }
+
+    /// An attribute of the service's, for the collector.
+    package struct ResourceAttribute: Sendable, Equatable {
+        package let name: String
+        package let value: String
+    }
+}
+
+/// Reads `tracing`, and those of OpenTelemetry's own environment variables that mean the same. The settings win.
+enum TracingReader {
+    /// - Returns: `nil` where no collector is named, or `OTEL_SDK_DISABLED` is `true`: nothing is traced.
+    static func read(
+        _ section: Section, _ environment: [String: String]
+    ) throws(SettingsError) -> Settings.Tracing? {
+        // To OpenTelemetry, an empty variable is one that is not set.
+        let environment = environment.filter { !$0.value.isEmpty }
+        let expected = "the collector's URL, such as http://127.0.0.1:4318, without a query"
+        let named = try section.scalar("otlp_endpoint", expected, endpoint)
+        let serviceName = try section.text("service_name")
+        let sampleRatio = try section.scalar("sample_ratio", "a number from 0 to 1", ratio)
+        let headersFile = try section.text("headers_file")
+        let caFile = try section.text("ca_file")
+        try section.finish()
+
+        var found = named
+        // Whoever speaks gRPC there can't be spoken to.
+        if found == nil, environment["OTEL_EXPORTER_OTLP_PROTOCOL"] != "grpc",
+            let text = environment["OTEL_EXPORTER_OTLP_ENDPOINT"]
+        {
+            found = endpoint(text)
+            guard found != nil else {
+                throw SettingsError(line: nil, message: "OTEL_EXPORTER_OTLP_ENDPOINT must be \(expected)")
+            }
+        }
+        guard let found else {
+            // What was meant by half of it is not for us to guess.
+            guard serviceName == nil, sampleRatio == nil, headersFile == nil, caFile == nil,
+                !section.mentions("otlp_endpoint")
+            else { throw section.error(nil, "tracing needs otlp_endpoint; without it nothing is traced") }
+            return nil
+        }
+        guard environment["OTEL_SDK_DISABLED"]?.lowercased() != "true" else { return nil }
+        var tracing = Settings.Tracing(endpoint: found)
+        tracing.resourceAttributes = attributes(environment["OTEL_RESOURCE_ATTRIBUTES"] ?? "")
+        tracing.serviceName =
+            serviceName ?? environment["OTEL_SERVICE_NAME"]
+            ?? tracing.resourceAttributes.last { $0.name == "service.name" }?.value ?? tracing.serviceName
+        tracing.sampleRatio = sampleRatio ?? tracing.sampleRatio
+        tracing.headersFile = headersFile
+        tracing.caFile = caFile
+        return tracing
+    }
+
+    private static func endpoint(_ text: String) -> String? {
+        guard let address = try? WebAddress(text, allowingHTTP: true), !address.text.contains("?") else { return nil }
+        return address.text
+    }
+
+    private static func ratio(_ text: String) -> Double? {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }),
+            let number = Double(text), (0...1).contains(number)
+        else { return nil }
+        return number
+    }
+
+    /// The attributes of a list `name=value,…`, whose values may be percent-encoded. A list with a member that is none says
+    /// nothing, as OpenTelemetry has it.
+    private static func attributes(_ text: String) -> [Settings.ResourceAttribute] {
+        var attributes: [Settings.ResourceAttribute] = []
+        for member in text.split(separator: ",") {
+            guard let equals = member.firstIndex(of: "=") else { return [] }
+            let name = trimmed(member[..<equals])
+            guard !name.isEmpty, let value = percentDecoded(trimmed(member[member.index(after: equals)...])) else {
+                return []
+            }
+            attributes.append(Settings.ResourceAttribute(name: String(name), value: value))
+        }
+        return attributes
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text.drop { $0 == " " }
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+
+    private static func percentDecoded(_ text: Substring) -> String? {
+        var octets: [UInt8] = []
+        var rest = text.utf8[...]
+        while let octet = rest.popFirst() {
+            guard octet == UInt8(ascii: "%") else {
+                octets.append(octet)
+                continue
+            }
+            let digits = rest.prefix(2)
+            guard digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+                let decoded = UInt8(Substring(digits), radix: 16)
+            else { return nil }
+            octets.append(decoded)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: octets, as: UTF8.self)
+    }
+}
