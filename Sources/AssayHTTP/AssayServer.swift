@@ -19,6 +19,8 @@ package final class AssayServer: Sendable {
     private let log: Log
     private let sink: LogSink
     private let tracing: TraceExport?
+    /// Has the log say what it has held back.
+    private let repeats: RepeatedTask
 
     /// Where the service listens, and how.
     package struct Configuration: Sendable {
@@ -100,7 +102,12 @@ package final class AssayServer: Sendable {
         self.log = log
         self.sink = sink
         self.tracing = tracing
+        repeats = group.next().scheduleRepeatedTask(initialDelay: Self.repeatsPeriod, delay: Self.repeatsPeriod) { _ in
+            log.tellOfHeldBack()
+        }
     }
+
+    private static let repeatsPeriod = TimeAmount.seconds(5)
 
     package var serviceAddress: String { serviceListener.address }
 
@@ -154,7 +161,9 @@ package final class AssayServer: Sendable {
         await adminListener.close()
         for provider in served.roster.providers { provider.keys.stop() }
         await tracing?.exporter.stop(atMost: Self.lastExport)
-        for flushed in loops.onEach({ $0.flushLog() }) { try? await flushed.get() }
+        for flushed in loops.onEach({ $0.endLog() }) { try? await flushed.get() }
+        repeats.cancel()
+        log.tellOfAllHeldBack()
         log.write(.info, "stopped")
         await sink.close()
     }

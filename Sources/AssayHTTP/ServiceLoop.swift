@@ -50,7 +50,7 @@ final class ServiceLoop {
         providerIDs = roster.ids
         verifications = Verifications(
             roster, on: loop, by: try IDTokenVerifier(rememberedSignatures: settings.rememberedSignatures))
-        requestLog = settings.logsRequests ? RequestLog(to: sink, on: loop) : nil
+        requestLog = RequestLog(of: settings.loggedRequests, to: sink, on: loop)
         watchQueue()
     }
 
@@ -64,9 +64,9 @@ final class ServiceLoop {
     /// they began with.
     func change(to settings: ServiceSettings, _ roster: Roster) {
         let wasReady = isReady
-        if settings.logsRequests != self.settings.logsRequests {
+        if settings.loggedRequests != self.settings.loggedRequests {
             requestLog?.end()
-            requestLog = settings.logsRequests ? RequestLog(to: sink, on: loop) : nil
+            requestLog = RequestLog(of: settings.loggedRequests, to: sink, on: loop)
         }
         var verifier = verifications.verifier
         if settings.rememberedSignatures != self.settings.rememberedSignatures,
@@ -108,7 +108,11 @@ final class ServiceLoop {
         }
     }
 
-    func flushLog() { requestLog?.flush() }
+    /// Writes what is left of the log, at the end.
+    func endLog() {
+        requestLog?.end()
+        requestLog = nil
+    }
 
     /// What is known of a request whatever becomes of it.
     struct RequestRecord {
@@ -138,7 +142,7 @@ final class ServiceLoop {
         let provider = provider.map { providerIDs[$0] }
         let span = spans?.record(record, status: status.code, code: code, provider: provider, microseconds: duration)
         requestLog?.write(
-            requestID: record.id, route: record.route.pattern, status: status.code, code: code, provider: provider,
+            requestID: record.id, route: record.route, status: status.code, code: code, provider: provider,
             microseconds: duration, trace: RequestTrace(caller: record.caller, span: span))
         return HTTPResponse(
             status: status, contentType: contentType, body: body, requestID: record.id, headers: headers,

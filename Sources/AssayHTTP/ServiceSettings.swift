@@ -12,11 +12,21 @@ package struct ServiceSettings: Sendable {
     package var callerKeys = CallerKeys(digests: [])
     /// Of those who look after it, on the admin listener.
     package var operatorKeys = CallerKeys(digests: [])
-    package var logsRequests = true
+    package var loggedRequests = LoggedRequests.all
     /// How many valid signatures each event loop remembers; 0: none.
     package var rememberedSignatures = 0
     /// The contract, as served at `/openapi.yaml`.
     package var openAPI: [UInt8]
 
     package init(openAPI: [UInt8]) { self.openAPI = openAPI }
+}
+
+/// Which requests have a line in the log.
+package enum LoggedRequests: Sendable, Equatable {
+    case all
+    /// Those that were answered with a status of 400 or above.
+    ///
+    /// - Parameter isLimited: whether of those that are the same, only a few in a while have a line.
+    case refused(isLimited: Bool)
+    case none
 }

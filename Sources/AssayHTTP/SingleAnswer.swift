@@ -15,7 +15,7 @@ extension AssayServer {
     ) async throws -> HTTPResponse {
         let loop = group.next()
         var settings = settings
-        settings.logsRequests = false
+        settings.loggedRequests = .none
         settings.callerKeys = CallerKeys(digests: [])
         let sink = LogSink()
         let roster = try await Roster().changed(to: providers, on: group)

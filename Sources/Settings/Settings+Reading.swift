@@ -91,7 +91,8 @@ extension Settings {
         log.level =
             try section.scalar("level", "one of \(levels.joined(separator: ", "))") { levels.contains($0) ? $0 : nil }
             ?? log.level
-        log.requests = try section.bool("requests") ?? log.requests
+        log.requests =
+            try section.scalar("requests", "true, false or refused", Log.Requests.init(rawValue:)) ?? log.requests
         try section.finish()
     }
 

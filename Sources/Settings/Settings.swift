@@ -44,9 +44,16 @@ package struct Settings: Sendable {
 
     package struct Log: Sendable, Equatable {
         package var level = "info"
-        package var requests = true
+        package var requests = Requests.all
 
         package static let levels = ["debug", "info", "warning", "error"]
+
+        /// Which requests have a line.
+        package enum Requests: String, Sendable {
+            case all = "true"
+            case refused
+            case none = "false"
+        }
     }
 
     /// SHA-256 digests of the API keys that operators may present; none: no key is asked for.

@@ -31,9 +31,20 @@ extension ServiceSettings {
         queueTimeout = Interval(milliseconds: settings.limits.queueTimeoutMilliseconds)
         callerKeys = CallerKeys(digests: settings.apiKeyDigests)
         operatorKeys = CallerKeys(digests: settings.operatorKeyDigests)
-        logsRequests = settings.log.requests
+        loggedRequests = LoggedRequests(settings.log)
         // Each event loop has a share of its own, so that remembering takes no lock.
         rememberedSignatures = (settings.verifiedTokenCacheEntries + System.coreCount - 1) / System.coreCount
+    }
+}
+
+extension LoggedRequests {
+    fileprivate init(_ settings: Settings.Log) {
+        self =
+            switch settings.requests {
+            case .all: .all
+            case .refused: .refused(isLimited: Log.Level(settings) != .debug)
+            case .none: .none
+            }
     }
 }
 

@@ -27,7 +27,9 @@ struct Wiring: Sendable {
     ///   names can't be read.
     init(_ settings: Settings) throws {
         self.settings = settings
-        log = Log(to: sink, from: Log.Level(settings.log), unixMilliseconds: SystemClocks.unixMilliseconds)
+        log = Log(
+            to: sink, from: Log.Level(settings.log), unixMilliseconds: SystemClocks.unixMilliseconds,
+            monotonic: SystemClocks.monotonic)
         telemetry = KeyTelemetry(log: log)
         let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
         tracing = try settings.tracing.map { [log] in try TraceExport($0, log: log) }

@@ -1,3 +1,4 @@
+import Clocks
 import Foundation
 import HTTPListener
 import TestSupport
@@ -65,7 +66,10 @@ private struct Files {
     }
 
     func watch() throws -> CertificateWatch {
-        try CertificateWatch("service", paths, log: Log(to: LogSink(), from: .error, unixMilliseconds: { 0 }))
+        try CertificateWatch(
+            "service", paths,
+            log: Log(
+                to: LogSink(), from: .error, unixMilliseconds: { 0 }, monotonic: { MonotonicTime(milliseconds: 0) }))
     }
 }
 

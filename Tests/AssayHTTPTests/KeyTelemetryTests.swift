@@ -1,4 +1,5 @@
 import AssayHTTP
+import Clocks
 import JSON
 import KeySource
 import TestSupport
@@ -73,13 +74,15 @@ import Testing
         let result = try #require(
             await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
                 let sink = LogSink()
-                let telemetry = KeyTelemetry(log: Log(to: sink, from: .debug, unixMilliseconds: { 0 }))
+                let telemetry = KeyTelemetry(
+                    log: Log(
+                        to: sink, from: .debug, unixMilliseconds: { 0 }, monotonic: { MonotonicTime(milliseconds: 0) }))
                 for state in KeyState.allCases { telemetry.record(.stateChanged(state), provider: "p") }
                 telemetry.record(
                     .fallbackFailed(FetchFailure(.file, "there is no such file")), provider: "q")
                 let failure = FetchFailure(.tls, "the server's certificate has expired")
                 telemetry.record(.fetchFailed(failure, isFirst: true), provider: "p")
-                // What only repeats itself is counted.
+                // What only repeats itself is for those who want to know all.
                 telemetry.record(.fetchFailed(failure, isFirst: false), provider: "p")
                 for event in [KeyEvent.fetched, .unknownKeyFetchSpent, .unknownKeyFetchRefused] {
                     telemetry.record(event, provider: "p")
@@ -102,6 +105,9 @@ import Testing
                     "warning", "fallback keys can't be read", "q", ["reason": .string("there is no such file")]),
                 Self.line(
                     "warning", "keys can't be fetched", "p",
+                    ["phase": .string("tls"), "reason": .string("the server's certificate has expired")]),
+                Self.line(
+                    "debug", "keys can't be fetched", "p",
                     ["phase": .string("tls"), "reason": .string("the server's certificate has expired")]),
                 Self.line("info", "keys can be fetched again", "p"),
                 Self.line("info", "keys changed", "p", ["named_keys": .integer(2)]),

@@ -1,6 +1,8 @@
 import AssayHTTP
+import Clocks
 import Foundation
 import JSON
+import Synchronization
 import TestSupport
 import Testing
 
@@ -21,7 +23,9 @@ import Glibc
         let result = try #require(
             await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
                 let sink = LogSink()
-                let log = Log(to: sink, from: .debug, unixMilliseconds: { 1_709_210_096_007 })
+                let log = Log(
+                    to: sink, from: .debug, unixMilliseconds: { 1_709_210_096_007 },
+                    monotonic: { MonotonicTime(milliseconds: 0) })
                 log.write(.debug, "first")
                 log.write(
                     .warning, "second",
@@ -48,7 +52,8 @@ import Glibc
         let result = try #require(
             await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
                 let sink = LogSink()
-                let log = Log(to: sink, from: .error, unixMilliseconds: { 0 })
+                let log = Log(
+                    to: sink, from: .error, unixMilliseconds: { 0 }, monotonic: { MonotonicTime(milliseconds: 0) })
                 log.write(.info, "before")
                 log.change(minimumLevel: .info)
                 log.write(.info, "info")
@@ -65,7 +70,8 @@ import Glibc
             await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
                 let sink = LogSink()
                 for minimum in Log.Level.allCases {
-                    let log = Log(to: sink, from: minimum, unixMilliseconds: { 0 })
+                    let log = Log(
+                        to: sink, from: minimum, unixMilliseconds: { 0 }, monotonic: { MonotonicTime(milliseconds: 0) })
                     for level in Log.Level.allCases { log.write(level, "m", [("minimum", .text(minimum.rawValue))]) }
                 }
                 await sink.close()
@@ -78,11 +84,56 @@ import Glibc
             ])
     }
 
+    @Test func `warnings that repeat themselves are written a few times, and then counted`() async throws {
+        let result = try #require(
+            await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+                let sink = LogSink()
+                let seconds = Atomic(Int64(0))
+                var rules = RepeatRules()
+                rules.burst = 2
+                let log = Log(
+                    to: sink, from: .info, repeats: rules, unixMilliseconds: { 0 },
+                    monotonic: { MonotonicTime(milliseconds: seconds.load(ordering: .relaxed) * 1000) })
+                func write(_ level: Log.Level, _ provider: String) {
+                    for number in 0..<5 {
+                        log.write(level, "m", [("provider", .text(provider)), ("number", .number(Int64(number)))])
+                    }
+                }
+                write(.warning, "p")
+                // Another provider is another kind, and so is another level; what is no fault is not limited.
+                write(.error, "p")
+                write(.warning, "q")
+                write(.info, "p")
+                seconds.store(60, ordering: .relaxed)
+                log.tellOfHeldBack()
+                log.write(.info, "told")
+                log.write(.warning, "m", [("provider", .text("p")), ("number", .number(0))])
+                // Whoever wants all gets all.
+                log.change(minimumLevel: .debug)
+                write(.warning, "p")
+                log.change(minimumLevel: .info)
+                for _ in 0..<3 { log.write(.warning, "n") }
+                log.tellOfAllHeldBack()
+                await sink.close()
+            })
+        let lines = try lines(result.standardErrorContent).map { line in
+            let parts = ["level", "message", "provider"].compactMap { line[$0]?.string }
+            return (parts + [line["suppressed"]?.integer].compactMap { $0.map { "+\($0)" } }).joined(separator: " ")
+        }
+        let first = ["warning m p", "error m p", "warning m q"].flatMap { [$0, $0] }
+        #expect(Array(lines.prefix(11)) == first + Array(repeating: "info m p", count: 5))
+        #expect(Set(lines[11..<14]) == ["warning m p +3", "error m p +3", "warning m q +3"])
+        #expect(
+            Array(lines[14...]) == ["info told"] + Array(repeating: "warning m p", count: 6)
+                + ["warning n", "warning n", "warning n +1"])
+    }
+
     @Test func `lines of many threads stay whole and are all there at the end`() async throws {
         let result = try #require(
             await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
                 let sink = LogSink()
-                let log = Log(to: sink, from: .info, unixMilliseconds: { 0 })
+                let log = Log(
+                    to: sink, from: .info, unixMilliseconds: { 0 }, monotonic: { MonotonicTime(milliseconds: 0) })
                 await withTaskGroup(of: Void.self) { group in
                     for thread in 0..<8 {
                         group.addTask {

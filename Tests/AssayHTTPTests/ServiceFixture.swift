@@ -32,7 +32,7 @@ final class ServiceFixture: Sendable {
         _ body: (ServiceFixture) async throws -> Void
     ) async throws {
         var serviceSettings = ServiceSettings(openAPI: Array("openapi: 3.1.0\n".utf8))
-        serviceSettings.logsRequests = false
+        serviceSettings.loggedRequests = .none
         settings(&serviceSettings)
         var policy = ProviderPreset.oidc.policy(id: "p", issuer: issuer, audiences: ["client", "other-client"])
         change(&policy)
@@ -52,7 +52,8 @@ final class ServiceFixture: Sendable {
         let sink = LogSink()
         self.sink = sink
         // Nothing that happens to keys is an error of the service's, so nothing is written.
-        let telemetry = KeyTelemetry(log: Log(to: sink, from: .error, unixMilliseconds: { 0 }))
+        let telemetry = KeyTelemetry(
+            log: Log(to: sink, from: .error, unixMilliseconds: { 0 }, monotonic: { MonotonicTime(milliseconds: 0) }))
         self.telemetry = telemetry
         keys = KeyStore(
             rules: KeyRules(), fetcher: fetcher, archive: nil, threads: .singleton,

@@ -1,11 +1,14 @@
 """What is logged: one JSON object a line, one line a request, and nothing that is anyone's secret."""
 
 import json
+import os
+import signal
 
 import pytest
 
 from harness import contract
 from harness.client import request_bytes
+from harness.metrics import Metrics
 from harness.service import Service, apple_like, provider
 from harness.tokens import assemble, ec_key, half_hash, jws, now, parts, rsa_key, sha256_hex
 
@@ -221,6 +224,64 @@ def test_request_lines_can_be_switched_off(shared_server):
         service.reject(issuer.token(exp=1), "token_expired")
         service.stop()
         assert not service.entries(message="request")
+
+
+def test_of_refused_requests_a_few_lines_and_their_number(shared_server):
+    issuer = shared_server.issuer("refused", ec_key("refused"))
+    with Service(provider(issuer), log={"requests": "refused"}) as service:
+        service.wait_until_ready()
+        service.accept(issuer.token())
+        refused = 500
+        for _ in range(refused):
+            service.reject("x", "token_malformed")
+        service.reject(issuer.token(exp=1), "token_expired")
+        assert Metrics(service.admin.get("/metrics").text).value("assay_verifications_total", code="token_malformed") == refused
+        service.stop()
+    lines = [line for line in service.entries(message="request") if line["route"] == "/v1/verify"]
+    malformed = [line for line in lines if line["code"] == "token_malformed"]
+    written = [line for line in malformed if "suppressed" not in line]
+    # Each event loop has its ten.
+    assert 10 <= len(written) <= 10 * os.cpu_count()
+    assert len(written) + sum(line.get("suppressed", 0) for line in malformed) == refused
+    assert all("request_id" in line for line in written)
+    assert [line["code"] for line in lines if line not in malformed] == ["token_expired"]
+
+
+def test_at_debug_each_refused_request_has_its_line(shared_server):
+    issuer = shared_server.issuer("refused-debug", ec_key("refused"))
+    with Service(provider(issuer), log={"requests": "refused", "level": "debug"}) as service:
+        service.wait_until_ready()
+        for _ in range(100):
+            service.reject("x", "token_malformed")
+        service.accept(issuer.token())
+        service.stop()
+    lines = [line for line in service.entries(message="request") if line["route"] == "/v1/verify"]
+    assert [line["code"] for line in lines] == ["token_malformed"] * 100
+
+
+def test_a_warning_that_comes_again_and_again_is_counted(shared_server):
+    issuer = shared_server.issuer("again", ec_key("again"))
+    with Service(provider(issuer)) as service:
+        service.wait_until_ready()
+        broken = service.config.read_text() + "nonsense: true\n"
+        service.config.write_text(broken)
+        for count in range(1, 31):
+            service.process.send_signal(signal.SIGHUP)
+            service.wait_until(lambda: refusals(service) >= count)  # noqa: B023
+        seen = refusals(service)
+        service.stop()
+    message = "configuration refused, the one before stays"
+    lines = service.entries(message=message)
+    written = [line for line in lines if "suppressed" not in line]
+    assert len(written) == 10
+    (held_back,) = [line for line in lines if "suppressed" in line]
+    assert held_back["level"] == "warning" and held_back["reason"] == written[0]["reason"]
+    assert held_back["suppressed"] == seen - 10
+
+
+def refusals(service) -> int:
+    page = Metrics(service.admin.get("/metrics").text)
+    return int(page.value("assay_configuration_reloads_total", result="failure"))
 
 
 def test_the_level_can_be_raised(shared_server):

@@ -56,7 +56,9 @@ import Testing
         #expect(settings.verifiedTokenCacheEntries == 9)
         #expect(settings.shutdownGraceSeconds == 11)
         #expect(settings.log.level == "error")
-        #expect(!settings.log.requests)
+        #expect(settings.log.requests == .none)
+        let refused = try Settings(yaml: Self.two, environment: ["ASSAY_LOG_REQUESTS": "refused"])
+        #expect(refused.log.requests == .refused)
     }
 
     @Test func `every scalar of a provider can be overridden, its id in capitals and underscores`() throws {
@@ -96,7 +98,7 @@ import Testing
         ("ASSAY_CLOCK_SKEW", "301s", "a duration such as 30s, 5m or 24h, 0s to 300s"),
         ("ASSAY_CLOCK_SKEW", "", "a duration such as 30s, 5m or 24h, 0s to 300s"),
         ("ASSAY_SERVICE_LISTEN", "here", "host:port or unix:/path"),
-        ("ASSAY_LOG_REQUESTS", "yes", "true or false"),
+        ("ASSAY_LOG_REQUESTS", "yes", "true, false or refused"),
         ("ASSAY_LIMITS_MAX_IN_FLIGHT", "0", "an integer from 1 to 1000000"),
         ("ASSAY_PROVIDERS_APPLE_PRESET", "facebook", "one of apple, auth0, azure-b2c"),
         ("ASSAY_PROVIDERS_APPLE_JWKS_URI", "http://a.example", "a URL that begins with https://"),

@@ -13,7 +13,7 @@ import Testing
             ("limits:\n  max_connections: many\n", 2, "max_connections must be an integer from 1 to 1000000"),
             ("limits: [1]\n", 1, "a mapping"),
             ("log:\n\n  level: loud\n", 3, "level must be one of debug, info, warning, error"),
-            ("log: { requests: no }\n", 1, "requests must be true or false"),
+            ("log: { requests: no }\n", 1, "requests must be true, false or refused"),
             (
                 "api_keys:\n  - 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae\n  - abc\n", 3,
                 "each of api_keys"

@@ -76,7 +76,7 @@ import Testing
         #expect(settings.shutdownDelaySeconds == 3)
         #expect(settings.shutdownGraceSeconds == 15)
         #expect(settings.log.level == "debug")
-        #expect(!settings.log.requests)
+        #expect(settings.log.requests == .none)
         #expect(settings.providers.map(\.policy.id) == ["apple", "oidc.example"])
     }
 
@@ -144,7 +144,7 @@ import Testing
         #expect(settings.shutdownGraceSeconds == 10)
         #expect(settings.log == Settings().log)
         #expect(settings.log.level == "info")
-        #expect(settings.log.requests)
+        #expect(settings.log.requests == .all)
         #expect(settings.providers[0].policy.clockSkewSeconds == 60)
         #expect(settings.providers[0].policy.maximumTokenAgeSeconds == nil)
         #expect(settings.warnings == [])

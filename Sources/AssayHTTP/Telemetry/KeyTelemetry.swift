@@ -30,9 +30,9 @@ package final class KeyTelemetry: Sendable {
         case .unknownKeyFetchRefused: counts.withLock { $0.refusals[provider, default: 0] += 1 }
         case .fetchFailed(let failure, let isFirst):
             count(provider, failedPhase: failure.phase)
-            guard isFirst else { return }
+            // One line at each change, unless every failure is wanted.
             log.write(
-                .warning, "keys can't be fetched",
+                isFirst ? .warning : .debug, "keys can't be fetched",
                 [
                     ("provider", .text(provider)), ("phase", .text(failure.phase.rawValue)),
                     ("reason", .text(failure.message)),

@@ -1,8 +1,11 @@
-private import Clocks
+package import Clocks
 private import JSON
 private import Synchronization
 
 /// The operator's log: one JSON object a line.
+///
+/// A warning or an error that comes again and again is written a few times a minute, and then one line says how many more
+/// there were; at the level `debug` all of them are.
 ///
 /// Messages are constants and values are metadata: ids from the settings, codes, counts and texts written in this code. No
 /// token, nonce, address, subject or key comes near it.
@@ -28,32 +31,94 @@ package final class Log: Sendable {
     private let sink: LogSink
     private let minimumRank: Atomic<Int>
     private let unixMilliseconds: @Sendable () -> Int64
+    private let monotonic: @Sendable () -> MonotonicTime
+    private let repeats: Mutex<RepeatLimit<Kind>>
 
+    /// What makes lines the same: everything in them but numbers.
+    private struct Kind: Hashable, Sendable {
+        let level: Level
+        let message: String
+        let texts: [Text]
+
+        struct Text: Hashable {
+            let name: String
+            let text: String
+        }
+
+        init(_ level: Level, _ message: StaticString, _ values: [(name: StaticString, value: Value)]) {
+            self.level = level
+            self.message = String(describing: message)
+            texts = values.compactMap { name, value in
+                if case .text(let text) = value { Text(name: String(describing: name), text: text) } else { nil }
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - repeats: how many lines of a kind are written.
+    ///   - unixMilliseconds: the wall clock, for the time of a line.
+    ///   - monotonic: by which lines of a kind are counted.
     package init(
-        to sink: LogSink, from minimumLevel: Level, unixMilliseconds: @escaping @Sendable () -> Int64
+        to sink: LogSink, from minimumLevel: Level, repeats: RepeatRules = RepeatRules(),
+        unixMilliseconds: @escaping @Sendable () -> Int64, monotonic: @escaping @Sendable () -> MonotonicTime
     ) {
         self.sink = sink
         minimumRank = Atomic(minimumLevel.rank)
+        self.repeats = Mutex(RepeatLimit(repeats))
         self.unixMilliseconds = unixMilliseconds
+        self.monotonic = monotonic
     }
 
     /// Writes from another level on.
     package func change(minimumLevel: Level) { minimumRank.store(minimumLevel.rank, ordering: .relaxed) }
 
     package func write(_ level: Level, _ message: StaticString, _ values: [(name: StaticString, value: Value)] = []) {
-        guard level.rank >= minimumRank.load(ordering: .relaxed) else { return }
+        let minimum = minimumRank.load(ordering: .relaxed)
+        guard level.rank >= minimum else { return }
+        if level.rank >= Level.warning.rank, minimum > Level.debug.rank {
+            tellOfHeldBack()
+            let (kind, now) = (Kind(level, message, values), monotonic())
+            guard repeats.withLock({ $0.admits(kind, now: now) }) else { return }
+        }
+        write(level, String(describing: message)) { json in
+            for (name, value) in values {
+                json.name(name)
+                switch value {
+                case .text(let text): json.value(text)
+                case .number(let number): json.value(number)
+                }
+            }
+        }
+    }
+
+    /// Says how many lines were held back of those whose time is over.
+    package func tellOfHeldBack() {
+        let now = monotonic()
+        write(repeats.withLock { $0.takeHeldBack(now: now) })
+    }
+
+    /// Says how many lines were held back that nobody has been told of.
+    package func tellOfAllHeldBack() { write(repeats.withLock { $0.takeAllHeldBack() }) }
+
+    private func write(_ heldBack: [RepeatLimit<Kind>.HeldBack]) {
+        for lines in heldBack {
+            write(lines.kind?.level ?? .warning, lines.kind?.message ?? "lines of other kinds") { json in
+                for text in lines.kind?.texts ?? [] {
+                    json.name(escaping: text.name)
+                    json.value(text.text)
+                }
+                json.member("suppressed", Int64(lines.count))
+            }
+        }
+    }
+
+    private func write(_ level: Level, _ message: String, _ members: (inout JSONWriter) -> Void) {
         var json = JSONWriter(reservingCapacity: 256)
         json.beginObject()
         json.member("time", Timestamp.text(unixMilliseconds: unixMilliseconds()))
         json.member("level", level.rawValue)
-        json.member("message", String(describing: message))
-        for (name, value) in values {
-            json.name(name)
-            switch value {
-            case .text(let text): json.value(text)
-            case .number(let number): json.value(number)
-            }
-        }
+        json.member("message", message)
+        members(&json)
         json.endObject()
         sink.write(json.bytes + [UInt8(ascii: "\n")])
     }

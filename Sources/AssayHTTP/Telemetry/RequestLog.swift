@@ -2,18 +2,37 @@ private import Clocks
 private import JSON
 internal import NIOCore
 
-/// One line for each request of one event loop. Confined to that loop.
+/// A line for each request of one event loop, or for each that was refused. Confined to that loop.
 ///
 /// Lines are gathered and handed on ten times a second: a system call for each request would cost more than the request.
 final class RequestLog {
     private let sink: LogSink
+    private let writesRefusedOnly: Bool
+    /// `nil`: however often the same is refused, each has its line.
+    private var repeats: RepeatLimit<Refusal>?
     private var lines = JSONWriter(reservingCapacity: 2 * flushSize)
     /// The time as text, made anew once a millisecond at most.
     private var timestamp = (unixMilliseconds: Int64(0), text: "")
     private var flushing: RepeatedTask?
     private static let flushSize = 32 * 1024
 
-    init(to sink: LogSink, on loop: any EventLoop) {
+    /// What makes refused requests the same: all of it from closed sets.
+    private struct Refusal: Hashable {
+        let route: Route
+        let status: UInt
+        let code: String?
+        let provider: String?
+    }
+
+    /// - Parameter logged: which requests have a line; with `none` there is no log of them.
+    init?(of logged: LoggedRequests, to sink: LogSink, on loop: any EventLoop) {
+        switch logged {
+        case .all: writesRefusedOnly = false
+        case .refused(let isLimited):
+            writesRefusedOnly = true
+            repeats = isLimited ? RepeatLimit() : nil
+        case .none: return nil
+        }
         self.sink = sink
         let bound = NIOLoopBound(self, eventLoop: loop)
         flushing = loop.scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: .milliseconds(100)) { _ in
@@ -22,21 +41,16 @@ final class RequestLog {
     }
 
     func write(
-        requestID: String, route: StaticString, status: UInt, code: String?, provider: String?, microseconds: Int64,
+        requestID: String, route: Route, status: UInt, code: String?, provider: String?, microseconds: Int64,
         trace: RequestTrace?
     ) {
-        let now = SystemClocks.unixMilliseconds()
-        if now != timestamp.unixMilliseconds { timestamp = (now, Timestamp.text(unixMilliseconds: now)) }
-        lines.beginObject()
-        lines.member("time", timestamp.text)
-        lines.member("level", "info")
-        lines.member("message", "request")
+        if writesRefusedOnly {
+            let refusal = Refusal(route: route, status: status, code: code, provider: provider)
+            guard status >= 400, repeats?.admits(refusal, now: SystemClocks.monotonic()) != false else { return }
+        }
+        beginLine()
         lines.member("request_id", requestID)
-        lines.name("route")
-        lines.value(route)
-        lines.member("status", Int64(status))
-        lines.member("code", code)
-        lines.member("provider", provider)
+        writeOutcome(route, status, code, provider)
         lines.member("duration_us", microseconds)
         trace?.write(to: &lines)
         lines.endObject()
@@ -44,14 +58,46 @@ final class RequestLog {
         if lines.count >= Self.flushSize { flush() }
     }
 
+    private func beginLine() {
+        let now = SystemClocks.unixMilliseconds()
+        if now != timestamp.unixMilliseconds { timestamp = (now, Timestamp.text(unixMilliseconds: now)) }
+        lines.beginObject()
+        lines.member("time", timestamp.text)
+        lines.member("level", "info")
+        lines.member("message", "request")
+    }
+
+    private func writeOutcome(_ route: Route, _ status: UInt, _ code: String?, _ provider: String?) {
+        lines.name("route")
+        lines.value(route.pattern)
+        lines.member("status", Int64(status))
+        lines.member("code", code)
+        lines.member("provider", provider)
+    }
+
+    /// Says how many refused requests had no line.
+    private func write(_ heldBack: [RepeatLimit<Refusal>.HeldBack]) {
+        for requests in heldBack {
+            beginLine()
+            if let refusal = requests.kind {
+                writeOutcome(refusal.route, refusal.status, refusal.code, refusal.provider)
+            }
+            lines.member("suppressed", Int64(requests.count))
+            lines.endObject()
+            lines.endLine()
+        }
+    }
+
     /// Hands on what is left, and nothing after it.
     func end() {
         flushing?.cancel()
         flushing = nil
+        write(repeats?.takeAllHeldBack() ?? [])
         flush()
     }
 
     func flush() {
+        if repeats != nil { write(repeats?.takeHeldBack(now: SystemClocks.monotonic()) ?? []) }
         guard lines.count > 0 else { return }
         sink.write(lines.bytes)
         lines.removeAll()
