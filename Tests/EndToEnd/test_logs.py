@@ -8,6 +8,8 @@ import pytest
 
 from harness import contract
 from harness.client import request_bytes
+from harness.collector import Collector
+from harness.collector import settings as tracing
 from harness.metrics import Metrics
 from harness.service import Service, apple_like, provider
 from harness.tokens import assemble, ec_key, half_hash, jws, now, parts, rsa_key, sha256_hex
@@ -17,8 +19,14 @@ API_KEY = "canary-api-key-5150"
 
 
 @pytest.fixture(scope="module")
-def watched(shared_server):
-    """A service for canaries alone, with an API key."""
+def collector():
+    with Collector() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def watched(shared_server, collector):
+    """A service for canaries alone, with an API key and all of it traced."""
     issuer = shared_server.issuer("watched", rsa_key("watched-key"))
     down = shared_server.issuer("watched-down", ec_key("down"))
     down.jwks.status = 500
@@ -28,7 +36,8 @@ def watched(shared_server):
         apple_like(apple),
         provider(down, "down", optional=True),
     ]
-    with Service(*settings, api_keys=[sha256_hex(API_KEY)], log={"level": "debug"}) as service:
+    more = {"log": {"level": "debug"}, "tracing": tracing(collector)}
+    with Service(*settings, api_keys=[sha256_hex(API_KEY)], **more) as service:
         service.wait_until_ready()
         yield service, issuer, down
 
@@ -90,7 +99,7 @@ def cases(issuer, down) -> dict:
     }
 
 
-def test_no_secret_is_ever_logged_or_repeated(watched):
+def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
     service, issuer, down = watched
     authorization = {"Authorization": f"Bearer {API_KEY}"}
     seen = set()
@@ -135,7 +144,11 @@ def test_no_secret_is_ever_logged_or_repeated(watched):
         with service.api.connect() as connection:
             connection.send_tolerantly(request_bytes(method, path, body, headers))
             connection.response(method, path.split("?")[0])
-    service.wait_for_entry(message="request", request_id="batch-request_invalid")
+    last = service.wait_for_entry(message="request", request_id="batch-request_invalid")
+    collector.wait_for(span_id=last["span_id"])
+    assert {span.attributes.get("assay.code") for span in collector.spans} >= {code or "ok" for code in seen}
+    for body in collector.bodies:
+        assert CANARY not in body.decode().lower() and sha256_hex(API_KEY) not in body.decode()
 
     for line in service.log + service.output:
         assert CANARY not in line.lower(), line
