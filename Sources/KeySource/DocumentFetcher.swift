@@ -34,8 +34,8 @@ package struct DocumentFetcher: Sendable {
         package var lifetime: Interval? { caching.lifetime }
     }
 
-    /// - Parameter onExchange: called with each request that was made, and what became of it, in the task that fetches; `nil`:
-    ///   nobody wants to know.
+    /// - Parameter onExchange: called with each request that was made, and what became of it, in the task that fetches;
+    ///   `nil`: nobody wants to know.
     package init(
         rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
         unixSeconds: @escaping @Sendable () -> Int64, onExchange: (@Sendable (FetchExchange) -> Void)? = nil

@@ -93,8 +93,8 @@ enum TracingReader {
         return number
     }
 
-    /// The attributes of a list `name=value,…`, whose values may be percent-encoded. A list with a member that is none says
-    /// nothing, as OpenTelemetry has it.
+    /// The attributes of a list `name=value,…`, whose values may be percent-encoded. A list with a member that is none
+    /// says nothing, as OpenTelemetry has it.
     private static func attributes(_ text: String) -> [Settings.ResourceAttribute] {
         var attributes: [Settings.ResourceAttribute] = []
         for member in text.split(separator: ",") {

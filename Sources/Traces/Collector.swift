@@ -6,7 +6,8 @@ private import NIOHTTP1
 private import NIOPosix
 private import NIOSSL
 
-/// Where spans go: an OpenTelemetry collector that takes OTLP over HTTP in JSON. Its operator is ours, so any address will do.
+/// Where spans go: an OpenTelemetry collector that takes OTLP over HTTP in JSON. Its operator is ours, so any address
+/// will do.
 package final class Collector: Sendable {
     private let client: HTTPClient
     private let url: String

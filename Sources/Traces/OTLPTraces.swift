@@ -1,7 +1,8 @@
 internal import JSON
 internal import Tracing
 
-/// Spans as the OpenTelemetry Protocol has them in JSON: an `ExportTraceServiceRequest` (OTLP 1, JSON Protobuf Encoding).
+/// Spans as the OpenTelemetry Protocol has them in JSON: an `ExportTraceServiceRequest` (OTLP 1, JSON Protobuf
+/// Encoding).
 ///
 /// Ids are in hexadecimal, 64-bit integers are strings, and enumerations numbers.
 struct OTLPTraces {

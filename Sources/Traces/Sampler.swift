@@ -1,7 +1,7 @@
 /// Decides which traces are recorded: those that the caller records, and of those that begin here, a share.
 package struct Sampler: Sendable {
-    /// A trace is recorded if the last 56 bits of its id are no less (OpenTelemetry, TraceState: Probability Sampling), so that
-    /// whoever goes by the same rule records the same traces.
+    /// A trace is recorded if the last 56 bits of its id are no less (OpenTelemetry, TraceState: Probability Sampling),
+    /// so that whoever goes by the same rule records the same traces.
     private let threshold: UInt64
 
     private static let end: UInt64 = 1 << 56

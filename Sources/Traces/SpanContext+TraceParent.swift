@@ -1,8 +1,8 @@
 extension SpanContext {
     /// Reads the value of a header field `traceparent`: `00-<trace-id>-<parent-id>-<trace-flags>`.
     ///
-    /// Digits are of lower case, ids not 0, and the version not `ff`. Of a version to come, what stands in front is read, if
-    /// there is nothing behind it or a `-` (W3C Trace Context, 3.2.2 and 4.3). Nothing is allocated.
+    /// Digits are of lower case, ids not 0, and the version not `ff`. Of a version to come, what stands in front is
+    /// read, if there is nothing behind it or a `-` (W3C Trace Context, 3.2.2 and 4.3). Nothing is allocated.
     ///
     /// - Returns: `nil` for anything else, which is to be taken as if it was not there.
     package init?(traceParent text: Span<UInt8>) {

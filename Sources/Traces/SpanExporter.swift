@@ -2,7 +2,8 @@ package import Clocks
 package import NIOCore
 private import Synchronization
 
-/// Sends spans to a collector, a batch at a time, on a loop that serves no requests. Whoever ends a span waits for nothing.
+/// Sends spans to a collector, a batch at a time, on a loop that serves no requests. Whoever ends a span waits for
+/// nothing.
 package final class SpanExporter: Sendable {
     private let queue: Mutex<SpanQueue>
     private let state = Mutex(State())

@@ -74,8 +74,8 @@ package struct SpanQueue: Sendable {
         return waiting.count == rules.batch
     }
 
-    /// The batch that is to be sent now; whoever asks sends it, and says what has become of it. `nil` where there is none, or
-    /// where one is on its way.
+    /// The batch that is to be sent now; whoever asks sends it, and says what has become of it. `nil` where there is
+    /// none, or where one is on its way.
     package mutating func nextBatch(now: MonotonicTime) -> [FinishedSpan]? {
         switch phase {
         case .sending: return nil
@@ -96,7 +96,8 @@ package struct SpanQueue: Sendable {
 
     /// Takes note of what has become of the batch that was on its way.
     ///
-    /// - Parameter jitter: by what a pause is multiplied, so that many who lost the same collector don't come back at once.
+    /// - Parameter jitter: by what a pause is multiplied, so that many who lost the same collector don't come back at
+    ///   once.
     package mutating func ended(_ outcome: Outcome, now: MonotonicTime, jitter: Double = .random(in: 0.5...1)) {
         guard case .sending(let batch, let attempt) = phase else { return }
         phase = .idle

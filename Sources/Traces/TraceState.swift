@@ -6,8 +6,8 @@ package enum TraceState {
 
     /// The members of all fields of that name, as one list.
     ///
-    /// - Returns: `nil` where there is none, where one of them is malformed or is there twice, or where they are too many or
-    ///   too long: the trace goes on without.
+    /// - Returns: `nil` where there is none, where one of them is malformed or is there twice, or where they are too
+    ///   many or too long: the trace goes on without.
     package static func text(_ fields: [String]) -> String? {
         var keys: Set<Substring> = []
         var members: [Substring] = []

@@ -23,8 +23,8 @@ struct Wiring: Sendable {
     /// Keeps keys on disk.
     private let disk = NIOThreadPool(numberOfThreads: 1)
 
-    /// - Throws: ``ConfigurationError`` where the environment's proxy settings can't be understood, or a file that `tracing`
-    ///   names can't be read.
+    /// - Throws: ``ConfigurationError`` where the environment's proxy settings can't be understood, or a file that
+    ///   `tracing` names can't be read.
     init(_ settings: Settings) throws {
         self.settings = settings
         log = Log(

@@ -248,7 +248,8 @@ def test_of_refused_requests_a_few_lines_and_their_number(shared_server):
         for _ in range(refused):
             service.reject("x", "token_malformed")
         service.reject(issuer.token(exp=1), "token_expired")
-        assert Metrics(service.admin.get("/metrics").text).value("assay_verifications_total", code="token_malformed") == refused
+        page = Metrics(service.admin.get("/metrics").text)
+        assert page.value("assay_verifications_total", code="token_malformed") == refused
         service.stop()
     lines = [line for line in service.entries(message="request") if line["route"] == "/v1/verify"]
     malformed = [line for line in lines if line["code"] == "token_malformed"]

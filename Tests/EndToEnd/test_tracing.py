@@ -52,7 +52,7 @@ class TestLog:
             service.wait_until_ready()
             yield service
 
-    def line(self, service, name: str, headers: dict, path: str = "/v1/verify", method: str = "POST", body=b"{}") -> dict:
+    def line(self, service, name: str, headers: dict, path="/v1/verify", method="POST", body=b"{}") -> dict:
         service.api.request(method, path, body, headers | {"X-Request-Id": name})
         return service.wait_for_entry(message="request", request_id=name)
 
@@ -168,7 +168,8 @@ def test_what_becomes_of_a_request_is_told(issuer, server, collector):
             service.api.get(path, parent)
         service.admin.get("/metrics", parent)
     found = {
-        (span.name, span.attributes["http.response.status_code"]): span for span in collector.find(kind="server", trace_id=TRACE)
+        (span.name, span.attributes["http.response.status_code"]): span
+        for span in collector.find(kind="server", trace_id=TRACE)
     }
     assert set(found) == {
         ("POST /v1/verify", 422),

@@ -61,7 +61,9 @@ def test_a_header_and_a_parameter_have_examples_that_fit():
         if isinstance(value, dict) and "example" in value:
             assert document().errors(value["example"], pointer + "/schema") == [], pointer
             checked += 1
-    assert checked == len(document()["/components/headers"]) + len(["X-Request-Id", "id", "Retry-After of /readyz"])
+    assert checked == len(document()["/components/headers"]) + len(
+        ["X-Request-Id", "traceparent", "id", "Retry-After of /readyz"]
+    )
 
 
 def test_the_answers_to_verify_have_the_requests_names():

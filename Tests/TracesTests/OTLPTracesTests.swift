@@ -37,7 +37,8 @@ import Tracing
         }
         #expect(
             json([span])
-                == #"{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"assay \"x\""}},"#
+                == #"{"resourceSpans":[{"resource":{"attributes":["#
+                + #"{"key":"service.name","value":{"stringValue":"assay \"x\""}},"#
                 + #"{"key":"service.version","value":{"stringValue":"1.2"}},"#
                 + #"{"key":"service.instance.id","value":{"stringValue":"i"}},"#
                 + #"{"key":"k8s.pod.name","value":{"stringValue":"p"}}]},"#

@@ -76,7 +76,7 @@ import Testing
             "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331 01",
             " 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
             "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 ",
-            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01,00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01,a",
         ] as [String])
     func `anything else is none`(text: String) { #expect(read(text) == nil) }
 

@@ -4,8 +4,8 @@ private import Synchronization
 
 /// The operator's log: one JSON object a line.
 ///
-/// A warning or an error that comes again and again is written a few times a minute, and then one line says how many more
-/// there were; at the level `debug` all of them are.
+/// A warning or an error that comes again and again is written a few times a minute, and then one line says how many
+/// more there were; at the level `debug` all of them are.
 ///
 /// Messages are constants and values are metadata: ids from the settings, codes, counts and texts written in this code. No
 /// token, nonce, address, subject or key comes near it.

@@ -3,11 +3,11 @@ private import HTTPListener
 internal import Traces
 private import Tracing
 
-/// Makes a span of each request that is traced, once it has been answered: nothing is done of a request within it, so it costs
-/// no more than its ids before.
+/// Makes a span of each request that is traced, once it has been answered: nothing is done of a request within it, so
+/// it costs no more than its ids before.
 ///
-/// Attributes go by OpenTelemetry's semantic conventions for HTTP servers. They hold routes, codes and ids of the settings:
-/// no path, address, token or claim.
+/// Attributes go by OpenTelemetry's semantic conventions for HTTP servers. They hold routes, codes and ids of the
+/// settings: no path, address, token or claim.
 struct RequestSpans {
     private let tracer: SpanTracer
 

@@ -30,8 +30,8 @@ struct RequestTrace {
 }
 
 extension SpanContext {
-    /// The span on whose behalf a request is made, as its header says (W3C Trace Context, 3). A field that is malformed, or
-    /// there twice, counts as none.
+    /// The span on whose behalf a request is made, as its header says (W3C Trace Context, 3). A field that is
+    /// malformed, or there twice, counts as none.
     ///
     /// - Parameter withState: whether anyone will want to know of `tracestate`.
     init?(calling fields: HTTPFields, withState: Bool) {

@@ -62,7 +62,7 @@ def attributes(pairs: list[dict]) -> dict:
 
 
 class Collector:
-    """Listens on loopback. `answers` says with what the next batches are met: a status, with a body and headers if wanted."""
+    """Listens on loopback. `answers` says with what the next batches are met: a status, a body and headers."""
 
     def __init__(self, port: int = 0):
         self.spans: list[Span] = []
