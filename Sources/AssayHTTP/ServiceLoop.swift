@@ -128,8 +128,13 @@ final class ServiceLoop {
     func begin(_ route: Route, _ head: RequestHead?) -> RequestRecord {
         RequestRecord(
             id: requestIDs.id(for: head?.fields), route: route, method: head?.method,
-            startedAtMicroseconds: SystemClocks.monotonicMicroseconds(),
-            caller: head.flatMap { SpanContext(calling: $0.fields, withState: spans != nil) })
+            startedAtMicroseconds: SystemClocks.monotonicMicroseconds(), caller: head.flatMap(caller))
+    }
+
+    /// The caller's span, where there is anyone to be told of it.
+    private func caller(of head: RequestHead) -> SpanContext? {
+        guard requestLog != nil || spans != nil else { return nil }
+        return SpanContext(calling: head.fields, withState: spans != nil)
     }
 
     /// Counts and logs a request, and makes its response.
