@@ -15,7 +15,7 @@ public import JOSE
 /// print(verified.identity.subject)
 /// ```
 public final class IDTokenVerifier {
-    private let jwsVerifier: JWSVerifier
+    let jwsVerifier: JWSVerifier
 
     /// - Parameter rememberedSignatures: how many valid signatures are remembered, so that a token that is shown again costs
     ///   no second check of its signature; 0: none. Everything else is checked each time.
@@ -64,7 +64,8 @@ public final class IDTokenVerifier {
             claims, issuer: issuer, subject: subject, policy, clientName: expectations.clientName)
         let nonceMatch = try checkNonce(claims, policy.nonce, expected: expectations.nonce, jwsVerifier.checker)
         try checkTokenHashes(
-            claims, jws, accessToken: expectations.accessToken, code: expectations.code, jwsVerifier.checker)
+            claims, by: jws.tokenHash, accessToken: expectations.accessToken, code: expectations.code,
+            jwsVerifier.checker)
 
         return VerifiedIDToken(
             identity: identity, audiences: audiences, authorizedParty: authorizedParty, times: times,

@@ -7,7 +7,7 @@ public final class CompactJWS: Sendable {
     public let header: JOSEHeader
     /// The payload's octets. Nothing in them may be believed.
     package let payload: [UInt8]
-    let signature: [UInt8]
+    package let signature: [UInt8]
     /// Whether the header was read before, for a token that verified.
     let isHeaderRemembered: Bool
     private let text: ArraySlice<UInt8>
@@ -17,7 +17,7 @@ public final class CompactJWS: Sendable {
     /// The octets that were signed: the first two parts with the full stop between them.
     var signingInput: ArraySlice<UInt8> { text[..<payloadEnd] }
     /// The first part, as written.
-    var headerText: ArraySlice<UInt8> { text[..<headerEnd] }
+    package var headerText: ArraySlice<UInt8> { text[..<headerEnd] }
 
     /// Takes a compact serialization apart.
     ///

@@ -46,7 +46,7 @@ extension SignatureScheme.DigestLength {
 
 extension PublicKeyKind {
     /// Octets of every signature that a key of this kind can make.
-    var signatureLength: Int {
+    package var signatureLength: Int {
         switch self {
         case .rsa(let modulusLength): modulusLength
         case .ellipticCurve(let curve): 2 * curve.coordinateLength

@@ -2,6 +2,7 @@ import IDToken
 import JOSE
 import JSON
 import TestSupport
+import Testing
 
 /// One sign-in: a token that is good, unless a test changes something about it.
 struct SignIn: Sendable {
@@ -96,12 +97,43 @@ struct SignIn: Sendable {
             header: header ?? #"{"alg":"\#(alg)","kid":"\#(key.keyID)"}"#, payload: claims.json, signedBy: key, as: alg)
     }
 
+    private var keySet: JWKSet {
+        try! JWKSet(jwkSet(keys.map { $0.algorithm == key.algorithm ? $0.jwk(keyMembers) : $0.jwk() }))
+    }
+
+    /// Verifies the token, and has it explained: whatever a test is about, the two must agree.
     func verify() throws(Rejection) -> VerifiedIDToken {
-        let verifier = try IDTokenVerifier()
-        let set = try! JWKSet(jwkSet(keys.map { $0.algorithm == key.algorithm ? $0.jwk(keyMembers) : $0.jwk() }))
-        return try verifier.verify(
-            verifier.read(Array(token.utf8)[...]), with: set, under: policy, expecting: expectations,
-            now: UnixTime(seconds: now))
+        let explanation = explanation
+        do throws(Rejection) {
+            let verifier = try IDTokenVerifier()
+            let verified = try verifier.verify(
+                verifier.read(Array(token.utf8)[...]), with: keySet, under: policy, expecting: expectations,
+                now: UnixTime(seconds: now))
+            #expect(explanation.isValid && explanation.refusal == nil, "\(explanation.summary)")
+            return verified
+        } catch {
+            #expect(!explanation.isValid && explanation.refusal == .rejected(error), "\(explanation.summary)")
+            throw error
+        }
+    }
+
+    var explanation: Explanation { explanation() }
+
+    /// - Parameter change: what else is known of the keys.
+    func explanation(
+        others: [ProviderPolicy] = [], keys change: (inout ExplainedKeys) -> Void = { _ in }
+    ) -> Explanation {
+        let verifier = try! IDTokenVerifier()
+        let text = Array(token.utf8)[...]
+        do throws(Rejection) {
+            var keys = ExplainedKeys(set: keySet)
+            change(&keys)
+            return verifier.explain(
+                try verifier.read(text), with: keys, under: policy, isNamed: false, others: others,
+                expecting: expectations, now: UnixTime(seconds: now))
+        } catch {
+            return verifier.explain(malformed: text, error)
+        }
     }
 
     /// Why the token is rejected; `nil` where it is verified.

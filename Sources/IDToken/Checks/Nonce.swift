@@ -27,7 +27,9 @@ package func checkNonce(
 }
 
 /// Whether a `nonce` claim is what it has to be for a raw nonce.
-private func isClaim(
+///
+/// - Throws: ``Rejection/cryptographyUnavailable``.
+func isClaim(
     _ claimed: Span<UInt8>, for raw: Span<UInt8>, _ match: NonceMatch, _ checker: SignatureChecker
 ) throws(Rejection) -> Bool {
     switch match {

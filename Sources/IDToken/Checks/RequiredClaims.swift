@@ -1,24 +1,44 @@
 private import JSON
 
-/// Checks the claims that must be there and the one that must not, and returns `sub`.
-///
-/// A subject has 1 to 255 characters (Unicode scalars), none of them a control character, not all of them spaces: it is
-/// the key under which a user is stored. A token with `events` is a notification or a logout token, signed with the same
-/// keys as ID Tokens and addressed to the same audience.
+/// Checks the claims that must be there, those whose values are prescribed and the one that must not be there, and returns
+/// `sub`.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.
-/// - Source: OpenID Connect Core 1.0, section 2; RFC 8725, section 3.12; OpenID Connect Back-Channel Logout 1.0, 2.4.
 func checkRequiredClaims(_ claims: Claims, _ policy: ProviderPolicy) throws(Rejection) -> String {
+    let subject = try checkSubject(claims)
+    try checkNoEvents(claims)
+    for claim in policy.requiredClaims { try checkPresence(of: claim, claims) }
+    for rule in policy.claimRules { try rule.check(claims) }
+    return subject
+}
+
+/// Checks `sub` and returns it: 1 to 255 characters (Unicode scalars), none of them a control character, not all of them
+/// spaces. It is the key under which a user is stored.
+///
+/// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.
+/// - Source: OpenID Connect Core 1.0, section 2.
+func checkSubject(_ claims: Claims) throws(Rejection) -> String {
     guard let subject = try claims.string(.subject), !subject.isEmpty else { throw .claimMissing(.subject) }
     guard subject.scalarCount <= 255, !subject.utf8.allSatisfy({ $0 == UInt8(ascii: " ") }),
         !hasControlCharacter(subject.utf8.span)
     else { throw .claimInvalid(.subject) }
-    guard !claims.mentions(.events) else { throw .claimInvalid(.events) }
-    for claim in policy.requiredClaims {
-        guard claims.has(claim) else { throw .claimMissing(claim) }
-    }
-    for rule in policy.claimRules { try rule.check(claims) }
     return subject
+}
+
+/// Checks that the token is no notification and no logout token: they are signed with the same keys as ID Tokens, addressed
+/// to the same audience, and have `events`.
+///
+/// - Throws: ``Rejection/claimInvalid(_:)``.
+/// - Source: RFC 8725, section 3.12; OpenID Connect Back-Channel Logout 1.0, 2.4.
+func checkNoEvents(_ claims: Claims) throws(Rejection) {
+    guard !claims.mentions(.events) else { throw .claimInvalid(.events) }
+}
+
+/// Checks that a claim that the settings require has a value.
+///
+/// - Throws: ``Rejection/claimMissing(_:)``.
+func checkPresence(of claim: ClaimName, _ claims: Claims) throws(Rejection) {
+    guard claims.has(claim) else { throw .claimMissing(claim) }
 }
 
 /// Whether a text in UTF-8 has a control character: U+0000 to U+001F, or U+007F to U+009F.

@@ -1,0 +1,143 @@
+/// One of the checks that a verification is made of, and what became of it, in words for people.
+///
+/// ``expected`` and ``found`` hold no secret: of a nonce, a code, an access token, a subject and an address no more than
+/// ``ShownText/fingerprint(_:_:)``.
+package struct Check: Sendable, Equatable {
+    package let name: Name
+    package let state: State
+    package let expected: String?
+    package let found: String?
+    /// One sentence: what was looked at, and how it went.
+    package internal(set) var explanation: String
+    /// What to change, and where; `nil` where there is nothing to.
+    package let fix: String?
+
+    /// The checks, in the order of the verifier.
+    package enum Name: String, Sendable, CaseIterable {
+        case tokenForm = "token_form"
+        case provider
+        case header
+        case algorithm
+        case key
+        case signature
+        case issuer
+        case keyIssuer = "key_issuer"
+        case audience
+        case authorizedParty = "authorized_party"
+        case expiry
+        case notBefore = "not_before"
+        case issuedAt = "issued_at"
+        case tokenAge = "token_age"
+        case authTime = "auth_time"
+        case subject
+        case events
+        case requiredClaims = "required_claims"
+        case claimValues = "claim_values"
+        case identity
+        case nonce
+        case atHash = "at_hash"
+        case cHash = "c_hash"
+    }
+
+    package enum State: Sendable, Equatable {
+        case passed
+        case failed(Refusal)
+        /// It needs something that failed before.
+        case notReached
+        /// Neither the settings nor the request ask for it.
+        case notAsked
+
+        /// The state in HTTP answers.
+        package var name: String {
+            switch self {
+            case .passed: "passed"
+            case .failed: "failed"
+            case .notReached: "not_reached"
+            case .notAsked: "not_asked"
+            }
+        }
+    }
+
+    /// Why a verification of the token would be refused.
+    package enum Refusal: Sendable, Equatable {
+        case rejected(Rejection)
+        /// No provider has the token's issuer.
+        case providerUnknown
+        /// There are no keys to verify with.
+        case keysUnavailable
+
+        /// The contract's name for it.
+        package var code: String {
+            switch self {
+            case .rejected(let rejection): rejection.code.rawValue
+            case .providerUnknown: "provider_unknown"
+            case .keysUnavailable: "keys_unavailable"
+            }
+        }
+    }
+
+    private init(
+        _ name: Name, _ state: State, _ explanation: String, expected: String? = nil, found: String? = nil,
+        fix: String? = nil
+    ) {
+        self.name = name
+        self.state = state
+        self.expected = expected
+        self.found = found
+        self.explanation = explanation
+        self.fix = fix
+    }
+
+    static func passed(
+        _ name: Name, _ explanation: String, expected: String? = nil, found: String? = nil
+    ) -> Check { Check(name, .passed, explanation, expected: expected, found: found) }
+
+    static func failed(
+        _ name: Name, _ refusal: Refusal, _ diagnosis: Diagnosis, expected: String? = nil, found: String? = nil
+    ) -> Check {
+        Check(name, .failed(refusal), diagnosis.explanation, expected: expected, found: found, fix: diagnosis.fix)
+    }
+
+    static func failed(
+        _ name: Name, _ rejection: Rejection, _ diagnosis: Diagnosis, expected: String? = nil, found: String? = nil
+    ) -> Check { failed(name, .rejected(rejection), diagnosis, expected: expected, found: found) }
+
+    static func notReached(_ name: Name, _ explanation: String) -> Check { Check(name, .notReached, explanation) }
+
+    static func notAsked(_ name: Name, _ explanation: String, found: String? = nil) -> Check {
+        Check(name, .notAsked, explanation, found: found)
+    }
+
+    package var refusal: Refusal? { if case .failed(let refusal) = state { refusal } else { nil } }
+}
+
+/// Why a check failed, in one sentence, and what to do about it.
+struct Diagnosis {
+    let explanation: String
+    let fix: String?
+
+    init(_ explanation: String, fix: String? = nil) {
+        self.explanation = explanation
+        self.fix = fix
+    }
+
+    /// What is wrong with a claim that is missing, or of a type or form that it may not have.
+    ///
+    /// - Parameter otherwise: for every other rejection.
+    init(_ rejection: Rejection, otherwise: @autoclosure () -> Diagnosis) {
+        switch rejection {
+        case .claimMissing(let claim):
+            self.init(
+                "The token has no \(claim.string), which it must have.",
+                fix: "See that it is an ID Token, and that the provider is set up to put \(claim.string) in it.")
+        case .claimInvalid(let claim):
+            self.init(
+                "The token's \(claim.string) is of a type or form that an ID Token may not have there.",
+                fix: "See that it is an ID Token; if it is, the provider breaks the rule, and its operator has to know."
+            )
+        case .cryptographyUnavailable:
+            self.init("The check itself failed, through no fault of the token's.", fix: "Try again.")
+        default: self = otherwise()
+        }
+    }
+}

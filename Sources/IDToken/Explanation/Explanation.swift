@@ -1,0 +1,33 @@
+/// A verification told as a list of checks: each that passed, failed, was not reached or not asked for, and why.
+///
+/// It goes on where the verifier stops, and calls the same rules: the first check that failed has the code that the verifier
+/// gives. It proves nothing: only ``IDTokenVerifier/verify(_:with:algorithms:under:expecting:now:)`` makes a
+/// ``VerifiedIDToken``.
+package struct Explanation: Sendable, Equatable {
+    /// Every check, in the order of the verifier.
+    package let checks: [Check]
+    /// One sentence: what is wrong with the token, if anything is.
+    package let summary: String
+
+    /// - Parameters:
+    ///   - checks: those that were made; the others were not reached.
+    ///   - reason: why they were not.
+    init(_ checks: [Check], notReached reason: String, validSummary: String) {
+        self.checks = Check.Name.allCases.map { name in
+            checks.first { $0.name == name } ?? .notReached(name, "Not reached: \(reason).")
+        }
+        let failed = checks.filter { $0.refusal != nil }
+        switch (failed.first, failed.count - 1) {
+        case (nil, _): summary = validSummary
+        case (let first?, 0): summary = first.explanation
+        case (let first?, 1): summary = first.explanation.dropLast() + ", and one more check fails."
+        case (let first?, let others): summary = first.explanation.dropLast() + ", and \(others) more checks fail."
+        }
+    }
+
+    /// The first check that failed, which is what a verification is refused for.
+    package var refusal: Check.Refusal? { checks.lazy.compactMap(\.refusal).first }
+
+    /// Whether a verification would find the token good: nothing failed, and so nothing went unreached.
+    package var isValid: Bool { refusal == nil && !checks.contains { $0.state == .notReached } }
+}

@@ -1,0 +1,57 @@
+extension IDTokenVerifier {
+    /// Explains why a text is no token.
+    ///
+    /// - Parameter rejection: what ``read(_:)`` threw.
+    package func explain(malformed text: ArraySlice<UInt8>, _ rejection: Rejection) -> Explanation {
+        Explanation(
+            [MalformedToken(text).check(rejection)], notReached: "the token can't be read", validSummary: "")
+    }
+
+    /// Explains why nobody is known to have issued a token.
+    ///
+    /// - Parameter policies: of all providers that are configured.
+    package func explain(_ token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy]) -> Explanation {
+        Explanation(
+            [.wellFormed, .providerUnknown(token, policies)], notReached: "there is no provider to check it by",
+            validSummary: "")
+    }
+
+    /// Explains what ``verify(_:with:algorithms:under:expecting:now:)`` says of a token, and what it would say next.
+    ///
+    /// - Parameters:
+    ///   - isNamed: whether the request named the provider, instead of the token's issuer.
+    ///   - keys: the provider's; `nil` where there are none.
+    ///   - others: the policies of all other providers that are configured.
+    package func explain(
+        _ token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy, isNamed: Bool,
+        others: [ProviderPolicy], expecting expectations: SignInExpectations, now: UnixTime
+    ) -> Explanation {
+        let signIn = SignInExamination(
+            token: token, policy: policy, expectations: expectations, keys: keys, others: others, now: now,
+            verifier: jwsVerifier)
+        let signature = signIn.checkSignature()
+        var claims = [
+            signIn.issuer(), signIn.keyIssuer(signature.verified), signIn.audience(), signIn.authorizedParty(),
+            signIn.expiry(), signIn.notBefore(), signIn.issuedAt(), signIn.tokenAge(), signIn.authTime(),
+            signIn.subject(), signIn.events(), signIn.requiredClaims(), signIn.claimValues(), signIn.identity(),
+            signIn.nonce(), signIn.atHash(signature.verified), signIn.cHash(signature.verified),
+        ]
+        if signature.verified == nil {
+            for index in claims.indices where claims[index].isAboutToken {
+                claims[index].explanation += " Anyone could have written this: the signature is not verified."
+            }
+        }
+        return Explanation(
+            [.wellFormed, .provider(policy, isNamed: isNamed)] + signature.checks + claims, notReached: "",
+            validSummary: "The token is valid: the provider \(policy.id) issued it, to this app and for this sign-in.")
+    }
+}
+
+extension Check {
+    fileprivate var isAboutToken: Bool {
+        switch state {
+        case .passed, .failed: true
+        case .notReached, .notAsked: false
+        }
+    }
+}

@@ -1,0 +1,137 @@
+private import JSON
+
+extension SignInExamination {
+    /// Whether the token was issued to this relying party.
+    func audience() -> Check {
+        let expected = expectedAudience
+        let found = claims.texts(.audience)
+        let foundText = found.isEmpty ? nil : ShownText.list(found)
+        switch result(of: { () throws(Rejection) in try checkAudience(claims, policy, narrowedTo: expectations.audience)
+        })
+        {
+        case .success:
+            return .passed(.audience, "The token is for this app.", expected: expected, found: foundText)
+        case .failure(let rejection):
+            return .failed(
+                .audience, rejection, Diagnosis(rejection, otherwise: audienceDiagnosis(rejection, found)),
+                expected: expected, found: foundText)
+        }
+    }
+
+    private var expectedAudience: String {
+        if let audience = expectations.audience { return ShownText.text(audience) }
+        return policy.audiences.isEmpty
+            ? "none, and azp \(ShownText.list(policy.authorizedParties))" : ShownText.list(policy.audiences)
+    }
+
+    private func audienceDiagnosis(_ rejection: Rejection, _ found: [String]) -> Diagnosis {
+        let isOurs = found.contains { policy.audiences.containsExactly($0) }
+        if policy.audiences.isEmpty {
+            return rejection == .authorizedPartyMismatch
+                ? partyDiagnosis
+                : Diagnosis(
+                    "The token names an audience, and those of the provider \(policy.id) are to name none.",
+                    fix: "Write the client ID to audiences of the provider \(policy.id), if it is yours.")
+        }
+        if rejection == .authorizedPartyMismatch { return partyDiagnosis }
+        if let audience = expectations.audience, isOurs, !found.containsExactly(audience) {
+            return Diagnosis(
+                "The token is for \(ShownText.list(found)), which is configured, but the request asks for \(ShownText.text(audience)) alone.",
+                fix: "Send the audience of the app that signed in, or none.")
+        }
+        if isOurs {
+            let strangers = found.filter {
+                !policy.audiences.containsExactly($0) && !policy.trustedAudiences.containsExactly($0)
+            }
+            return Diagnosis(
+                "The token is for this app, and also for \(ShownText.list(strangers)), which is not trusted.",
+                fix: "Write it to trusted_audiences of the provider \(policy.id), if you trust whoever it is.")
+        }
+        if let signs = signsOfAccessToken { return signs }
+        return strangerDiagnosis(found)
+    }
+
+    /// What access tokens have, and ID Tokens have not.
+    private var signsOfAccessToken: Diagnosis? {
+        let signs = ["scope", "scp"].filter { claims.mentions(ClaimName($0)) }
+        guard !signs.isEmpty, !claims.mentions(.nonce) else { return nil }
+        return Diagnosis(
+            "The token is for another audience, and looks like an access token: it has \(signs.joined(separator: " and ")), and no nonce.",
+            fix: "Send the id_token of the provider's answer, not the access_token.")
+    }
+
+    private func strangerDiagnosis(_ found: [String]) -> Diagnosis {
+        let names = ShownText.list(found)
+        guard let (audience, configured) = nearest(to: found) else {
+            return Diagnosis(
+                "The token is for \(names), and the provider \(policy.id) has other audiences.",
+                fix:
+                    "Write it to audiences of the provider \(policy.id), if it is a client ID of yours; else the token was stolen from another app."
+            )
+        }
+        let (near, own) = (ShownText.text(audience), ShownText.text(configured))
+        if audience.lowercased() == configured.lowercased() {
+            return Diagnosis(
+                "The token is for \(near), and only \(own) is configured: audiences are compared byte for byte.",
+                fix: "Write \(near) to audiences of the provider \(policy.id), as the provider spells it.")
+        }
+        let isApple = policy.issuer == ProviderPreset.apple.facts(PresetArguments()).policy.issuer
+        return Diagnosis(
+            isApple
+                ? "The token is for \(near), and only \(own) is configured: one will be the bundle ID of the app, the other the Services ID of the web."
+                : "The token is for \(near), and only the similar \(own) is configured.",
+            fix: "Add \(near) to audiences of the provider \(policy.id), if it is yours, too.")
+    }
+
+    /// The audience of the token's that is most like a configured one, where they begin alike.
+    private func nearest(to found: [String]) -> (found: String, configured: String)? {
+        var nearest: (found: String, configured: String, length: Int)?
+        for audience in found {
+            for configured in policy.audiences {
+                let (left, right) = (audience.lowercased(), configured.lowercased())
+                let length = left.commonPrefix(with: right)
+                // Google's all end alike, and tell projects apart by what they begin with.
+                let end = String(left.dropFirst(length).reversed()).commonPrefix(
+                    with: String(right.dropFirst(length).reversed()))
+                guard length >= 4, 2 * length >= min(left.count, right.count) - end, length > nearest?.length ?? 0
+                else { continue }
+                nearest = (audience, configured, length)
+            }
+        }
+        return nearest.map { ($0.found, $0.configured) }
+    }
+
+    // MARK: Authorized party
+
+    /// Whether the party that the token was issued to may present it; only where the settings name parties.
+    func authorizedParty() -> Check {
+        let found = claims.text(.authorizedParty).map(ShownText.text)
+        switch result(of: { () throws(Rejection) in try checkAuthorizedParty(claims, policy) }) {
+        case .success where policy.authorizedParties.isEmpty:
+            return .notAsked(.authorizedParty, "Any party may present the provider's tokens.", found: found)
+        case .success:
+            return .passed(
+                .authorizedParty,
+                found == nil ? "The token names no party." : "The token was issued to a party that may present it.",
+                expected: ShownText.list(policy.authorizedParties), found: found)
+        case .failure(let rejection):
+            return .failed(
+                .authorizedParty, rejection, Diagnosis(rejection, otherwise: partyDiagnosis),
+                expected: ShownText.list(policy.authorizedParties), found: found)
+        }
+    }
+
+    private var partyDiagnosis: Diagnosis {
+        let party = claims.text(.authorizedParty).map(ShownText.quoted) ?? "none"
+        return Diagnosis(
+            "The token was issued to the party \(party) (azp), which is not among those that may present it.",
+            fix: "Write it to authorized_parties of the provider \(policy.id), if it is yours.")
+    }
+}
+
+extension String {
+    /// How many characters two texts begin with alike.
+    fileprivate func commonPrefix(with other: String) -> Int {
+        zip(self, other).prefix { $0 == $1 }.count
+    }
+}

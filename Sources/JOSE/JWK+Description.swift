@@ -1,0 +1,27 @@
+private import JSON
+internal import OpenSSL
+
+/// What people are told of a key.
+extension JWK {
+    /// Whether the key may verify tokens of an algorithm, by its own `kty`, `crv`, `alg`, `use` and `key_ops`.
+    package func fits(_ algorithm: SignatureAlgorithm) -> Bool { algorithms.contains(algorithm) }
+
+    /// Its type and size, such as `RSA, 2048 bits` or `EC P-256`.
+    package var typeText: String {
+        if let modulusBits { return "RSA, \(modulusBits) bits" }
+        return curve.map { keyType + " " + $0 } ?? keyType
+    }
+
+    /// Octets of the signatures that it makes; `nil` where nothing can be verified with it.
+    package var signatureLength: Int? {
+        if case .usable(let key) = material { key.kind.signatureLength } else { nil }
+    }
+
+    /// Bits of an RSA key's modulus.
+    private var modulusBits: Int? {
+        guard keyType == "RSA", let text = members["n"]?.string, let octets = Base64URL.decode(Array(text.utf8).span)
+        else { return nil }
+        let significant = octets.drop { $0 == 0 }
+        return significant.count * 8 - (significant.first?.leadingZeroBitCount ?? 0)
+    }
+}

@@ -1,0 +1,221 @@
+import IDToken
+import JOSE
+import JSON
+import OpenSSL
+import TestSupport
+import Testing
+
+/// What an explanation is whatever it is about. That it agrees with the verifier, every test of the verifier's checks: see
+/// ``SignIn/verify()``.
+@Suite struct ExplanationTests {
+    @Test func `every check is there, in the order of the verifier`() {
+        for explanation in [SignIn.plain.explanation, SignIn.plain.without("sub").explanation, malformed("x")] {
+            #expect(explanation.checks.map(\.name) == Check.Name.allCases)
+        }
+    }
+
+    @Test func `a good token has no failed check, and what was not asked for says so`() {
+        let explanation = SignIn.plain.explanation
+        #expect(explanation.isValid)
+        #expect(explanation.checks.allSatisfy { [.passed, .notAsked].contains($0.state) })
+        #expect(explanation[.nonce].state == .notAsked)
+        #expect(explanation[.atHash].state == .notAsked)
+        #expect(explanation[.signature].state == .passed)
+        #expect(
+            explanation.summary == "The token is valid: the provider op issued it, to this app and for this sign-in.")
+    }
+
+    @Test func `it goes on after a failure`() {
+        let signIn = SignIn.plain.with("aud", #""other""#).with("exp", "1600000000").without("sub").expecting {
+            $0.nonce = "n"
+        }
+        let explanation = signIn.explanation
+        let failed = explanation.checks.compactMap { check in check.refusal.map { "\(check.name.rawValue) \($0.code)" }
+        }
+        #expect(
+            failed == [
+                "audience audience_mismatch", "expiry token_expired", "subject claim_missing", "nonce nonce_missing",
+            ])
+        #expect(explanation.summary.hasSuffix(", and 3 more checks fail."))
+        #expect(explanation[.issuer].state == .passed)
+    }
+
+    @Test func `what a signature would prove is said to be unproven without it`() {
+        let note = "Anyone could have written this: the signature is not verified."
+        var forged = SignIn.plain.with("exp", "1600000000")
+        forged.key = .otherP256
+        forged.header = #"{"alg":"ES256","kid":"p256"}"#
+        let explanation = forged.explanation
+        #expect(explanation.refusal == .rejected(.signatureInvalid))
+        for name in [Check.Name.issuer, .audience, .expiry, .subject] {
+            #expect(explanation[name].explanation.hasSuffix(note), "\(name)")
+        }
+        #expect(!explanation[.nonce].explanation.contains(note))
+        #expect(!SignIn.plain.with("exp", "1600000000").explanation[.expiry].explanation.contains(note))
+    }
+
+    @Test func `without keys, all but key and signature is told`() throws {
+        let verifier = try IDTokenVerifier()
+        let explanation = verifier.explain(
+            try UnverifiedToken(SignIn.plain.with("aud", #""other""#).token), with: nil, under: SignIn.plain.policy,
+            isNamed: true, others: [], expecting: SignInExpectations(), now: UnixTime(seconds: 1_700_000_100))
+        #expect(explanation.refusal == .keysUnavailable)
+        #expect(explanation[.key].refusal?.code == "keys_unavailable")
+        #expect(explanation[.signature].state == .notReached)
+        #expect(explanation[.audience].refusal?.code == "audience_mismatch")
+        #expect(!explanation.isValid)
+    }
+
+    @Test func `after a header that changes how the token is read, no key is tried`() {
+        var signIn = SignIn.plain
+        signIn.header = #"{"alg":"ES256","kid":"p256","crit":["b64"],"b64":false}"#
+        let explanation = signIn.explanation
+        #expect(explanation[.header].found == "typ absent, crit, b64")
+        for name in [Check.Name.algorithm, .key, .signature] { #expect(explanation[name].state == .notReached) }
+        #expect(explanation[.audience].state == .passed)
+    }
+
+    /// Mutants of good tokens: nothing traps, and both say the same.
+    @Test func `it agrees with the verifier on whatever comes`() throws {
+        var random = SeededGenerator(seed: 20_261_121)
+        let texts = [SignIn.plain, .apple, .google].map { Array($0.with("nonce", #""n""#).token.utf8) }
+        let verifier = try IDTokenVerifier()
+        let keys = try JWKSet(jwkSet([TestKey.p256.jwk(), TestKey.rsa.jwk()]))
+        var refusals: Set<String> = []
+        for round in 0..<1500 {
+            var text = texts[round % texts.count]
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let index = Int.random(in: 0..<text.count, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: text.remove(at: index)
+                case 1: text[index] = UInt8.random(in: 0...255, using: &random)
+                case 2: text[index] = Array("ABab01-_.=".utf8).randomElement(using: &random)!
+                default: text.removeSubrange(index..<min(index + 40, text.count))
+                }
+            }
+            var policy = [SignIn.plain, .apple, .google][round % 3].policy
+            policy.nonce.accepted = NonceMatch.allCases
+            var rejection: Rejection?
+            let explanation: Explanation
+            do throws(Rejection) {
+                let token = try verifier.read(text[...])
+                explanation = verifier.explain(
+                    token, with: ExplainedKeys(set: keys), under: policy, isNamed: true, others: [],
+                    expecting: SignInExpectations(nonce: "n"), now: UnixTime(seconds: 1_700_000_100))
+                do throws(Rejection) {
+                    _ = try verifier.verify(
+                        token, with: keys, under: policy, expecting: SignInExpectations(nonce: "n"),
+                        now: UnixTime(seconds: 1_700_000_100))
+                } catch {
+                    rejection = error
+                }
+            } catch {
+                rejection = error
+                explanation = verifier.explain(malformed: text[...], error)
+            }
+            #expect(explanation.refusal == rejection.map(Check.Refusal.rejected))
+            #expect(explanation.checks.allSatisfy { $0.allTexts.allSatisfy(\.isPrintable) })
+            refusals.insert(explanation.refusal?.code ?? "none")
+        }
+        #expect(refusals.isSuperset(of: ["token_malformed", "signature_invalid", "key_not_found"]))
+    }
+
+    @Test func `claims of any type are told of, and the verifier agrees`() {
+        let values = [
+            "null", "5", "-1e400", #""\u001b[31mx""#, "[]", "{}", "true", #"["a",5]"#, #""\u202e\ud83d\ude00""#,
+        ]
+        let names = [
+            "iss", "aud", "azp", "exp", "nbf", "iat", "auth_time", "sub", "events", "email", "email_verified",
+            "is_private_email", "nonce", "at_hash", "c_hash", "tid",
+        ]
+        var signIn = SignIn.plain.expecting {
+            $0.nonce = "n"
+            $0.accessToken = "t"
+            $0.code = "c"
+            $0.maximumAuthenticationAgeSeconds = 60
+        }
+        signIn.policy.requiredClaims = [ClaimName("tid")]
+        signIn.policy.claimRules = [ClaimRule(ClaimPath("tid"), .oneOf, ["t"])]
+        signIn.policy.maximumTokenAgeSeconds = 60
+        signIn.policy.authorizedParties = ["client"]
+        for name in names {
+            for value in values where value != "-1e400" {
+                // Agreement is asked for within.
+                #expect(signIn.with(name, value).rejection != nil)
+                let texts = signIn.with(name, value).explanation.checks.flatMap(\.allTexts)
+                #expect(texts.allSatisfy { $0.isPrintable }, "\(name) \(value)")
+            }
+        }
+    }
+
+    @Test func `no secret is shown`() {
+        let secrets = [
+            "secret-nonce", "secret-code", "secret-access", "secret-subject", "secret-address", "secret-name",
+            "secret-claim",
+        ]
+        var signIn = SignIn.plain.with("nonce", #""secret-nonce""#).with("sub", #""secret-subject""#).with(
+            "email", #""secret-address@example.com""#
+        ).with("name", #""secret-name""#).with("at_hash", #""secret-access""#).with("department", #""secret-claim""#)
+        signIn.policy.claimRules = [
+            ClaimRule(ClaimPath("department"), .oneOf, ["x"]), ClaimRule(ClaimPath("email"), .oneOf, ["y"]),
+            ClaimRule(ClaimPath("sub"), .noneOf, ["secret-subject"]),
+        ]
+        signIn = signIn.expecting {
+            $0.nonce = "secret-nonce-2"
+            $0.accessToken = "secret-access"
+            $0.code = "secret-code"
+        }
+        let good = SignIn.plain.with("nonce", #""secret-nonce""#).expecting { $0.nonce = "secret-nonce" }
+        for explanation in [
+            signIn.explanation, good.explanation, malformed("secret-nonce"), malformed(#""secret-code""#),
+        ] {
+            let texts = explanation.checks.flatMap(\.allTexts) + [explanation.summary]
+            for secret in secrets { #expect(!texts.contains { $0.contains(secret) }, "\(secret)") }
+        }
+        #expect(signIn.explanation[.nonce].found == "12 characters, SHA-256 4e7e571c…")
+        #expect(signIn.explanation[.claimValues].expected?.contains("department is one of") == true)
+    }
+
+    @Test func `what is shown of a token is bounded`() {
+        let long = String(repeating: "x", count: 5000)
+        let explanation = SignIn.plain.with("iss", "\"\(long)\"").with("aud", "[\"\(long)\",\"\(long)\"]").explanation
+        #expect(explanation.checks.flatMap(\.allTexts).allSatisfy { $0.count < 1000 })
+    }
+
+    private func malformed(_ text: String) -> Explanation { explain(text: text) }
+}
+
+/// The explanation of a text that is no token.
+func explain(text: String) -> Explanation {
+    let verifier = try! IDTokenVerifier()
+    let octets = Array(text.utf8)[...]
+    do throws(Rejection) {
+        _ = try verifier.read(octets)
+        preconditionFailure("this is a token")
+    } catch {
+        return verifier.explain(malformed: octets, error)
+    }
+}
+
+extension Explanation {
+    subscript(name: Check.Name) -> Check { checks.first { $0.name == name }! }
+}
+
+extension Check {
+    var allTexts: [String] { [explanation, expected, found, fix].compactMap(\.self) }
+}
+
+extension String {
+    /// Whether there is nothing in it that a terminal would take for more than text.
+    var isPrintable: Bool {
+        unicodeScalars.allSatisfy { (0x20..<0x7f).contains($0.value) || "“”…".unicodeScalars.contains($0) }
+    }
+}
+
+/// The SHA-256 of a text, in the two forms of a nonce.
+func sha256Hex(_ text: String) -> String { hex(sha256(text)) }
+func sha256Base64URL(_ text: String) -> String { base64URL(sha256(text)) }
+
+private func sha256(_ text: String) -> [UInt8] {
+    try! DigestContext().digest(Array(text.utf8).span, with: .sha256)
+}
