@@ -29,6 +29,8 @@ package struct DocumentFetcher: Sendable {
         let caching: CachingFields
         /// Whether this is a document known before, which its server has only confirmed.
         package let isConfirmation: Bool
+        /// See ``FetchedHeader/clockOffsetSeconds``.
+        let clockOffsetSeconds: Int64?
 
         /// How long it may be kept; `nil` where its server does not say.
         package var lifetime: Interval? { caching.lifetime }
@@ -246,12 +248,13 @@ package struct DocumentFetcher: Sendable {
                 request, deadline: .now() + .milliseconds(rules.totalTimeout.milliseconds))
             status = response.status.code
             let caching = CachingFields(response.headers)
-            trace?.note(.answered(FetchedHeader(caching, askedFor: askedAt...max(askedAt, unixSeconds()))))
+            let header = FetchedHeader(caching, askedFor: askedAt...max(askedAt, unixSeconds()))
+            trace?.note(.answered(header))
             if response.status == .notModified, let known, conditions != nil {
                 return .document(
                     Document(
                         body: known.body, address: known.address, caching: known.caching.updated(with: caching),
-                        isConfirmation: true))
+                        isConfirmation: true, clockOffsetSeconds: header.clockOffsetSeconds))
             }
             switch response.status.code {
             case 200: break
@@ -265,7 +268,8 @@ package struct DocumentFetcher: Sendable {
             try checkEncoding(response.headers)
             return .document(
                 Document(
-                    body: try await body(of: response), address: target.text, caching: caching, isConfirmation: false))
+                    body: try await body(of: response), address: target.text, caching: caching, isConfirmation: false,
+                    clockOffsetSeconds: header.clockOffsetSeconds))
         } catch let failure as FetchFailure {
             throw failure
         } catch {

@@ -16,6 +16,9 @@ package struct KeySnapshot: Sendable {
     package let fetchedAt: MonotonicTime
     /// The same moment by the wall clock, in Unix seconds, for people.
     package let fetchedAtUnixSeconds: Int64
+    /// Seconds by which the provider's clock was ahead of ours at least when the keys were fetched; `nil` where it told no
+    /// time.
+    package let clockOffsetSeconds: Int64?
     /// Until when the provider lets us keep the keys.
     package let freshUntil: MonotonicTime
     /// Until when the keys may verify although they can't be refreshed.
@@ -38,6 +41,7 @@ package struct KeySnapshot: Sendable {
         source = fetched.source
         self.fetchedAt = fetchedAt
         fetchedAtUnixSeconds = fetched.fetchedAtUnixSeconds
+        clockOffsetSeconds = fetched.clockOffsetSeconds
         self.freshUntil = freshUntil
         self.usableUntil = usableUntil
     }

@@ -92,7 +92,8 @@ package final class ProviderKeyFetcher: KeyFetching {
         return FetchedKeys(
             keys: keys, text: form == .jwkSet ? document.body : keys.json, algorithms: algorithms, source: .network,
             lifetime: document.lifetime,
-            fetchedAtUnixSeconds: unixSeconds(), isConfirmation: document.isConfirmation)
+            fetchedAtUnixSeconds: unixSeconds(), isConfirmation: document.isConfirmation,
+            clockOffsetSeconds: document.clockOffsetSeconds)
     }
 }
 
