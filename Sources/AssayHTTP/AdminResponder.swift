@@ -35,6 +35,7 @@ final class AdminResponder: HTTPResponder {
         do throws(Problem) {
             try route.check(request.head.method)
             try admit(request.head.fields, to: route)
+            if route == .explain { return explain(try VerifyRequest(request.jsonObject()), record) }
         } catch {
             return .now(service.end(record, error))
         }
@@ -47,7 +48,7 @@ final class AdminResponder: HTTPResponder {
             }
         case .providers: return listProviders(record)
         case .refresh: return refresh(request, record)
-        case .verify, .batch, .openAPI, .unknown: return .now(service.end(record, Problem.notFound))
+        case .explain, .verify, .batch, .openAPI, .unknown: return .now(service.end(record, Problem.notFound))
         }
     }
 
@@ -95,12 +96,52 @@ final class AdminResponder: HTTPResponder {
         }
     }
 
+    /// Explains what `POST /v1/verify` would answer. Where that would have keys fetched, so does this; nothing is counted as
+    /// a verification.
+    private func explain(_ request: VerifyRequest, _ record: ServiceLoop.RequestRecord) -> HTTPReply {
+        let verifications = service.verifications
+        let (number, need) = verifications.verify(request).providerAndNeed
+        let keys = verifications.providers.first { $0.number == number }?.provider.keys
+        return later(self.status(of: keys, onceMet: need), record) { status in
+            do throws(Problem) {
+                let answer = try verifications.explain(request, status, now: SystemClocks.unixSeconds())
+                let text = self.service.json { answer.write(to: &$0) }
+                return self.service.end(record, .ok, "application/json", text, provider: number)
+            } catch {
+                return self.service.end(record, error, provider: number)
+            }
+        }
+    }
+
+    /// The state of a provider's keys, after a fetch that could bring what is needed.
+    private func status(
+        of keys: KeyStore?, onceMet need: Verifications.KeyNeed?
+    ) -> EventLoopFuture<KeyStatus?> {
+        guard let keys else { return service.loop.makeSucceededFuture(nil) }
+        guard let need else { return keys.status().map { $0 } }
+        let deadline = SystemClocks.monotonic() + service.settings.keysTimeout
+        return keys.wait(for: need.need, judgedBy: need.version, until: deadline).flatMap { _ in
+            keys.status().map { $0 }
+        }
+    }
+
     /// Brings a value from another loop back to this one, and makes a response of it.
     private func later<Value: Sendable>(
         _ future: @escaping @autoclosure () -> EventLoopFuture<Value>, _ record: ServiceLoop.RequestRecord,
         _ respond: @escaping (Value) -> HTTPResponse
     ) -> HTTPReply {
         .later { future().hop(to: self.service.loop).assumeIsolated().map { respond($0) }.nonisolated() }
+    }
+}
+
+extension Verifications.Attempt {
+    /// Whose token it is about, and what newer keys might hold.
+    fileprivate var providerAndNeed: (provider: Int?, need: Verifications.KeyNeed?) {
+        switch self {
+        case .decided(.verified(_, let provider)): (provider, nil)
+        case .decided(.refused(_, let provider)): (provider, nil)
+        case .needsKeys(let need, let provider, _): (provider, need)
+        }
     }
 }
 
@@ -136,15 +177,17 @@ extension KeyStatus {
         json.member(
             "next_fetch_at", nextFetchIn.map { (SystemClocks.unixMilliseconds() + $0.milliseconds) / 1000 })
         json.name("last_error")
-        if let lastFailure {
-            json.beginObject()
-            json.member("at", lastFailureAtUnixSeconds)
-            json.member("phase", lastFailure.phase.rawValue)
-            json.member("message", lastFailure.message)
-            json.endObject()
-        } else {
-            json.null()
-        }
+        writeLastError(to: &json)
+        json.endObject()
+    }
+
+    /// Writes why the last fetch failed, or `null`.
+    func writeLastError(to json: inout JSONWriter) {
+        guard let lastFailure else { return json.null() }
+        json.beginObject()
+        json.member("at", lastFailureAtUnixSeconds)
+        json.member("phase", lastFailure.phase.rawValue)
+        json.member("message", lastFailure.message)
         json.endObject()
     }
 }

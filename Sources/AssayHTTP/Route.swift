@@ -2,7 +2,7 @@ internal import HTTPListener
 
 /// The paths that one of the listeners answers. A closed set, so that metrics and logs can name them.
 enum Route: Hashable, CaseIterable {
-    case verify, batch, openAPI, live, ready, providers, refresh, metrics, unknown
+    case verify, batch, openAPI, live, ready, providers, refresh, explain, metrics, unknown
 
     /// The path as the log and the metrics show it.
     var pattern: StaticString {
@@ -14,6 +14,7 @@ enum Route: Hashable, CaseIterable {
         case .ready: "/readyz"
         case .providers: "/v1/providers"
         case .refresh: "/v1/providers/{id}/refresh"
+        case .explain: "/v1/explain"
         case .metrics: "/metrics"
         case .unknown: "unknown"
         }
@@ -21,7 +22,7 @@ enum Route: Hashable, CaseIterable {
 
     var method: RequestMethod {
         switch self {
-        case .verify, .batch, .refresh: .post
+        case .verify, .batch, .refresh, .explain: .post
         case .openAPI, .live, .ready, .providers, .metrics, .unknown: .get
         }
     }
@@ -53,6 +54,7 @@ enum Route: Hashable, CaseIterable {
         case "/readyz": .ready
         case "/metrics": .metrics
         case "/v1/providers": .providers
+        case "/v1/explain": .explain
         default: providerToRefresh(path) == nil ? .unknown : .refresh
         }
     }

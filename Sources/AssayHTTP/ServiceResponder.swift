@@ -41,7 +41,7 @@ final class ServiceResponder: HTTPResponder {
             case .openAPI: return .now(service.end(record, .ok, "application/yaml", service.settings.openAPI))
             case .verify: return try verify(body(of: request, record), record)
             case .batch: return try verifyBatch(body(of: request, record), record)
-            case .providers, .refresh, .metrics, .unknown: throw .notFound
+            case .providers, .refresh, .explain, .metrics, .unknown: throw .notFound
             }
         } catch {
             return .now(service.end(record, error))
@@ -55,23 +55,7 @@ final class ServiceResponder: HTTPResponder {
         guard request.isUnderWay else { throw .shuttingDown }
         try service.admit(record)
         guard service.settings.callerKeys.admits(request.head.fields) else { throw .callerUnauthenticated }
-        guard isJSON(request.head.fields["Content-Type"]), !request.head.fields.contains("Content-Encoding")
-        else { throw .contentTypeUnsupported }
-        do throws(JSONError) {
-            return try JSONObject(request.body, allowsNUL: true)
-        } catch {
-            throw .requestInvalid("The body must be one JSON object in UTF-8, without duplicate members.")
-        }
-    }
-
-    /// `application/json`, with no parameter but `charset=utf-8`.
-    private func isJSON(_ contentType: HeadText?) -> Bool {
-        guard let contentType else { return false }
-        if contentType == "application/json" { return true }
-        let parts = contentType.string.lowercased().split(separator: ";").map {
-            $0.filter { $0 != " " && $0 != "\t" && $0 != "\"" }
-        }
-        return parts.first == "application/json" && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" }
+        return try request.jsonObject()
     }
 
     // MARK: One token

@@ -5,18 +5,24 @@ private import NIOCore
 package import NIOPosix
 
 extension AssayServer {
-    /// Answers one `POST /v1/verify` without a listener, just as the service would: for the command line.
+    /// A call that can be answered without a listener.
+    package enum SingleCall {
+        case verify, explain
+    }
+
+    /// Answers one call without a listener, just as the service would: for the command line.
     ///
     /// - Parameter body: the request's JSON.
     /// - Throws: an error of the event loop's.
     package static func answer(
-        verifyRequest body: [UInt8], _ settings: ServiceSettings, providers: [Provider],
+        _ call: SingleCall, _ body: [UInt8], _ settings: ServiceSettings, providers: [Provider],
         on group: MultiThreadedEventLoopGroup
     ) async throws -> HTTPResponse {
         let loop = group.next()
         var settings = settings
         settings.loggedRequests = .none
         settings.callerKeys = CallerKeys(digests: [])
+        settings.operatorKeys = CallerKeys(digests: [])
         let sink = LogSink()
         let roster = try await Roster().changed(to: providers, on: group)
         try await startKeys(providers.map(\.keys), on: loop)
@@ -24,9 +30,14 @@ extension AssayServer {
             try ServiceLoop(on: loop, settings, roster, sink)
         }
         let response = try await loop.flatSubmit { () -> EventLoopFuture<HTTPResponse> in
-            let head = RequestHead(.post, "/v1/verify", ["Content-Type": "application/json"])
-            let request = HTTPRequest(head: head, body: body)
-            switch ServiceResponder(services[loop]).respond(to: request) {
+            let service = services[loop]
+            let (responder, path): (any HTTPResponder, String) =
+                switch call {
+                case .verify: (ServiceResponder(service), "/v1/verify")
+                case .explain: (AdminResponder(service, scrape: { loop.makeSucceededFuture([]) }), "/v1/explain")
+                }
+            let head = RequestHead(.post, path, ["Content-Type": "application/json"])
+            switch responder.respond(to: HTTPRequest(head: head, body: body)) {
             case .now(let response): return loop.makeSucceededFuture(response)
             case .later(let begin): return begin()
             }

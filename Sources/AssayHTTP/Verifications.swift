@@ -117,6 +117,11 @@ package final class Verifications {
         return (number, place.provider)
     }
 
+    func provider(ofIssuer issuer: String) -> (number: Int, provider: Provider)? {
+        guard let number = index(ofIssuer: issuer), let place = places[number] else { return nil }
+        return (number, place.provider)
+    }
+
     /// The provider that tokens with this issuer are from.
     private func index(ofIssuer issuer: String) -> Int? {
         indicesByIssuer[ExactString(issuer)]

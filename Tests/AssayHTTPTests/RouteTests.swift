@@ -17,14 +17,15 @@ import Testing
     @Test(arguments: [
         ("/livez", Route.live, "GET"), ("/readyz", .ready, "GET"), ("/metrics", .metrics, "GET"),
         ("/v1/providers", .providers, "GET"),
-        ("/v1/providers/apple/refresh", .refresh, "POST"), ("/v1/providers/a.b-c_d/refresh", .refresh, "POST"),
+        ("/v1/explain", .explain, "POST"), ("/v1/providers/apple/refresh", .refresh, "POST"),
+        ("/v1/providers/a.b-c_d/refresh", .refresh, "POST"),
     ])
     func `the admin listener answers operators`(path: String, route: Route, method: String) {
         #expect(Route.admin(RequestHead(.get, path).path) == route)
         #expect(route.method.rawValue == method)
     }
 
-    @Test(arguments: ["/metrics", "/v1/providers", "/v1/providers/apple/refresh"])
+    @Test(arguments: ["/metrics", "/v1/explain", "/v1/providers", "/v1/providers/apple/refresh"])
     func `what is an operator's is not on the service listener`(path: String) {
         #expect(Route.service(RequestHead(.get, path).path) == .unknown)
     }
@@ -37,7 +38,8 @@ import Testing
     @Test(arguments: [
         "", "/", "*", "/v1", "/v1/verify/", "/v1/verify//", "//v1/verify", "/v1//verify", "/V1/verify", "/v1/Verify",
         "/v1/verify ",
-        "/v1/verify%20", "/v1/%76erify", "/v1/verify/batch/", "/v1/verify/batch/x", "/v1/verify;x", "/v1/./verify",
+        "/v1/verify%20", "/v1/%76erify", "/v1/verify/batch/", "/v1/verify/batch/x", "/v1/explain/", "/v1/Explain",
+        "/v1/verify;x", "/v1/./verify",
         "/v2/verify",
         "/livez/", "/live", "/healthz", "v1/verify", "/v1/verify\u{0}", "/v1/providers/", "/v1/providers/refresh",
         "/v1/providers//refresh",

@@ -164,6 +164,7 @@ extension HTTPResponse {
 actor TestFetcher: KeyFetching {
     private(set) var calls = 0
     private var answer: Result<[TestKey], FetchFailure>?
+    private var clockOffset: Int64?
     private var pending: [CheckedContinuation<Result<[TestKey], FetchFailure>, Never>] = []
 
     func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
@@ -173,8 +174,11 @@ actor TestFetcher: KeyFetching {
         let text = jwkSet(try result.get().map { $0.jwk() })
         return FetchedKeys(
             keys: try! JWKSet(text), text: text, algorithms: Set(SignatureAlgorithm.allCases), source: .network,
-            lifetime: nil, fetchedAtUnixSeconds: SystemClocks.unixSeconds())
+            lifetime: nil, fetchedAtUnixSeconds: SystemClocks.unixSeconds(), clockOffsetSeconds: clockOffset)
     }
+
+    /// By how many seconds the provider's clock is ahead.
+    func set(clockOffset: Int64) { self.clockOffset = clockOffset }
 
     /// Answers the fetches that wait and those to come; with nothing, lets those to come wait.
     func answer(with result: Result<[TestKey], FetchFailure>?) {

@@ -1,0 +1,62 @@
+internal import Clocks
+internal import IDToken
+internal import JSON
+internal import KeySource
+
+/// The answer of `POST /v1/explain`: a verification told check by check, and the keys that it went by.
+struct ExplainAnswer {
+    let explanation: Explanation
+    /// The id of the provider that the token was measured by; `nil` where there was none.
+    let provider: String?
+    let keys: KeyStatus?
+    /// By which the token's times were judged, in Unix seconds.
+    let time: Int64
+
+    /// Writes the answer as a JSON object, every member present.
+    func write(to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("valid", explanation.isValid)
+        json.member("provider", provider)
+        json.member("code", explanation.refusal?.code)
+        json.member("summary", explanation.summary)
+        json.member("time", time)
+        json.name("checks")
+        json.beginArray()
+        for check in explanation.checks { write(check, to: &json) }
+        json.endArray()
+        json.name("keys")
+        if let keys { write(keys, to: &json) } else { json.null() }
+        json.endObject()
+    }
+
+    private func write(_ check: Check, to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("name", check.name.rawValue)
+        json.member("state", check.state.name)
+        json.member("code", check.refusal?.code)
+        json.member("expected", check.expected)
+        json.member("found", check.found)
+        json.member("explanation", check.explanation)
+        json.member("fix", check.fix)
+        json.endObject()
+    }
+
+    private func write(_ keys: KeyStatus, to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("state", KeyState(keys.snapshot, at: keys.now).rawValue)
+        json.member("source", keys.snapshot?.source.rawValue)
+        json.member("fetched_at", keys.snapshot?.fetchedAtUnixSeconds)
+        json.member("next_fetch_at", keys.nextFetchAt(unixSeconds: time))
+        json.member("clock_offset_seconds", keys.snapshot?.clockOffsetSeconds)
+        json.name("last_error")
+        keys.writeLastError(to: &json)
+        json.endObject()
+    }
+}
+
+extension KeyStatus {
+    /// When the next fetch is planned, in Unix seconds; `nil` while one is under way.
+    ///
+    /// - Parameter unixSeconds: now.
+    func nextFetchAt(unixSeconds: Int64) -> Int64? { nextFetchIn.map { unixSeconds + $0.secondsRoundedUp } }
+}
