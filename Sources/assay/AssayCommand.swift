@@ -21,12 +21,13 @@ struct AssayCommand: AsyncParsableCommand {
 
               assay dev                          try it out, with a provider of its own and no account
               assay serve --config assay.yaml    run the service
+              assay explain < token.txt          see why a token is refused
               assay config check                 see whether a configuration is right
               assay presets                      see which providers are known beforehand
             """,
         version: "assay \(version) (\(openSSLVersion()))",
         subcommands: [
-            Serve.self, Verify.self, Config.self, Presets.self, Healthcheck.self, APIKey.self, Dev.self,
+            Serve.self, Verify.self, Explain.self, Config.self, Presets.self, Healthcheck.self, APIKey.self, Dev.self,
         ])
 }
 

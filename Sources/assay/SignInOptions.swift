@@ -1,0 +1,59 @@
+import ArgumentParser
+import JSON
+
+/// What a token is verified against, as options of a command.
+struct SignInOptions: ParsableArguments {
+    @Option(help: "The id of a configured provider. Default: the one whose issuer the token names.")
+    var provider: String?
+
+    @Option(help: "The raw nonce of this sign-in.")
+    var nonce: String?
+
+    @Option(help: "The one of the provider's audiences that this sign-in was for.")
+    var audience: String?
+
+    @Option(help: "Seconds since the user authenticated that are acceptable.")
+    var maxAge: Int64?
+
+    @Option(help: "The access token that came with the ID Token, to be checked against its at_hash.")
+    var accessToken: String?
+
+    @Option(help: "The authorization code that came with the ID Token, to be checked against its c_hash.")
+    var code: String?
+
+    /// The body of a request.
+    func request(for token: String, includingClaims: Bool = false) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("id_token", token)
+        if let provider {
+            json.member("provider", provider)
+        }
+        if let nonce {
+            json.member("nonce", nonce)
+        }
+        if let audience {
+            json.member("audience", audience)
+        }
+        if let maxAge {
+            json.member("max_age", maxAge)
+        }
+        if let accessToken {
+            json.member("access_token", accessToken)
+        }
+        if let code {
+            json.member("code", code)
+        }
+        json.member("include_claims", includingClaims)
+        json.endObject()
+        return json.bytes
+    }
+
+    /// The token on standard input. A shell's line feed at the end is no part of it; anything else is.
+    static func tokenFromStandardInput() -> String {
+        var text = ""
+        while let line = readLine(strippingNewline: false) { text += line }
+        if text.hasSuffix("\n") { text.removeLast() }
+        return text
+    }
+}
