@@ -15,6 +15,7 @@ ADMIN_PATHS = (
     "/v1/providers/op/refresh",
     "/v1/providers/op",
     "/v1/providers/../providers",
+    "/v1/explain",
 )
 SERVICE_PATHS = ("/v1/verify", "/v1/verify/batch", "/openapi.yaml")
 

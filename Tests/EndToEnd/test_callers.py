@@ -91,18 +91,23 @@ def test_health_and_metrics_need_no_key(guarded):
     assert guarded.admin.get("/metrics").status == 200
 
 
-OPERATOR_ENDPOINTS = [("GET", "/v1/providers"), ("POST", "/v1/providers/oidc/refresh")]
+EXPLAIN = {"id_token": "x"}
+OPERATOR_ENDPOINTS = [
+    ("GET", "/v1/providers", None),
+    ("POST", "/v1/providers/oidc/refresh", None),
+    ("POST", "/v1/explain", EXPLAIN),
+]
 
 
-@pytest.mark.parametrize(("method", "path"), OPERATOR_ENDPOINTS)
-def test_operators_need_a_key_where_callers_do(guarded, issuer, method, path):
+@pytest.mark.parametrize(("method", "path", "body"), OPERATOR_ENDPOINTS)
+def test_operators_need_a_key_where_callers_do(guarded, issuer, method, path, body):
     fetches = issuer.jwks.count
     for authorization in (None, "Bearer wrong", f"Basic {FIRST}"):
-        response = guarded.admin.request(method, path, None, {"Authorization": authorization})
+        response = guarded.admin.request(method, path, body, {"Authorization": authorization})
         assert_code(response, "caller_unauthenticated")
     assert issuer.jwks.count == fetches
     for key in (FIRST, SECOND):
-        assert guarded.admin.request(method, path, None, {"Authorization": f"Bearer {key}"}).status == 200
+        assert guarded.admin.request(method, path, body, {"Authorization": f"Bearer {key}"}).status == 200
 
 
 def test_a_path_that_is_none_says_so_without_a_key(guarded):
@@ -111,16 +116,16 @@ def test_a_path_that_is_none_says_so_without_a_key(guarded):
     assert_code(guarded.admin.post("/v1/providers/nobody/refresh"), "caller_unauthenticated")
 
 
-@pytest.mark.parametrize(("method", "path"), OPERATOR_ENDPOINTS)
-def test_operators_may_have_keys_of_their_own(issuer, method, path):
+@pytest.mark.parametrize(("method", "path", "body"), OPERATOR_ENDPOINTS)
+def test_operators_may_have_keys_of_their_own(issuer, method, path, body):
     operators = {"listen": "127.0.0.1:0", "api_keys": [sha256_hex(SECOND)]}
     with Service(provider(issuer), api_keys=[sha256_hex(FIRST)], admin=operators) as service:
         service.wait_until_ready()
         first, second = ({"Authorization": f"Bearer {key}"} for key in (FIRST, SECOND))
         assert service.verify(issuer.token(), first).status == 200
         assert_code(service.verify(issuer.token(), second), "caller_unauthenticated")
-        assert service.admin.request(method, path, None, second).status == 200
-        assert_code(service.admin.request(method, path, None, first), "caller_unauthenticated")
+        assert service.admin.request(method, path, body, second).status == 200
+        assert_code(service.admin.request(method, path, body, first), "caller_unauthenticated")
 
 
 def test_a_refused_caller_is_counted_and_not_named_in_the_log(guarded, issuer):

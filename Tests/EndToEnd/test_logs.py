@@ -56,6 +56,8 @@ def canary_claims(issuer, **claims) -> dict:
     return issuer.claims(**(usual | claims))
 
 
+# What an explanation shows to nobody.
+SECRETS = [f"canary-{name}" for name in ("subject", "address", "name", "nonce", "token-id", "access", "code", "other")]
 REQUEST = {"nonce": "canary-nonce", "access_token": "canary-access-token", "code": "canary-code"}
 
 
@@ -110,6 +112,9 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
         assert response.code == code, f"{code}: {response}"
         batch = {"items": [{"id_token": token} | request]}
         service.api.post("/v1/verify/batch", batch, {**authorization, "X-Request-Id": f"batch-{code}"})
+        # To operators an explanation shows the token's issuer and audience, and its log line nothing.
+        explanation = {"id_token": token} | request
+        service.admin.post("/v1/explain", explanation, {**authorization, "X-Request-Id": f"explain-{code}"})
         seen.add(code)
     assert contract.STATUS.keys() - seen <= {
         "key_unsuitable",
@@ -144,6 +149,7 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
         with service.api.connect() as connection:
             connection.send_tolerantly(request_bytes(method, path, body, headers))
             connection.response(method, path.split("?")[0])
+    service.wait_for_entry(message="request", request_id="explain-request_invalid")
     last = service.wait_for_entry(message="request", request_id="batch-request_invalid")
     collector.wait_for(span_id=last["span_id"])
     assert {span.attributes.get("assay.code") for span in collector.spans} >= {code or "ok" for code in seen}
@@ -156,6 +162,8 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
     for entry in contract.recording[start:]:
         if entry["status"] >= 400:
             assert CANARY not in entry["body"].lower(), entry
+        elif entry["path"] == "/v1/explain":
+            assert not any(secret in entry["body"] for secret in SECRETS), entry
     for path in ("/metrics", "/v1/providers", "/readyz"):
         assert CANARY not in service.admin.get(path).text.lower()
 

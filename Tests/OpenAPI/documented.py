@@ -232,7 +232,9 @@ class Response:
 def problem_code(body: bytes | str) -> str | None:
     """The code of a problem document; `None` for any other body."""
     try:
-        return json.loads(body).get("code")
+        answer = json.loads(body)
+        # An explanation has a code as well.
+        return answer.get("code") if "type" in answer else None
     except (ValueError, AttributeError):
         return None
 

@@ -90,7 +90,7 @@ def problems(recording):
         if entry["method"] == "HEAD" or not entry["body"].startswith("{"):
             continue
         body = json.loads(entry["body"])
-        if "code" in body:
+        if "type" in body:
             yield body
         yield from (result["error"] for result in body.get("results", []) if "error" in result)
 

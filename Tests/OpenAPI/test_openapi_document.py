@@ -18,6 +18,7 @@ OPERATIONS = {
     ("get", "/readyz"): {SERVICE, ADMIN},
     ("get", "/v1/providers"): {ADMIN},
     ("post", "/v1/providers/{id}/refresh"): {ADMIN},
+    ("post", "/v1/explain"): {ADMIN},
     ("get", "/metrics"): {ADMIN},
 }
 
@@ -102,7 +103,7 @@ def test_calling_with_an_api_key_is_optional_and_not_for_health_and_metrics():
         if "security" in document()[operation.pointer]
     }
     assert secured == dict.fromkeys(
-        ["verify", "verifyBatch", "listProviders", "refreshProvider"], [{}, {"apiKey": []}]
+        ["verify", "verifyBatch", "listProviders", "refreshProvider", "explain"], [{}, {"apiKey": []}]
     )
     assert {operation.id for operation in document().operations if 401 in operation.responses} == set(secured)
 

@@ -1,6 +1,7 @@
 """The running service does what openapi.yaml says: its examples, its bounds, its listeners and methods."""
 
 import json
+import re
 
 import pytest
 
@@ -13,6 +14,7 @@ from harness.tokens import b64url, jws, now, parts, unb64url
 TIMES = ("iat", "exp", "auth_time")
 verify = document().operation("verify")
 batch = document().operation("verifyBatch")
+explain = document().operation("explain")
 
 
 def renewed(request: dict, examples) -> tuple[dict, int]:
@@ -32,6 +34,22 @@ def later(answer: dict, shift: int) -> dict:
 
     answer = answer | {"token": moved(answer["token"], ("issued_at", "expires_at", "not_before", "auth_time"))}
     return answer | ({"claims": moved(answer["claims"], TIMES)} if "claims" in answer else {})
+
+
+@pytest.mark.parametrize("name", explain.request.examples)
+def test_an_explanations_example_is_what_the_service_says(name, examples):
+    request, _ = renewed(explain.request.examples[name], examples)
+    response = examples.service.admin.post("/v1/explain", request)
+    assert response.status == 200, response
+    expected = explain.responses[200].content.examples[name]
+    for member in ("valid", "provider", "code", "summary"):
+        assert response.json[member] == expected[member]
+    assert [timeless(check) for check in response.json["checks"]] == [timeless(check) for check in expected["checks"]]
+
+
+def timeless(check: dict) -> dict:
+    """A check without what it says of times."""
+    return {name: re.sub(r"\d+( s)?\b", "…", value or "") for name, value in check.items()}
 
 
 def without_keys(answer: dict) -> dict:

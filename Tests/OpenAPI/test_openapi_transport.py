@@ -136,8 +136,11 @@ def test_a_caller_without_the_api_key_is_told_how_to_send_it():
                 assert service.api.get(path).code is None
 
 
-@pytest.mark.parametrize("path", ["/v1/verify", "/v1/verify/batch"])
+@pytest.mark.parametrize(
+    "listener,path", [("service", "/v1/verify"), ("service", "/v1/verify/batch"), ("admin", "/v1/explain")]
+)
 @pytest.mark.parametrize("type", [None, "text/plain", "application/x-www-form-urlencoded", "application/json5"])
-def test_a_body_of_another_type_is_unsupported(path, type, examples):
-    response = examples.service.api.post(path, b"{}", {"Content-Type": type})
+def test_a_body_of_another_type_is_unsupported(listener, path, type, examples):
+    client = {"service": examples.service.api, "admin": examples.service.admin}[listener]
+    response = client.post(path, b"{}", {"Content-Type": type})
     assert_code(response, "content_type_unsupported")

@@ -75,9 +75,9 @@ extension SignInExamination {
                 "The token is for \(near), and only \(own) is configured: audiences are compared byte for byte.",
                 fix: "Write \(near) to audiences of the provider \(policy.id), as the provider spells it.")
         }
-        let isApple = policy.issuer == ProviderPreset.apple.facts(PresetArguments()).policy.issuer
         return Diagnosis(
-            isApple
+            // Apple alone has it, and two kinds of client IDs.
+            policy.reportsRealUserStatus
                 ? "The token is for \(near), and only \(own) is configured: one will be the bundle ID of the app, the other the Services ID of the web."
                 : "The token is for \(near), and only the similar \(own) is configured.",
             fix: "Add \(near) to audiences of the provider \(policy.id), if it is yours, too.")

@@ -16,6 +16,11 @@ def verify(config, **options: str) -> list[str]:
     ]
 
 
+def explain(config, *arguments: str) -> list[str]:
+    """`assay explain`: reads a token on stdin, unless an argument is one."""
+    return ["explain", "--config", str(config), *arguments]
+
+
 def config_check(config) -> list[str]:
     return ["config", "check", "--config", str(config)]
 

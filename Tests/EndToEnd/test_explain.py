@@ -1,0 +1,377 @@
+"""`POST /v1/explain` and `assay explain`: why a token is refused, check by check."""
+
+import json
+import os
+import pty
+import re
+import threading
+
+import pytest
+
+from harness import commands, contract
+from harness.client import request_bytes
+from harness.clock import WallClock
+from harness.contract import assert_code
+from harness.metrics import Metrics
+from harness.service import BINARY, Service, apple_like, environment, google_like, provider, run, write_config
+from harness.tokens import b64url, ec_key, jws, now, parts, rsa_key, sha256_base64url, sha256_hex
+
+MEMBERS = {"valid", "provider", "code", "summary", "time", "checks", "keys"}
+CHECK_MEMBERS = {"name", "state", "code", "expected", "found", "explanation", "fix"}
+NAMES = [
+    *("token_form", "provider", "header", "algorithm", "key", "signature", "issuer", "key_issuer", "audience"),
+    *("authorized_party", "expiry", "not_before", "issued_at", "token_age", "auth_time", "subject", "events"),
+    *("required_claims", "claim_values", "identity", "nonce", "at_hash", "c_hash"),
+]
+
+
+@pytest.fixture
+def issuer(server):
+    return server.issuer("op", ec_key("op"))
+
+
+@pytest.fixture
+def config(issuer, tmp_path):
+    return write_config(tmp_path, {"providers": [provider(issuer)]})
+
+
+def well_formed(answer: dict) -> dict:
+    assert set(answer) == MEMBERS
+    assert [check["name"] for check in answer["checks"]] == NAMES
+    for check in answer["checks"]:
+        assert set(check) == CHECK_MEMBERS
+        assert check["state"] in ("passed", "failed", "not_reached", "not_asked")
+        assert (check["code"] is not None) == (check["state"] == "failed")
+        assert check["explanation"].endswith(".")
+    failed = [check["code"] for check in answer["checks"] if check["state"] == "failed"]
+    assert answer["code"] == (failed[0] if failed else None)
+    assert answer["valid"] == (not failed)
+    return answer
+
+
+def explain(service, id_token, headers=None, **members) -> dict:
+    response = service.admin.post("/v1/explain", {"id_token": id_token} | members, headers)
+    assert response.status == 200, response
+    return well_formed(response.json)
+
+
+def check(answer: dict, name: str) -> dict:
+    return next(check for check in answer["checks"] if check["name"] == name)
+
+
+# over HTTP
+
+
+def test_a_good_token_is_told_to_be_one(service, apple):
+    answer = explain(service, apple.token(nonce=sha256_hex("raw")), nonce="raw")
+    assert answer["valid"] and answer["provider"] == "apple"
+    assert "SHA-256 (hex) of your nonce" in check(answer, "nonce")["explanation"]
+    assert abs(answer["time"] - now()) < 10
+    keys = answer["keys"]
+    assert keys["state"] == "ready" and keys["source"] == "network" and keys["last_error"] is None
+    assert keys["fetched_at"] <= now() and abs(keys["clock_offset_seconds"]) <= 1
+
+
+def disagreements():
+    time = now()
+    return [
+        ({}, {}),
+        ({"nonce": "a"}, {"nonce": "b"}),
+        ({"nonce": "a"}, {}),
+        ({}, {"nonce": "a"}),
+        ({"aud": "stranger"}, {}),
+        ({"aud": ["client", "stranger"]}, {}),
+        ({"exp": time - 1000}, {}),
+        ({"nbf": time + 1000}, {}),
+        ({"iat": time + 1000}, {}),
+        ({"iat": None}, {}),
+        ({"sub": None}, {}),
+        ({"sub": 5}, {}),
+        ({"events": {}}, {}),
+        ({"email_verified": "x"}, {}),
+        ({"iss": "https://stranger.example.com"}, {}),
+        ({"iss": "https://stranger.example.com"}, {"provider": "oidc"}),
+        ({"iss": None}, {}),
+        ({"auth_time": time - 1000}, {"max_age": 60}),
+        ({}, {"access_token": "a"}),
+        ({"at_hash": "x"}, {"access_token": "a"}),
+        ({}, {"code": "a"}),
+        ({"c_hash": 5}, {"code": "a"}),
+        ({}, {"audience": "other-client"}),
+        ({}, {"audience": "stranger"}),
+        ({}, {"provider": "stranger"}),
+        ({}, {"provider": "apple"}),
+    ]
+
+
+@pytest.mark.parametrize(("claims", "members"), disagreements())
+def test_it_agrees_with_verify(service, oidc, claims, members):
+    token = oidc.token(**claims)
+    verified = service.verify(token, **members)
+    if verified.code in ("audience_not_configured",) or members.get("provider") == "stranger":
+        # What is wrong with the request, and not with its token, is a problem here as well.
+        response = service.admin.post("/v1/explain", {"id_token": token} | members)
+        assert (response.status, response.code) == (verified.status, verified.code)
+    else:
+        answer = explain(service, token, **members)
+        assert answer["code"] == verified.code
+        assert answer["valid"] == (verified.status == 200)
+
+
+def mangled(token: str):
+    header, payload, signature = parts(token)
+    return [
+        "",
+        "x",
+        "undefined",
+        f'"{token}"',
+        f"Bearer {token}",
+        token + "\n",
+        token[:-1],
+        token[:40],
+        token.replace(".", "%2E"),
+        f"{header}.{payload}",
+        f"{header}.{payload}.",
+        f"{header}.{payload}.{signature}.x",
+        f"{header}.{payload}.{signature}.x.y",
+        f"{header}.{payload}.{'A' * len(signature)}",
+        f"{b64url(b'{}')}.{payload}.{signature}",
+        f"{b64url(b'{')}.{payload}.{signature}",
+        f"{header}.{b64url(b'[]')}.{signature}",
+        f"{b64url(json.dumps({'alg': 'none'}).encode())}.{payload}.",
+        f"{b64url(json.dumps({'alg': 'HS256'}).encode())}.{payload}.{signature}",
+        f"{b64url(json.dumps({'alg': 'RS256', 'typ': 'at+jwt'}).encode())}.{payload}.{signature}",
+        f"{b64url(json.dumps({'alg': 'RS256', 'crit': ['x']}).encode())}.{payload}.{signature}",
+        "\x1b[31m" + token,
+        "x" * 20_000,
+    ]
+
+
+def test_of_mangled_tokens_it_says_what_verify_says(service, oidc):
+    for token in mangled(oidc.token()):
+        verified = service.verify(token, provider="oidc")
+        assert explain(service, token, provider="oidc")["code"] == verified.code, token
+    answer = explain(service, "\x1b[31m" + oidc.token())
+    assert "\x1b" not in json.dumps(answer, ensure_ascii=False)
+
+
+def test_the_nonces_hash_and_the_setting_are_told(service, oidc, world):
+    answer = explain(service, oidc.token(nonce=sha256_hex("raw")), nonce="raw")
+    nonce = check(answer, "nonce")
+    assert nonce["explanation"] == "The token carries the SHA-256 (hex) of your nonce, and the provider oidc is set to plain."
+    assert "nonce: { match: [sha256_hex] }" in nonce["fix"]
+    assert nonce["found"] == f"64 characters, SHA-256 {sha256_hex(sha256_hex('raw'))[:8]}…"
+    answer = explain(service, world["nonce-base64url"].token(nonce="raw"), nonce="raw")
+    assert "set to sha256_base64url" in check(answer, "nonce")["explanation"]
+    answer = explain(service, oidc.token(nonce=sha256_base64url(sha256_hex("raw"))), nonce="raw")
+    assert "hashed twice" in check(answer, "nonce")["explanation"]
+
+
+def test_an_audience_that_is_not_configured_is_compared(server):
+    apple = server.issuer("apple", rsa_key("apple-1"))
+    with Service(apple_like(apple, audiences=["com.example.app"])) as service:
+        service.wait_until_ready()
+        answer = explain(service, apple.token(aud="com.example.web"), provider="apple")
+        assert "only com.example.app is configured" in check(answer, "audience")["explanation"]
+        assert check(answer, "audience")["expected"] == "com.example.app"
+        assert check(answer, "audience")["found"] == "com.example.web"
+
+
+def test_an_issuer_that_nobody_has_is_compared(service, oidc):
+    answer = explain(service, oidc.token(iss=oidc.url + "/"))
+    assert answer["code"] == "provider_unknown" and answer["provider"] is None and answer["keys"] is None
+    assert "a slash at the end only" in answer["summary"]
+
+
+def test_a_forged_token_is_told_to_prove_nothing(service, oidc):
+    token = jws(ec_key("P-256"), oidc.claims(exp=1))
+    answer = explain(service, token)
+    assert answer["code"] == "signature_invalid"
+    assert check(answer, "expiry")["code"] == "token_expired"
+    assert "the signature is not verified" in check(answer, "expiry")["explanation"]
+
+
+@pytest.mark.parametrize(
+    ("shift", "code", "name", "words"),
+    [
+        (1000, "token_expired", "expiry", "by this clock; the provider's own clock is 16 min behind it."),
+        (-500, "token_not_yet_valid", "issued_at", "by this clock; the provider's own clock is 8 min ahead of it."),
+    ],
+)
+def test_the_providers_clock_is_told_where_a_time_is_off(issuer, tmp_path, shift, code, name, words):
+    clock = WallClock(tmp_path)
+    clock.shift(shift)
+    with Service(provider(issuer), variables=clock.variables) as service:
+        service.wait_until_ready()
+        answer = explain(service, issuer.token())
+        assert answer["code"] == code
+        assert abs(answer["keys"]["clock_offset_seconds"] + shift) <= 2
+        assert words in check(answer, name)["explanation"]
+        assert "NTP" in check(answer, name)["fix"]
+
+
+def test_keys_are_fetched_where_a_verification_would_have_them_fetched(server):
+    issuer = server.issuer("op", ec_key("old"))
+    with Service(provider(issuer)) as service:
+        service.wait_until_ready()
+        issuer.rotate(ec_key("new"))
+        fetches = issuer.jwks.count
+        junk = explain(service, issuer.token(exp=1))
+        assert junk["code"] == "key_not_found" and issuer.jwks.count == fetches
+        assert "There is no key “new” in the provider's key set" in check(junk, "key")["explanation"]
+        assert check(junk, "key")["expected"] == "kid old"
+        assert explain(service, issuer.token())["valid"]
+        assert issuer.jwks.count > fetches
+
+
+def test_without_keys_the_reason_is_told(server):
+    issuer = server.issuer("op", ec_key("op"))
+    issuer.jwks.status = 500
+    with Service(provider(issuer)) as service:
+        answer = explain(service, issuer.token(aud="stranger"))
+        assert answer["code"] == "keys_unavailable" and answer["keys"]["state"] == "unavailable"
+        assert check(answer, "signature")["state"] == "not_reached"
+        assert check(answer, "audience")["code"] == "audience_mismatch"
+        service.wait_until(lambda: explain(service, issuer.token())["keys"]["last_error"])
+        assert explain(service, issuer.token())["keys"]["last_error"]["phase"] == "http"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{}", b'{"id_token":5}', b'{"id_token":"x","nonse":"y"}', b'{"id_token":"x","id_token":"y"}', b"[]", b"{}{}"],
+)
+def test_the_requests_own_problems_are_those_of_verify(service, body):
+    response = service.admin.post("/v1/explain", body, {"Content-Type": "application/json"})
+    assert_code(response, "request_invalid")
+
+
+def test_the_whole_body_is_bounded(service):
+    with service.admin.connect() as connection:
+        octets = request_bytes("POST", "/v1/explain", b'{"id_token":"' + b"x" * 70_000 + b'"}')
+        connection.send_tolerantly(octets)
+        assert_code(connection.response("POST", "/v1/explain"), "request_too_large")
+
+
+def test_backends_do_not_get_it(service, oidc):
+    assert_code(service.api.post("/v1/explain", {"id_token": oidc.token()}), "not_found")
+    assert_code(service.admin.get("/v1/explain"), "method_not_allowed")
+
+
+def test_it_is_counted_as_a_request_and_not_as_a_verification(server):
+    issuer = server.issuer("op", ec_key("op"))
+    with Service(provider(issuer)) as service:
+        service.wait_until_ready()
+        explain(service, issuer.token())
+        explain(service, issuer.token(exp=1), {"X-Request-Id": "explained"})
+        metrics = Metrics(service.admin.get("/metrics").text)
+        assert metrics.value("assay_verifications_total") == 0
+        assert metrics.value("assay_http_requests_total", route="/v1/explain", status="200") == 2
+        entry = service.wait_for_entry(message="request", request_id="explained")
+        assert (entry["route"], entry["provider"], entry["code"]) == ("/v1/explain", "oidc", None)
+
+
+# on the command line
+
+
+def test_the_command_tells_the_same_as_json(config, issuer):
+    good = run(*commands.explain(config, "--json"), stdin=issuer.token() + "\n")
+    assert good.returncode == 0, good
+    assert well_formed(json.loads(good.stdout))["valid"]
+    bad = run(*commands.explain(config, "--json", "--nonce", "raw"), stdin=issuer.token(exp=1))
+    assert bad.returncode == 1, bad
+    answer = well_formed(json.loads(bad.stdout))
+    assert answer["code"] == "token_expired"
+    assert check(answer, "nonce")["code"] == "nonce_missing"
+
+
+@pytest.mark.parametrize("place", ["argument", "dash", "standard input"])
+def test_the_command_takes_the_token_from_where_it_is(config, issuer, place):
+    token = issuer.token()
+    arguments = {"argument": [token], "dash": ["-"], "standard input": []}[place]
+    result = run(*commands.explain(config, *arguments), stdin="" if place == "argument" else token + "\n")
+    assert result.returncode == 0, result
+    assert result.stdout.decode().splitlines()[-2] == "valid (provider oidc)"
+
+
+def test_the_command_prints_a_line_a_check_and_no_colour_where_nobody_looks(config, issuer):
+    result = run(*commands.explain(config), stdin=issuer.token(exp=now() - 100, nonce="n"))
+    assert result.returncode == 1
+    lines = result.stdout.decode().splitlines()
+    assert "\x1b" not in result.stdout.decode()
+    assert any(re.match(r"passed +signature +The signature holds", line) for line in lines)
+    assert any(re.match(r"failed +expiry +The token expired 10\d s ago by this clock.*\(token_expired\)$", line) for line in lines)
+    assert any(re.match(r" +fix: +Have the user sign in again", line) for line in lines)
+    assert any(re.match(r"not asked +at_hash", line) for line in lines)
+    assert lines[-2] == "refused: token_expired (provider oidc)"
+    assert lines[-1].endswith(", and one more check fails.")
+
+
+@pytest.mark.parametrize(("variables", "is_coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_the_command_is_coloured_on_a_terminal(config, issuer, variables, is_coloured):
+    output = on_terminal([BINARY, *commands.explain(config, issuer.token(exp=1))], environment(**variables))
+    assert ("\x1b[1;31mfailed" in output) == is_coloured
+    assert ("\x1b[32mpassed" in output) == is_coloured
+    assert ("\x1b" in output) == is_coloured
+    assert "token_expired" in output
+
+
+def on_terminal(arguments: list[str], variables: dict) -> str:
+    """What a program writes to a terminal."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execve(arguments[0], arguments, variables)
+    timer = threading.Timer(15, os.kill, (process, 9))
+    timer.start()
+    output = b""
+    try:
+        while piece := os.read(terminal, 65536):
+            output += piece
+    except OSError:
+        # The other side is closed.
+        pass
+    finally:
+        timer.cancel()
+        os.close(terminal)
+        os.waitpid(process, 0)
+    return output.decode()
+
+
+def test_the_command_tells_problems_of_the_request(config, issuer):
+    result = run(*commands.explain(config, "--provider", "nobody"), stdin=issuer.token())
+    assert result.returncode == 1
+    assert b"(provider_unknown)" in result.stdout
+    result = run(*commands.explain(config, "--json", "--provider", "nobody"), stdin=issuer.token())
+    assert result.returncode == 1
+    contract.check_problem(json.loads(result.stdout))
+
+
+@pytest.mark.parametrize("token", [b"", b"\n", b"not a token", b"\xff\xfe.\x80.\x00", b"x" * 100_000, b"\x1b]0;x\x07.a.b"])
+def test_the_command_takes_whatever_comes(config, token):
+    for arguments in ([], ["--json"]):
+        result = run(*commands.explain(config, *arguments), stdin=token)
+        assert result.returncode == 1, result
+        assert b"\x1b" not in result.stdout and b"\x07" not in result.stdout
+
+
+def test_the_command_shows_no_secret(config, issuer):
+    token = issuer.token(sub="canary-subject", nonce="canary-nonce", email="canary@example.com", at_hash="canary")
+    options = ["--nonce", "canary-other", "--access-token", "canary-access", "--code", "canary-code"]
+    for arguments in ([], ["--json"]):
+        result = run(*commands.explain(config, *options, *arguments), stdin=token)
+        assert result.returncode == 1
+        assert b"canary" not in result.stdout + result.stderr
+        assert all(part.encode() not in result.stdout + result.stderr for part in token.split("."))
+
+
+def test_verify_takes_an_access_token_and_a_code_too(config, issuer):
+    for option, code in (("access-token", "at_hash_missing"), ("code", "c_hash_missing")):
+        result = run(*commands.verify(config, **{option: "x"}), stdin=issuer.token())
+        assert json.loads(result.stdout)["code"] == code
+
+
+def test_google_like_tokens_are_explained_by_their_provider(server):
+    google = server.issuer("google", rsa_key("google-1"))
+    with Service(google_like(google)) as service:
+        service.wait_until_ready()
+        answer = explain(service, google.token(iss="https://accounts.google.com", nonce="n"), nonce="n", provider="google")
+        assert answer["provider"] == "google"
