@@ -1,4 +1,4 @@
-private import JSON
+package import JSON
 
 /// A JOSE header (RFC 7515, section 4), as far as a verifier reads it.
 ///
@@ -27,15 +27,17 @@ public struct JOSEHeader: Sendable, Equatable {
         algorithm = (object[Names.alg]?.string).flatMap(SignatureAlgorithm.init(rawValue:))
         keyID = try string(Names.kid)
         type = try string(Names.typ)
-        hasUnsupportedParameter = Names.unsupported.contains { object[$0] != nil }
+        hasUnsupportedParameter = Self.unsupportedParameters.contains { object[$0] != nil }
     }
+
+    /// The parameters that would change how the JWS is to be read.
+    // RFC 7515 4.1.11: a name in `crit` that is not understood rejects the JWS, and we understand none. RFC 7797's `b64`
+    // would change the signing input; RFC 8725 3.6 advises against `zip`.
+    package static let unsupportedParameters: [JSONName] = ["crit", "b64", "zip"]
 
     private enum Names {
         static let alg: JSONName = "alg"
         static let kid: JSONName = "kid"
         static let typ: JSONName = "typ"
-        // RFC 7515 4.1.11: a name in `crit` that is not understood rejects the JWS, and we understand none. RFC 7797's
-        // `b64` would change the signing input; RFC 8725 3.6 advises against `zip`.
-        static let unsupported: [JSONName] = ["crit", "b64", "zip"]
     }
 }

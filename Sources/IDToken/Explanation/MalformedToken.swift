@@ -30,7 +30,10 @@ struct MalformedToken {
         }
         if part == .tooLong {
             return Diagnosis(
-                "The token is \(octets.count) bytes long, and no ID Token is longer than \(UnverifiedToken.maximumLength).",
+                """
+                The token is \(octets.count) bytes long, and no ID Token is longer than \
+                \(UnverifiedToken.maximumLength).
+                """,
                 fix: "Send the id_token of the provider's answer, and nothing else.")
         }
         return wrapping ?? placeholder ?? diagnosis(part)
@@ -94,7 +97,10 @@ struct MalformedToken {
             return Diagnosis(
                 "The token has two parts, so its signature is missing: it was cut off, or never signed.",
                 fix:
-                    "Send the token as the provider gave it; look for a column or a header field that is too short for it."
+                    """
+                    Send the token as the provider gave it; look for a column or a header field that is too \
+                    short for it.
+                    """
             )
         default:
             return Diagnosis(
@@ -112,7 +118,10 @@ struct MalformedToken {
             let isCutOff = part.utf8.count % 4 == 1
             return Diagnosis(
                 isCutOff
-                    ? "The token's \(name) is one character too long or too short: it was cut off, or put together wrongly."
+                    ? """
+                    The token's \(name) is one character too long or too short: it was cut off, or put together \
+                    wrongly.
+                    """
                     : "The token's \(name) is no base64url: it has other characters, or was cut off.",
                 fix: asGiven)
         }

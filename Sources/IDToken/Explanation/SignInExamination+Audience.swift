@@ -36,7 +36,10 @@ extension SignInExamination {
         if rejection == .authorizedPartyMismatch { return partyDiagnosis }
         if let audience = expectations.audience, isOurs, !found.containsExactly(audience) {
             return Diagnosis(
-                "The token is for \(ShownText.list(found)), which is configured, but the request asks for \(ShownText.text(audience)) alone.",
+                """
+                The token is for \(ShownText.list(found)), which is configured, but the request asks for \
+                \(ShownText.text(audience)) alone.
+                """,
                 fix: "Send the audience of the app that signed in, or none.")
         }
         if isOurs {
@@ -56,7 +59,10 @@ extension SignInExamination {
         let signs = ["scope", "scp"].filter { claims.mentions(ClaimName($0)) }
         guard !signs.isEmpty, !claims.mentions(.nonce) else { return nil }
         return Diagnosis(
-            "The token is for another audience, and looks like an access token: it has \(signs.joined(separator: " and ")), and no nonce.",
+            """
+            The token is for another audience, and looks like an access token: it has \
+            \(signs.joined(separator: " and ")), and no nonce.
+            """,
             fix: "Send the id_token of the provider's answer, not the access_token.")
     }
 
@@ -66,7 +72,10 @@ extension SignInExamination {
             return Diagnosis(
                 "The token is for \(names), and the provider \(policy.id) has other audiences.",
                 fix:
-                    "Write it to audiences of the provider \(policy.id), if it is a client ID of yours; else the token was stolen from another app."
+                    """
+                    Write it to audiences of the provider \(policy.id), if it is a client ID of yours; else the \
+                    token was stolen from another app.
+                    """
             )
         }
         let (near, own) = (ShownText.text(audience), ShownText.text(configured))
@@ -78,7 +87,10 @@ extension SignInExamination {
         return Diagnosis(
             // Apple alone has it, and two kinds of client IDs.
             policy.reportsRealUserStatus
-                ? "The token is for \(near), and only \(own) is configured: one will be the bundle ID of the app, the other the Services ID of the web."
+                ? """
+                The token is for \(near), and only \(own) is configured: one will be the bundle ID of the app, \
+                the other the Services ID of the web.
+                """
                 : "The token is for \(near), and only the similar \(own) is configured.",
             fix: "Add \(near) to audiences of the provider \(policy.id), if it is yours, too.")
     }

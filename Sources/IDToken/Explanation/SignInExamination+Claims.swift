@@ -47,7 +47,10 @@ extension SignInExamination {
             Diagnosis(
                 "The token has no \(names), which required_claims of the provider \(policy.id) asks for.",
                 fix:
-                    "Ask the provider for the scope that brings it, such as email or profile, or take it from required_claims."
+                    """
+                    Ask the provider for the scope that brings it, such as email or profile, or take it from \
+                    required_claims.
+                    """
             ), expected: expected, found: "no " + names)
     }
 
@@ -74,7 +77,10 @@ extension SignInExamination {
                     ? "The token's \(name) has a value that \(setting) of the provider \(policy.id) refuses."
                     : first.rejection == .claimMissing(first.rule.claim.name)
                         ? "The token has no \(name), and \(setting) of the provider \(policy.id) prescribes its value."
-                        : "The token's \(name) has another value than \(setting) of the provider \(policy.id) prescribes.",
+                        : """
+                        The token's \(name) has another value than \(setting) of the provider \(policy.id) \
+                        prescribes.
+                        """,
                 fix: Self.tokenKinds.contains(name)
                     ? "Send the ID Token of a sign-in: \(name) tells it from other tokens by the same keys."
                     : "Change \(setting), if users with this value may sign in."),
@@ -121,7 +127,10 @@ extension SignInExamination {
                         ? "The token's email is no string."
                         : "The token's \(claim) is neither a boolean nor one as a string or number.",
                     fix:
-                        "The provider breaks its own rules; its operator, or the one who maps its claims, has to mend it."
+                        """
+                        The provider breaks its own rules; its operator, or the one who maps its claims, has to \
+                        mend it.
+                        """
                 ), expected: claim == "email" ? "a string" : "true or false", found: "another type")
         }
     }

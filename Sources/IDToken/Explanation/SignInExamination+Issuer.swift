@@ -33,7 +33,10 @@ extension SignInExamination {
                 otherwise: Diagnosis(
                     "The key that signed the token is for another tenant's tokens.",
                     fix:
-                        "Refuse it; if the provider's keys are right so, change key_issuers of the provider \(policy.id)."
+                        """
+                        Refuse it; if the provider's keys are right so, change key_issuers of the provider \
+                        \(policy.id).
+                        """
                 ))
             return .failed(.keyIssuer, rejection, diagnosis, expected: expected, found: found)
         }
@@ -88,7 +91,10 @@ extension Diagnosis {
         }
         return otherEntraVersion(issuer, expected) ?? knownProvider(issuer)
             ?? Diagnosis(
-                "The token's iss, \(ShownText.quoted(issuer)), is not that of \(expected.count == 1 ? "this provider" : "any provider here").",
+                """
+                The token's iss, \(ShownText.quoted(issuer)), is not that of \
+                \(expected.count == 1 ? "this provider" : "any provider here").
+                """,
                 fix: "See which provider issued it; add one with this issuer, if its tokens are to be accepted.")
     }
 
@@ -104,7 +110,10 @@ extension Diagnosis {
                 let isListed = if case .only = policy.tenants { true } else { false }
                 return Diagnosis(
                     isListed
-                        ? "The token is of the tenant \(name), which is not among the tenants of the provider \(policy.id)."
+                        ? """
+                        The token is of the tenant \(name), which is not among the tenants of the provider \
+                        \(policy.id).
+                        """
                         : "The token is of the tenant \(name), which the provider \(policy.id) excludes.",
                     fix: isListed
                         ? "Add \(name) to tenants, or change tenant, if its users may sign in."
@@ -130,9 +139,15 @@ extension Diagnosis {
             if issuer.contains(where: \.isWhitespace) { differences.append("white space") }
             let difference = differences.isEmpty ? "its spelling" : differences.joined(separator: " and ")
             return Diagnosis(
-                "The token's iss differs from the issuer of \(policy.id) in \(difference) only, and issuers are compared byte for byte.",
+                """
+                The token's iss differs from the issuer of \(policy.id) in \(difference) only, and issuers are \
+                compared byte for byte.
+                """,
                 fix:
-                    "If the provider spells itself so, write \(ShownText.quoted(issuer)) as issuer of the provider \(policy.id), or add it to issuer_aliases."
+                    """
+                    If the provider spells itself so, write \(ShownText.quoted(issuer)) as issuer of the \
+                    provider \(policy.id), or add it to issuer_aliases.
+                    """
             )
         }
         return nil

@@ -21,7 +21,10 @@ extension SignInExamination {
                 .nonce,
                 policy.nonce.isChecked
                     ? "Neither request nor token has a nonce, so nothing ties the token to this sign-in."
-                    : "The settings switch the check off (nonce: { check: off }), so nothing ties the token to this sign-in.",
+                    : """
+                    The settings switch the check off (nonce: { check: off }), so nothing ties the token to \
+                    this sign-in.
+                    """,
                 found: found)
         case .failure(let rejection):
             return .failed(
@@ -58,13 +61,19 @@ extension SignInExamination {
             return Diagnosis(
                 "The token has no nonce, and says that this platform supports none (nonce_supported).",
                 fix:
-                    "Leave nonce out for sign-ins from it; nothing ties them to one another, so keep the token's life short."
+                    """
+                    Leave nonce out for sign-ins from it; nothing ties them to one another, so keep the token's \
+                    life short.
+                    """
             )
         }
         return Diagnosis(
             "The token has no nonce, though the request gives one.",
             fix:
-                "Have the app pass the nonce to the provider when it asks for the sign-in; if the provider echoes none, as LinkedIn, set nonce: { check: off } for the provider \(policy.id)."
+                """
+                Have the app pass the nonce to the provider when it asks for the sign-in; if the provider \
+                echoes none, as LinkedIn, set nonce: { check: off } for the provider \(policy.id).
+                """
         )
     }
 
@@ -77,7 +86,10 @@ extension SignInExamination {
         return Diagnosis(
             "The token's nonce has nothing to do with the request's: it was made for another sign-in.",
             fix:
-                "Compare the two at this sign-in: that the backend keeps the nonce with the session that asked for it, and the app passes that very one on."
+                """
+                Compare the two at this sign-in: that the backend keeps the nonce with the session that asked \
+                for it, and the app passes that very one on.
+                """
         )
     }
 
@@ -98,15 +110,24 @@ extension SignInExamination {
         }
         if isHash(nonce) {
             return Diagnosis(
-                "The request gives as nonce what the token carries, a SHA-256 by the looks of it, and the provider \(policy.id) is set to \(accepted).",
+                """
+                The request gives as nonce what the token carries, a SHA-256 by the looks of it, and the \
+                provider \(policy.id) is set to \(accepted).
+                """,
                 fix:
-                    "Send the raw nonce, before it was hashed: who holds the token alone could send the claim's own value."
+                    """
+                    Send the raw nonce, before it was hashed: who holds the token alone could send the claim's \
+                    own value.
+                    """
             )
         }
         return Diagnosis(
             "The token carries your nonce itself, and the provider \(policy.id) is set to \(accepted).",
             fix:
-                "Have the app pass the nonce's SHA-256 to the provider; or set \(setting) for the provider \(policy.id)."
+                """
+                Have the app pass the nonce's SHA-256 to the provider; or set \(setting) for the provider \
+                \(policy.id).
+                """
         )
     }
 

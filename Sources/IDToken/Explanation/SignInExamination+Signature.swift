@@ -29,124 +29,6 @@ extension SignInExamination {
         return ([header, algorithm] + keyAndSignature(outcome, name, keys), try? outcome.get())
     }
 
-    /// The names of parameters that would change how a JWS is read.
-    private static let unsupported = ["crit", "b64", "zip"]
-
-    private var headerObject: JSONObject? {
-        Base64URL.decode(token.jws.headerText.span).flatMap { try? JSONObject($0) }
-    }
-
-    // MARK: Header
-
-    private func header() -> Check {
-        let type = token.jws.header.type
-        let expected = "typ JWT or none; no crit, b64 or zip"
-        let parameters = Self.unsupported.filter { headerObject?[JSONName($0)] != nil }
-        let found = ["typ " + (type.map(ShownText.text) ?? "absent")] + parameters
-        if case .failure(let rejection) = result(of: { () throws(Rejection) in try checkTokenType(token.jws.header) }) {
-            return .failed(
-                .header, rejection, typeDiagnosis(type ?? ""), expected: expected,
-                found: found.joined(separator: ", "))
-        }
-        do throws(JWSError) {
-            try verifier.checkHeader(token.jws.header, allowing: SignatureAlgorithm.all)
-        } catch .headerUnsupported {
-            return .failed(
-                .header, .headerUnsupported,
-                Diagnosis(
-                    "The header has \(parameters.joined(separator: " and ")), which changes how a token is to be read and no ID Token needs.",
-                    fix: "See that it is an ID Token; if it is, have the provider sign it plainly."),
-                expected: expected, found: found.joined(separator: ", "))
-        } catch {
-            // The algorithm has a check of its own.
-        }
-        return .passed(
-            .header, "The header says nothing that an ID Token's may not.", expected: expected,
-            found: found.joined(separator: ", "))
-    }
-
-    private func typeDiagnosis(_ type: String) -> Diagnosis {
-        let fix = "Send the id_token of the provider's answer."
-        let kind: String? =
-            switch type.lowercased() {
-            case "at+jwt", "application/at+jwt": "an access token"
-            case "logout+jwt", "application/logout+jwt": "a logout token"
-            case "secevent+jwt", "application/secevent+jwt": "a security event"
-            case "dpop+jwt": "a DPoP proof"
-            default: nil
-            }
-        guard let kind else {
-            return Diagnosis("The token's typ, \(ShownText.quoted(type)), is that of no ID Token.", fix: fix)
-        }
-        return Diagnosis("The token says of itself that it is \(kind) (typ \(ShownText.text(type))).", fix: fix)
-    }
-
-    // MARK: Algorithm
-
-    private var allowedAlgorithms: Set<SignatureAlgorithm> {
-        policy.algorithms ?? keys?.algorithms ?? SignatureAlgorithm.all
-    }
-
-    private func algorithm() -> Check {
-        guard !token.jws.header.hasUnsupportedParameter else {
-            return .notReached(.algorithm, "Not reached: the header changes how the token is to be read.")
-        }
-        let expected = SignatureAlgorithm.allCases.filter(allowedAlgorithms.contains).map(\.rawValue)
-            .joined(separator: ", ")
-        let alg = headerObject?["alg"]
-        let found = alg.map { $0.string.map(ShownText.text) ?? "no string" }
-        do throws(JWSError) {
-            try verifier.checkHeader(token.jws.header, allowing: allowedAlgorithms)
-            return .passed(
-                .algorithm, "The provider may sign with \(found ?? "it").", expected: expected, found: found)
-        } catch {
-            return .failed(
-                .algorithm, Rejection(error), algorithmDiagnosis(alg?.string), expected: expected, found: found)
-        }
-    }
-
-    private func algorithmDiagnosis(_ name: String?) -> Diagnosis {
-        guard let name else {
-            return Diagnosis(
-                "The header names no algorithm (alg).", fix: "See that it is a token of this provider's.")
-        }
-        if let algorithm = SignatureAlgorithm(rawValue: name) {
-            let source =
-                policy.algorithms == nil
-                ? "the provider's discovery document lists others" : "the settings of \(policy.id) allow others"
-            return Diagnosis(
-                "The token is signed with \(algorithm.rawValue), and \(source).",
-                fix:
-                    "If the provider really signs with \(algorithm.rawValue), write it to algorithms of the provider \(policy.id); else set the client up at the provider to get another."
-            )
-        }
-        switch name.uppercased() {
-        case "NONE":
-            return Diagnosis(
-                "The token is not signed (alg none), so anyone could have made it.",
-                fix: "Never accept such a token; set the client up at the provider to get signed ones.")
-        case "HS256", "HS384", "HS512":
-            if policy.issuer == ProviderPreset.line.facts(PresetArguments()).policy.issuer {
-                return Diagnosis(
-                    "LINE signs tokens of web channels with \(name), by the channel's secret, which is never supported.",
-                    fix:
-                        "Sign in from a native app or LIFF, whose tokens are signed with ES256; or ask LINE's own verify endpoint."
-                )
-            }
-            return Diagnosis(
-                "The token is signed with \(ShownText.text(name)), by a secret that provider and client share, which is never supported: who can verify such a token can make one.",
-                fix: "Set the client up at the provider to get ID Tokens signed with RS256 or ES256.")
-        case let upper where SignatureAlgorithm(rawValue: upper) != nil:
-            return Diagnosis(
-                "The names of algorithms are told apart by case, and \(ShownText.quoted(name)) is none.",
-                fix: "See that the token is this provider's; such a header is no library's.")
-        default:
-            return Diagnosis(
-                "The algorithm \(ShownText.quoted(name)) is not supported.",
-                fix: "Set the client up at the provider to get ID Tokens signed with RS256 or ES256.")
-        }
-    }
-
     // MARK: Key and signature
 
     private func withoutKeys(_ algorithm: Check) -> [Check] {
@@ -190,7 +72,10 @@ extension SignInExamination {
                 .failed(
                     .key, .keyUnsuitable,
                     Diagnosis(
-                        "The provider's key for this token is too small or malformed (\(type)), and nothing can be verified with it.",
+                        """
+                        The provider's key for this token is too small or malformed (\(type)), and nothing can \
+                        be verified with it.
+                        """,
                         fix: "Have the provider use an RSA key of 2048 bits or more, or one on P-256."),
                     expected: expected, found: found + ", " + type),
                 .notReached(.signature, "Not reached: there is no key to check it with."),
@@ -206,7 +91,10 @@ extension SignInExamination {
             known += ", fetched \(ShownText.duration(now.seconds(since: fetchedAt))) ago,"
         }
         var fix =
-            "If the provider has just changed its keys, have them fetched: POST /v1/providers/\(policy.id)/refresh on the admin listener"
+            """
+            If the provider has just changed its keys, have them fetched: POST \
+            /v1/providers/\(policy.id)/refresh on the admin listener
+            """
         if let nextFetchAt = keys.nextFetchAt {
             fix += " (else within \(ShownText.duration(max(nextFetchAt.seconds(since: now), 0))))"
         }
@@ -218,7 +106,10 @@ extension SignInExamination {
         if let other = keys.set.candidates(keyID: keyID).first {
             let use = [other.algorithm, other.use.map { "use " + $0 }].compactMap { $0.map(ShownText.text) }
             return Diagnosis(
-                "The key \(ShownText.quoted(keyID)) is there, but not for \(algorithm.rawValue): it is \(([other.typeText] + use).joined(separator: ", ")).",
+                """
+                The key \(ShownText.quoted(keyID)) is there, but not for \(algorithm.rawValue): it is \
+                \(([other.typeText] + use).joined(separator: ", ")).
+                """,
                 fix: "See that the token is this provider's: it names a key that can't have signed it.")
         }
         return Diagnosis("There is no key \(ShownText.quoted(keyID)) in \(known).", fix: fix)
@@ -229,17 +120,36 @@ extension SignInExamination {
         let lengths = candidates.compactMap(\.signatureLength)
         if let needed = lengths.first, !lengths.contains(length) {
             return Diagnosis(
-                "The signature has \(length) bytes, and one by this key has \(needed): it was \(length < needed ? "cut off" : "changed").",
+                """
+                The signature has \(length) bytes, and one by this key has \(needed): it was \
+                \(length < needed ? "cut off" : "changed").
+                """,
                 fix:
-                    "Send the token as the provider gave it; look for a column or a header field that is too short for it."
+                    """
+                    Send the token as the provider gave it; look for a column or a header field that is too \
+                    short for it.
+                    """
+            )
+        }
+        if headerObject?["nonce"] != nil {
+            return Diagnosis(
+                "The signature does not hold, and the header has a nonce: it is an access token for Microsoft Graph.",
+                fix:
+                    "Send the id_token of the provider's answer, not the access_token: nobody but Graph can verify that."
             )
         }
         return Diagnosis(
             Rejection(error),
             otherwise: Diagnosis(
-                "The signature does not hold under the provider's key: header or payload were changed, or another key signed them.",
+                """
+                The signature does not hold under the provider's key: header or payload were changed, or \
+                another key signed them.
+                """,
                 fix:
-                    "See that the token is sent as the provider gave it, and is not one of a test or an emulator; else somebody forges tokens."
+                    """
+                    See that the token is sent as the provider gave it, and is not one of a test or an \
+                    emulator; else somebody forges tokens.
+                    """
             ))
     }
 }

@@ -39,7 +39,6 @@ extension SignInExamination {
     private var expiryDiagnosis: Diagnosis {
         let end = (try? claims.time(.expiration)) ?? now
         let ago = now.seconds(since: end)
-        // Nobody signs in with a token of 1970; some write milliseconds of the wrong kind.
         return Diagnosis(
             "The token expired \(ShownText.duration(ago)) ago by this clock\(clockNote).",
             fix: isExplainedByClocks(ago)
@@ -67,7 +66,10 @@ extension SignInExamination {
         case .success(let time):
             return .passed(
                 .issuedAt,
-                "The token was issued \(ShownText.duration(now.seconds(since: time))) \(time > now ? "ahead, within clock_skew (\(skew) s)" : "ago").",
+                """
+                The token was issued \(ShownText.duration(now.seconds(since: time))) \
+                \(time > now ? "ahead, within clock_skew (\(skew) s)" : "ago").
+                """,
                 expected: expected, found: String(time.seconds))
         case .failure(let rejection):
             return .failed(
@@ -106,7 +108,10 @@ extension SignInExamination {
             return .failed(
                 .tokenAge, rejection,
                 Diagnosis(
-                    "The token was issued \(age) ago, and max_token_age of the provider \(policy.id) is \(maximumAge) s.",
+                    """
+                    The token was issued \(age) ago, and max_token_age of the provider \(policy.id) is \
+                    \(maximumAge) s.
+                    """,
                     fix: "Have the user sign in again, or raise max_token_age."), expected: expected, found: age)
         }
     }
@@ -145,9 +150,15 @@ extension SignInExamination {
                 Diagnosis(
                     rejection,
                     otherwise: Diagnosis(
-                        "The user authenticated \(ShownText.duration(now.seconds(since: time))) ago (\(source)), and the request's max_age is \(maximumAge ?? 0) s.",
+                        """
+                        The user authenticated \(ShownText.duration(now.seconds(since: time))) ago (\(source)), \
+                        and the request's max_age is \(maximumAge ?? 0) s.
+                        """,
                         fix:
-                            "Send the user to the provider with max_age or prompt=login, so that it asks for authentication anew."
+                            """
+                            Send the user to the provider with max_age or prompt=login, so that it asks for \
+                            authentication anew.
+                            """
                     )), expected: expected, found: found ?? shown(.issuedAt))
         }
     }

@@ -154,6 +154,8 @@ import Testing
         signIn.header = #"{"alg":"ES256","kid":"p256"}"#
         expect(signIn.explanation[.signature], "signature_invalid", "does not hold under the provider's key")
         #expect(signIn.explanation[.key].state == .passed)
+        signIn.header = #"{"alg":"ES256","kid":"p256","nonce":"x"}"#
+        expect(signIn.explanation[.signature], "signature_invalid", "an access token for Microsoft Graph", "id_token")
 
         let verifier = try IDTokenVerifier()
         let cut = SignIn.plain.token.dropLast(6)
