@@ -38,6 +38,7 @@ class Target:
         if not isinstance(made, bytes) and response.status != 413:
             item = made if isinstance(made, dict) else {"id_token": made}
             self._assert_same_in_a_batch(item, response)
+            self._assert_same_in_an_explanation(item, response)
         return response.json
 
     def _assert_same_in_a_batch(self, item: dict, single: Response) -> None:
@@ -49,6 +50,17 @@ class Target:
             assert result.get("identity") == single.json["identity"]
         else:
             assert _lasting(result.get("error", {})) == _lasting(single.json)
+
+    def _assert_same_in_an_explanation(self, item: dict, single: Response) -> None:
+        response = self.service.admin.post("/v1/explain", item)
+        if response.status == 200:
+            assert response.json["code"] == single.code
+            assert response.json["valid"] is (single.status == 200)
+            assert not [secret for secret in self._secrets(item) if secret in response.text], response
+        else:
+            # What is wrong with the request, and not with its token.
+            assert single.status in (400, 404)
+            assert _lasting(response.json) == _lasting(single.json)
 
     def assert_unharmed(self) -> None:
         """It runs, and the next good token passes."""
