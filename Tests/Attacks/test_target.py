@@ -29,14 +29,28 @@ def batch(*results: Response) -> Response:
     return Response(200, [("Content-Type", "application/json")], json.dumps({"results": items}).encode())
 
 
+def explained(code: str | None, **more) -> Response:
+    body = {"code": code, "valid": code is None} | more
+    return Response(200, [("Content-Type", "application/json")], json.dumps(body).encode())
+
+
 def target(
-    single: Response, together: Response | None = None, *, exit_code: int | None = None, log=(), page=""
+    single: Response,
+    together: Response | None = None,
+    explanation: Response | None = None,
+    *,
+    exit_code: int | None = None,
+    log=(),
+    page="",
 ) -> Target:
     """A target whose service answers just this."""
+    explanation = explanation or explained(single.code)
     answers = {"/v1/verify": single, "/v1/verify/batch": together or batch(single, accepted())}
     service = types.SimpleNamespace(
         api=types.SimpleNamespace(post=lambda path, body: answers[path]),
-        admin=types.SimpleNamespace(get=lambda path: Response(200, [], page.encode())),
+        admin=types.SimpleNamespace(
+            get=lambda path: Response(200, [], page.encode()), post=lambda path, body: explanation
+        ),
         process=types.SimpleNamespace(poll=lambda: exit_code),
         log=list(log),
         output=[],
@@ -62,6 +76,10 @@ FAULTS = {
     "another detail in a batch": target(problem(), batch(problem(detail="Yes and no."), accepted())),
     "accepted in a batch": target(problem(), batch(accepted(), accepted())),
     "the neighbour in a batch refused": target(problem(), batch(problem(), problem())),
+    "another code in an explanation": target(problem(), explanation=explained("token_expired")),
+    "valid in an explanation": target(problem(), explanation=explained("signature_invalid", valid=True)),
+    "a part of the token in an explanation": target(problem(), explanation=explained("signature_invalid", found=SECRET)),
+    "a problem in place of an explanation": target(problem(), explanation=problem()),
 }
 
 
