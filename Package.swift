@@ -86,6 +86,10 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
+            resources: [
+                .embedInCode("Console/console.html"), .embedInCode("Console/console.css"),
+                .embedInCode("Console/console.js"),
+            ],
             swiftSettings: settings
         ),
         .target(

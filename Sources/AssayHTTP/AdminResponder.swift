@@ -14,11 +14,22 @@ final class AdminResponder: HTTPResponder {
     private static let refreshTimeout = Interval.seconds(45)
 
     private let scrape: @Sendable () -> EventLoopFuture<[UInt8]>
+    private let verdicts: @Sendable () -> EventLoopFuture<Verdicts>
+    private let history: @Sendable (String) -> KeyHistory
 
-    /// - Parameter scrape: gathers the metrics of all loops, as Prometheus text.
-    init(_ service: ServiceLoop, scrape: @escaping @Sendable () -> EventLoopFuture<[UInt8]>) {
+    /// - Parameters:
+    ///   - scrape: gathers the metrics of all loops, as Prometheus text.
+    ///   - verdicts: gathers the verdicts of all loops.
+    ///   - history: what has lately happened to the keys of the provider with an id.
+    init(
+        _ service: ServiceLoop, scrape: @escaping @Sendable () -> EventLoopFuture<[UInt8]>,
+        verdicts: @escaping @Sendable () -> EventLoopFuture<Verdicts>,
+        history: @escaping @Sendable (String) -> KeyHistory
+    ) {
         self.service = service
         self.scrape = scrape
+        self.verdicts = verdicts
+        self.history = history
     }
 
     var isStopping: Bool { service.stage == .stopping }
@@ -33,8 +44,9 @@ final class AdminResponder: HTTPResponder {
         let route = Route.admin(request.head.path)
         let record = service.begin(route, request.head)
         do throws(Problem) {
+            guard route.consoleFile == nil || service.settings.servesConsole else { throw Problem.notFound }
             try route.check(request.head.method)
-            try admit(request.head.fields, to: route)
+            try admit(request.head, to: route)
             if route == .explain { return explain(try VerifyRequest(request.jsonObject()), record) }
         } catch {
             return .now(service.end(record, error))
@@ -48,16 +60,57 @@ final class AdminResponder: HTTPResponder {
             }
         case .providers: return listProviders(record)
         case .refresh: return refresh(request, record)
+        case .events: return .now(listEvents(record))
+        case .verdicts:
+            return later(self.verdicts(), record) { verdicts in
+                self.service.end(record, json: self.service.json { verdicts.write(to: &$0) })
+            }
+        case .console: return .now(console(.page, record))
+        case .consoleStyle: return .now(console(.style, record))
+        case .consoleScript: return .now(console(.script, record))
         case .explain, .verify, .batch, .openAPI, .unknown: return .now(service.end(record, Problem.notFound))
         }
     }
 
-    /// Probes and scrapers come without a key, and see nothing that is anybody's secret.
-    private func admit(_ fields: HTTPFields, to route: Route) throws(Problem) {
+    /// Probes and scrapers come without a key, and see nothing that is anybody's secret. So does a browser for the console's
+    /// own files, since it can't be told to send one with a navigation.
+    private func admit(_ head: RequestHead, to route: Route) throws(Problem) {
         switch route {
         case .live, .ready, .metrics: return
-        default: guard service.settings.operatorKeys.admits(fields) else { throw .callerUnauthenticated }
+        default: break
         }
+        if service.settings.refusesHostNames, head.fields.asksForHostName {
+            throw .requestInvalid(
+                "While the console is on, ask under an address or localhost; or set admin.api_keys, or admin.tls.")
+        }
+        guard route.consoleFile != nil || service.settings.operatorKeys.admits(head.fields) else {
+            throw .callerUnauthenticated
+        }
+        if head.method == .post, head.fields.isCrossSite {
+            throw .requestInvalid("A page of another site may not ask for this; see Origin and Sec-Fetch-Site.")
+        }
+    }
+
+    private func console(_ file: Console.File, _ record: ServiceLoop.RequestRecord) -> HTTPResponse {
+        service.end(record, .ok, file.contentType, file.content, headers: Console.headers)
+    }
+
+    private func listEvents(_ record: ServiceLoop.RequestRecord) -> HTTPResponse {
+        let ids = service.verifications.providers.map(\.provider.policy.id)
+        let events = ids.flatMap { id in history(id).entries.map { (provider: id, entry: $0) } }
+        // The newest first; of one second, the one that came later.
+        let newestFirst = events.enumerated().sorted {
+            ($0.element.entry.at, $0.offset) > ($1.element.entry.at, $1.offset)
+        }
+        let text = service.json { json in
+            json.beginObject()
+            json.name("events")
+            json.beginArray()
+            for (_, event) in newestFirst { event.entry.write(to: &json, provider: event.provider) }
+            json.endArray()
+            json.endObject()
+        }
+        return service.end(record, json: text)
     }
 
     private func listProviders(_ record: ServiceLoop.RequestRecord) -> HTTPReply {

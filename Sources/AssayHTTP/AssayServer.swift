@@ -73,7 +73,11 @@ package final class AssayServer: Sendable {
         let adminListener = try await HTTPListener.bind(
             configuration.admin, tls: adminTLS?.tls, on: group, acceptor: acceptor,
             limits: configuration.limits, unixSeconds: SystemClocks.unixSeconds
-        ) { loop in AdminResponder(loops[loop], scrape: { scrape.page(on: loop) }) }
+        ) { loop in
+            AdminResponder(
+                loops[loop], scrape: { scrape.page(on: loop) }, verdicts: { scrape.verdicts(on: loop) },
+                history: telemetry.history)
+        }
         for watch in certificates { watch.start(on: group.next()) }
 
         log.write(.info, "listening", [("listener", .text("service")), ("address", .text(serviceListener.address))])
@@ -205,11 +209,16 @@ private struct Scrape: Sendable {
         }
     }
 
+    /// How many tokens got which verdict, added up on one of the loops.
+    func verdicts(on loop: any EventLoop) -> EventLoopFuture<Verdicts> {
+        let counted = EventLoopFuture.whenAllSucceed(loops.onEach { $0.metrics }, on: loop)
+        return counted.map { Verdicts(LoopMetrics(sumOf: $0), served.roster.ids) }
+    }
+
     private func page(_ parts: [LoopMetrics], _ roster: Roster, _ statuses: [KeyStatus]) -> [UInt8] {
-        var sum = LoopMetrics()
-        for part in parts { sum.add(part) }
-        return MetricsPage(
-            providers: roster.providers, providerIDs: roster.ids, loops: sum, statuses: statuses,
+        MetricsPage(
+            providers: roster.providers, providerIDs: roster.ids, loops: LoopMetrics(sumOf: parts),
+            statuses: statuses,
             keyCounts: telemetry.current, configurations: configurations.current,
             openConnections: listener.openConnections, requestsInFlight: listener.requestsInFlight,
             bufferedBytes: listener.bufferedBytes, certificates: certificates, droppedLogBytes: sink.droppedBytes,

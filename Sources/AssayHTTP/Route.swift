@@ -2,7 +2,8 @@ internal import HTTPListener
 
 /// The paths that one of the listeners answers. A closed set, so that metrics and logs can name them.
 enum Route: Hashable, CaseIterable {
-    case verify, batch, openAPI, live, ready, providers, refresh, explain, metrics, unknown
+    case verify, batch, openAPI, live, ready, providers, refresh, explain, events, verdicts, metrics, unknown
+    case console, consoleStyle, consoleScript
 
     /// The path as the log and the metrics show it.
     var pattern: StaticString {
@@ -15,7 +16,12 @@ enum Route: Hashable, CaseIterable {
         case .providers: "/v1/providers"
         case .refresh: "/v1/providers/{id}/refresh"
         case .explain: "/v1/explain"
+        case .events: "/v1/events"
+        case .verdicts: "/v1/verdicts"
         case .metrics: "/metrics"
+        case .console: "/console"
+        case .consoleStyle: "/console/console.css"
+        case .consoleScript: "/console/console.js"
         case .unknown: "unknown"
         }
     }
@@ -23,7 +29,18 @@ enum Route: Hashable, CaseIterable {
     var method: RequestMethod {
         switch self {
         case .verify, .batch, .refresh, .explain: .post
-        case .openAPI, .live, .ready, .providers, .metrics, .unknown: .get
+        case .openAPI, .live, .ready, .providers, .events, .verdicts, .metrics, .unknown: .get
+        case .console, .consoleStyle, .consoleScript: .get
+        }
+    }
+
+    /// The file that the path is of, where it is the console's.
+    var consoleFile: Console.File? {
+        switch self {
+        case .console: .page
+        case .consoleStyle: .style
+        case .consoleScript: .script
+        default: nil
         }
     }
 
@@ -55,6 +72,11 @@ enum Route: Hashable, CaseIterable {
         case "/metrics": .metrics
         case "/v1/providers": .providers
         case "/v1/explain": .explain
+        case "/v1/events": .events
+        case "/v1/verdicts": .verdicts
+        case "/console": .console
+        case "/console/console.css": .consoleStyle
+        case "/console/console.js": .consoleScript
         default: providerToRefresh(path) == nil ? .unknown : .refresh
         }
     }

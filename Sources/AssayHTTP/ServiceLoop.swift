@@ -58,6 +58,7 @@ final class ServiceLoop {
     func admit(by other: ServiceSettings) {
         settings.callerKeys = other.callerKeys
         settings.operatorKeys = other.operatorKeys
+        settings.refusesHostNames = other.refusesHostNames
     }
 
     /// Serves with other settings from the next request on. Requests that wait for keys go on with the verifications that

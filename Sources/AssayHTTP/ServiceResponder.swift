@@ -41,7 +41,7 @@ final class ServiceResponder: HTTPResponder {
             case .openAPI: return .now(service.end(record, .ok, "application/yaml", service.settings.openAPI))
             case .verify: return try verify(body(of: request, record), record)
             case .batch: return try verifyBatch(body(of: request, record), record)
-            case .providers, .refresh, .explain, .metrics, .unknown: throw .notFound
+            default: throw .notFound
             }
         } catch {
             return .now(service.end(record, error))

@@ -12,6 +12,11 @@ package struct ServiceSettings: Sendable {
     package var callerKeys = CallerKeys(digests: [])
     /// Of those who look after it, on the admin listener.
     package var operatorKeys = CallerKeys(digests: [])
+    /// Whether the admin listener has a page for operators.
+    package var servesConsole = false
+    /// Whether operators may not ask under the name of a host: whoever owns a name can point it at this listener, and have
+    /// their page in an operator's browser ask here as if it were ours (DNS rebinding).
+    package var refusesHostNames = false
     package var loggedRequests = LoggedRequests.all
     /// How many valid signatures each event loop remembers; 0: none.
     package var rememberedSignatures = 0

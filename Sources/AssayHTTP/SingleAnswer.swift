@@ -34,7 +34,13 @@ extension AssayServer {
             let (responder, path): (any HTTPResponder, String) =
                 switch call {
                 case .verify: (ServiceResponder(service), "/v1/verify")
-                case .explain: (AdminResponder(service, scrape: { loop.makeSucceededFuture([]) }), "/v1/explain")
+                case .explain:
+                    (
+                        AdminResponder(
+                            service, scrape: { loop.makeSucceededFuture([]) },
+                            verdicts: { loop.makeSucceededFuture(Verdicts(LoopMetrics(), [])) },
+                            history: { _ in KeyHistory() }), "/v1/explain"
+                    )
                 }
             let head = RequestHead(.post, path, ["Content-Type": "application/json"])
             switch responder.respond(to: HTTPRequest(head: head, body: body)) {

@@ -46,6 +46,7 @@ extension Settings {
         let adminSection = try top.section("admin")
         admin = try ListenerReader.read(adminSection, admin.listen)
         adminAPIKeyDigests = try adminSection.list("api_keys", expected, Self.digest)
+        servesConsole = try adminSection.bool("console") ?? servesConsole
         try adminSection.finish()
         apiKeyDigests = try top.list("api_keys", expected, Self.digest) ?? []
         allowsInsecureListen = try top.bool("allow_insecure_listen") ?? false

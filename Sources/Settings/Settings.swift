@@ -17,6 +17,8 @@ package struct Settings: Sendable {
     package var apiKeyDigests: [[UInt8]] = []
     /// The same of operators, on the admin listener; `nil`: what callers may present will do.
     package var adminAPIKeyDigests: [[UInt8]]?
+    /// Whether the admin listener has a page for operators.
+    package var servesConsole = false
     /// For how long after a stop was asked for requests are still answered as before.
     package var shutdownDelaySeconds: Int64 = 0
     /// How long a stop waits for requests under way.

@@ -38,6 +38,7 @@ struct Dev: AsyncParsableCommand {
         var settings = Settings()
         settings.service = Settings.Listener(service)
         settings.admin = Settings.Listener(admin)
+        settings.servesConsole = true
         settings.providers = DevProviderKind.allCases.map { provider($0, issuer) }
         let wiring = try Wiring(settings)
         wiring.log.write(.info, "listening", [("listener", .text("issuer")), ("address", .text(issuer.address))])

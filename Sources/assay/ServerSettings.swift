@@ -31,6 +31,10 @@ extension ServiceSettings {
         queueTimeout = Interval(milliseconds: settings.limits.queueTimeoutMilliseconds)
         callerKeys = CallerKeys(digests: settings.apiKeyDigests)
         operatorKeys = CallerKeys(digests: settings.operatorKeyDigests)
+        servesConsole = settings.servesConsole
+        // Over TLS a name needs a certificate, and a page that is not ours has no key.
+        refusesHostNames =
+            settings.servesConsole && settings.admin.tls == nil && settings.operatorKeyDigests.isEmpty
         loggedRequests = LoggedRequests(settings.log)
         // Each event loop has a share of its own, so that remembering takes no lock.
         rememberedSignatures = (settings.verifiedTokenCacheEntries + System.coreCount - 1) / System.coreCount

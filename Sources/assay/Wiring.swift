@@ -30,7 +30,7 @@ struct Wiring: Sendable {
         log = Log(
             to: sink, from: Log.Level(settings.log), unixMilliseconds: SystemClocks.unixMilliseconds,
             monotonic: SystemClocks.monotonic)
-        telemetry = KeyTelemetry(log: log)
+        telemetry = KeyTelemetry(log: log, unixSeconds: SystemClocks.unixSeconds)
         let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
         tracing = try settings.tracing.map { [log] in try TraceExport($0, log: log) }
         disk.start()

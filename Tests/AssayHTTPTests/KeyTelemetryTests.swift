@@ -76,7 +76,8 @@ import Testing
                 let sink = LogSink()
                 let telemetry = KeyTelemetry(
                     log: Log(
-                        to: sink, from: .debug, unixMilliseconds: { 0 }, monotonic: { MonotonicTime(milliseconds: 0) }))
+                        to: sink, from: .debug, unixMilliseconds: { 0 }, monotonic: { MonotonicTime(milliseconds: 0) }),
+                    unixSeconds: { 0 })
                 for state in KeyState.allCases { telemetry.record(.stateChanged(state), provider: "p") }
                 telemetry.record(
                     .fallbackFailed(FetchFailure(.file, "there is no such file")), provider: "q")

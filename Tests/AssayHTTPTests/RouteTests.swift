@@ -16,7 +16,9 @@ import Testing
 
     @Test(arguments: [
         ("/livez", Route.live, "GET"), ("/readyz", .ready, "GET"), ("/metrics", .metrics, "GET"),
-        ("/v1/providers", .providers, "GET"),
+        ("/v1/providers", .providers, "GET"), ("/v1/events", .events, "GET"), ("/v1/verdicts", .verdicts, "GET"),
+        ("/console", .console, "GET"), ("/console/console.css", .consoleStyle, "GET"),
+        ("/console/console.js", .consoleScript, "GET"),
         ("/v1/explain", .explain, "POST"), ("/v1/providers/apple/refresh", .refresh, "POST"),
         ("/v1/providers/a.b-c_d/refresh", .refresh, "POST"),
     ])
@@ -25,7 +27,11 @@ import Testing
         #expect(route.method.rawValue == method)
     }
 
-    @Test(arguments: ["/metrics", "/v1/explain", "/v1/providers", "/v1/providers/apple/refresh"])
+    @Test(arguments: [
+        "/metrics", "/v1/explain", "/v1/providers", "/v1/providers/apple/refresh", "/v1/events", "/v1/verdicts",
+        "/console",
+        "/console/console.js",
+    ])
     func `what is an operator's is not on the service listener`(path: String) {
         #expect(Route.service(RequestHead(.get, path).path) == .unknown)
     }
@@ -45,6 +51,7 @@ import Testing
         "/v1/providers//refresh",
         "/v1/providers/apple", "/v1/providers/apple/refresh/", "/v1/providers/a/b/refresh",
         "/v1/providers/apple/Refresh",
+        "/console/", "/console/console.html", "/Console", "/console.js", "/v1/events/", "/v1/verdict",
         "x/v1/providers/apple/refresh", "/../metrics", "/livez\u{301}",
     ])
     func `no other path is a route, on either`(path: String) {

@@ -53,7 +53,8 @@ final class ServiceFixture: Sendable {
         self.sink = sink
         // Nothing that happens to keys is an error of the service's, so nothing is written.
         let telemetry = KeyTelemetry(
-            log: Log(to: sink, from: .error, unixMilliseconds: { 0 }, monotonic: { MonotonicTime(milliseconds: 0) }))
+            log: Log(to: sink, from: .error, unixMilliseconds: { 0 }, monotonic: { MonotonicTime(milliseconds: 0) }),
+            unixSeconds: { 1_700_000_000 })
         self.telemetry = telemetry
         keys = KeyStore(
             rules: KeyRules(), fetcher: fetcher, archive: nil, threads: .singleton,
@@ -115,7 +116,10 @@ final class ServiceFixture: Sendable {
             let head = RequestHead(RequestMethod(rawValue: method)!, path, headers)
             let responder: any HTTPResponder =
                 toAdmin
-                ? AdminResponder(service.value, scrape: { loop.makeSucceededFuture(Array("metrics\n".utf8)) })
+                ? AdminResponder(
+                    service.value, scrape: { loop.makeSucceededFuture(Array("metrics\n".utf8)) },
+                    verdicts: { loop.makeSucceededFuture(Verdicts(service.value.metrics, self.roster.ids)) },
+                    history: self.telemetry.history)
                 : ServiceResponder(service.value)
             let request = HTTPRequest(head: head, body: body, isUnderWay: !responder.isStopping)
             switch responder.respond(to: request) {

@@ -15,6 +15,7 @@ FILE = REPOSITORY / "openapi.yaml"
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 PROBLEM = "application/problem+json"
 BASE = "urn:assay:openapi"
+READERS = {"application/yaml": yaml.safe_load, "application/json": json.loads, PROBLEM: json.loads}
 
 
 class Document:
@@ -203,7 +204,7 @@ class Response:
         if content is None:
             return ["a problem, where none is documented"]
         text = body if isinstance(body, str) else body.decode()
-        read = {"application/yaml": yaml.safe_load, "text/plain": str}.get(content.media_type, json.loads)
+        read = str if content.media_type.startswith("text/") else READERS[content.media_type]
         try:
             return self.document.errors(read(text), content.schema)
         except (ValueError, yaml.YAMLError) as error:

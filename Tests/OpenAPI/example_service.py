@@ -28,7 +28,9 @@ class ExampleService:
             }
             for id, entry in PROVIDERS.items()
         ]
-        self.service = Service(*providers, **settings)
+        # Else there is no page to hold against the document.
+        admin = {"listen": "127.0.0.1:0", "console": True}
+        self.service = Service(*providers, **({"admin": admin} | settings))
 
     def issuer_with_key(self, kid: str) -> Issuer:
         return next(issuer for issuer in self.issuers.values() if issuer.keys[0].kid == kid)

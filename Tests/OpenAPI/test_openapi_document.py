@@ -19,6 +19,11 @@ OPERATIONS = {
     ("get", "/v1/providers"): {ADMIN},
     ("post", "/v1/providers/{id}/refresh"): {ADMIN},
     ("post", "/v1/explain"): {ADMIN},
+    ("get", "/v1/events"): {ADMIN},
+    ("get", "/v1/verdicts"): {ADMIN},
+    ("get", "/console"): {ADMIN},
+    ("get", "/console/console.css"): {ADMIN},
+    ("get", "/console/console.js"): {ADMIN},
     ("get", "/metrics"): {ADMIN},
 }
 
@@ -103,7 +108,8 @@ def test_calling_with_an_api_key_is_optional_and_not_for_health_and_metrics():
         if "security" in document()[operation.pointer]
     }
     assert secured == dict.fromkeys(
-        ["verify", "verifyBatch", "listProviders", "refreshProvider", "explain"], [{}, {"apiKey": []}]
+        ["verify", "verifyBatch", "listProviders", "refreshProvider", "explain", "listEvents", "listVerdicts"],
+        [{}, {"apiKey": []}],
     )
     assert {operation.id for operation in document().operations if 401 in operation.responses} == set(secured)
 

@@ -51,8 +51,9 @@ import Testing
         ("max_body: 64KiB", "max_body: 32KiB"), ("max_batch_body: 4MiB", "max_batch_body: 8MiB"),
         ("keys_timeout: 5s", "keys_timeout: 6s"), ("queue_timeout: 1s", "queue_timeout: 2s"),
         ("level: info", "level: debug"),
-        ("requests: true", "requests: false"),
-        ("entries: 100", "entries: 0"), ("shutdown_grace: 10s", "shutdown_grace: 20s"), ("shutdown_delay: 5s", "shutdown_delay: 0s"),
+        ("requests: true", "requests: false"), ("127.0.0.1:9090\"", "127.0.0.1:9090\", console: true"),
+        ("entries: 100", "entries: 0"), ("shutdown_grace: 10s", "shutdown_grace: 20s"),
+        ("shutdown_delay: 5s", "shutdown_delay: 0s"),
         ("api_keys: []", "api_keys: [\(String(repeating: "0", count: 64))]"),
     ]) func `everything else can change at once`(old: String, new: String) throws {
         #expect(try changes(old, new).isEmpty)

@@ -134,6 +134,17 @@ import Testing
         _ = try settings(yaml + provider)
     }
 
+    @Test func `the console is off unless it is turned on`() throws {
+        #expect(try !settings(provider).servesConsole)
+        #expect(try !settings("admin: { console: false }\n" + provider).servesConsole)
+        #expect(try settings("admin: { console: true }\n" + provider).servesConsole)
+        #expect(try settings(provider, ["ASSAY_ADMIN_CONSOLE": "true"]).servesConsole)
+        #expect(try !settings("admin: { console: true }\n" + provider, ["ASSAY_ADMIN_CONSOLE": "false"]).servesConsole)
+        for yaml in ["admin:\n  console: yes\n", "admin:\n  console: [true]\n", "service:\n  console: true\n"] {
+            #expect(try fault(yaml + provider).line == 2)
+        }
+    }
+
     @Test func `operators have the keys of callers, or keys of their own, or none`() throws {
         let keys = [UInt8](repeating: 0x0f, count: 32)
         let callers = "api_keys: [\(Self.digest)]\n"

@@ -1,10 +1,12 @@
 package import KeySource
 private import Synchronization
 
-/// What the key stores tell, counted for metrics and logged at each change.
+/// What the key stores tell, counted for metrics, logged at each change, and kept for a while.
 package final class KeyTelemetry: Sendable {
     private let log: Log
+    private let unixSeconds: @Sendable () -> Int64
     private let counts = Mutex(Counts())
+    private let histories = Mutex<[String: KeyHistory]>([:])
 
     struct Counts {
         /// Fetches by provider and the phase in which they failed; `nil` where they succeeded.
@@ -20,10 +22,16 @@ package final class KeyTelemetry: Sendable {
         let failedPhase: FetchFailure.Phase?
     }
 
-    package init(log: Log) { self.log = log }
+    /// - Parameter unixSeconds: the time, for what is kept.
+    package init(log: Log, unixSeconds: @escaping @Sendable () -> Int64) {
+        self.log = log
+        self.unixSeconds = unixSeconds
+    }
 
     /// Takes note of one event.
     package func record(_ event: KeyEvent, provider: String) {
+        let now = unixSeconds()
+        histories.withLock { $0[provider, default: KeyHistory()].note(event, atUnixSeconds: now) }
         switch event {
         case .fetched: count(provider, failedPhase: nil)
         case .unknownKeyFetchSpent: counts.withLock { $0.unknownKeyFetches[provider, default: 0] += 1 }
@@ -57,6 +65,9 @@ package final class KeyTelemetry: Sendable {
     }
 
     var current: Counts { counts.withLock { $0 } }
+
+    /// What has lately happened to the keys of a provider.
+    func history(of provider: String) -> KeyHistory { histories.withLock { $0[provider] } ?? KeyHistory() }
 
     private func count(_ provider: String, failedPhase: FetchFailure.Phase?) {
         counts.withLock { $0.fetches[Fetch(provider: provider, failedPhase: failedPhase), default: 0] += 1 }

@@ -17,6 +17,10 @@ struct LoopMetrics: Sendable {
         let status: UInt
     }
 
+    init() {}
+
+    init(sumOf parts: [LoopMetrics]) { for part in parts { add(part) } }
+
     mutating func countVerification(provider: Int?, code: String) {
         verifications.count(VerdictLabel(provider: provider, code: code))
     }

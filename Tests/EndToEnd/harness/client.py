@@ -142,7 +142,7 @@ class Connection:
 
 def request_bytes(method: str, path: str, body: bytes | None = None, headers: dict | None = None) -> bytes:
     """A well-formed request. A header given as `None` is left out."""
-    fields = {"Host": "assay.test"}
+    fields = {"Host": "127.0.0.1"}
     if body is not None:
         fields |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
     fields |= headers or {}

@@ -1,0 +1,364 @@
+// The console: asks the admin listener for what it answers every caller, and draws it. Whatever comes from there is text:
+// nothing is ever parsed as markup.
+
+const PAUSE_MILLISECONDS = 5000;
+const KEY_ITEM = "assay-api-key";
+
+const byId = (id) => document.getElementById(id);
+
+/** An element with properties, and with children that are elements or text; what is null is left out. */
+function element(name, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children.flat().filter((child) => child !== null));
+  return made;
+}
+
+// MARK: Asking
+
+class Refusal extends Error {
+  constructor(status, problem) {
+    super(problem?.detail ?? `The answer was ${status}.`);
+    this.status = status;
+    this.code = problem?.code ?? null;
+  }
+}
+
+/** The JSON that the listener answers; a `Refusal` where it answers a problem. Paths are relative, for whoever puts a proxy before it. */
+async function ask(path, method = "GET", body = undefined) {
+  const headers = { Accept: "application/json" };
+  const key = sessionStorage.getItem(KEY_ITEM);
+  if (key !== null) headers.Authorization = `Bearer ${key}`;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const response = await fetch(path, {
+    method, headers, body: body === undefined ? undefined : JSON.stringify(body), cache: "no-store", redirect: "error",
+  });
+  let answer = null;
+  try {
+    answer = await response.json();
+  } catch {
+    // Whatever stands between us and the listener may answer anything.
+  }
+  if (response.status === 401) askForKey(key !== null);
+  if (!response.ok || answer === null) throw new Refusal(response.status, answer);
+  return answer;
+}
+
+// MARK: The API key
+
+function askForKey(isWrong) {
+  sessionStorage.removeItem(KEY_ITEM);
+  const wasHidden = byId("key").hidden;
+  byId("key").hidden = false;
+  byId("forget-key").hidden = true;
+  if (isWrong) byId("news").textContent = "The API key is not one of this listener's.";
+  if (wasHidden) byId("key-field").focus();
+}
+
+byId("key-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  sessionStorage.setItem(KEY_ITEM, byId("key-field").value.trim());
+  byId("key-field").value = "";
+  byId("key").hidden = true;
+  byId("forget-key").hidden = false;
+  byId("main").focus();
+  update();
+});
+
+byId("forget-key").addEventListener("click", () => {
+  clear();
+  askForKey(false);
+});
+
+byId("forget-key").hidden = sessionStorage.getItem(KEY_ITEM) === null;
+
+// MARK: Times
+
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
+function sinceOrUntil(unixSeconds) {
+  const seconds = unixSeconds - Date.now() / 1000;
+  for (const [unit, length] of [["day", 86400], ["hour", 3600], ["minute", 60]]) {
+    if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit);
+  }
+  return relative.format(Math.trunc(seconds), "second");
+}
+
+/** A time as people say it, with the clock's beside it. */
+function time(unixSeconds, isRelative = true) {
+  const date = new Date(unixSeconds * 1000);
+  const text = moment.format(date);
+  const made = element("time", { dateTime: date.toISOString() }, isRelative ? sinceOrUntil(unixSeconds) : text);
+  if (isRelative) {
+    made.title = text;
+    made.dataset.unixSeconds = unixSeconds;
+  }
+  return made;
+}
+
+function tickTimes() {
+  for (const each of document.querySelectorAll("time[data-unix-seconds]")) {
+    each.textContent = sinceOrUntil(Number(each.dataset.unixSeconds));
+  }
+}
+
+// MARK: Drawing
+
+/** Replaces what is drawn only if the answer is another, so that a selection or the focus in it lasts. */
+const drawn = new Map();
+function redraw(place, answer, draw) {
+  const text = JSON.stringify(answer);
+  if (drawn.get(place) === text) return;
+  drawn.set(place, text);
+  const focused = place.contains(document.activeElement) ? document.activeElement.dataset.focus : undefined;
+  place.replaceChildren(...draw(answer));
+  if (focused !== undefined) place.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus();
+}
+
+function clear() {
+  for (const place of drawn.keys()) place.replaceChildren();
+  drawn.clear();
+  byId("explanation").replaceChildren();
+}
+
+/** A symbol that only repeats what the text beside it says. */
+function symbol(text, kind) {
+  const made = element("span", { className: `symbol ${kind}` }, text);
+  made.setAttribute("aria-hidden", "true");
+  return made;
+}
+
+const kid = (text) => element("code", { className: "kid" }, text);
+
+function definitions(...pairs) {
+  const known = pairs.filter(([, value]) => value !== null);
+  return element("dl", {}, known.flatMap(([term, value]) => [element("dt", {}, term), element("dd", {}, value)]));
+}
+
+// MARK: Providers
+
+const STATES = { ready: ["●", "good"], stale: ["▲", "warn"], unavailable: ["✕", "bad"] };
+
+function badge(state) {
+  const [sign, kind] = STATES[state] ?? ["?", "none"];
+  return element("span", { className: `badge ${kind}` }, symbol(sign, kind), ` ${state}`);
+}
+
+function drawProvider(provider) {
+  const refresh = element("button", { type: "button", className: "quiet" }, "Fetch keys now");
+  refresh.dataset.focus = provider.id;
+  refresh.setAttribute("aria-label", `Fetch the keys of ${provider.id} now`);
+  refresh.addEventListener("click", () => fetchKeys(provider.id, refresh));
+  const error = provider.last_error;
+  return element("article", { className: "card" },
+    element("div", { className: "card-head" }, element("h3", {}, provider.id), badge(provider.state), refresh),
+    element("p", { className: "issuer" }, provider.issuer, provider.optional ? " (optional)" : null),
+    definitions(
+      ["Keys from", provider.source ?? "nowhere yet"],
+      ["Fetched", provider.fetched_at === null ? "never" : time(provider.fetched_at)],
+      ["Next fetch", provider.next_fetch_at === null ? "under way" : time(provider.next_fetch_at)],
+      ["Last error", error && element("span", { className: "bad" }, `${error.phase}: ${error.message}, `, time(error.at))],
+    ),
+    provider.keys.length === 0 ? null : drawKeys(provider.keys),
+  );
+}
+
+function drawKeys(keys) {
+  const head = ["kid", "type", "algorithm", "state"].map((text) => element("th", { scope: "col" }, text));
+  const rows = keys.map((key) => {
+    const state = !key.usable ? ["✕ not usable", "bad"] : key.omitted ? ["▲ left out by the last answer", "warn"] : ["● in use", "good"];
+    return element("tr", {},
+      element("td", {}, key.kid === null ? element("em", {}, "none") : kid(key.kid)),
+      element("td", {}, [key.kty, key.crv].filter((part) => part !== null).join(" ")),
+      element("td", {}, key.alg ?? "any of its type"),
+      element("td", { className: state[1] }, state[0]));
+  });
+  return element("div", { className: "scroll" }, element("table", { className: "keys" },
+    element("caption", {}, keys.length === 1 ? "1 key" : `${keys.length} keys`),
+    element("thead", {}, element("tr", {}, head)), element("tbody", {}, rows)));
+}
+
+async function fetchKeys(id, button) {
+  // Not `disabled`: that would take the focus away from whoever is at the keyboard.
+  if (button.getAttribute("aria-disabled") === "true") return;
+  button.setAttribute("aria-disabled", "true");
+  byId("news").textContent = `Fetching the keys of ${id} …`;
+  try {
+    const provider = await ask(`v1/providers/${encodeURIComponent(id)}/refresh`, "POST");
+    const error = provider.last_error;
+    byId("news").textContent = error === null ? `The keys of ${id} were fetched.`
+      : `The keys of ${id} could not be fetched: ${error.message}.`;
+  } catch (error) {
+    byId("news").textContent = `The keys of ${id} could not be fetched. ${describe(error)}`;
+  }
+  button.removeAttribute("aria-disabled");
+  await update();
+}
+
+/** Keeps a list of choices in step with the providers; the first choice stands for none of them. */
+function offerProviders(select, providers) {
+  const chosen = select.value;
+  const ids = providers.map((provider) => provider.id);
+  if ([...select.options].slice(1).map((option) => option.value).join("\n") === ids.join("\n")) return;
+  select.replaceChildren(select.options[0], ...ids.map((id) => element("option", { value: id }, id)));
+  select.value = ids.includes(chosen) ? chosen : "";
+}
+
+// MARK: Verdicts
+
+function drawVerdicts(verdicts) {
+  if (verdicts.length === 0) return [element("p", { className: "empty" }, "No token has been verified yet.")];
+  const providers = [...new Set(verdicts.map((verdict) => verdict.provider))]
+    .sort((one, other) => (one === null) - (other === null) || one.localeCompare(other));
+  return providers.map((provider) => {
+    const mine = verdicts.filter((verdict) => verdict.provider === provider)
+      .sort((one, other) => (other.code === "ok") - (one.code === "ok") || other.count - one.count);
+    const total = mine.reduce((sum, verdict) => sum + verdict.count, 0);
+    return element("article", { className: "card" },
+      element("h3", {}, provider ?? "No provider found", element("span", { className: "aside" }, ` ${tokens(total)}`)),
+      element("ul", { className: "bars" }, mine.map((verdict) => drawBar(verdict, total))));
+  });
+}
+
+const tokens = (count) => (count === 1 ? "1 token" : `${count.toLocaleString("en")} tokens`);
+
+function drawBar({ code, count }, total) {
+  const kind = code === "ok" ? "good" : "bad";
+  const filled = element("span");
+  // By the object model, which the policy allows; it refuses the attribute.
+  filled.style.setProperty("--share", `${(100 * count) / total}%`);
+  const bar = element("div", { className: `bar ${kind}` }, filled);
+  bar.setAttribute("aria-hidden", "true");
+  return element("li", {},
+    element("span", { className: "code" }, symbol(code === "ok" ? "✓ " : "✗ ", kind), code), bar,
+    element("span", { className: "count" }, count.toLocaleString("en")));
+}
+
+// MARK: Events
+
+const byName = (keys) => [...keys.kids.map(kid), keys.count > keys.kids.length ? ` and ${keys.count - keys.kids.length} more` : null];
+
+const EVENTS = {
+  fetched: () => ["●", "good", ["Keys fetched"]],
+  fetch_failed: (event) => ["✕", "bad", [`Fetch failed (${event.phase}): ${event.message}`]],
+  keys_changed: ({ added, removed }) => ["◆", "change", [
+    "Keys changed",
+    ...(added.count > 0 ? [`; added ${added.count}:`, ...byName(added)] : []),
+    ...(removed.count > 0 ? [`; removed ${removed.count}:`, ...byName(removed)] : []),
+    ...(added.count + removed.count === 0 ? [", with the same names"] : []),
+  ]],
+  state_changed: ({ state }) => [...(STATES[state] ?? ["?", "none"]), [
+    { ready: "Keys are ready", stale: "Keys are stale: they serve past their time", unavailable: "No usable keys" }[state] ?? state,
+  ]],
+  archive_refused: (event) => ["▲", "warn", [`Kept keys are not used: ${event.message}`]],
+  archive_failed: () => ["▲", "warn", ["Keys can’t be kept on disk"]],
+  fallback_failed: (event) => ["▲", "warn", [`Fallback keys can’t be read: ${event.message}`]],
+};
+
+function drawEvent(event) {
+  const [sign, kind, what] = (EVENTS[event.event] ?? (() => ["?", "none", [event.event]]))(event);
+  const repeated = event.count === 1 ? null
+    : element("span", { className: "aside" }, ` ${event.count} times since `, time(event.since, false));
+  return element("li", {}, symbol(sign, kind), time(event.at, false), element("span", { className: "of" }, event.provider),
+    element("span", { className: "what" }, what, repeated));
+}
+
+function drawEvents(events) {
+  return events.length === 0 ? [element("li", {}, symbol("○", "none"), "Nothing has happened yet.")] : events.map(drawEvent);
+}
+
+// MARK: Explaining
+
+const CHECK_STATES = {
+  passed: ["✓", "good", "passed"], failed: ["✗", "bad", "failed"],
+  not_reached: ["○", "none", "not reached"], not_asked: ["–", "none", "not asked for"],
+};
+
+function drawExplanation(answer) {
+  const [sign, kind] = answer.valid ? ["✓", "good"] : ["✗", "bad"];
+  return element("article", {},
+    element("h3", { className: `verdict ${kind}` }, symbol(sign, kind), element("span", {}, answer.summary)),
+    definitions(["Provider", answer.provider], ["Code", answer.code && element("code", {}, answer.code)]),
+    element("ol", { className: "checks" }, answer.checks.map(drawCheck)));
+}
+
+function drawCheck(check) {
+  const [sign, kind, words] = CHECK_STATES[check.state] ?? ["?", "none", check.state];
+  return element("li", {}, symbol(sign, kind), element("div", {},
+    element("h4", {}, check.name.replaceAll("_", " "), ": ", element("span", { className: kind }, words)),
+    check.explanation ? element("p", {}, check.explanation) : null,
+    definitions(["Code", check.code && element("code", {}, check.code)],
+      ["Expected", check.expected && element("span", { className: "mono" }, check.expected)],
+      ["Found", check.found && element("span", { className: "mono" }, check.found)]),
+    check.fix ? element("p", { className: "fix" }, element("strong", {}, "What to do:"), check.fix) : null));
+}
+
+byId("explain-form").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const request = { id_token: byId("token-field").value.trim() };
+  const [provider, nonce] = [byId("provider-field").value, byId("nonce-field").value];
+  if (provider !== "") request.provider = provider;
+  if (nonce !== "") request.nonce = nonce;
+  const place = byId("explanation");
+  place.replaceChildren(element("p", { className: "empty" }, "Asking …"));
+  try {
+    const answer = await ask("v1/explain", "POST", request);
+    place.replaceChildren(drawExplanation(answer));
+    byId("news").textContent = answer.summary;
+  } catch (error) {
+    place.replaceChildren(element("p", { className: "trouble" }, describe(error)));
+    byId("news").textContent = describe(error);
+  }
+});
+
+byId("explain-form").addEventListener("reset", () => byId("explanation").replaceChildren());
+
+// MARK: Keeping up
+
+let events = [];
+
+function showEvents() {
+  const of = byId("event-filter").value;
+  redraw(byId("event-list"), events.filter((event) => of === "" || event.provider === of), drawEvents);
+}
+
+byId("event-filter").addEventListener("change", showEvents);
+
+async function update() {
+  try {
+    const [{ providers }, { verdicts }, listed] = await Promise.all([ask("v1/providers"), ask("v1/verdicts"), ask("v1/events")]);
+    events = listed.events;
+    for (const select of ["provider-field", "event-filter"]) offerProviders(byId(select), providers);
+    redraw(byId("provider-list"), providers, (all) => all.map(drawProvider));
+    redraw(byId("verdict-list"), verdicts, drawVerdicts);
+    showEvents();
+    tickTimes();
+    byId("updated").textContent = `As of ${new Date().toLocaleTimeString()}`;
+    tell(null);
+  } catch (error) {
+    byId("updated").textContent = "Not up to date";
+    // That a key is needed, its form says.
+    tell(error.status === 401 ? null : describe(error));
+  }
+}
+
+const describe = (error) => (error instanceof Refusal ? error.message : "The listener can’t be reached.");
+
+/** Says what keeps the page from being up to date; once, not at each turn. */
+function tell(trouble) {
+  const place = byId("trouble");
+  if (place.textContent !== (trouble ?? "")) place.textContent = trouble ?? "";
+  place.hidden = trouble === null;
+}
+
+async function keepUp() {
+  // Nobody looks at a page that is hidden, and a key that was refused is not tried again and again.
+  if (!document.hidden && byId("key").hidden) await update();
+  setTimeout(keepUp, PAUSE_MILLISECONDS);
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && byId("key").hidden) update();
+});
+
+keepUp();
