@@ -236,7 +236,10 @@ function drawBar({ code, count }, total) {
 
 // MARK: Events
 
-const byName = (keys) => [...keys.kids.map(kid), keys.count > keys.kids.length ? ` and ${keys.count - keys.kids.length} more` : null];
+function byName(keys) {
+  const unnamed = keys.count - keys.kids.length;
+  return [...keys.kids.flatMap((each) => [" ", kid(each)]), unnamed > 0 ? ` and ${unnamed} more` : null];
+}
 
 const EVENTS = {
   fetched: () => ["●", "good", ["Keys fetched"]],
@@ -361,4 +364,5 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden && byId("key").hidden) update();
 });
 
+byId("updated").textContent = "Asking …";
 keepUp();
