@@ -31,7 +31,7 @@ def main() -> None:
             service.admin.post("/v1/providers/apple/refresh")
             browser = launch(playwright)
             for scheme in ("light", "dark"):
-                size = {"width": 1100, "height": 1020}
+                size = {"width": 980, "height": 880}
                 visit = Visit(browser, f"http://{service.admin.address}/console", color_scheme=scheme, viewport=size)
                 take(visit, scheme, apple.token(nonce=sha256_hex("the nonce of another sign-in")))
                 visit.close()
@@ -60,6 +60,7 @@ def take(visit: Visit, scheme: str, token: str) -> None:
     page.get_by_label("Nonce of the sign-in").fill("n-0S6_WzA2Mj")
     page.get_by_role("button", name="Explain").click()
     page.wait_for_selector("#explanation article")
+    page.get_by_label("ID Token").evaluate("each => each.scrollTop = 0")
     page.locator("#explain").evaluate("each => each.scrollIntoView()")
     page.screenshot(path=PICTURES / f"explanation-{scheme}.png")
 

@@ -112,7 +112,7 @@ def test_events_can_be_those_of_one_provider(service, visit):
     page = visit(service).page
     events = page.locator("#event-list li")
     expect(events.filter(has_text="google")).not_to_have_count(0)
-    page.get_by_label("Of", exact=True).select_option("apple")
+    page.get_by_label("Of the provider").select_option("apple")
     expect(events.filter(has_text="google")).to_have_count(0)
     expect(events.filter(has_text="apple")).not_to_have_count(0)
 

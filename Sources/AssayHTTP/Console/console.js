@@ -279,22 +279,26 @@ const CHECK_STATES = {
 
 function drawExplanation(answer) {
   const [sign, kind] = answer.valid ? ["✓", "good"] : ["✗", "bad"];
+  const fix = answer.checks.find((check) => check.state === "failed")?.fix;
   return element("article", {},
     element("h3", { className: `verdict ${kind}` }, symbol(sign, kind), element("span", {}, answer.summary)),
+    fix ? drawFix(fix) : null,
     definitions(["Provider", answer.provider], ["Code", answer.code && element("code", {}, answer.code)]),
     element("ol", { className: "checks" }, answer.checks.map(drawCheck)));
 }
 
 function drawCheck(check) {
   const [sign, kind, words] = CHECK_STATES[check.state] ?? ["?", "none", check.state];
-  return element("li", {}, symbol(sign, kind), element("div", {},
-    element("h4", {}, check.name.replaceAll("_", " "), ": ", element("span", { className: kind }, words)),
+  const name = element("h4", {}, check.name.replaceAll("_", " "), ": ", element("span", { className: kind }, words));
+  return element("li", {}, symbol(sign, kind), name, element("div", {},
     check.explanation ? element("p", {}, check.explanation) : null,
     definitions(["Code", check.code && element("code", {}, check.code)],
       ["Expected", check.expected && element("span", { className: "mono" }, check.expected)],
       ["Found", check.found && element("span", { className: "mono" }, check.found)]),
-    check.fix ? element("p", { className: "fix" }, element("strong", {}, "What to do:"), check.fix) : null));
+    check.fix ? drawFix(check.fix) : null));
 }
+
+const drawFix = (fix) => element("p", { className: "fix" }, element("strong", {}, "What to do: "), fix);
 
 byId("explain-form").addEventListener("submit", async (event) => {
   event.preventDefault();
