@@ -29,8 +29,7 @@ import Testing
 
     @Test(arguments: [
         "/metrics", "/v1/explain", "/v1/providers", "/v1/providers/apple/refresh", "/v1/events", "/v1/verdicts",
-        "/console",
-        "/console/console.js",
+        "/console", "/console/console.js",
     ])
     func `what is an operator's is not on the service listener`(path: String) {
         #expect(Route.service(RequestHead(.get, path).path) == .unknown)

@@ -16,6 +16,9 @@ ADMIN_PATHS = (
     "/v1/providers/op",
     "/v1/providers/../providers",
     "/v1/explain",
+    "/v1/events",
+    "/v1/verdicts",
+    "/console",
 )
 SERVICE_PATHS = ("/v1/verify", "/v1/verify/batch", "/openapi.yaml")
 

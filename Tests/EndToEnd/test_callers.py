@@ -96,6 +96,8 @@ OPERATOR_ENDPOINTS = [
     ("GET", "/v1/providers", None),
     ("POST", "/v1/providers/oidc/refresh", None),
     ("POST", "/v1/explain", EXPLAIN),
+    ("GET", "/v1/events", None),
+    ("GET", "/v1/verdicts", None),
 ]
 
 

@@ -159,6 +159,7 @@ def test_another_sites_page_may_cause_nothing(console, service, world, issuer, h
     fetches = issuer.jwks.count
     assert_code(console.admin.post("/v1/providers/oidc/refresh", b"", headers), "request_invalid")
     assert issuer.jwks.count == fetches
+    assert_code(console.admin.post("/v1/explain", {"id_token": issuer.token()}, headers), "request_invalid")
     # Whether there is a console or not.
     fetches = world.oidc.jwks.count
     assert_code(service.admin.post("/v1/providers/oidc/refresh", b"", headers), "request_invalid")
