@@ -32,9 +32,9 @@ extension ServiceSettings {
         callerKeys = CallerKeys(digests: settings.apiKeyDigests)
         operatorKeys = CallerKeys(digests: settings.operatorKeyDigests)
         servesConsole = settings.servesConsole
-        // Over TLS a name needs a certificate, and a page that is not ours has no key.
+        // A page that is not ours has no key.
         refusesHostNames =
-            settings.servesConsole && settings.admin.tls == nil && settings.operatorKeyDigests.isEmpty
+            settings.servesConsole && settings.operatorKeyDigests.isEmpty && settings.admin.isReachedByAnyName
         loggedRequests = LoggedRequests(settings.log)
         // Each event loop has a share of its own, so that remembering takes no lock.
         rememberedSignatures = (settings.verifiedTokenCacheEntries + System.coreCount - 1) / System.coreCount
@@ -50,6 +50,12 @@ extension LoggedRequests {
             case .none: .none
             }
     }
+}
+
+extension Settings.Listener {
+    /// Whether a browser gets to it by whatever name somebody has pointed at it: not where the name needs a certificate,
+    /// nor at a socket, which no browser knows.
+    fileprivate var isReachedByAnyName: Bool { if case .network = listen { tls == nil } else { false } }
 }
 
 extension Log.Level {

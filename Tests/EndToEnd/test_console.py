@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from harness.certificates import Authority
 from harness.client import request_bytes
 from harness.contract import assert_code
 from harness.metrics import Metrics
@@ -139,6 +140,20 @@ def test_names_are_answered_where_a_key_is_asked_for_or_the_console_is_off(guard
     assert guarded.admin.get("/v1/providers", headers).status == 200
     assert guarded.admin.get("/console", headers).status == 200
     assert service.admin.get("/v1/providers", headers).status == 200
+
+
+def test_names_are_answered_where_no_browser_is_led_by_one(issuer, tmp_path):
+    """Over TLS a name needs a certificate, and to a socket there is no name."""
+    authority = Authority(tmp_path, "Servers")
+    certificate = str(authority.server_file())
+    context = authority.client_context()
+    tls = {"certificate_file": certificate, "key_file": certificate}
+    with Service(
+        provider(issuer), admin={"listen": "127.0.0.1:0", "console": True, "tls": tls}, admin_context=context
+    ) as service:
+        assert service.admin.get("/v1/providers", {"Host": "ops.example.com"}).status == 200
+    with with_console(provider(issuer), listen=f"unix:{tmp_path}/admin") as service:
+        assert service.admin.get("/console", {"Host": "ops.example.com"}).status == 200
 
 
 CROSS_SITE = [

@@ -118,3 +118,7 @@ def test_an_address_that_others_can_reach_is_refused(option, address):
     assert result.returncode not in (0, -4, -5, -6, -11), result
     assert b"loopback" in result.stderr
     assert b'"listening"' not in result.stderr
+
+
+def test_it_has_a_console(dev):
+    assert dev.admin.get("/console").status == 200
