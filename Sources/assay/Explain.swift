@@ -33,7 +33,7 @@ struct Explain: AsyncParsableCommand {
     var token: String?
 
     func run() async throws {
-        let wiring = try Wiring(file.settings())
+        let wiring = try Wiring(forOneCall: file.settings())
         let token = self.token.flatMap { $0 == "-" ? nil : $0 } ?? SignInOptions.tokenFromStandardInput()
         let response = try await AssayServer.answer(
             .explain, signIn.request(for: token), ServiceSettings(wiring.settings),

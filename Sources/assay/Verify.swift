@@ -2,7 +2,6 @@ import ArgumentParser
 import AssayHTTP
 import HTTPListener
 import NIOHTTP1
-import Settings
 
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,10 +20,7 @@ struct Verify: AsyncParsableCommand {
     var includeClaims = false
 
     func run() async throws {
-        var settings = try file.settings()
-        // One call is no service that anyone watches.
-        settings.tracing = nil
-        let wiring = try Wiring(settings)
+        let wiring = try Wiring(forOneCall: file.settings())
         let token = SignInOptions.tokenFromStandardInput()
         let response = try await AssayServer.answer(
             .verify, signIn.request(for: token, includingClaims: includeClaims), ServiceSettings(wiring.settings),

@@ -44,6 +44,13 @@ struct Wiring: Sendable {
         for warning in settings.warnings { warn(of: warning) }
     }
 
+    /// Wires what one call needs, which is no service that anyone watches: it is not traced.
+    init(forOneCall settings: Settings) throws {
+        var settings = settings
+        settings.tracing = nil
+        try self.init(settings)
+    }
+
     /// Tells of a setting that is allowed, and risky.
     func warn(of setting: String) { log.write(.warning, "risky setting", [("setting", .text(setting))]) }
 

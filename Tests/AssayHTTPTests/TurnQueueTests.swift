@@ -21,7 +21,17 @@ import Testing
         }
     }
 
-    @Test mutating func `a turn of half the limit crowds, until the loop was in time for a while`() {
+    @Test mutating func `a machine that stood still for a moment is no crowd`() {
+        for _ in 0..<3 {
+            look(late: 2_000_000)
+            #expect(!queue.isCrowded)
+            look(late: 0)
+        }
+        #expect(!queue.isCrowded)
+    }
+
+    @Test mutating func `two long turns crowd, until the loop was in time for a while`() {
+        look(late: 250_001)
         look(late: 250_001)
         #expect(queue.isCrowded)
         for _ in 0..<9 { look(late: 0) }
@@ -34,6 +44,7 @@ import Testing
     }
 
     @Test mutating func `half the limit of each turn is for requests, and the rest is turned away`() {
+        look(late: 300_000)
         look(late: 300_000)
         #expect(queue.admit(at: 10_000_000) == .first)
         #expect(queue.admit(at: 10_000_000) == .admitted)
@@ -56,6 +67,7 @@ import Testing
         look(late: 200_000)
         #expect(!queue.isCrowded)
         queue.limit = 100_000
+        look(late: 50_001)
         look(late: 50_001)
         #expect(queue.isCrowded)
         #expect(queue.admit(at: 0) == .first)

@@ -48,11 +48,11 @@ struct RequestSpans {
 }
 
 extension Route {
-    /// Probes and scrapers ask all day, and nobody wonders what became of it.
+    /// Probes, scrapers and the console ask all day, and nobody wonders what became of it.
     fileprivate var isTraced: Bool {
         switch self {
-        case .live, .ready, .metrics: false
-        case .verify, .batch, .openAPI, .providers, .refresh, .unknown: true
+        case .live, .ready, .metrics, .events, .verdicts, .console, .consoleStyle, .consoleScript: false
+        case .verify, .batch, .openAPI, .providers, .refresh, .explain, .unknown: true
         }
     }
 }
