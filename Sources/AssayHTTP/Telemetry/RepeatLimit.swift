@@ -79,8 +79,8 @@ package struct RepeatRules: Sendable {
     /// So many lines of a kind are written in ``interval``.
     package var burst = 10
     package var interval = Interval.seconds(60)
-    /// So many kinds are told apart in ``interval``.
-    package var kinds = 256
+    /// So many kinds are told apart in ``interval``: several for each of hundreds of providers.
+    package var kinds = 4096
 
     package init() {}
 }
