@@ -95,6 +95,8 @@ final class AdminResponder: HTTPResponder {
         service.end(record, .ok, file.contentType, file.content, headers: Console.headers)
     }
 
+    private static let listedEvents = 1000
+
     private func listEvents(_ record: ServiceLoop.RequestRecord) -> HTTPResponse {
         let ids = service.verifications.providers.map(\.provider.policy.id)
         let events = ids.flatMap { id in history(id).entries.map { (provider: id, entry: $0) } }
@@ -106,7 +108,9 @@ final class AdminResponder: HTTPResponder {
             json.beginObject()
             json.name("events")
             json.beginArray()
-            for (_, event) in newestFirst { event.entry.write(to: &json, provider: event.provider) }
+            for (_, event) in newestFirst.prefix(Self.listedEvents) {
+                event.entry.write(to: &json, provider: event.provider)
+            }
             json.endArray()
             json.endObject()
         }
@@ -119,16 +123,15 @@ final class AdminResponder: HTTPResponder {
         return later(
             EventLoopFuture.whenAllSucceed(providers.map { $0.keys.status() }, on: loop), record
         ) { statuses in
-            var json = JSONWriter()
-            json.beginObject()
-            json.name("providers")
-            json.beginArray()
-            for (provider, status) in zip(providers, statuses) {
-                status.write(to: &json, provider)
+            let text = self.service.json { json in
+                json.beginObject()
+                json.name("providers")
+                json.beginArray()
+                for (provider, status) in zip(providers, statuses) { status.write(to: &json, provider) }
+                json.endArray()
+                json.endObject()
             }
-            json.endArray()
-            json.endObject()
-            return self.service.end(record, json: json.bytes)
+            return self.service.end(record, json: text)
         }
     }
 
@@ -143,9 +146,7 @@ final class AdminResponder: HTTPResponder {
                 let pause = status.nextFetchIn.map { max($0.secondsRoundedUp, 1) } ?? 1
                 return self.service.end(record, Problem.keysUnavailable(retryAfterSeconds: pause), provider: number)
             }
-            var json = JSONWriter()
-            status.write(to: &json, provider)
-            return self.service.end(record, json: json.bytes)
+            return self.service.end(record, json: self.service.json { status.write(to: &$0, provider) })
         }
     }
 
@@ -227,8 +228,7 @@ extension KeyStatus {
         json.endArray()
         json.member("keys_hash", snapshot?.fingerprint)
         json.member("fetched_at", snapshot?.fetchedAtUnixSeconds)
-        json.member(
-            "next_fetch_at", nextFetchIn.map { (SystemClocks.unixMilliseconds() + $0.milliseconds) / 1000 })
+        json.member("next_fetch_at", nextFetchAt(unixSeconds: SystemClocks.unixSeconds()))
         json.name("last_error")
         writeLastError(to: &json)
         json.endObject()

@@ -164,8 +164,8 @@ package final class AssayServer: Sendable {
         await serviceListener.close()
         await adminListener.close()
         for provider in served.roster.providers { provider.keys.stop() }
+        for flushed in loops.onEach({ $0.end() }) { try? await flushed.get() }
         await tracing?.exporter.stop(atMost: Self.lastExport)
-        for flushed in loops.onEach({ $0.endLog() }) { try? await flushed.get() }
         repeats.cancel()
         log.tellOfAllHeldBack()
         log.write(.info, "stopped")
@@ -197,6 +197,7 @@ private struct Scrape: Sendable {
     /// `nil`: there are none.
     let spans: SpanExporter?
     let version: String
+    let startedAtUnixSeconds = SystemClocks.unixSeconds()
 
     /// The metrics page, made on one of the loops.
     func page(on loop: any EventLoop) -> EventLoopFuture<[UInt8]> {
@@ -220,8 +221,8 @@ private struct Scrape: Sendable {
             providers: roster.providers, providerIDs: roster.ids, loops: LoopMetrics(sumOf: parts),
             statuses: statuses,
             keyCounts: telemetry.current, configurations: configurations.current,
-            openConnections: listener.openConnections, requestsInFlight: listener.requestsInFlight,
-            bufferedBytes: listener.bufferedBytes, certificates: certificates, droppedLogBytes: sink.droppedBytes,
+            service: listener.usage, process: .now(), startedAtUnixSeconds: startedAtUnixSeconds,
+            certificates: certificates, droppedLogBytes: sink.droppedBytes,
             spans: spans?.counts ?? SpanQueue.Counts(), version: version, now: SystemClocks.monotonic(),
             unixMilliseconds: SystemClocks.unixMilliseconds()
         ).text()

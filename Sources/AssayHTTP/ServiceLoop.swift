@@ -20,6 +20,7 @@ final class ServiceLoop {
     var metrics = LoopMetrics()
     var stage = Stage.serving
     private var queue: TurnQueue
+    private var queueWatch: RepeatedTask?
     private let sink: LogSink
     private var requestLog: RequestLog?
     /// `nil`: requests are not traced.
@@ -89,30 +90,33 @@ final class ServiceLoop {
     private func watchQueue() {
         let bound = NIOLoopBound(self, eventLoop: loop)
         let period = TimeAmount.microseconds(Self.queueLookPeriod)
-        loop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in
+        queueWatch = loop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in
             let now = SystemClocks.monotonicMicroseconds()
             bound.value.queue.looked(at: now, period: Self.queueLookPeriod)
         }
     }
 
-    /// Turns a request away that is one too many for this turn of the loop.
+    /// Takes a request up in this turn of the loop, unless it is one too many for it.
     ///
     /// - Throws: ``Problem/overloaded``.
-    func admit(_ record: RequestRecord) throws(Problem) {
+    func takeTurn(_ record: RequestRecord) throws(Problem) {
         guard queue.isCrowded else { return }
         switch queue.admit(at: record.startedAtMicroseconds) {
         case .admitted: break
         case .first:
             // What is executed now, runs when all that came in with this request has been taken up.
             loop.assumeIsolated().execute { self.queue.turnEnded() }
-        case .refused: throw .overloaded
+        case .refused:
+            metrics.countRefusalByQueue()
+            throw .overloaded
         }
     }
 
-    /// Writes what is left of the log, at the end.
-    func endLog() {
+    /// Writes what is left of the log, and looks after nothing more.
+    func end() {
         requestLog?.end()
         requestLog = nil
+        queueWatch?.cancel()
     }
 
     /// What is known of a request whatever becomes of it.

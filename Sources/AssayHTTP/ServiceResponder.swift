@@ -53,7 +53,7 @@ final class ServiceResponder: HTTPResponder {
         of request: HTTPRequest, _ record: ServiceLoop.RequestRecord
     ) throws(Problem) -> JSONObject {
         guard request.isUnderWay else { throw .shuttingDown }
-        try service.admit(record)
+        try service.takeTurn(record)
         guard service.settings.callerKeys.admits(request.head.fields) else { throw .callerUnauthenticated }
         return try request.jsonObject()
     }

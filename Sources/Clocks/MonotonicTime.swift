@@ -29,6 +29,7 @@ package struct Interval: Sendable, Hashable, Comparable {
 
     package static func seconds(_ seconds: Int64) -> Interval { Interval(milliseconds: seconds * 1000) }
 
+    /// The same in microseconds.
     package var microseconds: Int64 { milliseconds * 1000 }
 
     /// Whole seconds, rounded up.

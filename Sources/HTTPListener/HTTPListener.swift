@@ -84,15 +84,12 @@ package final class HTTPListener: Sendable {
         self.address = address
     }
 
-    /// Requests that have begun and not been answered; those answered as soon as they were read never count.
-    package var requestsInFlight: Int { counts.requestsInFlight }
-    package var openConnections: Int { counts.openConnections }
-    /// Bytes held for requests that are not yet whole, or whose turn has not come.
-    package var bufferedBytes: Int { counts.bufferedBytes }
+    /// How much of its limits is in use, and what was refused.
+    package var usage: ListenerUsage { counts.usage }
 
     /// Waits until no request is under way, or the time is up.
     package func drain(atMost limit: Interval) async {
-        await wait(atMost: limit) { requestsInFlight == 0 }
+        await wait(atMost: limit) { counts.requestsInFlight == 0 }
     }
 
     /// Stops accepting, lets last answers be read, and closes every connection.
@@ -100,7 +97,7 @@ package final class HTTPListener: Sendable {
         // Whatever the channel says on its way out, it is out.
         try? await channel.close()
         for closed in places.onEach({ $0.table.closeIdle() }) { try? await closed.get() }
-        await wait(atMost: Self.farewell) { openConnections == 0 }
+        await wait(atMost: Self.farewell) { counts.openConnections == 0 }
         for closed in places.onEach({ $0.table.closeAll() }) { try? await closed.get() }
     }
 

@@ -7,12 +7,17 @@ final class ListenerCounts: Sendable {
     private let reading = Atomic(0)
     private let waiting = Atomic(0)
     private let heldBytes = Atomic(0)
+    private let refusedConnections = Atomic(0)
+    private let refusedWaiting = Atomic(0)
+    private let refusedBytes = Atomic(0)
     private let limits: ListenerLimits
 
     init(limits: ListenerLimits) { self.limits = limits }
 
     /// Counts a connection, unless there are too many.
-    func admitConnection() -> Bool { admit(1, to: connections, limits.maximumConnections) }
+    func admitConnection() -> Bool {
+        admit(1, to: connections, limits.maximumConnections, orCountIn: refusedConnections)
+    }
     func connectionClosed() { connections.subtract(1, ordering: .relaxed) }
 
     /// Counts a connection that is told that there are too many, unless there are too many of those as well.
@@ -24,17 +29,35 @@ final class ListenerCounts: Sendable {
     func readingEnded() { reading.subtract(1, ordering: .relaxed) }
 
     /// Counts a request that waits for its answer, unless there are too many.
-    func admitWaiting() -> Bool { admit(1, to: waiting, limits.maximumInFlight) }
+    func admitWaiting() -> Bool { admit(1, to: waiting, limits.maximumInFlight, orCountIn: refusedWaiting) }
     func waitingEnded() { waiting.subtract(1, ordering: .relaxed) }
 
     /// Counts bytes that are held for requests which are not yet whole or whose turn has not come, unless all of them
     /// together hold too many.
-    func admitBytes(_ count: Int) -> Bool { admit(count, to: heldBytes, limits.maximumBuffered) }
+    func admitBytes(_ count: Int) -> Bool {
+        admit(count, to: heldBytes, limits.maximumBuffered, orCountIn: refusedBytes)
+    }
     func release(bytes: Int) { heldBytes.subtract(bytes, ordering: .relaxed) }
 
     var requestsInFlight: Int { reading.load(ordering: .relaxed) + waiting.load(ordering: .relaxed) }
-    var bufferedBytes: Int { heldBytes.load(ordering: .relaxed) }
     var openConnections: Int { connections.load(ordering: .relaxed) }
+
+    var usage: ListenerUsage {
+        ListenerUsage(
+            limits: limits, openConnections: openConnections, requestsInFlight: requestsInFlight,
+            bufferedBytes: heldBytes.load(ordering: .relaxed),
+            refusedConnections: refusedConnections.load(ordering: .relaxed),
+            refusedWaiting: refusedWaiting.load(ordering: .relaxed), refusedBytes: refusedBytes.load(ordering: .relaxed)
+        )
+    }
+
+    private func admit(
+        _ count: Int, to counter: borrowing Atomic<Int>, _ maximum: Int, orCountIn refused: borrowing Atomic<Int>
+    ) -> Bool {
+        if admit(count, to: counter, maximum) { return true }
+        refused.add(1, ordering: .relaxed)
+        return false
+    }
 
     private func admit(_ count: Int, to counter: borrowing Atomic<Int>, _ maximum: Int) -> Bool {
         let isAdmitted = counter.add(count, ordering: .relaxed).newValue <= maximum

@@ -1,3 +1,4 @@
+private import IDToken
 private import KeySource
 
 extension Settings {
@@ -100,7 +101,9 @@ enum TracingReader {
         for member in text.split(separator: ",") {
             guard let equals = member.firstIndex(of: "=") else { return [] }
             let name = trimmed(member[..<equals])
-            guard !name.isEmpty, let value = percentDecoded(trimmed(member[member.index(after: equals)...])) else {
+            guard !name.isEmpty, let octets = percentDecoded(trimmed(member[member.index(after: equals)...])),
+                let value = String(validating: octets, as: UTF8.self)
+            else {
                 return []
             }
             attributes.append(Settings.ResourceAttribute(name: String(name), value: value))
@@ -112,23 +115,5 @@ enum TracingReader {
         var text = text.drop { $0 == " " }
         while text.last == " " { text.removeLast() }
         return text
-    }
-
-    private static func percentDecoded(_ text: Substring) -> String? {
-        var octets: [UInt8] = []
-        var rest = text.utf8[...]
-        while let octet = rest.popFirst() {
-            guard octet == UInt8(ascii: "%") else {
-                octets.append(octet)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
-                let decoded = UInt8(Substring(digits), radix: 16)
-            else { return nil }
-            octets.append(decoded)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: octets, as: UTF8.self)
     }
 }

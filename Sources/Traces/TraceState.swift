@@ -29,10 +29,10 @@ package enum TraceState {
     private static func key(of member: Substring) -> Substring? {
         guard let equals = member.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
         let key = member[..<equals]
-        let value = member[equals...].dropFirst()
+        let value = member.utf8[equals...].dropFirst()
         guard let first = key.utf8.first, isLetterOrDigit(first), key.utf8.count <= 256,
             key.utf8.allSatisfy(isKeyCharacter),
-            (1...256).contains(value.utf8.count), value.utf8.allSatisfy(isValueCharacter)
+            (1...256).contains(value.count), value.allSatisfy(isValueCharacter)
         else { return nil }
         return key
     }

@@ -1,5 +1,5 @@
 import Clocks
-import HTTPListener
+@testable import HTTPListener
 import IDToken
 import JOSE
 import JSON
@@ -90,8 +90,11 @@ final class ServiceFixture: Sendable {
         let page = MetricsPage(
             providers: roster.providers, providerIDs: roster.ids, loops: try await metrics(), statuses: [status],
             keyCounts: telemetry.current,
-            configurations: ConfigurationTelemetry(startedAtUnixSeconds: 1_700_000_000).current, openConnections: 0,
-            requestsInFlight: 0, bufferedBytes: 0, certificates: [], droppedLogBytes: 0,
+            configurations: ConfigurationTelemetry(startedAtUnixSeconds: 1_700_000_000).current,
+            service: ListenerUsage(
+                limits: ListenerLimits(), openConnections: 0, requestsInFlight: 0, bufferedBytes: 0,
+                refusedConnections: 0, refusedWaiting: 0, refusedBytes: 0), process: .now(),
+            startedAtUnixSeconds: 1_700_000_000, certificates: [], droppedLogBytes: 0,
             spans: SpanQueue.Counts(), version: "0",
             now: status.now, unixMilliseconds: 1000)
         return text(page.text()).split(separator: "\n").map(String.init).filter { $0.hasPrefix(name) }.sorted()

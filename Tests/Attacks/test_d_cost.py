@@ -8,7 +8,6 @@ import pytest
 from catalogue import ACCEPTED, rows
 from harness.client import request_bytes
 from harness.tokens import assemble, b64url, ec_key, integer, jws, parts
-from harness.wire import descriptors, resident
 
 MIB = 1024 * 1024
 # A modulus of 8192 bits. Nobody has its factors; a forgery needs none.
@@ -121,10 +120,10 @@ def test_large_tokens_leave_no_memory_behind(world, make, code):
 
     for _ in range(3):
         batch()
-    before = resident(world.service)
+    before = world.service.resident()
     for _ in range(10):
         batch()
-    assert resident(world.service) < before + 16 * MIB
+    assert world.service.resident() < before + 16 * MIB
 
 
 @pytest.mark.parametrize(
@@ -132,11 +131,11 @@ def test_large_tokens_leave_no_memory_behind(world, make, code):
 )
 def test_failed_fetches_leave_no_descriptor_open(world, status):
     world.publish()
-    before = descriptors(world.service)
+    before = world.service.descriptors()
     world.publish_document(b"{", status)
     for _ in range(10):
         assert world.refresh()["last_error"]
-    world.service.wait_until(lambda: descriptors(world.service) <= before + 2)
+    world.service.wait_until(lambda: world.service.descriptors() <= before + 2)
     world.publish()
 
 
@@ -144,5 +143,5 @@ def test_failed_fetches_leave_no_descriptor_open(world, status):
 @pytest.mark.parametrize("bound", [pytest.param(192, id="D04-the whole of these attacks")])
 def test_all_that_was_done_has_left_little_behind(world, bound):
     world.service.api.close()
-    world.service.wait_until(lambda: descriptors(world.service) <= world.descriptors_at_first + 4)
-    assert resident(world.service) < bound * MIB
+    world.service.wait_until(lambda: world.service.descriptors() <= world.descriptors_at_first + 4)
+    assert world.service.resident() < bound * MIB

@@ -16,7 +16,7 @@ from harness.contract import assert_code, check  # noqa: E402
 from harness.issuer import KeyServer  # noqa: E402
 from harness.service import Service, provider  # noqa: E402
 from harness.tokens import ec_key, sha256_hex  # noqa: E402
-from harness.wire import answers, exchange, gauges, read_to_end, reset, resident  # noqa: E402
+from harness.wire import answers, exchange, gauges, read_to_end, reset  # noqa: E402
 from siege import assert_sound, besieged, unharmed  # noqa: E402
 from vectors import json_suite  # noqa: E402
 from wire_cases import (  # noqa: E402
@@ -131,15 +131,15 @@ def test_random_bytes_do_no_harm(service):
 
 
 def test_requests_with_random_faults_do_no_harm(service, results):
-    before, count, seen = resident(service), 2000, set()
+    before, count, seen = service.resident(), 2000, set()
     for octets, cuts in mutants(SEED, count):
         found = exchange(service.api.address, octets, cuts)
         seen |= {int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", found)}
         assert seen <= POSSIBLE, f"{seen}: {octets!r} cut at {cuts}"
     # Those that were read to their end, and those that were not.
     assert {200, 400, 422} <= seen
-    results.measured(mutants=count, mutants_grew_bytes=resident(service) - before)
-    assert resident(service) < before + 16 * 2**20
+    results.measured(mutants=count, mutants_grew_bytes=service.resident() - before)
+    assert service.resident() < before + 16 * 2**20
 
 
 # bodies
@@ -228,9 +228,9 @@ def test_thousands_of_requests_over_one_connection_cost_no_memory(service):
                 assert connection.unchecked_response().status == 200
 
         ask(500)
-        before = resident(service)
+        before = service.resident()
         ask(3000)
-    assert resident(service) < before + 4 * 2**20
+    assert service.resident() < before + 4 * 2**20
 
 
 class Waiting:

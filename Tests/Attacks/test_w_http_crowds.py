@@ -21,8 +21,7 @@ from harness.issuer import KeyServer  # noqa: E402
 from harness.load import Load  # noqa: E402
 from harness.tokens import ec_key  # noqa: E402
 from harness.wire import (  # noqa: E402
-    KIB, MIB, Crowd, Reader, answers, connect, descriptors, gauges, many_descriptors, read_to_end, reset, resident,
-    send_to_all,
+    KIB, MIB, Crowd, Reader, answers, connect, gauges, many_descriptors, read_to_end, reset, send_to_all,
 )  # fmt: skip
 from siege import assert_sound, besieged, unharmed  # noqa: E402
 from wire_cases import CHUNKED, GET, HOST, JSON, POST, head  # noqa: E402
@@ -80,17 +79,17 @@ def test_ten_thousand_idle_connections_cost_little_and_hold_up_nobody(issuer, al
     count = min(10_000, allowed * 4 // 5)
     limits = {"max_connections": count + 10, "request_timeout": "2s"}
     with besieged(issuer, limits=limits) as service, unharmed(service.wait_until_ready(), issuer):
-        before = resident(service)
+        before = service.resident()
         with Crowd(service.api.address, count) as crowd:
             service.wait_until(lambda: gauges(service)[0] >= count)
-            idle = resident(service)
+            idle = service.resident()
             crowd.send(LIVE)
             assert all(answer.startswith(b"HTTP/1.1 200 ") for answer in crowd.first_bytes())
-            used = resident(service)
+            used = service.resident()
             crowd.send(HALF_HEAD)
             # All become late at about the same time.
             assert all(answer.startswith(b"HTTP/1.1 408 ") for answer in crowd.first_bytes())
-            late = resident(service)
+            late = service.resident()
         service.wait_until(lambda: gauges(service)[0] <= 2)
     results.measured(
         idle_connections=count,
@@ -110,7 +109,7 @@ def test_ten_thousand_idle_connections_cost_little_and_hold_up_nobody(issuer, al
 def test_just_as_many_connections_as_are_allowed_are_served(alone, limit):
     """One more is told so or closed, costs the others nothing, and those who leave make room."""
     service = alone(limits={"max_connections": limit})
-    idle = descriptors(service)
+    idle = service.descriptors()
     for _ in range(2):
         with Crowd(service.api.address, limit) as crowd:
             crowd.send(LIVE)
@@ -121,7 +120,7 @@ def test_just_as_many_connections_as_are_allowed_are_served(alone, limit):
                 assert gauges(service)[0] == limit
                 crowd.send(LIVE)
                 assert all(answer.startswith(b"HTTP/1.1 200 ") for answer in crowd.first_bytes())
-        service.wait_until(lambda: everyone_gone(service) and descriptors(service) <= idle)
+        service.wait_until(lambda: everyone_gone(service) and service.descriptors() <= idle)
     assert_sound(service)
 
 
@@ -140,10 +139,10 @@ def test_requests_that_are_half_there_take_no_place_from_those_that_wait_for_key
 def test_more_connections_than_file_descriptors_are_outlived(issuer):
     """Nobody new is let in meanwhile; whoever was there is served on, and afterwards everyone is."""
     with besieged(issuer) as service, unharmed(service.wait_until_ready(), issuer):
-        limit = descriptors(service) + 40
+        limit = service.descriptors() + 40
         resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE, (limit, limit))
         with Crowd(service.api.address, 120):
-            service.wait_until(lambda: descriptors(service) >= limit)
+            service.wait_until(lambda: service.descriptors() >= limit)
             for _ in range(100):
                 service.accept(issuer.token())
         with service.api.connect() as late:
@@ -153,18 +152,18 @@ def test_more_connections_than_file_descriptors_are_outlived(issuer):
 
 def test_connections_that_come_and_go_by_the_thousand_leave_nothing_behind(alone, issuer):
     service = alone()
-    idle = descriptors(service)
+    idle = service.descriptors()
     whole = request_bytes("POST", "/v1/verify", b'{"id_token":"x"}')
     with Load(service.api.address, {"good": [(issuer.token(), None)]}, threads=1) as load:
         load.passes("good")
-        before = resident(service)
+        before = service.resident()
         for number in range(3000):
             connection = connect(service.api.address)
             connection.send(whole[: number % (len(whole) + 1)])
             reset(connection)
         load.passes("good")
-    service.wait_until(lambda: everyone_gone(service) and descriptors(service) <= idle)
-    assert resident(service) < before + 16 * MIB
+    service.wait_until(lambda: everyone_gone(service) and service.descriptors() <= idle)
+    assert service.resident() < before + 16 * MIB
     assert_sound(service)
 
 
@@ -197,7 +196,7 @@ SLOW = {
 def test_slow_clients_in_a_crowd_gain_no_time(alone, issuer):
     """Every way to be slow, thirty times at once."""
     service = alone(limits={"request_timeout": "1s"})
-    idle = descriptors(service)
+    idle = service.descriptors()
     with unharmed(service, issuer), contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
         received: dict[socket.socket, bytearray] = {}
         names: dict[socket.socket, str] = {}
@@ -226,7 +225,7 @@ def test_slow_clients_in_a_crowd_gain_no_time(alone, issuer):
         for connection, octets in received.items():
             assert answers(bytes(octets))[-1].code == "request_timeout", names[connection]
     service.api.close()
-    service.wait_until(lambda: everyone_gone(service) and descriptors(service) <= idle)
+    service.wait_until(lambda: everyone_gone(service) and service.descriptors() <= idle)
 
 
 ENDINGS = {
@@ -240,7 +239,7 @@ ENDINGS = {
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_crowd_that_goes_away_half_way_leaves_nothing_behind(alone, issuer, ending):
     service = alone()
-    idle = descriptors(service)
+    idle = service.descriptors()
     with unharmed(service, issuer), contextlib.ExitStack() as stack:
         crowds = [stack.enter_context(Crowd(service.api.address, 20)) for _ in SLOW]
         for crowd, (octets, _) in zip(crowds, SLOW.values(), strict=True):
@@ -251,7 +250,7 @@ def test_a_crowd_that_goes_away_half_way_leaves_nothing_behind(alone, issuer, en
         # They are let go at once, and not when their time is over.
         service.wait_until(lambda: gauges(service)[0] <= 1)
     service.api.close()
-    service.wait_until(lambda: everyone_gone(service) and descriptors(service) <= idle)
+    service.wait_until(lambda: everyone_gone(service) and service.descriptors() <= idle)
 
 
 def test_urgent_data_does_no_harm(alone, issuer):
@@ -274,10 +273,10 @@ def test_a_flood_whose_answers_nobody_reads_is_bounded(alone, issuer, results):
     """Each sends as much as it gets rid of, which is some megabytes in the system's buffers, and reads nothing."""
     service, count = alone(), 20
     with unharmed(service, issuer):
-        before = resident(service)
+        before = service.resident()
         with Crowd(service.api.address, count, receive_buffer=4 * KIB) as crowd:
             taken = crowd.send(TINY * 1_000_000)
-            grown = (resident(service) - before) // count
+            grown = (service.resident() - before) // count
     results.measured(flood_bytes_taken=max(taken), rss_per_connection_that_reads_nothing=grown)
     assert max(taken) < len(TINY) * 1_000_000, "nobody was stopped"
     assert grown < 12 * MIB
@@ -341,10 +340,10 @@ def test_half_a_head_behind_a_request_is_late_like_any_other(alone):
 
 def test_what_waits_behind_unread_answers_counts_as_held(alone):
     service = alone(limits={"max_buffered": "1MiB"})
-    before = resident(service)
+    before = service.resident()
     with Crowd(service.api.address, 40, receive_buffer=4 * KIB) as crowd:
         crowd.send(TINY * 400_000)
-        assert resident(service) < before + 64 * MIB
+        assert service.resident() < before + 64 * MIB
 
 
 def test_an_answer_that_is_read_late_is_whole(alone, issuer):

@@ -8,7 +8,6 @@ from harness.issuer import KeyServer
 from harness.proxy import Proxy
 from harness.service import Service, apple_like, google_like, provider
 from harness.tokens import ALGORITHMS, Key, jws, key_for, rsa_key
-from harness.wire import descriptors
 from target import Target, published_secrets
 
 OP_KEYS = [key_for(kind) for kind in dict.fromkeys(ALGORITHMS.values())]
@@ -60,7 +59,7 @@ class World:
         self.target = Target(service, self.good)
         self.target.keep_secret(*published_secrets(key.jwk() for key in OP_KEYS))
         service.wait_until_ready()
-        self.descriptors_at_first = descriptors(service)
+        self.descriptors_at_first = service.descriptors()
 
     def good(self) -> str:
         """A good token, each time another one."""

@@ -8,10 +8,9 @@ sys.path[:0] = [str(HERE.parent / "EndToEnd"), str(HERE)]
 
 from browser import Visit, launch  # noqa: E402
 from harness.issuer import KeyServer  # noqa: E402
-from harness.service import apple_like, google_like, provider  # noqa: E402
+from harness.service import apple_like, google_like, provider, with_console  # noqa: E402
 from harness.tokens import ec_key, rsa_key, sha256_hex  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
-from services import with_console  # noqa: E402
 
 PICTURES = HERE.parents[1] / "docs/console"
 

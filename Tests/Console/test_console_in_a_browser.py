@@ -8,9 +8,8 @@ from playwright.sync_api import expect
 
 from accessibility import faults
 from browser import Visit, launch
-from harness.service import apple_like, google_like, provider
+from harness.service import apple_like, google_like, provider, with_console
 from harness.tokens import ec_key, rsa_key, sha256_hex
-from services import with_console
 
 KEY = "operator-key-0123456789"
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'`{{7*7}}"

@@ -1,5 +1,6 @@
 """Containers by podman and runc. Images, volumes and state are in a directory of their own; nothing stays behind."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -172,10 +173,14 @@ def copy_file(path: pathlib.Path, root: pathlib.Path) -> None:
     shutil.copy(path, place)
 
 
+def free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as open_sockets:
+        sockets = [open_sockets.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [socket.getsockname()[1] for socket in sockets]
+
+
 def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+    return free_ports(1)[0]
 
 
 def poll(condition, timeout: float = 30):

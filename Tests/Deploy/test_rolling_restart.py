@@ -1,14 +1,12 @@
 """No request is lost while the instances behind a proxy are restarted one after the other, under load."""
 
-import contextlib
 import json
 import shutil
-import socket
 import subprocess
 import threading
 
-import containers  # noqa: F401  which finds the harness
 import pytest
+from containers import free_ports, poll
 
 from harness.client import Client, ConnectionClosed, request_bytes
 from harness.issuer import KeyServer
@@ -17,12 +15,6 @@ from harness.surge import Surge
 from harness.tokens import ec_key
 
 RATE = 400
-
-
-def free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as open_sockets:
-        sockets = [open_sockets.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [socket.getsockname()[1] for socket in sockets]
 
 
 class Proxy:
@@ -126,9 +118,4 @@ def answers(proxy: Proxy) -> bool:
 def await_answers(surge: Surge, count: int) -> None:
     """Waits for so many answers from now on."""
     goal = surge.statuses.total() + count
-    pause = threading.Event()
-    for _ in range(3000):
-        if surge.statuses.total() >= goal:
-            return
-        pause.wait(0.01)
-    pytest.fail("the load has stopped")
+    poll(lambda: surge.statuses.total() >= goal)

@@ -4,12 +4,13 @@ import contextlib
 import json
 import select
 import signal
+from datetime import datetime, timedelta
 
 import pytest
 
 from harness.client import Connection, ConnectionClosed, request_bytes
 from harness.contract import assert_code
-from harness.metrics import Metrics
+from harness.metrics import Metrics, overloaded
 from harness.service import Service, provider
 from harness.tokens import ec_key
 
@@ -36,6 +37,7 @@ def test_requests_beyond_max_in_flight_are_refused_at_once(issuer):
         assert len(readable) == 1
         refused = next(connection for connection in connections if connection.socket in readable)
         assert_code(refused.response("POST", "/v1/verify"), "overloaded")
+        assert overloaded(service) == {"max_in_flight": 1}
         # Whoever watches must not be refused with the others.
         assert service.admin.get("/livez").status == 200
         assert service.admin.get("/readyz").status == 503
@@ -207,7 +209,11 @@ def test_after_the_delay_comes_the_stop(issuer):
         service.wait_until_ready()
         service.terminate()
         assert service.wait() == 0
-        assert service.entries(message="stopping") and service.entries(message="stopped")
+        stopping, stopped = (
+            datetime.fromisoformat(service.entries(message=message)[0]["time"]) for message in ("stopping", "stopped")
+        )
+        # The log's times are the wall clock's; the delay's clock is never set.
+        assert stopped - stopping >= timedelta(seconds=0.9)
 
 
 def test_a_stop_with_nothing_to_finish_is_quick(issuer):

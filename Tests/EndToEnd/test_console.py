@@ -10,7 +10,7 @@ from harness.certificates import Authority
 from harness.client import request_bytes
 from harness.contract import assert_code
 from harness.metrics import Metrics
-from harness.service import Service, provider, write_config
+from harness.service import Service, provider, with_console, write_config
 from harness.tokens import ec_key, sha256_hex
 
 KEY = "operator-key-0123456789"
@@ -20,10 +20,6 @@ FILES = {
     "/console/console.js": "text/javascript; charset=utf-8",
 }
 DATA = ["/v1/providers", "/v1/events", "/v1/verdicts"]
-
-
-def with_console(*providers, **admin) -> Service:
-    return Service(*providers, admin={"listen": "127.0.0.1:0", "console": True} | admin)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 
 from harness.client import ConnectionClosed, request_bytes
 from harness.contract import assert_code
-from harness.metrics import Metrics
+from harness.metrics import Metrics, overloaded
 from harness.service import Service, provider
 from harness.tokens import rsa_key
 
@@ -220,6 +220,7 @@ def test_unfinished_bodies_together_hold_bounded_memory(issuer):
             second.send_tolerantly(octets[:-1])
             refused = second.response("POST", "/v1/verify")
             assert_code(refused, "overloaded")
+            assert overloaded(service) == {"max_buffered": 1}
             first.send(octets[-1:])
             assert first.response("POST", "/v1/verify").status == 200
         assert service.api.post("/v1/verify", body).status == 200
@@ -252,6 +253,7 @@ def test_connections_beyond_the_limit_are_refused(issuer):
                 one_more.send_tolerantly(request_bytes("GET", "/livez"))
                 with contextlib.suppress(ConnectionClosed):
                     assert_code(one_more.response("GET", "/livez"), "overloaded")
+            assert overloaded(service) == {"max_connections": 1}
             connections.pop().close()
             service.wait_until(lambda: _answers(service))
         finally:

@@ -6,7 +6,7 @@ import pytest
 
 from harness.metrics import Metrics
 from harness.service import Service, provider
-from harness.tokens import ec_key, jws
+from harness.tokens import ec_key, jws, now
 
 VERDICTS = "assay_verifications_total"
 
@@ -126,3 +126,22 @@ def test_the_duration_of_verifications_is_measured(counted):
     assert found.types["assay_verify_duration_seconds"] == "histogram"
     assert found.value("assay_verify_duration_seconds_count") >= 3
     assert 0 < found.value("assay_verify_duration_seconds_sum") < 10
+
+
+def test_limits_are_told_as_they_are_set(server):
+    limits = {"max_connections": 77, "max_in_flight": 5, "max_buffered": "1MiB"}
+    with Service(provider(server.issuer("op", ec_key("op"))), limits=limits) as service:
+        found = metrics(service)
+        told = {limit: found.value("assay_limit", limit=limit) for limit in found.label_values("assay_limit", "limit")}
+        assert told == {"max_connections": 77, "max_in_flight": 5, "max_buffered": 1 << 20}
+
+
+def test_what_the_process_uses_is_what_the_system_says(counted):
+    service, _ = counted
+    found = metrics(service)
+    resident = service.resident()
+    assert 0.5 * resident < found.value("process_resident_memory_bytes") < 2 * resident
+    assert abs(found.value("process_open_fds") - service.descriptors()) <= 3
+    assert found.value("process_max_fds") >= 1024
+    assert 0 < found.value("process_cpu_seconds_total") < 60
+    assert now() - 60 < found.value("process_start_time_seconds") <= now()

@@ -8,14 +8,15 @@ import pytest
 
 from harness.client import request_bytes
 from harness.contract import assert_code
+from harness.metrics import overloaded
 from harness.service import Service, provider
 from harness.surge import Surge
 from harness.tokens import ALGORITHMS, key_for
 
 ALGORITHM = "ES384"
 QUEUE_TIMEOUT = 0.5
-# A machine that does something else for a moment may spoil a run, not all of them.
-RUNS = 5
+# A machine that does something else for a moment may spoil some runs.
+RUNS, GOOD_RUNS = 5, 2
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def surge(service, **settings) -> Surge:
 
 
 def test_at_three_times_the_capacity_goodput_holds_and_waiting_is_bounded(service):
-    outcomes = []
+    outcomes, good = [], 0
     for _ in range(RUNS):
         peak = surge(service, connections=8).run(1.5)
         assert set(peak.statuses) == {200}
@@ -64,7 +65,8 @@ def test_at_three_times_the_capacity_goodput_holds_and_waiting_is_bounded(servic
         assert crowd.statuses[503] > 0
         outcomes.append((crowd.accepted_a_second / peak.accepted_a_second, crowd.latency(0.99), crowd.given_up))
         goodput, p99, given_up = outcomes[-1]
-        if goodput >= 0.9 and p99 <= 1.5 * QUEUE_TIMEOUT and given_up == 0:
+        good += goodput >= 0.9 and p99 <= 1.5 * QUEUE_TIMEOUT and given_up == 0
+        if good == GOOD_RUNS:
             return
         service.wait_until(lambda: service.verify(service.token).status == 200)
     pytest.fail(f"goodput, 99th percentile and callers who gave up: {outcomes}")
@@ -90,6 +92,7 @@ def test_those_turned_away_are_told_when_to_come_again_and_keep_their_connection
             response = service.wait_until(refused)
             assert_code(response, "overloaded")
             assert response.all("Retry-After") == ["1"]
+            assert set(overloaded(service)) == {"queue_timeout"}
             # Whoever looks after the service is not turned away, and neither is a probe.
             connection.send(request_bytes("GET", "/readyz"))
             assert connection.response("GET", "/readyz").status == 200

@@ -551,11 +551,11 @@ def test_providers_that_come_and_go_leave_nothing_behind(service, issuer, tmp_pa
         come_and_go()
         service.wait_until(lambda: threads(service) < 40)
         before = threads(service)
-        descriptors = len(os.listdir(f"/proc/{service.process.pid}/fd"))
+        descriptors = service.descriptors()
         for _ in range(5):
             come_and_go()
         service.wait_until(lambda: threads(service) <= before)
-        service.wait_until(lambda: len(os.listdir(f"/proc/{service.process.pid}/fd")) <= descriptors + 2)
+        service.wait_until(lambda: service.descriptors() <= descriptors + 2)
 
 
 def test_a_stop_does_not_wait_for_a_change_under_way(service, issuer, other):

@@ -1,7 +1,6 @@
 """What a long life must not cost: file descriptors, memory, anyone else's patience."""
 
 import concurrent.futures
-import pathlib
 import threading
 
 import pytest
@@ -9,15 +8,6 @@ import pytest
 from harness.client import ConnectionClosed, request_bytes
 from harness.service import Service, provider
 from harness.tokens import ec_key, jws, rsa_key
-
-
-def descriptors(service) -> int:
-    return len(list(pathlib.Path(f"/proc/{service.process.pid}/fd").iterdir()))
-
-
-def resident_kib(service) -> int:
-    status = pathlib.Path(f"/proc/{service.process.pid}/status").read_text()
-    return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1])
 
 
 @pytest.fixture
@@ -34,7 +24,7 @@ def lived_in(server):
 
 def test_connections_and_failed_fetches_leave_no_descriptor_open(lived_in):
     service, issuer = lived_in
-    before = descriptors(service)
+    before = service.descriptors()
     for status, body in [(500, b""), (200, b"{"), (302, b"")]:
         issuer.jwks.status, issuer.jwks.body = status, body
         for _ in range(10):
@@ -46,7 +36,7 @@ def test_connections_and_failed_fetches_leave_no_descriptor_open(lived_in):
     for _ in range(50):
         with service.api.connect() as connection:
             connection.send_tolerantly(b"\x16\x03\x01 nonsense\r\n\r\n")
-    service.wait_until(lambda: descriptors(service) <= before + 2)
+    service.wait_until(lambda: service.descriptors() <= before + 2)
 
 
 def test_large_and_bad_tokens_leave_no_memory_behind(lived_in):
@@ -64,9 +54,9 @@ def test_large_and_bad_tokens_leave_no_memory_behind(lived_in):
                 assert service.verify(token).code == code
 
     flood(100)
-    before = resident_kib(service)
+    before = service.resident()
     flood(500)
-    assert resident_kib(service) < before + 8 * 1024
+    assert service.resident() < before + 8 * 1024 * 1024
 
 
 def test_a_flood_of_forgeries_does_not_keep_good_tokens_waiting(lived_in):
@@ -113,7 +103,7 @@ def test_the_dearest_token_is_cheap_enough(server):
 
 def test_a_client_that_vanishes_in_a_crowd_is_forgotten(lived_in):
     service, issuer = lived_in
-    before = descriptors(service)
+    before = service.descriptors()
     crowd = [service.api.connect() for _ in range(100)]
     body = b'{"id_token":"' + issuer.token().encode() + b'"}'
     for connection in crowd:
@@ -127,4 +117,4 @@ def test_a_client_that_vanishes_in_a_crowd_is_forgotten(lived_in):
         except ConnectionClosed as closed:
             raise AssertionError("a client among others was dropped") from closed
         connection.close()
-    service.wait_until(lambda: descriptors(service) <= before + 2)
+    service.wait_until(lambda: service.descriptors() <= before + 2)

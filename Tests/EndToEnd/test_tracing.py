@@ -13,7 +13,7 @@ from harness.client import request_bytes
 from harness.collector import Collector
 from harness.metrics import Metrics
 from harness.service import Service, provider, run, write_config
-from harness.tokens import ec_key
+from harness.tokens import ec_key, sha256_hex
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = "b7ad6b7169203331"
@@ -159,7 +159,8 @@ def test_what_becomes_of_a_request_is_told(issuer, server, collector):
         service.verify(issuer.token(exp=1), parent)
         service.verify(down.token(), parent)
         service.api.get("/v1/verify", parent)
-        service.api.request("PROPFIND", "/nowhere?secret=1", None, parent)
+        service.api.request("PROPFIND", "/v1/verify?secret=1", None, parent)
+        # What is nowhere is nothing, and could be anybody's to ask for.
         service.api.get("/secret/path", parent)
         service.api.post("/v1/verify/batch", {"items": [{"id_token": issuer.token()}]}, parent)
         service.admin.post("/v1/providers/oidc/refresh", b"", parent)
@@ -175,8 +176,7 @@ def test_what_becomes_of_a_request_is_told(issuer, server, collector):
         ("POST /v1/verify", 422),
         ("POST /v1/verify", 503),
         ("GET /v1/verify", 405),
-        ("HTTP", 404),
-        ("GET", 404),
+        ("HTTP /v1/verify", 405),
         ("POST /v1/verify/batch", 200),
         ("POST /v1/providers/{id}/refresh", 200),
         ("POST /v1/providers/{id}/refresh", 404),
@@ -187,9 +187,20 @@ def test_what_becomes_of_a_request_is_told(issuer, server, collector):
     assert expired.status == 0 and "error.type" not in expired.attributes
     unavailable = found["POST /v1/verify", 503]
     assert (unavailable.status, unavailable.attributes["error.type"]) == (2, "keys_unavailable")
-    assert found["HTTP", 404].attributes["http.request.method"] == "_OTHER"
-    assert "http.route" not in found["GET", 404].attributes
+    odd = found["HTTP /v1/verify", 405]
+    assert (odd.attributes["http.request.method"], odd.attributes["http.route"]) == ("_OTHER", "/v1/verify")
     assert not any(b"secret" in body for body in collector.bodies)
+
+
+def test_who_is_not_let_in_fills_no_queue(issuer, collector):
+    digest = sha256_hex("a key")
+    with traced(collector, provider(issuer), api_keys=[digest]) as service:
+        service.wait_until_ready()
+        service.verify(issuer.token(), {"traceparent": SAMPLED, "X-Request-Id": "stranger"})
+        service.verify(issuer.token(), {"traceparent": SAMPLED, "Authorization": "Bearer a key"})
+        line = service.wait_for_entry(message="request", request_id="stranger")
+    assert [span.attributes["http.response.status_code"] for span in collector.find(kind="server")] == [200]
+    assert line["status"] == 401 and "span_id" not in line and line["trace_id"] == TRACE
 
 
 def test_the_caller_decides_what_is_recorded_and_else_the_ratio(issuer, collector):

@@ -12,7 +12,7 @@ import Testing
                 #expect(response.body == "GET /\(index) -")
                 #expect(!response.closes)
             }
-            #expect(listening.listener.openConnections == 1)
+            #expect(listening.listener.usage.openConnections == 1)
         }
     }
 
@@ -155,11 +155,13 @@ import Testing
             let wire = try await Wire.connect(listening)
             try await wire.send(get("/park"))
             try await listening.parked.arrived(1)
-            #expect(listening.listener.requestsInFlight == 1)
+            #expect(listening.listener.usage.requestsInFlight == 1)
             try await wire.close()
             // Half-closed first: closed for good once the answer can't be written.
             listening.parked.release()
-            try await eventually { listening.listener.openConnections == 0 && listening.listener.requestsInFlight == 0 }
+            try await eventually {
+                listening.listener.usage.openConnections == 0 && listening.listener.usage.requestsInFlight == 0
+            }
         }
     }
 
@@ -173,10 +175,10 @@ import Testing
                 try await wire.send(get("/a"))
                 _ = try await wire.response()
             }
-            #expect(listening.listener.openConnections == 4)
+            #expect(listening.listener.usage.openConnections == 4)
             await listening.listener.close()
             for wire in wires { #expect(try await wire.untilClosed() == "") }
-            #expect(listening.listener.openConnections == 0)
+            #expect(listening.listener.usage.openConnections == 0)
             await #expect(throws: (any Error).self) { try await Wire.connect(listening) }
         }
     }
@@ -195,9 +197,9 @@ import Testing
             await closed
             #expect(try await forgotten.untilClosed() == "")
             // Its place is taken as long as anything is held for it.
-            #expect(listening.listener.requestsInFlight == 1)
+            #expect(listening.listener.usage.requestsInFlight == 1)
             listening.parked.release("too late")
-            try await eventually { listening.listener.requestsInFlight == 0 }
+            try await eventually { listening.listener.usage.requestsInFlight == 0 }
         }
     }
 }

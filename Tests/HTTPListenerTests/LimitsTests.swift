@@ -100,9 +100,9 @@ import Testing
             let refused = try await third.response()
             #expect(refused.status == 503)
             #expect(refused.closes)
-            #expect(listening.listener.openConnections == 2)
+            #expect(listening.listener.usage.openConnections == 2)
             try await first.close()
-            try await eventually { listening.listener.openConnections == 1 }
+            try await eventually { listening.listener.usage.openConnections == 1 }
             #expect(try await listening.first(get("/4")).body == "GET /4 -")
         }
     }
@@ -114,23 +114,23 @@ import Testing
             let waiting = [try await Wire.connect(listening), try await Wire.connect(listening)]
             for wire in waiting { try await wire.send(get("/park")) }
             try await listening.parked.arrived(2)
-            #expect(listening.listener.requestsInFlight == 2)
+            #expect(listening.listener.usage.requestsInFlight == 2)
             #expect(try await listening.first(get("/park")).status == 503)
             // What is answered at once needs no place, whether it comes in one piece or in two.
             #expect(try await listening.first(get("/a")).status == 200)
             let slow = try await Wire.connect(listening)
             try await slow.send(post("/a", "Content-Length: 5", "he"))
-            try await eventually { listening.listener.requestsInFlight == 3 }
+            try await eventually { listening.listener.usage.requestsInFlight == 3 }
             try await slow.send("llo")
             #expect(try await slow.response().status == 200)
-            #expect(listening.listener.requestsInFlight == 2)
+            #expect(listening.listener.usage.requestsInFlight == 2)
             listening.parked.release()
             _ = try await waiting[0].response()
-            try await eventually { listening.listener.requestsInFlight == 1 }
+            try await eventually { listening.listener.usage.requestsInFlight == 1 }
             // The one refused above was not begun.
             try await waiting[0].send(get("/park"))
             try await listening.parked.arrived(3)
-            #expect(listening.listener.requestsInFlight == 2)
+            #expect(listening.listener.usage.requestsInFlight == 2)
         }
     }
 
@@ -143,23 +143,23 @@ import Testing
             }
             let first = try await Wire.connect(listening)
             try await first.send(half(1000))
-            try await eventually { listening.listener.requestsInFlight == 1 }
+            try await eventually { listening.listener.usage.requestsInFlight == 1 }
             // One that is whole at once holds nothing; one that is not holds what is there.
             let whole = post("/a", "Content-Length: 500", String(repeating: "x", count: 500))
             #expect(try await listening.first(whole).status == 200)
             #expect(try await listening.first(half(100)).status == 503)
             try await first.close()
-            try await eventually { listening.listener.requestsInFlight == 0 }
+            try await eventually { listening.listener.usage.requestsInFlight == 0 }
             let second = try await Wire.connect(listening)
             try await second.send(half(999))
-            try await eventually { listening.listener.requestsInFlight == 1 }
+            try await eventually { listening.listener.usage.requestsInFlight == 1 }
             let refused = try await listening.first(half(100))
             #expect(refused.status == 503)
             #expect(refused.closes)
             // What is whole is no longer held.
             try await second.send("xx")
             #expect(try await second.response().status == 200)
-            #expect(listening.listener.requestsInFlight == 0)
+            #expect(listening.listener.usage.requestsInFlight == 0)
         }
     }
 
@@ -167,10 +167,10 @@ import Testing
         try await Listening.run { listening async throws in
             let wire = try await Wire.connect(listening)
             try await wire.send(post("/a", "Content-Length: 5", "he"))
-            try await eventually { listening.listener.requestsInFlight == 1 }
+            try await eventually { listening.listener.usage.requestsInFlight == 1 }
             try await wire.send("llo")
             #expect(try await wire.response().body == "POST /a hello")
-            #expect(listening.listener.requestsInFlight == 0)
+            #expect(listening.listener.usage.requestsInFlight == 0)
         }
     }
 
@@ -200,7 +200,7 @@ import Testing
             // Who waits for us is not hurried.
             listening.parked.release()
             #expect(try await waiting.response().body == "released")
-            try await eventually { listening.listener.requestsInFlight == 0 }
+            try await eventually { listening.listener.usage.requestsInFlight == 0 }
         }
     }
 
@@ -210,7 +210,7 @@ import Testing
         try await Listening.run(limits) { listening async throws in
             let silent = try await Wire.connect(listening)
             #expect(try await silent.untilClosed() == "")
-            try await eventually { listening.listener.openConnections == 0 }
+            try await eventually { listening.listener.usage.openConnections == 0 }
         }
     }
 

@@ -38,6 +38,8 @@ async function ask(path, method = "GET", body = undefined) {
   } catch {
     // Whatever stands between us and the listener may answer anything.
   }
+  // An answer to another key says nothing of this one, and is not for whoever has none any more.
+  if (sessionStorage.getItem(KEY_ITEM) !== key) throw new Refusal(401, { detail: "The API key has changed meanwhile." });
   if (response.status === 401) askForKey(key !== null);
   if (!response.ok || answer === null) throw new Refusal(response.status, answer);
   return answer;
@@ -118,6 +120,8 @@ function redraw(place, answer, draw) {
 function clear() {
   for (const place of drawn.keys()) place.replaceChildren();
   drawn.clear();
+  events = [];
+  byId("explain-form").reset();
   byId("explanation").replaceChildren();
 }
 

@@ -4,6 +4,8 @@ struct LoopMetrics: Sendable {
     private(set) var verifications = Tally<VerdictLabel>()
     /// Answers by route and status.
     private(set) var requests = Tally<Answer>()
+    /// Requests that would have waited too long for their turn.
+    private(set) var refusedByQueue = 0
     /// Durations of `POST /v1/verify`.
     private(set) var verifyDurations = Histogram()
 
@@ -30,9 +32,12 @@ struct LoopMetrics: Sendable {
         if route == .verify { verifyDurations.record(microseconds: microseconds) }
     }
 
+    mutating func countRefusalByQueue() { refusedByQueue += 1 }
+
     mutating func add(_ other: LoopMetrics) {
         verifications.add(other.verifications)
         requests.add(other.requests)
+        refusedByQueue += other.refusedByQueue
         verifyDurations.add(other.verifyDurations)
     }
 }

@@ -1,5 +1,5 @@
 internal import Clocks
-private import HTTPListener
+internal import HTTPListener
 private import IDToken
 private import JOSE
 internal import KeySource
@@ -15,9 +15,9 @@ struct MetricsPage {
     let statuses: [KeyStatus]
     let keyCounts: KeyTelemetry.Counts
     let configurations: ConfigurationTelemetry.Counts
-    let openConnections: Int
-    let requestsInFlight: Int
-    let bufferedBytes: Int
+    let service: ListenerUsage
+    let process: ProcessUsage
+    let startedAtUnixSeconds: Int64
     let certificates: [CertificateWatch]
     let droppedLogBytes: Int
     let spans: SpanQueue.Counts
@@ -33,12 +33,8 @@ struct MetricsPage {
         writeVerifications(to: &page)
         writeKeys(to: &page)
         writeConfigurations(to: &page)
-        page.metric("assay_connections", .gauge, "Open connections on the service listener.")
-        page.sample("assay_connections", [], openConnections)
-        page.metric("assay_requests_in_flight", .gauge, "Requests that are being read or wait for keys.")
-        page.sample("assay_requests_in_flight", [], requestsInFlight)
-        page.metric("assay_buffered_bytes", .gauge, "Bytes of request bodies that are not yet whole.")
-        page.sample("assay_buffered_bytes", [], bufferedBytes)
+        writeLoad(to: &page)
+        writeProcess(to: &page)
         writeTLS(to: &page)
         page.metric(
             "assay_log_dropped_bytes_total", .counter, "Bytes of log lines dropped because nobody read them in time.")
@@ -54,7 +50,9 @@ struct MetricsPage {
                 "assay_http_requests_total",
                 [("route", "\(answer.route.pattern)"), ("status", String(answer.status))], count)
         }
-        page.metric("assay_verify_duration_seconds", .histogram, "Time from a whole verify request to its answer.")
+        page.metric(
+            "assay_verify_duration_seconds", .histogram,
+            "Time from the taking up of a verify request to its answer; its wait in the socket before is not in it.")
         page.histogram("assay_verify_duration_seconds", loops.verifyDurations)
     }
 
@@ -66,6 +64,45 @@ struct MetricsPage {
             ("queue_full", spans.droppedForWantOfRoom), ("export_failed", spans.droppedByFailure),
             ("rejected", spans.rejected),
         ] { page.sample("assay_trace_spans_dropped_total", [("reason", reason)], count) }
+    }
+
+    private func writeLoad(to page: inout PrometheusText) {
+        page.metric("assay_connections", .gauge, "Open connections on the service listener.")
+        page.sample("assay_connections", [], service.openConnections)
+        page.metric("assay_requests_in_flight", .gauge, "Requests that are being read or wait for keys.")
+        page.sample("assay_requests_in_flight", [], service.requestsInFlight)
+        page.metric(
+            "assay_buffered_bytes", .gauge, "Bytes of requests that are not yet whole, or whose turn has not come.")
+        page.sample("assay_buffered_bytes", [], service.bufferedBytes)
+        page.metric("assay_limit", .gauge, "What the settings allow of these.")
+        for (limit, allowed) in [
+            ("max_connections", service.limits.maximumConnections), ("max_in_flight", service.limits.maximumInFlight),
+            ("max_buffered", service.limits.maximumBuffered),
+        ] {
+            page.sample("assay_limit", [("limit", limit)], allowed)
+        }
+        page.metric(
+            "assay_overloaded_total", .counter,
+            "Connections and requests refused as overloaded, by the limit they were over.")
+        for (limit, count) in [
+            ("max_connections", service.refusedConnections), ("max_in_flight", service.refusedWaiting),
+            ("max_buffered", service.refusedBytes), ("queue_timeout", loops.refusedByQueue),
+        ] {
+            page.sample("assay_overloaded_total", [("limit", limit)], count)
+        }
+    }
+
+    private func writeProcess(to page: inout PrometheusText) {
+        page.metric("process_cpu_seconds_total", .counter, "User and system time of the process.")
+        page.sample("process_cpu_seconds_total", [], process.cpuSeconds)
+        page.metric("process_resident_memory_bytes", .gauge, "Memory of the process that is in RAM.")
+        page.sample("process_resident_memory_bytes", [], process.residentBytes)
+        page.metric("process_open_fds", .gauge, "Files and sockets that the process has open.")
+        page.sample("process_open_fds", [], process.openDescriptors)
+        page.metric("process_max_fds", .gauge, "Files and sockets that the process may have open.")
+        page.sample("process_max_fds", [], process.descriptorLimit)
+        page.metric("process_start_time_seconds", .gauge, "When the service started.")
+        page.sample("process_start_time_seconds", [], Int(startedAtUnixSeconds))
     }
 
     private func writeTLS(to page: inout PrometheusText) {

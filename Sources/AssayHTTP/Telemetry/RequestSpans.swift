@@ -19,7 +19,9 @@ struct RequestSpans {
     func record(
         _ request: ServiceLoop.RequestRecord, status: UInt, code: String?, provider: String?, microseconds: Int64
     ) -> SpanContext? {
-        guard request.route.isTraced, let method = request.method else { return nil }
+        // Whoever is not let in does not get to fill the queue of spans, whatever trace they say they are of.
+        guard request.route.isTraced, status != 401, code != Problem.overloaded.code, let method = request.method
+        else { return nil }
         let context = tracer.newContext(below: request.caller)
         guard context.isSampled else { return nil }
         let end = SystemClocks.unixNanoseconds()
@@ -28,8 +30,8 @@ struct RequestSpans {
             name(method, request.route), ofKind: .server, named: context, below: request.caller, at: begun)
         var attributes: SpanAttributes = [
             "http.request.method": .string(method.name), "http.response.status_code": .int64(Int64(status)),
+            "http.route": .string("\(request.route.pattern)"),
         ]
-        if request.route != .unknown { attributes["http.route"] = "\(request.route.pattern)" }
         if let provider { attributes["assay.provider"] = provider }
         if let code = code ?? (request.route == .verify ? "ok" : nil) { attributes["assay.code"] = code }
         if status >= 500 {
@@ -43,16 +45,16 @@ struct RequestSpans {
 
     private func name(_ method: RequestMethod, _ route: Route) -> String {
         let method = method.isWellKnown ? method.rawValue : "HTTP"
-        return route == .unknown ? method : "\(method) \(route.pattern)"
+        return "\(method) \(route.pattern)"
     }
 }
 
 extension Route {
-    /// Probes, scrapers and the console ask all day, and nobody wonders what became of it.
+    /// Probes, scrapers and the console ask all day, and nobody wonders what became of it; and what is nowhere is nothing.
     fileprivate var isTraced: Bool {
         switch self {
-        case .live, .ready, .metrics, .events, .verdicts, .console, .consoleStyle, .consoleScript: false
-        case .verify, .batch, .openAPI, .providers, .refresh, .explain, .unknown: true
+        case .live, .ready, .metrics, .events, .verdicts, .console, .consoleStyle, .consoleScript, .unknown: false
+        case .verify, .batch, .openAPI, .providers, .refresh, .explain: true
         }
     }
 }

@@ -11,9 +11,10 @@ extension IDTokenVerifier {
     ///
     /// - Parameter policies: of all providers that are configured.
     package func explain(_ token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy]) -> Explanation {
-        Explanation(
-            [.wellFormed, .providerUnknown(token, policies)], notReached: "there is no provider to check it by",
-            validSummary: "")
+        var check = Check.providerUnknown(token, policies)
+        if token.unverifiedIssuer != nil { check.explanation += unverifiedNote }
+        return Explanation(
+            [.wellFormed, check], notReached: "there is no provider to check it by", validSummary: "")
     }
 
     /// Explains what ``verify(_:with:algorithms:under:expecting:now:)`` says of a token, and what it would say next.
@@ -38,7 +39,7 @@ extension IDTokenVerifier {
         ]
         if signature.verified == nil {
             for index in claims.indices where claims[index].isAboutToken {
-                claims[index].explanation += " Anyone could have written this: the signature is not verified."
+                claims[index].explanation += unverifiedNote
             }
         }
         return Explanation(
@@ -46,6 +47,8 @@ extension IDTokenVerifier {
             validSummary: "The token is valid: the provider \(policy.id) issued it, to this app and for this sign-in.")
     }
 }
+
+private let unverifiedNote = " Anyone could have written this: the signature is not verified."
 
 extension Check {
     fileprivate var isAboutToken: Bool {

@@ -142,7 +142,7 @@ private struct Wrapping: Sendable {
     static let all: [Wrapping] = [
         Wrapping(name: "it is percent-encoded", fix: "Decode the form or the query before taking the token out of it.")
         {
-            $0.contains("%") ? percentDecoded($0) : nil
+            $0.contains("%") ? percentDecoded($0).map { String(decoding: $0, as: UTF8.self) } : nil
         },
         Wrapping(name: "there is white space around it or in it", fix: "Strip line ends and spaces from the token.") {
             $0.filter { !$0.isWhitespace && $0 != "\0" }
@@ -168,21 +168,6 @@ private struct Wrapping: Sendable {
             String($0.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
         },
     ]
-
-    private static func percentDecoded(_ text: String) -> String? {
-        var octets: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let octet = rest.popFirst() {
-            guard octet == UInt8(ascii: "%") else {
-                octets.append(octet)
-                continue
-            }
-            guard let decoded = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else { return nil }
-            octets.append(decoded)
-            rest = rest.dropFirst(2)
-        }
-        return String(decoding: octets, as: UTF8.self)
-    }
 }
 
 extension Check {

@@ -79,13 +79,13 @@ extension SignInExamination {
             )
         }
         let (near, own) = (ShownText.text(audience), ShownText.text(configured))
-        if audience.lowercased() == configured.lowercased() {
+        if folded(audience) == folded(configured) {
             return Diagnosis(
                 "The token is for \(near), and only \(own) is configured: audiences are compared byte for byte.",
                 fix: "Write \(near) to audiences of the provider \(policy.id), as the provider spells it.")
         }
         return Diagnosis(
-            // Apple alone has it, and two kinds of client IDs.
+            // Who tells of it is Apple, or stands in for it, and Apple has two kinds of client IDs.
             policy.reportsRealUserStatus
                 ? """
                 The token is for \(near), and only \(own) is configured: one will be the bundle ID of the app, \
@@ -95,22 +95,32 @@ extension SignInExamination {
             fix: "Add \(near) to audiences of the provider \(policy.id), if it is yours, too.")
     }
 
+    /// So many of the token's audiences, and none that is longer, are compared: a stranger may have written them.
+    private static let comparedAudiences = 20
+    private static let longestCompared = 256
+
     /// The audience of the token's that is most like a configured one, where they begin alike.
     private func nearest(to found: [String]) -> (found: String, configured: String)? {
+        let own = policy.audiences.map { (name: $0, folded: folded($0)) }
         var nearest: (found: String, configured: String, length: Int)?
-        for audience in found {
-            for configured in policy.audiences {
-                let (left, right) = (audience.lowercased(), configured.lowercased())
-                let length = left.commonPrefix(with: right)
+        for audience in found.lazy.filter({ $0.utf8.count <= Self.longestCompared }).prefix(Self.comparedAudiences) {
+            let left = folded(audience)
+            for (configured, right) in own where right.count <= Self.longestCompared {
+                let length = zip(left, right).prefix { $0 == $1 }.count
+                guard length >= 4, length > nearest?.length ?? 0 else { continue }
                 // Google's all end alike, and tell projects apart by what they begin with.
-                let end = String(left.dropFirst(length).reversed()).commonPrefix(
-                    with: String(right.dropFirst(length).reversed()))
-                guard length >= 4, 2 * length >= min(left.count, right.count) - end, length > nearest?.length ?? 0
-                else { continue }
+                let end = zip(left.dropFirst(length).reversed(), right.dropFirst(length).reversed())
+                    .prefix { $0 == $1 }.count
+                guard 2 * length >= min(left.count, right.count) - end else { continue }
                 nearest = (audience, configured, length)
             }
         }
         return nearest.map { ($0.found, $0.configured) }
+    }
+
+    /// The octets of a client ID, with the capital letters of ASCII made small.
+    private func folded(_ text: String) -> [UInt8] {
+        text.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
     }
 
     // MARK: Authorized party
@@ -138,12 +148,5 @@ extension SignInExamination {
         return Diagnosis(
             "The token was issued to the party \(party) (azp), which is not among those that may present it.",
             fix: "Write it to authorized_parties of the provider \(policy.id), if it is yours.")
-    }
-}
-
-extension String {
-    /// How many characters two texts begin with alike.
-    fileprivate func commonPrefix(with other: String) -> Int {
-        zip(self, other).prefix { $0 == $1 }.count
     }
 }

@@ -126,8 +126,13 @@ extension Diagnosis {
         return nil
     }
 
+    private static let longestCompared = 512
+
     private static func otherSpelling(_ issuer: String, _ policy: ProviderPolicy) -> Diagnosis? {
-        for expected in policy.allIssuers ?? [] where simplified(issuer) == simplified(expected) {
+        // A stranger may have written it, and no issuer is as long as that.
+        guard issuer.utf8.count <= longestCompared else { return nil }
+        let simple = simplified(issuer)
+        for expected in policy.allIssuers ?? [] where simple == simplified(expected) {
             var differences: [String] = []
             if issuer.hasPrefix("http://") != expected.hasPrefix("http://") { differences.append("http for https") }
             if issuer.hasSuffix("/") != expected.hasSuffix("/") { differences.append("a slash at the end") }

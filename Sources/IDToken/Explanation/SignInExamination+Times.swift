@@ -13,8 +13,10 @@ extension SignInExamination {
     }
 
     /// Whether the clocks differ by what a time is off.
-    private func isExplainedByClocks(_ seconds: Int64) -> Bool {
-        guard let offset = keys?.clockOffsetSeconds else { return false }
+    ///
+    /// - Parameter isAhead: whether the provider's would have to be ahead of this one.
+    private func isExplainedByClocks(_ seconds: Int64, isAhead: Bool) -> Bool {
+        guard let offset = keys?.clockOffsetSeconds, (offset > 0) == isAhead else { return false }
         return offset.magnitude > UInt64(clamping: skew) && offset.magnitude + 5 >= seconds.magnitude
     }
 
@@ -41,7 +43,7 @@ extension SignInExamination {
         let ago = now.seconds(since: end)
         return Diagnosis(
             "The token expired \(ShownText.duration(ago)) ago by this clock\(clockNote).",
-            fix: isExplainedByClocks(ago)
+            fix: isExplainedByClocks(ago, isAhead: false)
                 ? "Set this machine's clock (NTP); the difference is more than clock_skew (\(skew) s) allows."
                 : "Have the user sign in again, and verify tokens when they come: an ID Token is no session.")
     }
@@ -88,7 +90,7 @@ extension SignInExamination {
         }
         return Diagnosis(
             "The token \(verb) \(ShownText.duration(ahead)) in the future by this clock\(clockNote).",
-            fix: isExplainedByClocks(ahead)
+            fix: isExplainedByClocks(ahead, isAhead: true)
                 ? "Set this machine's clock (NTP); the difference is more than clock_skew (\(skew) s) allows."
                 : "See that this machine's clock and the provider's are right; clock_skew allows \(skew) s.")
     }

@@ -19,20 +19,19 @@ class Load:
         self.verified = 0
         self._address = address
         self._context = context
-        self._rounds = {
-            name: (
-                b"".join(
-                    request_bytes("POST", "/v1/verify", json.dumps({"id_token": token}).encode()) for token, _ in round
-                ),
-                [code for _, code in round],
-            )
-            for name, round in rounds.items()
-        }
+        self._rounds: dict[str, tuple[bytes, list[str | None]]] = {}
+        for name, round in rounds.items():
+            self.change(name, round)
         self._turns = itertools.cycle(self._rounds)
         self._done = collections.Counter()
         self._condition = threading.Condition()
         self._stopped = threading.Event()
         self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(threads)]
+
+    def change(self, name: str, round: list[tuple[str, str | None]]) -> None:
+        """From the next round on, these are a provider's tokens."""
+        tokens = [request_bytes("POST", "/v1/verify", json.dumps({"id_token": token}).encode()) for token, _ in round]
+        self._rounds[name] = (b"".join(tokens), [code for _, code in round])
 
     def _run(self) -> None:
         connection = None

@@ -82,3 +82,12 @@ class Metrics:
 
     def label_values(self, name: str, label: str) -> set[str]:
         return {dict(has)[label] for (found, has) in self.samples if found == name and label in dict(has)}
+
+
+def overloaded(service) -> dict[str, float]:
+    """How many requests were turned away, by the limit; without those limits that none was over."""
+    found = Metrics(service.admin.get("/metrics").text)
+    name = "assay_overloaded_total"
+    counts = {limit: found.value(name, limit=limit) for limit in found.label_values(name, "limit")}
+    assert set(counts) == {"max_connections", "max_in_flight", "max_buffered", "queue_timeout"}
+    return {limit: count for limit, count in counts.items() if count}

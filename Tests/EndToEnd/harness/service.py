@@ -109,6 +109,14 @@ class Process:
             self.process.kill()
         self.wait()
 
+    def descriptors(self) -> int:
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def resident(self) -> int:
+        """Bytes of memory that the process has."""
+        pages = int(pathlib.Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
 
 class Service(Process):
     """`assay serve`, with its own directory and settings."""
@@ -175,6 +183,11 @@ class Service(Process):
         finally:
             self.kill()
             shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def with_console(*providers: dict, **admin) -> Service:
+    """A service with the console on."""
+    return Service(*providers, admin={"listen": "127.0.0.1:0", "console": True} | admin)
 
 
 def write_config(directory: pathlib.Path, settings: dict) -> pathlib.Path:

@@ -1,8 +1,6 @@
 """Bytes as they come, and sockets by the thousand: clients that keep to no rules, and what they cost the service."""
 
 import contextlib
-import os
-import pathlib
 import resource
 import selectors
 import socket
@@ -159,19 +157,6 @@ def many_descriptors():
         yield hard if hard != resource.RLIM_INFINITY else MIB
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
-# what it costs
-
-
-def resident(service) -> int:
-    """Bytes of memory that the process has."""
-    pages = int(pathlib.Path(f"/proc/{service.process.pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def descriptors(service) -> int:
-    return len(os.listdir(f"/proc/{service.process.pid}/fd"))
 
 
 def gauges(service) -> tuple[int, int, int]:

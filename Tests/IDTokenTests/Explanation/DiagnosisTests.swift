@@ -282,6 +282,10 @@ import Testing
         expect(
             expired.explanation { $0.clockOffsetSeconds = 7 }[.expiry], "token_expired",
             "the provider's own clock is 7 s ahead of it", "sign in again")
+        // By the provider's clock it expired even earlier.
+        expect(
+            expired.explanation { $0.clockOffsetSeconds = 98 }[.expiry], "token_expired",
+            "the provider's own clock is 98 s ahead of it", "sign in again")
         #expect(SignIn.plain.at(1_700_003_630).explanation[.expiry].explanation.contains("within clock_skew (60 s)"))
         for (seconds, text) in [(7000, "expired 116 min"), (100_000, "expired 27 h"), (1_000_000, "expired 11 days")] {
             expect(SignIn.plain.at(1_700_003_600 + Int64(seconds)).explanation[.expiry], "token_expired", text)
@@ -294,6 +298,9 @@ import Testing
             early.explanation { $0.clockOffsetSeconds = 99 }[.issuedAt], "token_not_yet_valid",
             "issued 100 s in the future by this clock; the provider's own clock is 99 s ahead of it.", "NTP")
         expect(early.explanation[.issuedAt], "token_not_yet_valid", "in the future by this clock.", "allows 60 s")
+        expect(
+            early.explanation { $0.clockOffsetSeconds = -99 }[.issuedAt], "token_not_yet_valid",
+            "the provider's own clock is 99 s behind it", "allows 60 s")
         expect(
             SignIn.plain.with("nbf", "1700001000").explanation[.notBefore], "token_not_yet_valid",
             "becomes valid 15 min in the future")

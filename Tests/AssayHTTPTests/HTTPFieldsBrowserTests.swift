@@ -3,7 +3,7 @@ import Testing
 
 @testable import AssayHTTP
 
-@Suite struct BrowserRequestsTests {
+@Suite struct HTTPFieldsBrowserTests {
     @Test(arguments: [
         "localhost", "LOCALHOST:9090", "127.0.0.1", "127.0.0.1:9090", "10.1.2.3:80", "[::1]", "[::1]:9090",
         "[fe80::1]:1", "",
