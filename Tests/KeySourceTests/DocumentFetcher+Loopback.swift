@@ -6,7 +6,8 @@ import Testing
 extension DocumentFetcher {
     /// A fetcher that may do what a fetch from this machine needs.
     static func onLoopback(
-        proxy: ProxyEnvironment? = nil, _ change: (inout NetworkRules) -> Void = { _ in }
+        proxy: ProxyEnvironment? = nil, _ change: (inout NetworkRules) -> Void = { _ in },
+        onExchange: (@Sendable (FetchExchange) -> Void)? = nil
     ) -> DocumentFetcher {
         var rules = NetworkRules()
         rules.allowHTTP = true
@@ -20,7 +21,7 @@ extension DocumentFetcher {
         change(&rules)
         return DocumentFetcher(
             rules: rules, proxy: proxy, loop: MultiThreadedEventLoopGroup.singleton.next(),
-            unixSeconds: SystemClocks.unixSeconds)
+            unixSeconds: SystemClocks.unixSeconds, onExchange: onExchange)
     }
 
     /// What a fetch from a server with this answer comes to.
