@@ -15,11 +15,8 @@ struct TurnQueue {
     /// When the turn began that is under way; only known while crowded.
     private var turnBeganAt: Int64?
     private var lookedAt: Int64?
-    private var lateLooks = 0
     private var calmLooks = 0
 
-    /// So often, one look after the other, must turns have been long: a machine that stood still for a moment is no crowd.
-    private static let lateLooksToBegin = 2
     /// So often must the loop have been in time, one look after the other, until it counts as no longer crowded.
     private static let calmLooksToEnd = 10
 
@@ -32,11 +29,13 @@ struct TurnQueue {
     mutating func looked(at now: Int64, period: Int64) {
         let late = lookedAt.map { now - $0 - period } ?? 0
         lookedAt = now
-        lateLooks = late > longestTurn ? lateLooks + 1 : 0
         if late > longestTurn {
+            // At once: what comes during a turn makes the next one, and at three times the capacity each is three times the
+            // one before. A machine that only stood still for a moment has nobody turned away, since what waits is soon done.
+            isCrowded = true
             calmLooks = 0
-            if lateLooks >= Self.lateLooksToBegin { isCrowded = true }
-        } else if late > longestTurn / 2 {
+        } else if late > longestTurn / 8 {
+            // While more come than can be answered, turns are kept to their bound, and looks fall anywhere in them.
             calmLooks = 0
         } else if isCrowded {
             calmLooks += 1
