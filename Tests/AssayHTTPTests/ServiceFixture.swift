@@ -33,6 +33,9 @@ final class ServiceFixture: Sendable {
     ) async throws {
         var serviceSettings = ServiceSettings(openAPI: Array("openapi: 3.1.0\n".utf8))
         serviceSettings.loggedRequests = .none
+        // A busy machine is slow to fetch, and to take requests up.
+        serviceSettings.keysTimeout = .seconds(100)
+        serviceSettings.queueTimeout = .seconds(100)
         settings(&serviceSettings)
         var policy = ProviderPreset.oidc.policy(id: "p", issuer: issuer, audiences: ["client", "other-client"])
         change(&policy)
