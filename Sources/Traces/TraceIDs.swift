@@ -43,7 +43,8 @@ package struct TraceFlags: OptionSet, Sendable, Hashable {
     package var text: String { (rawValue < 16 ? "0" : "") + String(rawValue, radix: 16) }
 }
 
-private func hexadecimal(_ value: UInt64) -> String {
+/// 16 hexadecimal digits, in lower case.
+func hexadecimal(_ value: UInt64) -> String {
     let digits = String(value, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
 }

@@ -17,4 +17,9 @@ package struct TraceResource: Sendable {
         attributes = own.filter { own in !added.contains { $0.name == own.0 } } + added
         self.serviceVersion = serviceVersion
     }
+
+    /// What tells one process from all others: 32 hexadecimal digits, others each time.
+    package static func randomInstanceID() -> String {
+        hexadecimal(.random(in: .min ... .max)) + hexadecimal(.random(in: .min ... .max))
+    }
 }

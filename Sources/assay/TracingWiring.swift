@@ -19,7 +19,8 @@ extension TraceExport {
         self.init(
             to: Collector(endpoint: settings.endpoint, headers: headers, caFile: settings.caFile, on: loop),
             from: TraceResource(
-                serviceName: settings.serviceName, serviceVersion: assay.version, instanceID: .randomID(),
+                serviceName: settings.serviceName, serviceVersion: assay.version,
+                instanceID: TraceResource.randomInstanceID(),
                 others: settings.resourceAttributes.map { ($0.name, $0.value) }),
             sampler: Sampler(ratio: settings.sampleRatio), on: loop, monotonic: SystemClocks.monotonic
         ) { telemetry.record($0) }
@@ -66,15 +67,5 @@ extension Settings.Tracing {
             throw ConfigurationError(
                 text: "tracing.\(name): \(path): \(error.text(maximumSize: Self.maximumFile))")
         }
-    }
-}
-
-extension String {
-    /// 32 hexadecimal digits, others each time.
-    fileprivate static func randomID() -> String {
-        [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].map { number in
-            let digits = String(number, radix: 16)
-            return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-        }.joined()
     }
 }

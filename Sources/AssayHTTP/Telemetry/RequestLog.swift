@@ -97,7 +97,7 @@ final class RequestLog {
     }
 
     func flush() {
-        if repeats != nil { write(repeats?.takeHeldBack(now: SystemClocks.monotonic()) ?? []) }
+        write(repeats?.takeHeldBack(now: SystemClocks.monotonic()) ?? [])
         guard lines.count > 0 else { return }
         sink.write(lines.bytes)
         lines.removeAll()

@@ -16,7 +16,7 @@ extension SignInExamination {
                 ? "there is no algorithm to choose a key by" : "the header changes how the token is to be read"
             return (
                 [header, algorithm, .notReached(.key, "Not reached: \(reason).")]
-                    + [.notReached(.signature, "Not reached: there is no key to check it with.")], nil
+                    + [.signatureWithoutKey], nil
             )
         }
         guard let keys else { return ([header, algorithm] + withoutKeys(algorithm), nil) }
@@ -32,7 +32,7 @@ extension SignInExamination {
     // MARK: Key and signature
 
     private func withoutKeys(_ algorithm: Check) -> [Check] {
-        let signature = Check.notReached(.signature, "Not reached: there is no key to check it with.")
+        let signature = Check.signatureWithoutKey
         guard algorithm.refusal == nil else {
             return [.notReached(.key, "Not reached: there are no keys of the provider's."), signature]
         }
@@ -64,7 +64,7 @@ extension SignInExamination {
         case .failure(.keyNotFound):
             return [
                 .failed(.key, .keyNotFound, missingKeyDiagnosis(algorithm, keys), expected: expected, found: found),
-                .notReached(.signature, "Not reached: there is no key to check it with."),
+                .signatureWithoutKey,
             ]
         case .failure(.keyUnsuitable):
             let type = candidates.first?.typeText ?? "unreadable"
@@ -78,7 +78,7 @@ extension SignInExamination {
                         """,
                         fix: "Have the provider use an RSA key of 2048 bits or more, or one on P-256."),
                     expected: expected, found: found + ", " + type),
-                .notReached(.signature, "Not reached: there is no key to check it with."),
+                .signatureWithoutKey,
             ]
         case .failure(let error):
             return [key, .failed(.signature, Rejection(error), signatureDiagnosis(error, candidates))]
@@ -152,4 +152,9 @@ extension SignInExamination {
                     """
             ))
     }
+}
+
+extension Check {
+    fileprivate static let signatureWithoutKey = Check.notReached(
+        .signature, "Not reached: there is no key to check it with.")
 }
