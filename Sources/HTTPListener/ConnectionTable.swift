@@ -13,13 +13,7 @@ final class ConnectionTable {
     private var dateSeconds: Int64
     private let unixSeconds: @Sendable () -> Int64
 
-    /// A buffer for answers that no connection is writing.
-    private var spareOutput = ByteBuffer()
-
     private static let ticksPerSecond = 4
-    /// A larger buffer is given back to the system: one large answer should not hold memory for good.
-    private static let largestSpare = 64 * 1024
-    private static let usualOutput = 2048
 
     init(on loop: any EventLoop, unixSeconds: @escaping @Sendable () -> Int64) {
         self.unixSeconds = unixSeconds
@@ -35,19 +29,6 @@ final class ConnectionTable {
 
     /// The tick by which a number of seconds will have passed.
     func tick(inSeconds seconds: Int64) -> Int { tick + Int(seconds) * Self.ticksPerSecond + 1 }
-
-    /// An empty buffer for answers. One a loop is enough, since a connection writes what it has before the next one's turn;
-    /// making one for each answer would cost two allocations.
-    func takeOutput() -> ByteBuffer {
-        var output = ByteBuffer()
-        swap(&output, &spareOutput)
-        output.clear(minimumCapacity: Self.usualOutput)
-        return output
-    }
-
-    func giveBack(_ output: ByteBuffer) {
-        if output.storageCapacity <= Self.largestSpare { spareOutput = output }
-    }
 
     private func advance() {
         tick += 1

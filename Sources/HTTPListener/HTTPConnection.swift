@@ -11,6 +11,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private let responder: any HTTPResponder
     private let table: ConnectionTable
+    private let answers: TurnAnswers
     private let limits: ListenerLimits
     private let counts: ListenerCounts
     private var account: ConnectionAccount
@@ -28,6 +29,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var faultBehind: HTTPFault?
     /// Answers that wait to be written together.
     private var output: ByteBuffer?
+    /// Whether the other side takes what it is given; as the channel last said, since asking it each time costs more.
+    private var isWritable = true
     private var wantsRead = false
     private var isInputClosed = false
     /// Requests answered since the event loop last had a chance to look after other connections.
@@ -61,10 +64,12 @@ final class HTTPConnection: ChannelDuplexHandler {
     private static let leastTakenBytes = 64 * 1024
 
     init(
-        responder: any HTTPResponder, table: ConnectionTable, counts: ListenerCounts, limits: ListenerLimits
+        responder: any HTTPResponder, table: ConnectionTable, answers: TurnAnswers, counts: ListenerCounts,
+        limits: ListenerLimits
     ) {
         self.responder = responder
         self.table = table
+        self.answers = answers
         self.limits = limits
         self.counts = counts
         account = ConnectionAccount(counts)
@@ -95,7 +100,6 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     // MARK: Reading
 
-    private var isWritable: Bool { context?.channel.isWritable ?? false }
     private var isEnding: Bool { phase == .writing || phase == .lingering }
 
     /// Whether the next bytes can be looked at now: nothing is being answered, the other side takes its answers, and the
@@ -113,7 +117,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         pause()
-        flush()
+        if output != nil { answers.add(self) }
     }
 
     func read(context: ChannelHandlerContext) {
@@ -125,6 +129,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
+        isWritable = context.channel.isWritable
         if isWritable {
             if phase == .idle || phase == .reading { setDeadline() }
             // Not now: the channel is in the middle of writing.
@@ -147,7 +152,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     /// Answers what has come in, as far as it can be answered now.
     private func goOn() {
-        while canGoOn, input.readableBytes > 0 || phase == .reading {
+        while input.readableBytes > 0 || phase == .reading, canGoOn {
             if phase == .idle { startReading() }
             do throws(HTTPFault) {
                 let (step, taken) = try reader.next(input.readableBytesUInt8Span, bodyLimit: bodyLimit)
@@ -160,7 +165,7 @@ final class HTTPConnection: ChannelDuplexHandler {
             } catch {
                 refuse(error)
             }
-            if let output, output.readableBytes >= Self.outputATurn { flush() }
+            if let output, output.readableBytes >= Self.outputATurn { writeAnswers() }
         }
     }
 
@@ -234,16 +239,16 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private func withOutput(_ body: (inout ByteBuffer) -> Void) {
-        var buffer = output.take() ?? table.takeOutput()
+        var buffer = output.take() ?? answers.takeBuffer()
         body(&buffer)
         output = buffer
     }
 
     /// One system call for all the answers that one read brought about.
-    private func flush() {
+    func writeAnswers() {
         guard let written = output.take() else { return }
         context?.writeAndFlush(wrapOutboundOut(written), promise: nil)
-        table.giveBack(written)
+        answers.giveBack(written)
     }
 
     // MARK: Waiting
@@ -288,7 +293,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         if canGoOn, let fault = faultBehind { refuse(fault) }
         endIfAllIsAnswered()
         pause()
-        flush()
+        writeAnswers()
         if wantsRead, canGoOn {
             wantsRead = false
             context?.read()

@@ -28,7 +28,9 @@ package final class HTTPListener: Sendable {
     ) async throws -> HTTPListener {
         let counts = ListenerCounts(limits: limits)
         let places = try await PerLoop(on: group) { loop in
-            LoopPlace(responder: makeResponder(loop), table: ConnectionTable(on: loop, unixSeconds: unixSeconds))
+            LoopPlace(
+                responder: makeResponder(loop), table: ConnectionTable(on: loop, unixSeconds: unixSeconds),
+                answers: TurnAnswers(on: loop))
         }
         let bootstrap = ServerBootstrap(group: acceptor, childGroup: group)
             // A crowd that comes at once, after a restart, must neither overflow the queue nor wait for one turn of the loop
@@ -50,7 +52,8 @@ package final class HTTPListener: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let place = places[channel.eventLoop]
                     let connection = HTTPConnection(
-                        responder: place.responder, table: place.table, counts: counts, limits: limits)
+                        responder: place.responder, table: place.table, answers: place.answers, counts: counts,
+                        limits: limits)
                     if let tls {
                         let (handler, handshake) = tls.makeHandlers(handshakeWithin: limits.requestTimeoutSeconds)
                         try channel.pipeline.syncOperations.addHandlers(handler, handshake)
@@ -114,9 +117,11 @@ package final class HTTPListener: Sendable {
 private final class LoopPlace {
     let responder: any HTTPResponder
     let table: ConnectionTable
+    let answers: TurnAnswers
 
-    init(responder: any HTTPResponder, table: ConnectionTable) {
+    init(responder: any HTTPResponder, table: ConnectionTable, answers: TurnAnswers) {
         self.responder = responder
         self.table = table
+        self.answers = answers
     }
 }

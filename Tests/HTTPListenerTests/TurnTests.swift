@@ -12,7 +12,8 @@ import Testing
         let table = ConnectionTable(on: loop, unixSeconds: { 0 })
         let limits = ListenerLimits()
         let connection = HTTPConnection(
-            responder: OKResponder(), table: table, counts: ListenerCounts(limits: limits), limits: limits)
+            responder: OKResponder(), table: table, answers: TurnAnswers(on: loop),
+            counts: ListenerCounts(limits: limits), limits: limits)
         let channel = EmbeddedChannel(handler: connection, loop: loop)
         try channel.connect(to: SocketAddress(unixDomainSocketPath: "/nowhere")).wait()
         channel.isWritable = false
