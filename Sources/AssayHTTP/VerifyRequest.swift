@@ -104,11 +104,11 @@ extension JSONObject {
     /// - Parameter characters: how many Unicode scalars it may have.
     /// - Throws: ``Problem/requestInvalid(_:)``.
     fileprivate func string(_ name: JSONName, characters: ClosedRange<Int>) throws(Problem) -> String? {
-        guard let value = self[name] else { return nil }
-        guard let string = value.string, characters.contains(string.scalarCount) else {
-            throw .requestInvalid(
-                "\(name.string) must be a string of \(characters.lowerBound) to \(characters.upperBound) characters.")
-        }
-        return string
+        do throws(JSONOtherKind) {
+            guard let string = try self.string(name) else { return nil }
+            if characters.contains(string.scalarCount) { return string }
+        } catch {}
+        throw .requestInvalid(
+            "\(name.string) must be a string of \(characters.lowerBound) to \(characters.upperBound) characters.")
     }
 }

@@ -19,9 +19,7 @@ package struct Claims: Sendable {
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
     func string(_ claim: ClaimName) throws(Rejection) -> String? {
-        guard let value = object[claim.json] else { return nil }
-        guard let string = value.string else { throw .claimInvalid(claim) }
-        return string
+        do throws(JSONOtherKind) { return try object.string(claim.json) } catch { throw .claimInvalid(claim) }
     }
 
     /// A claim that must be a string, as its UTF-8.
@@ -35,10 +33,10 @@ package struct Claims: Sendable {
 
     /// A claim that only describes: `nil` where it is absent or of another type, since providers differ (LinkedIn's
     /// `locale` is an object) and no decision hangs on it.
-    func text(_ claim: ClaimName) -> String? { object[claim.json]?.string }
+    func text(_ claim: ClaimName) -> String? { (try? object.string(claim.json)) ?? nil }
 
     /// A claim that only describes, as an integer.
-    func integer(_ claim: ClaimName) -> Int64? { object[claim.json]?.integer }
+    func integer(_ claim: ClaimName) -> Int64? { (try? object.integer(claim.json)) ?? nil }
 
     /// A claim that only describes, as a list of strings; a single string is a list of one.
     func texts(_ claim: ClaimName) -> [String] {
@@ -83,6 +81,7 @@ package struct Claims: Sendable {
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)`` for anything but a number.
     func time(_ claim: ClaimName) throws(Rejection) -> UnixTime? {
+        if let seconds = integer(claim) { return UnixTime(claimedSeconds: seconds) }
         guard let value = object[claim.json] else { return nil }
         guard let time = UnixTime(numericDate: value) else { throw .claimInvalid(claim) }
         return time

@@ -17,18 +17,23 @@ public struct UnixTime: Sendable, Hashable, Comparable {
     /// The greatest time that a claim can say: what every JSON reader holds exactly, some 285 million years.
     static let greatestClaimed: Int64 = (1 << 53) - 1
 
+    /// From a NumericDate that is an integer.
+    init(claimedSeconds: Int64) {
+        seconds = min(max(claimedSeconds, -Self.greatestClaimed), Self.greatestClaimed)
+    }
+
     /// Reads a NumericDate (RFC 7519, section 2): any JSON number, fractional and exponent forms among them.
     ///
     /// A fraction is floored; what is beyond ±(2⁵³ − 1) becomes that bound. `nil` for anything but a number.
     package init?(numericDate value: JSONValue) {
         let bound = Self.greatestClaimed
         if let integer = value.integer {
-            seconds = min(max(integer, -bound), bound)
+            self.init(claimedSeconds: integer)
         } else if let double = value.double, !double.isNaN {
             let bounded = min(max(double, -Double(bound)), Double(bound))
             // Not `rounded(.down)`: that is the C library's, which a package that uses this one may not link.
             let truncated = Int64(bounded)
-            seconds = Double(truncated) > bounded ? truncated - 1 : truncated
+            self.init(seconds: Double(truncated) > bounded ? truncated - 1 : truncated)
         } else {
             return nil
         }

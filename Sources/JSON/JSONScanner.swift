@@ -50,13 +50,19 @@ struct JSONScanner {
             depth -= 1
             return
         }
+        var seen: UInt64 = 0
+        var repeats = false
         while true {
             guard try peek(text) == UInt8(ascii: "\"") else { throw .syntax }
             let name = try string(in: text, isName: true)
+            let hash = hash(of: name, text)
+            // Most names need no comparison: no other has the bit of their hash.
+            if seen & presenceBit(hash) != 0 { repeats = repeats || isAmongFew(name, hash, from: first, text) }
+            seen |= presenceBit(hash)
             skipWhiteSpace(text)
             guard try take(UInt8(ascii: ":"), text) else { throw .syntax }
             skipWhiteSpace(text)
-            members.append(JSONMember(nameHash: hash(of: name, text), name: name, value: try value(in: text)))
+            members.append(JSONMember(nameHash: hash, name: name, value: try value(in: text)))
             skipWhiteSpace(text)
             if try take(UInt8(ascii: ","), text) {
                 skipWhiteSpace(text)
@@ -66,7 +72,8 @@ struct JSONScanner {
                 throw .syntax
             }
         }
-        try refuseDuplicates(from: first, in: text)
+        guard !repeats else { throw .duplicateMember }
+        if members.count - first > Self.fewMembers { try refuseDuplicates(from: first, in: text) }
         depth -= 1
         if depth > 0 { members.removeSubrange(first...) }
     }
@@ -271,40 +278,39 @@ struct JSONScanner {
 }
 
 extension JSONScanner {
-    /// Above this many members, sorting is cheaper than comparing each with each.
+    /// Above this many members, sorting is cheaper than comparing those whose hashes share a bit.
     private static let fewMembers = 24
 
-    private func refuseDuplicates(from first: Int, in text: Span<UInt8>) throws(JSONError) {
-        if members.count - first <= Self.fewMembers {
-            for index in first..<members.count {
-                for other in first..<index
-                where members[index].nameHash == members[other].nameHash
-                    && sameName(members[index], members[other], text)
-                {
-                    throw .duplicateMember
-                }
-            }
-            return
+    /// Whether a name is that of a member from `first` on, as long as those are few.
+    private func isAmongFew(_ name: JSONPlace, _ hash: UInt32, from first: Int, _ text: Span<UInt8>) -> Bool {
+        guard members.count - first < Self.fewMembers else { return false }
+        for index in first..<members.count
+        where members[index].nameHash == hash && isSame(members[index].name, name, text) {
+            return true
         }
+        return false
+    }
+
+    private func refuseDuplicates(from first: Int, in text: Span<UInt8>) throws(JSONError) {
         // Equal names end up side by side, however many others share their hash.
         let sorted = members[first...].sorted { left, right in
             if left.nameHash != right.nameHash { return left.nameHash < right.nameHash }
-            return name(left, text).lexicographicallyPrecedes(name(right, text))
+            return characters(left.name, text).lexicographicallyPrecedes(characters(right.name, text))
         }
         for index in 1..<sorted.count
         where sorted[index].nameHash == sorted[index - 1].nameHash
-            && sameName(sorted[index], sorted[index - 1], text)
+            && isSame(sorted[index].name, sorted[index - 1].name, text)
         {
             throw .duplicateMember
         }
     }
 
-    private func sameName(_ left: JSONMember, _ right: JSONMember, _ text: Span<UInt8>) -> Bool {
-        name(left, text) == name(right, text)
+    private func isSame(_ left: JSONPlace, _ right: JSONPlace, _ text: Span<UInt8>) -> Bool {
+        characters(left, text) == characters(right, text)
     }
 
-    private func name(_ member: JSONMember, _ text: Span<UInt8>) -> [UInt8] {
-        unescaped(text.extracting(member.name.indices))
+    private func characters(_ name: JSONPlace, _ text: Span<UInt8>) -> [UInt8] {
+        unescaped(text.extracting(name.indices))
     }
 
     private func hash(of name: JSONPlace, _ text: Span<UInt8>) -> UInt32 {

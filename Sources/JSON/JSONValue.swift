@@ -4,15 +4,18 @@ package enum JSONKind: UInt8, Sendable {
 
 /// A value within a checked JSON text.
 package struct JSONValue: Sendable {
-    private let text: ArraySlice<UInt8>
-    package let kind: JSONKind
-    private let hasEscapes: Bool
+    /// The text that ``place`` lies in.
+    private let whole: ArraySlice<UInt8>
+    private let place: JSONPlace
 
     init(_ place: JSONPlace, in text: ArraySlice<UInt8>) {
-        self.text = text.slice(place)
-        kind = place.kind
-        hasEscapes = place.hasEscapes
+        whole = text
+        self.place = place
     }
+
+    package var kind: JSONKind { place.kind }
+
+    private var text: ArraySlice<UInt8> { whole.slice(place) }
 
     package var bool: Bool? {
         switch kind {
@@ -25,30 +28,13 @@ package struct JSONValue: Sendable {
     /// The UTF-8 of a string, escapes resolved.
     package var utf8: ArraySlice<UInt8>? {
         guard kind == .string else { return nil }
-        return hasEscapes ? unescaped(text.span)[...] : text
+        return place.hasEscapes ? unescaped(text.span)[...] : text
     }
 
-    package var string: String? {
-        guard kind == .string else { return nil }
-        return hasEscapes
-            ? String(decoding: unescaped(text.span), as: UTF8.self) : String(decoding: text, as: UTF8.self)
-    }
+    package var string: String? { place.string(in: whole.span) }
 
     /// An integer written as one, within 64 bits.
-    package var integer: Int64? {
-        guard kind == .integer else { return nil }
-        var result: Int64 = 0
-        let isNegative = text.first == UInt8(ascii: "-")
-        for digit in isNegative ? text.dropFirst() : text {
-            // Summed up negative, whose range is the wider one.
-            let (tens, overflow) = result.multipliedReportingOverflow(by: 10)
-            let (sum, carry) = tens.subtractingReportingOverflow(Int64(digit - UInt8(ascii: "0")))
-            if overflow || carry { return nil }
-            result = sum
-        }
-        if isNegative { return result }
-        return result == .min ? nil : -result
-    }
+    package var integer: Int64? { place.integer(in: whole.span) }
 
     /// A number of either kind, rounded to a double; integers beyond its range become infinite.
     package var double: Double? {
@@ -70,5 +56,31 @@ package struct JSONValue: Sendable {
         guard kind == .object else { return nil }
         // The text was checked as a whole, by whichever rule it came under.
         return try? JSONObject(text, allowsNUL: true)
+    }
+}
+
+extension JSONPlace {
+    /// The string that lies here, escapes resolved; `nil` where it is something else.
+    func string(in text: Span<UInt8>) -> String? {
+        guard kind == .string else { return nil }
+        let written = text.extracting(indices)
+        if hasEscapes { return String(decoding: unescaped(written), as: UTF8.self) }
+        return unsafe written.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The integer that lies here, written as one and within 64 bits.
+    func integer(in text: Span<UInt8>) -> Int64? {
+        guard kind == .integer else { return nil }
+        let isNegative = text[indices.lowerBound] == UInt8(ascii: "-")
+        var result: Int64 = 0
+        for index in indices.dropFirst(isNegative ? 1 : 0) {
+            // Summed up negative, whose range is the wider one.
+            let (tens, overflow) = result.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = tens.subtractingReportingOverflow(Int64(text[index] - UInt8(ascii: "0")))
+            if overflow || carry { return nil }
+            result = sum
+        }
+        if isNegative { return result }
+        return result == .min ? nil : -result
     }
 }

@@ -159,11 +159,10 @@
         separate()
         put(UInt8(ascii: "\""))
         var start = 0
-        while true {
+        while start < text.count {
             let end = text.endOfPlainRun(from: start, isText: true)
             put(text.extracting(start..<end))
-            guard end < text.count else { break }
-            putEscaped(text[end])
+            if end < text.count { putEscaped(text[end]) }
             start = end + 1
         }
         put(UInt8(ascii: "\""))
@@ -171,11 +170,12 @@
 
     // MARK: Into reserved memory
 
-    private mutating func reserve(_ room: Int) {
+    /// In place: a call would take more than the comparison.
+    @inline(__always) private mutating func reserve(_ room: Int) {
         if capacity - count < room { grow(by: room) }
     }
 
-    private mutating func grow(by room: Int) {
+    @inline(never) private mutating func grow(by room: Int) {
         capacity = max(capacity * 2, count + room)
         let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 1)
         unsafe larger.copyMemory(from: memory, byteCount: count)
@@ -189,7 +189,7 @@
     }
 
     private mutating func put(_ text: StaticString) {
-        text.withUTF8Buffer { unsafe copy($0.baseAddress, $0.count) }
+        unsafe copy(text.utf8Start, text.utf8CodeUnitCount)
     }
 
     private mutating func put(_ text: Span<UInt8>) {

@@ -18,24 +18,46 @@ extension Span<UInt8> {
     /// Whether two texts are the same, byte for byte.
     package func isExactly(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
-        for index in indices where self[index] != other[index] { return false }
-        return true
+        return unsafe withUnsafeBytes { left in
+            unsafe other.withUnsafeBytes { right in
+                guard let left = left.baseAddress, let right = right.baseAddress else { return true }
+                return unsafe memcmp(left, right, count) == 0
+            }
+        }
     }
 
     /// Where the run of bytes ends that stand for themselves in a JSON text's string: no control character, no quotation
     /// mark, no backslash, and nothing beyond ASCII unless that `isText`.
     ///
-    /// Eight at a time: one by one, this was a seventh of all that a verification costs beside the signature.
+    /// Sixteen at a time, as long as none of them is special, which takes one instruction a byte; then eight at a time, and
+    /// the last few one by one. One by one throughout, this was a seventh of all that a verification costs beside the
+    /// signature.
     func endOfPlainRun(from start: Int, isText: Bool = false) -> Int {
         var index = start
+        while index + 16 <= count {
+            let block = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: SIMD16<Int8>.self)
+            if block.hasSpecialByte(isText: isText) { break }
+            index += 16
+        }
         while index + 8 <= count {
-            let word = unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
-            let special = word.specialBytes | (isText ? 0 : word & .highBits)
+            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let special = UInt64(littleEndian: word).specialBytes(isText: isText)
             if special != 0 { return index + special.trailingZeroBitCount / 8 }
             index += 8
         }
         while index < count, self[index].isPlain || (isText && self[index] >= 0x80) { index += 1 }
         return index
+    }
+}
+
+extension SIMD16<Int8> {
+    /// Constants are written as vectors: compared with a number, each byte was taken by itself.
+    @inline(__always) fileprivate func hasSpecialByte(isText: Bool) -> Bool {
+        let firstCharacter = Self(repeating: 0x20)
+        let signs = (self .== Self(repeating: 0x22)) .| (self .== Self(repeating: 0x5c))
+        // Beyond ASCII, a byte is negative where it has a sign.
+        if isText { return any(signs .| ((self .< firstCharacter) .& (self .>= Self(repeating: 0)))) }
+        return any(signs .| (self .< firstCharacter))
     }
 }
 
@@ -49,13 +71,14 @@ extension UInt64 {
     fileprivate static var highBits: UInt64 { 0x8080_8080_8080_8080 }
     fileprivate static var eachByte: UInt64 { 0x0101_0101_0101_0101 }
 
-    /// The high bit of each of the eight bytes that is a control character, a quotation mark or a backslash; right up to the
-    /// first one, which is all that is asked for: what is borrowed there spoils those above.
-    fileprivate var specialBytes: UInt64 {
+    /// The high bit of each of the eight bytes that is a control character, a quotation mark, a backslash, or beyond ASCII
+    /// where this is no text; right up to the first one, which is all that is asked for: what is borrowed there spoils those
+    /// above.
+    fileprivate func specialBytes(isText: Bool) -> UInt64 {
         let quotes = self ^ (Self.eachByte &* 0x22)
         let backslashes = self ^ (Self.eachByte &* 0x5c)
         let controls = (self &- Self.eachByte &* 0x20) & ~self
         let zeros = ((quotes &- Self.eachByte) & ~quotes) | ((backslashes &- Self.eachByte) & ~backslashes)
-        return (controls | zeros) & Self.highBits
+        return (controls | zeros | (isText ? 0 : self)) & Self.highBits
     }
 }

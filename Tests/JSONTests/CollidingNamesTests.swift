@@ -5,18 +5,20 @@ import Testing
 /// Names of members that share one hash. The hash is no secret that a sender could not work around, so nothing but time
 /// may hang on it, and not much of that.
 @Suite struct CollidingNamesTests {
-    /// 2ⁿ names of one hash: n pairs of eight letters, either of which leads FNV-1a from the one state to the same next one.
+    /// 2ⁿ names of one hash: n pairs of eight letters, either of which leads from the one state to the same next one.
     private static func names(pairs: Int) -> [String] {
         var generator = SeededGenerator(seed: 1)
-        var names = [[UInt8]()]
+        var names = [Array("a member".utf8)]
         for _ in 0..<pairs {
             let first = names[0]
             let state = nameHash(first.span)
             var seen: [UInt32: UInt64] = [:]
             while true {
                 let block = generator.next() & 0xffff_ffff
-                var hash = state
-                for letter: UInt64 in 0..<8 { hash = (hash ^ UInt32(Self.letter(letter, of: block))) &* 0x0100_0193 }
+                let word = (0..<8 as Range<UInt64>).reversed().reduce(0) {
+                    $0 << 8 | UInt64(Self.letter($1, of: block))
+                }
+                let hash = mixed(state, UInt64(littleEndian: word))
                 guard let twin = seen.updateValue(block, forKey: hash), twin != block else { continue }
                 names = names.flatMap { name in
                     [block, twin].map { block in name + (0..<8 as Range<UInt64>).map { Self.letter($0, of: block) } }
