@@ -19,6 +19,7 @@ import cores
 import growth
 import latency
 import memory
+import overload
 import peers
 import picture
 import report
@@ -37,6 +38,7 @@ PARTS = {
     "requests": ("Other requests", scenarios.measure),
     "cores": ("Two cores against one", cores.measure),
     "latency": ("Latency", latency.measure),
+    "overload": ("Overload", overload.measure),
     "memory": ("Memory", memory.measure),
     "start": ("Start", startup.measure),
     "growth": ("How cost grows", growth.measure),

@@ -84,6 +84,8 @@ TARGETS = [
     Target("cores", "throughput on two cores beside one, batches of 64", "≥", 1.9, "×"),
     Target("p99", "p99 at 64 connections, 70 % of the peak rate, keys refreshed every second", "≤", 3, "ms"),
     Target("outlier", "the longest of these answers", "≤", 20, "ms", 1),
+    Target("goodput", "answered at three times the capacity", "≥", 0.9, "× peak"),
+    Target("goodput p99", "p99 of those answers, with `limits.queue_timeout` at its 500 ms", "≤", 750, "ms", 0),
     Target("idle", "memory, idle", "≤", 25, "MB", 1),
     Target("growth", "memory, growth after warm-up, distinct tokens", "≤", 0.1, "MB a million requests"),
     Target("start", "from exec to the first 200, keys from disk", "≤", 50, "ms", 1),

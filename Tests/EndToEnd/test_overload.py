@@ -1,14 +1,15 @@
-"""Three times as many requests as can be answered: nearly as many are answered as at best, soon, and the rest is told."""
+"""Three times as many requests as can be answered: those that are answered are answered soon, and the rest is told."""
 
 import json
 import os
 import threading
+from typing import NamedTuple
 
 import pytest
 
 from harness.client import request_bytes
 from harness.contract import assert_code
-from harness.metrics import overloaded
+from harness.metrics import overloaded, verified
 from harness.service import Service, provider
 from harness.surge import Surge
 from harness.tokens import ALGORITHMS, key_for
@@ -52,7 +53,8 @@ def surge(service, **settings) -> Surge:
     return Surge(service.api.address, verify(service.token), patience=2, **settings)
 
 
-def test_at_three_times_the_capacity_goodput_holds_and_waiting_is_bounded(service):
+def test_at_three_times_the_capacity_nothing_is_done_in_vain_and_waiting_is_bounded(service):
+    """That nearly as many are answered as at best is measured by `scripts/bench`; here, that it does not collapse."""
     outcomes, good = [], 0
     for _ in range(RUNS):
         peak = surge(service, connections=8).run(1.5)
@@ -60,16 +62,35 @@ def test_at_three_times_the_capacity_goodput_holds_and_waiting_is_bounded(servic
         crowd = surge(service)
         # Until the service has noticed, and the queue is what it will be.
         crowd.run(2.5, rate=3 * peak.accepted_a_second, closes=False)
+        before = verified(service)
         crowd.run(4, rate=3 * peak.accepted_a_second)
+        done = verified(service) - before
         assert set(crowd.statuses) <= {200, 503}
         assert crowd.statuses[503] > 0
-        outcomes.append((crowd.accepted_a_second / peak.accepted_a_second, crowd.latency(0.99), crowd.given_up))
-        goodput, p99, given_up = outcomes[-1]
-        good += goodput >= 0.9 and p99 <= 1.5 * QUEUE_TIMEOUT and given_up == 0
+        outcome = Outcome(
+            goodput=crowd.accepted_a_second / peak.accepted_a_second,
+            # What is under way when the time is up counts as done in vain.
+            of_use=crowd.statuses[200] / done,
+            p99=crowd.latency(0.99),
+            given_up=crowd.given_up,
+        )
+        outcomes.append(outcome)
+        good += outcome.is_good
         if good == GOOD_RUNS:
             return
         service.wait_until(lambda: service.verify(service.token).status == 200)
-    pytest.fail(f"goodput, 99th percentile and callers who gave up: {outcomes}")
+    pytest.fail(f"{outcomes}")
+
+
+class Outcome(NamedTuple):
+    goodput: float
+    of_use: float
+    p99: float
+    given_up: int
+
+    @property
+    def is_good(self) -> bool:
+        return self.goodput > 0.5 and self.of_use > 0.8 and self.p99 <= 1.5 * QUEUE_TIMEOUT and self.given_up == 0
 
 
 def test_those_turned_away_are_told_when_to_come_again_and_keep_their_connection(service):

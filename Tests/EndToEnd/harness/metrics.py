@@ -91,3 +91,8 @@ def overloaded(service) -> dict[str, float]:
     counts = {limit: found.value(name, limit=limit) for limit in found.label_values(name, "limit")}
     assert set(counts) == {"max_connections", "max_in_flight", "max_buffered", "queue_timeout"}
     return {limit: count for limit, count in counts.items() if count}
+
+
+def verified(service) -> float:
+    """How many tokens were good."""
+    return Metrics(service.admin.get("/metrics").text).value("assay_verifications_total", code="ok")

@@ -1,0 +1,119 @@
+"""More requests than can be answered, from callers that come whether or not others have been answered."""
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+import statistics
+import sys
+
+import pools
+from measure import Bench
+from processes import apart
+from report import Section
+from service import Assay, apple, settings
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "Tests" / "EndToEnd"))
+from harness.surge import Surge  # noqa: E402: the tests' own crowd
+
+TIMES = 3
+CONNECTIONS, CROWD = 8, 2000
+PATIENCE = 2
+SECONDS, WARMING = 4, 2.5
+ITEMS = 32
+"""So many tokens are asked about in one request that callers written in Python can be too many."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Figures:
+    peak: float
+    goodput: float
+    refused: float
+    p99: float
+    given_up: int
+
+
+def measure(bench: Bench, section: Section) -> None:
+    made = bench.pools
+    server_cores, others = apart()
+    content = settings([apple(jwks_file=str(made.key_set))])
+    items = ",".join(pools.body(*pair) for pair in made.sign_ins("RS256")[:ITEMS])
+    request = _request('{"items":[%s]}' % items)
+    with contextlib.ExitStack() as stack:
+        service = stack.enter_context(Assay(bench.assay, bench.directory, content, cores=server_cores[:1]))
+        stack.enter_context(_on(others))
+
+        def surge(connections: int) -> Surge:
+            return Surge(f"127.0.0.1:{service.port}", request, patience=PATIENCE, connections=connections)
+
+        def run() -> Figures:
+            before = surge(CONNECTIONS).run(WARMING)
+            crowd = surge(CROWD)
+            crowd.run(WARMING, rate=TIMES * before.accepted_a_second, closes=False)
+            crowd.run(SECONDS, rate=TIMES * before.accepted_a_second)
+            # The machine of before and after, not of before alone.
+            after = surge(CONNECTIONS).run(WARMING)
+            if strange := {*before.statuses, *after.statuses} - {200} | set(crowd.statuses) - {200, 503}:
+                raise RuntimeError(f"answers with {strange}")
+            peak = (before.accepted_a_second + after.accepted_a_second) / 2
+            return Figures(
+                peak * ITEMS,
+                crowd.accepted_a_second / peak,
+                crowd.statuses[503] / crowd.seconds / peak,
+                crowd.latency(0.99) * 1e3,
+                crowd.given_up + crowd.lost,
+            )
+
+        found = []
+        for index in range(bench.rounds):
+            bench.say(f"overload: round {index + 1} of {bench.rounds}")
+            found.append(bench.machine.quietest(run))
+
+    def median(name: str) -> float:
+        return statistics.median(getattr(figures, name) for figures in found)
+
+    section.text(
+        f"The peak is what {CONNECTIONS} connections get that ask again when they are answered: batches of {ITEMS} "
+        f"tokens, RS256, on one core, with the callers on another. Then {TIMES} times as many come as can be answered, by "
+        f"a timetable, over as many connections as that takes, up to {CROWD:,}; each gives up after {PATIENCE} s. "
+        f"{bench.rounds} rounds of {SECONDS} s, with the default settings."
+    )
+    section.table(
+        ["", "median", "lowest", "highest"],
+        [
+            [label, *(shape.format(value) for value in (median(name), *_range(found, name)))]
+            for label, name, shape in (
+                ("peak, tokens/s", "peak", "{:,.0f}"),
+                ("answered with 200 in the crowd, × peak", "goodput", "{:.2f}"),
+                ("told `overloaded`, × peak", "refused", "{:.2f}"),
+                ("p99 of those answered with 200, ms", "p99", "{:.0f}"),
+                ("given up or lost", "given_up", "{:.0f}"),
+            )
+        ],
+    )
+    section.figures["goodput"] = median("goodput")
+    section.figures["goodput p99"] = median("p99")
+
+
+def _range(found: list[Figures], name: str) -> tuple[float, float]:
+    values = [getattr(figures, name) for figures in found]
+    return min(values), max(values)
+
+
+def _request(body: str) -> bytes:
+    head = (
+        "POST /v1/verify/batch HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    return (head + body).encode()
+
+
+@contextlib.contextmanager
+def _on(cores: list[int]):
+    """This process on these cores alone, for as long as that."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
