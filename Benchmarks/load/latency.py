@@ -3,6 +3,7 @@
 import contextlib
 import statistics
 import threading
+from collections.abc import Callable
 
 import paced
 import peer_process
@@ -10,7 +11,7 @@ import peers
 import wrk
 from keyserver import KeyServer
 from measure import Bench
-from processes import Unavailable, apart
+from processes import Unavailable, apart, confined
 from report import Section
 from service import NETWORK, Assay, apple, settings
 
@@ -45,11 +46,26 @@ class Refreshing:
         self._thread.join()
 
 
+STANDSTILL = 10
+"""Milliseconds by which the generator may be late; more, and the machine stood still, whatever it measures."""
+ATTEMPTS = 3
+
+
+def undisturbed(bench: Bench, run: Callable[[], dict[str, float]]) -> dict[str, float]:
+    """Runs until the machine went on throughout, or takes the run in which it stood still for the shortest time."""
+    found: list[dict[str, float]] = []
+    while len(found) < ATTEMPTS and (not found or found[-1]["own_max"] > STANDSTILL):
+        found.append(bench.machine.quietest(run))
+    return min(found, key=lambda figures: figures["own_max"])
+
+
 def measure(bench: Bench, section: Section) -> None:
     made = bench.pools
     pool = made.good("RS256")
     cores, others = apart()
     with contextlib.ExitStack() as stack:
+        # The provider is not on the service's machine.
+        stack.enter_context(confined(others))
         keys = stack.enter_context(KeyServer([key.jwk for key in made.keys.values()], changes=True))
         content = settings([apple(jwks_uri=keys.url, network=NETWORK)])
         service = stack.enter_context(Assay(bench.assay, bench.directory, content, cores=cores))
@@ -63,7 +79,6 @@ def measure(bench: Bench, section: Section) -> None:
             section.text(f"Not measured: **the bare echo**: {reason}")
 
         bench.say("latency: looks for the peak rate")
-
 
         def ask(server, rate: float, seconds: float) -> dict[str, float]:
             return paced.run(bench, server, server.port, pool, rate, seconds, wrk.CONNECTIONS, others)
@@ -88,7 +103,7 @@ def measure(bench: Bench, section: Section) -> None:
         for index in range(bench.rounds):
             for name in servers if index % 2 == 0 else reversed(servers):
                 bench.say(f"latency: round {index + 1} of {bench.rounds}, {name}")
-                figures = bench.machine.quietest(lambda: run(name))
+                figures = undisturbed(bench, lambda: run(name))
                 refreshes += figures.get("refreshes", 0)
                 rounds[name].append(figures)
 
@@ -103,7 +118,8 @@ def measure(bench: Bench, section: Section) -> None:
         f"answered at best. {bench.rounds} rounds of {bench.latency_seconds:g} s. Requests go out by a timetable, and "
         f"latency counts from when one was due. The server has {len(cores)} of the machine's cores and the generator "
         "others. How late the generator itself was, with a connection idle, is what the machine does to every figure "
-        "here, and the echo at the same rate is what HTTP costs without Assay.",
+        f"here, and the echo at the same rate is what HTTP costs without Assay. A round in which the generator was more than "
+        f"{STANDSTILL} ms late is repeated, up to {ATTEMPTS - 1} times, and the one in which it was least late counts.",
         f"{refreshes} refreshes, each bringing another key set and so new snapshots for all event loops.",
     )
     section.table(

@@ -2,14 +2,13 @@
 
 import contextlib
 import dataclasses
-import os
 import pathlib
 import statistics
 import sys
 
 import pools
 from measure import Bench
-from processes import apart
+from processes import apart, confined
 from report import Section
 from service import Assay, apple, settings
 
@@ -41,7 +40,7 @@ def measure(bench: Bench, section: Section) -> None:
     request = _request('{"items":[%s]}' % items)
     with contextlib.ExitStack() as stack:
         service = stack.enter_context(Assay(bench.assay, bench.directory, content, cores=server_cores[:1]))
-        stack.enter_context(_on(others))
+        stack.enter_context(confined(others))
 
         def surge(connections: int) -> Surge:
             return Surge(f"127.0.0.1:{service.port}", request, patience=PATIENCE, connections=connections)
@@ -106,14 +105,3 @@ def _request(body: str) -> bytes:
         f"Content-Length: {len(body)}\r\n\r\n"
     )
     return (head + body).encode()
-
-
-@contextlib.contextmanager
-def _on(cores: list[int]):
-    """This process on these cores alone, for as long as that."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, cores)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)

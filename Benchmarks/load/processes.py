@@ -1,5 +1,6 @@
 """Processes under measurement: started, asked what they have used, ended."""
 
+import contextlib
 import os
 import pathlib
 import resource
@@ -39,6 +40,17 @@ def apart() -> tuple[list[int], list[int]]:
         raise Unavailable("there is only one core")
     server = cores[: min(2, len(cores) - 1)]
     return server, cores[len(server) :]
+
+
+@contextlib.contextmanager
+def confined(cores: list[int]):
+    """This process, with the threads that it starts, on these cores alone for as long as that."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def output(*command: str) -> str:

@@ -11,7 +11,7 @@ package enum Base64URL {
         var collected: UInt32 = 0
         let octets = unsafe [UInt8](unsafeUninitializedCapacity: count) { output, length in
             unsafe text.withUnsafeBytes { text in
-                unsafe places.span.withUnsafeBufferPointer { places in
+                unsafe places.withUnsafeBufferPointer { places in
                     unsafe collected = decode(text, places, into: UnsafeMutableRawBufferPointer(output))
                 }
             }
@@ -79,8 +79,10 @@ package enum Base64URL {
 
     /// What each character adds to three octets, the first of them lowest, at each of its four places; ``outside`` where it
     /// is not of the alphabet, so that one test at the end finds any.
-    private static let places: InlineArray<1024, UInt32> = {
-        var places = InlineArray<1024, UInt32>(repeating: outside)
+    ///
+    /// An array, since an `InlineArray` of this size was copied as a whole each time.
+    private static let places: [UInt32] = {
+        var places = [UInt32](repeating: outside, count: 1024)
         for (value, character) in alphabet.enumerated() {
             let (value, character) = (UInt32(value), Int(character))
             places[character] = value << 2

@@ -37,7 +37,7 @@ extension ServiceSettings {
             settings.servesConsole && settings.operatorKeyDigests.isEmpty && settings.admin.isReachedByAnyName
         loggedRequests = LoggedRequests(settings.log)
         // Each event loop has a share of its own, so that remembering takes no lock.
-        rememberedSignatures = (settings.verifiedTokenCacheEntries + System.coreCount - 1) / System.coreCount
+        rememberedSignatures = (settings.verifiedTokenCacheEntries + Processors.count - 1) / Processors.count
     }
 }
 

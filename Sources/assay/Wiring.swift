@@ -15,7 +15,7 @@ struct Wiring: Sendable {
     let factory: ProviderFactory
     let providers: [ProviderFactory.Made]
     /// Serves requests.
-    let serving = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
+    let serving = MultiThreadedEventLoopGroup(numberOfThreads: Processors.count)
     /// `nil`: nothing is traced.
     private let tracing: TraceExport?
     private let sink = LogSink()

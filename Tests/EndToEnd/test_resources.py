@@ -1,6 +1,8 @@
 """What a long life must not cost: file descriptors, memory, anyone else's patience."""
 
 import concurrent.futures
+import os
+import pathlib
 import threading
 
 import pytest
@@ -118,3 +120,27 @@ def test_a_client_that_vanishes_in_a_crowd_is_forgotten(lived_in):
             raise AssertionError("a client among others was dropped") from closed
         connection.close()
     service.wait_until(lambda: service.descriptors() <= before + 2)
+
+
+def test_there_is_an_event_loop_for_each_processor_that_may_be_used(server):
+    issuer = server.issuer("op", rsa_key())
+
+    def loops() -> int:
+        with Service(provider(issuer)) as service:
+            service.wait_until_ready()
+            names = [
+                (task / "comm").read_text() for task in pathlib.Path(f"/proc/{service.process.pid}/task").iterdir()
+            ]
+        return sum(name.startswith("NIO-ELT") for name in names)
+
+    before = os.sched_getaffinity(0)
+    if len(before) < 2:
+        pytest.skip("two processors are needed")
+    many = loops()
+    try:
+        os.sched_setaffinity(0, {min(before)})
+        one = loops()
+    finally:
+        os.sched_setaffinity(0, before)
+    # A quota of the control group may leave fewer than there are.
+    assert 0 < many - one < len(before)
