@@ -19,6 +19,7 @@ struct EmailDomain {
     static func == (domain: EmailDomain, other: String) -> Bool {
         let (bytes, other) = (domain.address.utf8.span, other.utf8.span)
         guard bytes.count - domain.start == other.count else { return false }
+        if bytes.extracting(domain.start...).isExactly(other) { return true }
         for index in other.indices
         where asciiLowercased(bytes[domain.start + index]) != asciiLowercased(other[index]) { return false }
         return true

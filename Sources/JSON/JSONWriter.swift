@@ -233,17 +233,17 @@
 
     private mutating func putDigits(_ integer: Int64) {
         if integer < 0 { put(UInt8(ascii: "-")) }
-        var length = 1
         var rest = integer.magnitude
-        while rest >= 10 {
-            rest /= 10
+        var length = 1
+        var bound: UInt64 = 10
+        while length < 19, rest >= bound {
             length += 1
+            bound *= 10
         }
-        rest = integer.magnitude
         for place in stride(from: count + length - 1, through: count, by: -1) {
-            let digit = UInt8(ascii: "0") + UInt8(rest % 10)
-            unsafe memory.storeBytes(of: digit, toByteOffset: place, as: UInt8.self)
-            rest /= 10
+            let (tens, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            unsafe memory.storeBytes(of: UInt8(ascii: "0") + UInt8(digit), toByteOffset: place, as: UInt8.self)
+            rest = tens
         }
         count += length
     }
