@@ -50,6 +50,8 @@ def measure(bench: Bench, section: Section) -> None:
             crowd = surge(CROWD)
             crowd.run(WARMING, rate=TIMES * before.accepted_a_second, closes=False)
             crowd.run(SECONDS, rate=TIMES * before.accepted_a_second)
+            while set(surge(1).run(0.1).statuses) != {200}:
+                pass
             # The machine of before and after, not of before alone.
             after = surge(CONNECTIONS).run(WARMING)
             if strange := {*before.statuses, *after.statuses} - {200} | set(crowd.statuses) - {200, 503}:

@@ -11,7 +11,7 @@ import NIOPosix
 let requestBenchmarks = [
     Benchmark("answer") {
         let request = try VerifyRequest(try JSONObject(try Fixtures().request("RS256")))
-        guard case .decided(.verified(let answer, _)) = try verifications().verify(request) else {
+        guard case .decided(.verified(let answer, _)) = try verifications().verify(request, at: .now()) else {
             throw Mistake("a good token was refused")
         }
         let scratch = Scratch()
@@ -44,7 +44,7 @@ private func request(_ name: String, token: String, code: String) -> Benchmark {
         let verifications = try verifications()
         let scratch = Scratch()
         return {
-            switch verifications.verify(try VerifyRequest(try JSONObject(body, allowsNUL: true))) {
+            switch verifications.verify(try VerifyRequest(try JSONObject(body, allowsNUL: true)), at: .now()) {
             case .decided(.verified(let answer, _)):
                 return code == "ok" && scratch.text { answer.write(to: &$0) }.count > shortestAnswer
             case .decided(.refused(let problem, _)):

@@ -154,7 +154,7 @@ final class AdminResponder: HTTPResponder {
     /// a verification.
     private func explain(_ request: VerifyRequest, _ record: ServiceLoop.RequestRecord) -> HTTPReply {
         let verifications = service.verifications
-        let (number, need) = verifications.verify(request).providerAndNeed
+        let (number, need) = verifications.verify(request, at: .now()).providerAndNeed
         let keys = verifications.providers.first { $0.number == number }?.provider.keys
         return later(self.status(of: keys, onceMet: need), record) { status in
             do throws(Problem) {

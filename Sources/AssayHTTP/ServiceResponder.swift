@@ -63,7 +63,7 @@ final class ServiceResponder: HTTPResponder {
     private func verify(_ body: JSONObject, _ record: ServiceLoop.RequestRecord) throws(Problem) -> HTTPReply {
         let request = try VerifyRequest(body)
         let verifications = service.verifications
-        switch verifications.verify(request) {
+        switch verifications.verify(request, at: .now()) {
         case .decided(let verdict): return .now(answer(verdict, record))
         case .needsKeys(let need, let provider, let otherwise):
             return .later {
@@ -96,55 +96,87 @@ final class ServiceResponder: HTTPResponder {
         }
         let deadline = keysDeadline()
         let verifications = service.verifications
-        var verdicts: [Verdict] = []
+        let now = Moment.now()
+        // Where each item's answer lies in the text; of those that wait, nothing does yet.
+        var places: [Range<Int>] = []
         var waiting: [() -> EventLoopFuture<(index: Int, verdict: Verdict)>] = []
-        for (index, item) in items.enumerated() {
-            do throws(Problem) {
-                guard let object = item.object else { throw .requestInvalid("Each item of a batch is an object.") }
-                let request = try VerifyRequest(object)
-                switch verifications.verify(request) {
-                case .decided(let verdict): verdicts.append(verdict)
-                case .needsKeys(let need, let provider, let otherwise):
-                    verdicts.append(.refused(otherwise, provider: provider))
+        // Each is written as soon as it is decided, and what it was made of is let go: 64 at a time would not stay in the
+        // processor's caches.
+        let text = batchAnswer { json in
+            for (index, item) in items.enumerated() {
+                let start = json.count
+                switch attempt(item, verifications, now) {
+                case .decided(let verdict): write(verdict, to: &json, record)
+                case .needsKeys(let request, let need, let provider, let otherwise):
                     waiting.append {
                         self.wait(for: need, provider, request, verifications, otherwise, until: deadline)
                             .map { (index, $0) }
                     }
                 }
-            } catch {
-                verdicts.append(.refused(error, provider: nil))
+                places.append(start..<json.count)
             }
         }
-        guard !waiting.isEmpty else { return .now(answer(verdicts, record)) }
-        return .later { [verdicts] in
+        guard !waiting.isEmpty else { return .now(service.end(record, json: text)) }
+        return .later { [places] in
             EventLoopFuture.whenAllSucceed(waiting.map { $0() }, on: self.service.loop).assumeIsolated().map { late in
-                var verdicts = verdicts
-                for (index, verdict) in late { verdicts[index] = verdict }
-                return self.answer(verdicts, record)
+                let late = Dictionary(late.map { ($0.index, $0.verdict) }, uniquingKeysWith: { first, _ in first })
+                let text = self.batchAnswer { json in
+                    for (index, place) in places.enumerated() {
+                        if let verdict = late[index] {
+                            self.write(verdict, to: &json, record)
+                        } else {
+                            json.raw(text[place].drop { $0 == UInt8(ascii: ",") })
+                        }
+                    }
+                }
+                return self.service.end(record, json: text)
             }.nonisolated()
         }
     }
 
-    private func answer(_ verdicts: [Verdict], _ record: ServiceLoop.RequestRecord) -> HTTPResponse {
-        let text = service.json { json in
+    /// What comes of an item before anything is waited for.
+    private enum Attempt {
+        case decided(Verdict)
+        case needsKeys(VerifyRequest, Verifications.KeyNeed, provider: Int, otherwise: Problem)
+    }
+
+    private func attempt(_ item: JSONValue, _ verifications: Verifications, _ now: Moment) -> Attempt {
+        do throws(Problem) {
+            guard let object = item.object else { throw .requestInvalid("Each item of a batch is an object.") }
+            let request = try VerifyRequest(object)
+            switch verifications.verify(request, at: now) {
+            case .decided(let verdict): return .decided(verdict)
+            case .needsKeys(let need, let provider, let otherwise):
+                return .needsKeys(request, need, provider: provider, otherwise: otherwise)
+            }
+        } catch {
+            return .decided(.refused(error, provider: nil))
+        }
+    }
+
+    /// The answer to a batch, around those to its items.
+    private func batchAnswer(_ writeResults: (inout JSONWriter) -> Void) -> [UInt8] {
+        service.json { json in
             json.beginObject()
             json.name("results")
             json.beginArray()
-            for verdict in verdicts {
-                count(verdict)
-                switch verdict {
-                case .verified(let answer, _): answer.write(to: &json)
-                case .refused(let problem, _):
-                    json.beginObject()
-                    json.name("error")
-                    problem.write(to: &json, requestID: record.id)
-                    json.endObject()
-                }
-            }
+            writeResults(&json)
             json.endArray()
             json.endObject()
         }
-        return service.end(record, json: text)
+    }
+
+    /// Counts an item's verdict, and writes its answer.
+    private func write(_ verdict: Verdict, to json: inout JSONWriter, _ record: ServiceLoop.RequestRecord) {
+        count(verdict)
+        switch verdict {
+        case .verified(let answer, _): answer.write(to: &json)
+        case .refused(let problem, _):
+            json.beginObject()
+            json.name("error")
+            problem.write(to: &json, requestID: record.id)
+            json.endObject()
+        }
     }
 
     // MARK: Waiting for keys
@@ -171,7 +203,7 @@ final class ServiceResponder: HTTPResponder {
             if case .unavailable(let retryAfter) = outcome {
                 return self.settled(.refused(otherwise.retriable(after: retryAfter), provider: provider))
             }
-            switch verifications.verify(request) {
+            switch verifications.verify(request, at: .now()) {
             case .decided(let verdict): return self.settled(verdict)
             case .needsKeys(let need, let provider, let otherwise):
                 guard outcome == .lookAgain else { return self.settled(.refused(otherwise, provider: provider)) }

@@ -10,6 +10,18 @@ package enum Verdict {
     case refused(Problem, provider: Int?)
 }
 
+/// A moment by both clocks.
+package struct Moment {
+    /// What keys grow old by.
+    let monotonic: MonotonicTime
+    /// What tokens speak of.
+    let wall: UnixTime
+
+    package static func now() -> Moment {
+        Moment(monotonic: SystemClocks.monotonic(), wall: UnixTime(seconds: SystemClocks.unixSeconds()))
+    }
+}
+
 /// A provider's keys as one event loop last heard of them. Confined to that loop.
 ///
 /// An object of its own, since it outlasts the settings: whatever they make of the provider, its keys stay what they are.
@@ -129,7 +141,7 @@ package final class Verifications {
     }
 
     /// Verifies one token, in the order of the contract: request, form, then everything that the verifier checks.
-    package func verify(_ request: VerifyRequest) -> Attempt {
+    package func verify(_ request: VerifyRequest, at now: Moment) -> Attempt {
         var index = request.provider.flatMap { indicesByID[ExactString($0)] }
         if request.provider != nil, index == nil { return .decided(.refused(.providerUnknown, provider: nil)) }
         let token: UnverifiedToken
@@ -142,33 +154,31 @@ package final class Verifications {
         guard let index, let place = places[index] else {
             return .decided(.refused(.providerUnknown, provider: nil))
         }
-        return verify(token, request, index, place)
+        return verify(token, request, index, place, now)
     }
 
     private func verify(
-        _ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int, _ place: Place
+        _ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int, _ place: Place, _ now: Moment
     ) -> Attempt {
         if let audience = request.expectations.audience,
             !place.policy.audiences.containsExactly(audience)
         {
             return .decided(.refused(.audienceNotConfigured, provider: index))
         }
-        let now = SystemClocks.monotonic()
-        let wallClock = UnixTime(seconds: SystemClocks.unixSeconds())
-        guard let keys = place.keys, now <= keys.usableUntil else {
-            return verdictWithoutKeys(token, index, place, wallClock)
+        guard let keys = place.keys, now.monotonic <= keys.usableUntil else {
+            return verdictWithoutKeys(token, index, place, now.wall)
         }
         do throws(Rejection) {
             let verified = try verifier.verify(
                 token, with: keys.keys, algorithms: keys.algorithms, under: place.policy,
-                expecting: request.expectations, now: wallClock)
+                expecting: request.expectations, now: now.wall)
             let answer = VerifyAnswer(
-                token: verified, keys: keys.used(at: now), includesClaims: request.includesClaims)
+                token: verified, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims)
             return .decided(.verified(answer, provider: index))
         } catch {
             let policy = place.policy
             if let need = need(after: error, token, keys.snapshot, policy),
-                token.wouldPassClaims(of: policy, now: wallClock)
+                token.wouldPassClaims(of: policy, now: now.wall)
             {
                 let need = KeyNeed(keys: place.provider.keys, need: need, version: keys.snapshot.version)
                 return .needsKeys(need, provider: index, otherwise: .rejected(error))

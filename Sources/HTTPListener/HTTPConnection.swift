@@ -117,7 +117,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         pause()
-        if output != nil { answers.add(self) }
+        if let output { answers.add(self, bytes: output.readableBytes) }
     }
 
     func read(context: ChannelHandlerContext) {
@@ -363,6 +363,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     func close() {
+        // What has been answered in this turn is not written yet.
+        writeAnswers()
         // Over TLS both sides say that this is the end; what the other says instead is not looked at.
         phase = .lingering
         context?.close(promise: nil)

@@ -30,7 +30,7 @@ package final class HTTPListener: Sendable {
         let places = try await PerLoop(on: group) { loop in
             LoopPlace(
                 responder: makeResponder(loop), table: ConnectionTable(on: loop, unixSeconds: unixSeconds),
-                answers: TurnAnswers(on: loop))
+                answers: TurnAnswers(on: loop, microseconds: SystemClocks.monotonicMicroseconds))
         }
         let bootstrap = ServerBootstrap(group: acceptor, childGroup: group)
             // A crowd that comes at once, after a restart, must neither overflow the queue nor wait for one turn of the loop

@@ -6,6 +6,8 @@ struct RequestReader {
     private var headParser: HeadParser
     private var part = Part.head
     private var chunks = ChunkedBody()
+    /// What has come of a body whose length is known, where it did not come at once.
+    private var piece: [UInt8] = []
 
     private enum Part {
         case head
@@ -24,7 +26,7 @@ struct RequestReader {
     }
 
     /// How many bytes of an unfinished body are held here.
-    var heldBytes: Int { chunks.bytes.count }
+    var heldBytes: Int { chunks.bytes.count + piece.count }
 
     /// Takes the next step.
     ///
@@ -42,9 +44,17 @@ struct RequestReader {
             return (.head(head), length)
         case .body(.length(let length)):
             guard length <= bodyLimit else { throw .bodyTooLarge }
-            guard length <= bytes.count else { return (nil, 0) }
+            let taken = min(length - piece.count, bytes.count)
+            guard piece.count + taken == length else {
+                keep(bytes.extracting(..<taken), ofLength: length)
+                return (nil, taken)
+            }
             part = .head
-            return (.end(body: bytes.copied(..<length)), length)
+            if piece.isEmpty { return (.end(body: bytes.copied(..<length)), length) }
+            keep(bytes.extracting(..<taken), ofLength: length)
+            var body: [UInt8] = []
+            swap(&body, &piece)
+            return (.end(body: body), taken)
         case .body(.chunked):
             let (body, taken) = try chunks.read(bytes, limit: bodyLimit, maximumOverhead: maximumHeader)
             guard let body else { return (nil, taken) }
@@ -52,5 +62,13 @@ struct RequestReader {
             part = .head
             return (.end(body: body), taken)
         }
+    }
+
+    /// Keeps a further piece of a body, in memory for the whole of it as far as there is reason to believe in its length: a
+    /// quarter has come.
+    private mutating func keep(_ bytes: Span<UInt8>, ofLength length: Int) {
+        let needed = piece.count + bytes.count
+        if piece.capacity < needed { piece.reserveCapacity(min(length, 4 * needed)) }
+        unsafe bytes.withUnsafeBufferPointer { unsafe piece.append(contentsOf: $0) }
     }
 }

@@ -9,40 +9,67 @@ internal import NIOCore
 /// ES256.
 final class TurnAnswers {
     private let loop: any EventLoop
+    private let microseconds: () -> Int64
     private var connections: [HTTPConnection] = []
+    private var firstAddedAt: Int64 = 0
+    /// The memory of a list of connections that has been written.
+    private var spareList: [HTTPConnection] = []
     /// Buffers for answers that no connection is writing: making one for each answer would cost two allocations.
     private var spareBuffers: [ByteBuffer] = []
+    private var spareBytes = 0
 
-    /// So many answers are not kept waiting for more: at the usual price of a signature, the first waits two milliseconds.
+    /// So many answers are not kept waiting for more, and no answer for longer.
     private static let most = 32
-    /// A larger buffer is given back to the system: one large answer should not hold memory for good.
-    private static let largestSpare = 64 * 1024
+    private static let longestWait: Int64 = 2000
+    /// A longer answer has cost so much that waking is nothing beside it.
     private static let usualAnswer = 2048
+    /// What spare buffers may hold; one large answer should not hold memory for good.
+    private static let mostSpareBytes = 128 * 1024
+    private static let largestSpare = 64 * 1024
 
-    init(on loop: any EventLoop) { self.loop = loop }
+    /// - Parameter microseconds: a monotonic clock.
+    init(on loop: any EventLoop, microseconds: @escaping () -> Int64) {
+        self.loop = loop
+        self.microseconds = microseconds
+    }
 
     /// An empty buffer for answers.
     func takeBuffer() -> ByteBuffer {
         var buffer = spareBuffers.popLast() ?? ByteBuffer()
+        spareBytes -= buffer.storageCapacity
         buffer.clear(minimumCapacity: Self.usualAnswer)
         return buffer
     }
 
     /// Takes a buffer back that the system has been given the contents of, or soon will.
     func giveBack(_ buffer: ByteBuffer) {
-        if buffer.storageCapacity <= Self.largestSpare, spareBuffers.count < Self.most { spareBuffers.append(buffer) }
+        let capacity = buffer.storageCapacity
+        guard capacity <= Self.largestSpare, spareBytes + capacity <= Self.mostSpareBytes else { return }
+        spareBytes += capacity
+        spareBuffers.append(buffer)
     }
 
-    /// Has a connection write its answers when the turn ends.
-    func add(_ connection: HTTPConnection) {
-        // What is executed now, runs when all that came in with this has been taken up.
-        if connections.isEmpty { loop.assumeIsolated().execute { self.write() } }
+    /// Has a connection write its answers when the turn ends, at the latest.
+    func add(_ connection: HTTPConnection, bytes: Int) {
+        let now = microseconds()
+        if connections.isEmpty {
+            firstAddedAt = now
+            // What is executed now, runs when all that came in with this has been taken up.
+            loop.assumeIsolated().execute { self.write() }
+        }
         connections.append(connection)
-        if connections.count >= Self.most { write() }
+        if connections.count >= Self.most || bytes > Self.usualAnswer || now - firstAddedAt >= Self.longestWait {
+            write()
+        }
     }
 
     private func write() {
-        for connection in connections { connection.writeAnswers() }
-        connections.removeAll(keepingCapacity: true)
+        // A write that fails may have a connection added again while this goes on.
+        var written: [HTTPConnection] = []
+        swap(&written, &spareList)
+        swap(&written, &connections)
+        for connection in written { connection.writeAnswers() }
+        written.removeAll(keepingCapacity: true)
+        swap(&written, &spareList)
     }
 }

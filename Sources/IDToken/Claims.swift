@@ -33,10 +33,10 @@ package struct Claims: Sendable {
 
     /// A claim that only describes: `nil` where it is absent or of another type, since providers differ (LinkedIn's
     /// `locale` is an object) and no decision hangs on it.
-    func text(_ claim: ClaimName) -> String? { (try? object.string(claim.json)) ?? nil }
+    func text(_ claim: ClaimName) -> String? { try? object.string(claim.json) }
 
     /// A claim that only describes, as an integer.
-    func integer(_ claim: ClaimName) -> Int64? { (try? object.integer(claim.json)) ?? nil }
+    func integer(_ claim: ClaimName) -> Int64? { try? object.integer(claim.json) }
 
     /// A claim that only describes, as a list of strings; a single string is a list of one.
     func texts(_ claim: ClaimName) -> [String] {

@@ -94,8 +94,8 @@ package struct JSONName: Sendable, ExpressibleByStringLiteral {
     package init(stringLiteral value: String) { self.init(value) }
 }
 
-/// A hash that only narrows a comparison: collisions cost time and nothing else. It begins with a basis that differs from
-/// process to process, so that names which collide are not easily prepared.
+/// A hash that only narrows a comparison: collisions cost time and nothing else, and of that as much as sorting takes. It
+/// begins with a basis that differs from process to process, which makes them rarer; whoever wants some finds some.
 ///
 /// Eight bytes at a time, the last eight twice where they are not a whole step further: with a multiplication for each byte
 /// (FNV-1a), each had to wait for the one before, a fiftieth of what a token of a batch cost beside its signature.

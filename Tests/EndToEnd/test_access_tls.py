@@ -5,6 +5,7 @@ import http.client
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import ssl
 import threading
@@ -282,6 +283,21 @@ def test_a_connection_that_is_cut_off_is_not_kept(service):
             while connection.socket.recv(4096):
                 pass
     service.wait_until(lambda: metric(service, "assay_connections") <= 1)
+
+
+def test_who_is_cut_off_with_a_request_is_answered(service):
+    for _ in range(5):
+        with service.api.connect() as connection:
+            # Both are there when the service looks again.
+            service.process.send_signal(signal.SIGSTOP)
+            try:
+                connection.send(request_bytes("GET", "/livez"))
+                # Python's own socket would forget its TLS at that.
+                with socket.socket(fileno=os.dup(connection.socket.fileno())) as plain:
+                    plain.shutdown(socket.SHUT_WR)
+            finally:
+                service.process.send_signal(signal.SIGCONT)
+            assert connection.response("GET", "/livez").status == 200
 
 
 def test_what_comes_after_the_end_is_not_looked_at(issuer, authority):

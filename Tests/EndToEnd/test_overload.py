@@ -70,7 +70,7 @@ def test_at_three_times_the_capacity_nothing_is_done_in_vain_and_waiting_is_boun
         outcome = Outcome(
             goodput=crowd.accepted_a_second / peak.accepted_a_second,
             # What is under way when the time is up counts as done in vain.
-            of_use=crowd.statuses[200] / done,
+            of_use=crowd.statuses[200] / max(done, 1),
             p99=crowd.latency(0.99),
             given_up=crowd.given_up,
         )
