@@ -135,9 +135,12 @@ def _connections(bench: Bench, section: Section) -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 500
     section.text(
         "### Connections",
-        "Over each connection one request after the other; all connections stand before the first.",
+        "Over each connection one request after the other; all connections stand before the first. `queue_timeout` is ten "
+        "seconds here: 10,000 at once wait longer for their turn than its 500 ms allow, and would be told.",
     )
-    with Assay(bench.assay, bench.directory, settings([apple(jwks_file=str(bench.pools.key_set))])) as service:
+    limits = {"max_connections": 12000, "queue_timeout": "10s"}
+    content = settings([apple(jwks_file=str(bench.pools.key_set))], limits=limits)
+    with Assay(bench.assay, bench.directory, content) as service:
 
         def over(count: int) -> Contender:
             def run(seconds: float) -> wrk.Figures:
