@@ -60,8 +60,14 @@ final class ListenerCounts: Sendable {
     }
 
     private func admit(_ count: Int, to counter: borrowing Atomic<Int>, _ maximum: Int) -> Bool {
-        let isAdmitted = counter.add(count, ordering: .relaxed).newValue <= maximum
-        if !isAdmitted { counter.subtract(count, ordering: .relaxed) }
-        return isAdmitted
+        // Not added first and taken back: for as long as that took, others would be refused for what was never admitted.
+        var counted = counter.load(ordering: .relaxed)
+        while counted + count <= maximum {
+            let (isAdmitted, original) = counter.weakCompareExchange(
+                expected: counted, desired: counted + count, ordering: .relaxed)
+            if isAdmitted { return true }
+            counted = original
+        }
+        return false
     }
 }
