@@ -11,7 +11,7 @@ import wrk
 from keyserver import KeyServer
 from measure import Bench, Contender, Series, bare, interleave, loaded
 from report import Section
-from service import NETWORK, Assay, apple, settings
+from service import LIMITS, NETWORK, Assay, apple, settings
 
 PROVIDERS = (1, 10, 1000)
 KEYS = (1, 10, 1000)
@@ -138,7 +138,7 @@ def _connections(bench: Bench, section: Section) -> None:
         "Over each connection one request after the other; all connections stand before the first. `queue_timeout` is ten "
         "seconds here: 10,000 at once wait longer for their turn than its 500 ms allow, and would be told.",
     )
-    limits = {"max_connections": 12000, "queue_timeout": "10s"}
+    limits = LIMITS | {"queue_timeout": "10s"}
     content = settings([apple(jwks_file=str(bench.pools.key_set))], limits=limits)
     with Assay(bench.assay, bench.directory, content) as service:
 

@@ -3,13 +3,13 @@
 import contextlib
 import statistics
 import threading
-from collections.abc import Callable
 
 import paced
 import peer_process
 import peers
 import wrk
 from keyserver import KeyServer
+from machine import least_disturbed
 from measure import Bench
 from processes import Unavailable, apart, confined
 from report import Section
@@ -49,14 +49,6 @@ class Refreshing:
 STANDSTILL = 10
 """Milliseconds by which the generator may be late; more, and the machine stood still, whatever it measures."""
 ATTEMPTS = 3
-
-
-def undisturbed(bench: Bench, run: Callable[[], dict[str, float]]) -> dict[str, float]:
-    """Runs until the machine went on throughout, or takes the run in which it stood still for the shortest time."""
-    found: list[dict[str, float]] = []
-    while len(found) < ATTEMPTS and (not found or found[-1]["own_max"] > STANDSTILL):
-        found.append(bench.machine.quietest(run))
-    return min(found, key=lambda figures: figures["own_max"])
 
 
 def measure(bench: Bench, section: Section) -> None:
@@ -103,7 +95,12 @@ def measure(bench: Bench, section: Section) -> None:
         for index in range(bench.rounds):
             for name in servers if index % 2 == 0 else reversed(servers):
                 bench.say(f"latency: round {index + 1} of {bench.rounds}, {name}")
-                figures = undisturbed(bench, lambda: run(name))
+                figures = least_disturbed(
+                    lambda: bench.machine.quietest(lambda: run(name)),
+                    lambda figures: figures["own_max"],
+                    STANDSTILL,
+                    ATTEMPTS,
+                )
                 refreshes += figures.get("refreshes", 0)
                 rounds[name].append(figures)
 

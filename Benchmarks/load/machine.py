@@ -17,6 +17,18 @@ TOLERATED = 0.1
 """The share of disturbed runs that a page goes without a warning for."""
 
 
+def least_disturbed(
+    run: Callable[[], Found], disturbance: Callable[[Found], float], tolerated: float, attempts: int, pause: float = 0
+) -> Found:
+    """Runs until a run was disturbed by no more than is tolerated, or takes the best of so many."""
+    found: list[Found] = []
+    while len(found) < attempts and (not found or disturbance(found[-1]) > tolerated):
+        if found:
+            time.sleep(pause)
+        found.append(run())
+    return min(found, key=disturbance)
+
+
 class Machine:
     """Knows how much of its processors went to others: other programs, and other machines on the same hardware."""
 
@@ -25,15 +37,14 @@ class Machine:
 
     def quietest(self, run: Callable[[], Found]) -> Found:
         """Runs until one run was quiet, or the least disturbed of a few."""
-        found: list[tuple[float, Found]] = []
-        while len(found) < ATTEMPTS and (not found or found[-1][0] > QUIET):
-            if found:
-                time.sleep(1)
+
+        def watched() -> tuple[float, Found]:
             began, busy, ours = time.monotonic(), _busy_seconds(), tree_times(os.getpid())
             result = run()
             others = (_busy_seconds() - busy) - (tree_times(os.getpid()) - ours)
-            found.append((max(0.0, others / (time.monotonic() - began) / (os.cpu_count() or 1)), result))
-        share, result = min(found, key=lambda entry: entry[0])
+            return max(0.0, others / (time.monotonic() - began) / (os.cpu_count() or 1)), result
+
+        share, result = least_disturbed(watched, lambda found: found[0], QUIET, ATTEMPTS, pause=1)
         self.shares.append(share)
         return result
 

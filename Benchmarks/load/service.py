@@ -10,6 +10,7 @@ import time
 from processes import Process, free_port
 
 QUIET = {"requests": False}
+LIMITS = {"max_connections": 12000}
 NO_CACHE = {"entries": 0}
 NETWORK = {"allow_http": True, "allow_private_addresses": True}
 
@@ -22,7 +23,7 @@ def settings(providers: list[dict], **members) -> dict:
         "admin": {"listen": "127.0.0.1:0"},
         "log": QUIET,
         "verified_token_cache": NO_CACHE,
-        "limits": {"max_connections": 12000},
+        "limits": LIMITS,
     }
     return {name: value for name, value in (usual | members | {"providers": providers}).items() if value is not None}
 

@@ -1,7 +1,6 @@
 import AssayHTTP
 import Clocks
 import HTTPListener
-import NIOCore
 import Settings
 
 extension AssayServer.Configuration {
