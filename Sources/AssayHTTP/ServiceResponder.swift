@@ -89,8 +89,8 @@ final class ServiceResponder: HTTPResponder {
     private static let items: JSONName = "items"
 
     private func verifyBatch(_ body: JSONObject, _ record: ServiceLoop.RequestRecord) throws(Problem) -> HTTPReply {
-        guard body.hasOnly([Self.items]), let items = body[Self.items]?.elements(atMost: Self.maximumItems),
-            !items.isEmpty
+        guard body.hasOnly([Self.items]), let items = body[Self.items], let count = items.elementCount,
+            (1...Self.maximumItems).contains(count)
         else {
             throw .requestInvalid("A batch is {\"items\": [...]} with 1 to \(Self.maximumItems) verify requests.")
         }
@@ -103,8 +103,8 @@ final class ServiceResponder: HTTPResponder {
         // Each is written as soon as it is decided, and what it was made of is let go: 64 at a time would not stay in the
         // processor's caches.
         let text = batchAnswer { json in
-            for (index, item) in items.enumerated() {
-                let start = json.count
+            items.forEachObject { item in
+                let (index, start) = (places.count, json.count)
                 switch attempt(item, verifications, now) {
                 case .decided(let verdict): write(verdict, to: &json, record)
                 case .needsKeys(let request, let need, let provider, let otherwise):
@@ -140,10 +140,10 @@ final class ServiceResponder: HTTPResponder {
         case needsKeys(VerifyRequest, Verifications.KeyNeed, provider: Int, otherwise: Problem)
     }
 
-    private func attempt(_ item: JSONValue, _ verifications: Verifications, _ now: Moment) -> Attempt {
+    private func attempt(_ item: JSONObject?, _ verifications: Verifications, _ now: Moment) -> Attempt {
         do throws(Problem) {
-            guard let object = item.object else { throw .requestInvalid("Each item of a batch is an object.") }
-            let request = try VerifyRequest(object)
+            guard let item else { throw .requestInvalid("Each item of a batch is an object.") }
+            let request = try VerifyRequest(item)
             switch verifications.verify(request, at: now) {
             case .decided(let verdict): return .decided(verdict)
             case .needsKeys(let need, let provider, let otherwise):

@@ -9,13 +9,16 @@ package enum Base64URL {
         guard rest != 1 else { return nil }
         let count = whole * 3 + (rest == 0 ? 0 : rest - 1)
         var collected: UInt32 = 0
-        let octets = unsafe [UInt8](unsafeUninitializedCapacity: count) { output, length in
-            unsafe text.withUnsafeBytes { text in
-                unsafe places.withUnsafeBufferPointer { places in
-                    unsafe collected = decode(text, places, into: UnsafeMutableRawBufferPointer(output))
+        var octets: [UInt8] = []
+        // Appended to an empty array: to make one of a given size, the runtime looks its type up in 310 instructions.
+        octets.append(addingCapacity: count) { octets in
+            unsafe octets.withUnsafeMutableBufferPointer { output, length in
+                let output = UnsafeMutableRawBufferPointer(output)
+                unsafe text.withUnsafeBytes { text in
+                    unsafe places.withUnsafeBufferPointer { unsafe collected = decode(text, $0, into: output) }
                 }
+                length = count
             }
-            length = count
         }
         return collected & outside == 0 ? octets : nil
     }
@@ -33,13 +36,14 @@ package enum Base64URL {
         var index = 0
         var length = 0
         // Four octets are written for three, and what is one too many is written over; so the last three come apart.
-        while index + 4 < text.count {
+        let last = text.count &- 4
+        while index < last {
             var quantum: UInt32 = 0
             for place in 0..<4 { quantum |= unsafe places[place << 8 | Int(text[index + place])] }
             collected |= quantum
             unsafe output.storeBytes(of: quantum.littleEndian, toByteOffset: length, as: UInt32.self)
-            index += 4
-            length += 3
+            index &+= 4
+            length &+= 3
         }
         var quantum: UInt32 = 0
         for place in 0..<(text.count - index) { quantum |= unsafe places[place << 8 | Int(text[index + place])] }

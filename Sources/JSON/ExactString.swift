@@ -24,8 +24,16 @@ extension String {
     /// Whether the string is this UTF-8.
     package func isExactly(_ utf8: Span<UInt8>) -> Bool { self.utf8.span.isExactly(utf8) }
 
+    /// Whether the number of the string's Unicode scalars is within bounds.
+    package func hasScalars(_ bounds: ClosedRange<Int>) -> Bool {
+        // Each takes one to four bytes: most strings need no counting.
+        let bytes = utf8.count
+        if bytes <= bounds.upperBound, (bytes + 3) / 4 >= bounds.lowerBound { return true }
+        return bounds.contains(scalarCount)
+    }
+
     /// How many Unicode scalars the string has. The standard library's own way walks through them one by one.
-    package var scalarCount: Int {
+    private var scalarCount: Int {
         let text = utf8.span
         var continuations = 0
         var index = 0

@@ -17,7 +17,12 @@ package struct JSONObject: Sendable {
     /// - Throws: ``JSONError``.
     package init(_ text: ArraySlice<UInt8>, allowsNUL: Bool = false) throws(JSONError) {
         var scanner = JSONScanner(allowsNUL: allowsNUL)
-        members = try scanner.topLevelObject(in: text.span)
+        self.init(try scanner.topLevelObject(in: text.span), in: text)
+    }
+
+    /// - Parameter text: a checked text, where the members lie.
+    init(_ members: [JSONMember], in text: ArraySlice<UInt8>) {
+        self.members = members
         presence = members.reduce(0) { $0 | presenceBit($1.nameHash) }
         self.text = text
     }
@@ -52,8 +57,11 @@ package struct JSONObject: Sendable {
     }
 
     /// Where the value of a member lies.
-    private func place(of name: JSONName) -> JSONPlace? {
-        guard presence & presenceBit(name.hash) != 0 else { return nil }
+    @inline(__always) private func place(of name: JSONName) -> JSONPlace? {
+        presence & presenceBit(name.hash) == 0 ? nil : search(for: name)
+    }
+
+    @inline(never) private func search(for name: JSONName) -> JSONPlace? {
         let members = members.span
         for index in members.indices where members[index].nameHash == name.hash {
             if nameEquals(members[index], name) { return members[index].value }
@@ -88,7 +96,7 @@ package struct JSONName: Sendable, ExpressibleByStringLiteral {
         self.string = string
         let utf8 = Array(string.utf8)
         self.utf8 = utf8
-        hash = nameHash(utf8.span)
+        hash = nameHash(utf8.span, from: nameHashBasis)
     }
 
     package init(stringLiteral value: String) { self.init(value) }
@@ -99,10 +107,12 @@ package struct JSONName: Sendable, ExpressibleByStringLiteral {
 ///
 /// Eight bytes at a time, the last eight twice where they are not a whole step further: with a multiplication for each byte
 /// (FNV-1a), each had to wait for the one before, a fiftieth of what a token of a batch cost beside its signature.
-func nameHash(_ name: Span<UInt8>) -> UInt32 {
+///
+/// - Parameter basis: ``nameHashBasis``, from whoever hashes many: to ask for it takes as long as a step.
+func nameHash(_ name: Span<UInt8>, from basis: UInt32) -> UInt32 {
     let count = name.count
-    guard count >= 8 else { return mixed(nameHashBasis, shortName(name)) }
-    var hash = nameHashBasis
+    guard count >= 8 else { return mixed(basis, shortName(name)) }
+    var hash = basis
     var index = 0
     while index + 8 <= count {
         hash = mixed(hash, unsafe name.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
@@ -128,13 +138,16 @@ private func shortName(_ name: Span<UInt8>) -> UInt64 {
 /// The bit of ``JSONObject/presence`` that a name has by its hash.
 func presenceBit(_ hash: UInt32) -> UInt64 { 1 << UInt64(hash >> 26) }
 
-private let nameHashBasis = UInt32.random(in: .min ... .max)
+let nameHashBasis = UInt32.random(in: .min ... .max)
 
 /// Where a value or a name lies in a checked text; a string without its quotation marks.
 struct JSONPlace {
     let range: Range<UInt32>
     let kind: JSONKind
-    let hasEscapes: Bool
+    /// Of a string.
+    var hasEscapes = false
+    /// Of an array; 65,535 also stands for more.
+    var elementCount: UInt16 = 0
 
     var indices: Range<Int> { Int(range.lowerBound)..<Int(range.upperBound) }
 }

@@ -43,13 +43,24 @@ package struct JSONValue: Sendable {
     }
 
     /// The elements of an array.
-    package var elements: [JSONValue]? { elements(atMost: .max) }
-
-    /// The elements of an array that has no more than `limit` of them.
-    package func elements(atMost limit: Int) -> [JSONValue]? {
+    package var elements: [JSONValue]? {
         guard kind == .array else { return nil }
-        let places = (try? JSONScanner.elements(in: text.span, atMost: limit)) ?? nil
-        return places?.map { JSONValue($0, in: text) }
+        return (try? JSONScanner.elements(in: text.span))?.map { JSONValue($0, in: text) }
+    }
+
+    /// How many elements an array has; 65,535 also stands for more.
+    package var elementCount: Int? { kind == .array ? Int(place.elementCount) : nil }
+
+    /// Gives `body` each element of an array in turn, read as an object; `nil` for one that is something else.
+    ///
+    /// Each is scanned once, when it is its turn: by way of ``elements`` it is scanned for its end and then for its members.
+    package func forEachObject(_ body: (JSONObject?) -> Void) {
+        guard kind == .array else { return }
+        let array = text
+        // The text was checked as a whole, by whichever rule it came under.
+        try? JSONScanner.forEachElement(in: array.span) { members in
+            body(members.map { JSONObject($0, in: array) })
+        }
     }
 
     package var object: JSONObject? {
@@ -72,8 +83,15 @@ extension JSONPlace {
     func integer(in text: Span<UInt8>) -> Int64? {
         guard kind == .integer else { return nil }
         let isNegative = text[indices.lowerBound] == UInt8(ascii: "-")
+        let digits = isNegative ? indices.dropFirst() : indices
+        if digits.count <= 18 {
+            // None of these is beyond 64 bits; a token's times have ten digits.
+            var magnitude: Int64 = 0
+            for index in digits { magnitude = magnitude &* 10 &+ Int64(text[index] &- UInt8(ascii: "0")) }
+            return isNegative ? -magnitude : magnitude
+        }
         var result: Int64 = 0
-        for index in indices.dropFirst(isNegative ? 1 : 0) {
+        for index in digits {
             // Summed up negative, whose range is the wider one.
             let (tens, overflow) = result.multipliedReportingOverflow(by: 10)
             let (sum, carry) = tens.subtractingReportingOverflow(Int64(text[index] - UInt8(ascii: "0")))

@@ -26,38 +26,80 @@ extension Span<UInt8> {
         }
     }
 
+    /// Whether each byte is a printable character of ASCII, a space among them.
+    package var isPrintableASCII: Bool {
+        var index = 0
+        while index + 8 <= count {
+            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+            if word.hasUnprintableByte { return false }
+            index += 8
+        }
+        while index < count {
+            guard (0x20..<0x7f).contains(self[index]) else { return false }
+            index += 1
+        }
+        return true
+    }
+
     /// Where the run of bytes ends that stand for themselves in a JSON text's string: no control character, no quotation
     /// mark, no backslash, and nothing beyond ASCII unless that `isText`.
     ///
-    /// Sixteen at a time, as long as none of them is special, which takes one instruction a byte; then eight at a time, and
-    /// the last few one by one. One by one throughout, this was a seventh of all that a verification costs beside the
-    /// signature.
+    /// Sixteen at a time, and the last few one by one. One by one throughout, this was a seventh of all that a verification
+    /// costs beside the signature.
     func endOfPlainRun(from start: Int, isText: Bool = false) -> Int {
         var index = start
-        while index + 16 <= count {
-            let block = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: SIMD16<Int8>.self)
-            if block.hasSpecialByte(isText: isText) { break }
-            index += 16
-        }
-        while index + 8 <= count {
-            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
-            let special = UInt64(littleEndian: word).specialBytes(isText: isText)
-            if special != 0 { return index + special.trailingZeroBitCount / 8 }
-            index += 8
+        while index &+ 16 <= count {
+            if let special = block(at: index).firstSpecialByte(isText: isText) { return index &+ special }
+            index &+= 16
         }
         while index < count, self[index].isPlain || (isText && self[index] >= 0x80) { index += 1 }
         return index
+    }
+
+    /// Whether a text in UTF-8 stands for itself in a JSON text's string, as a whole.
+    ///
+    /// The last bytes are looked at together with some before them: most texts are short, and have more than one byte.
+    var isPlainText: Bool {
+        switch count {
+        case 16...:
+            var index = 0
+            while index &+ 16 < count {
+                if block(at: index).firstSpecialByte(isText: true) != nil { return false }
+                index &+= 16
+            }
+            return block(at: count &- 16).firstSpecialByte(isText: true) == nil
+        case 8...: return !word(at: 0).hasSpecialByte && !word(at: count &- 8).hasSpecialByte
+        case 4...:
+            let first = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt32.self)
+            let last = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+            return !(UInt64(first) << 32 | UInt64(last)).hasSpecialByte
+        default: return endOfPlainRun(from: 0, isText: true) == count
+        }
+    }
+
+    /// Bytes that the caller knows to be there.
+    @inline(__always) private func block(at index: Int) -> SIMD16<Int8> {
+        assert(index >= 0 && index + 16 <= count)
+        return unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: SIMD16<Int8>.self)
+    }
+
+    @inline(__always) private func word(at index: Int) -> UInt64 {
+        unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
     }
 }
 
 extension SIMD16<Int8> {
     /// Constants are written as vectors: compared with a number, each byte was taken by itself.
-    @inline(__always) fileprivate func hasSpecialByte(isText: Bool) -> Bool {
+    @inline(__always) fileprivate func firstSpecialByte(isText: Bool) -> Int? {
         let firstCharacter = Self(repeating: 0x20)
-        let signs = (self .== Self(repeating: 0x22)) .| (self .== Self(repeating: 0x5c))
+        var special = (self .== Self(repeating: 0x22)) .| (self .== Self(repeating: 0x5c))
         // Beyond ASCII, a byte is negative where it has a sign.
-        if isText { return any(signs .| ((self .< firstCharacter) .& (self .>= Self(repeating: 0)))) }
-        return any(signs .| (self .< firstCharacter))
+        special .|= isText ? (self .< firstCharacter) .& (self .>= Self(repeating: 0)) : self .< firstCharacter
+        // Each byte is all ones or all zeros.
+        let halves = unsafe unsafeBitCast(special, to: SIMD2<UInt64>.self)
+        guard halves.x | halves.y != 0 else { return nil }
+        let (low, high) = (UInt64(littleEndian: halves.x), UInt64(littleEndian: halves.y))
+        return low != 0 ? low.trailingZeroBitCount / 8 : 8 + high.trailingZeroBitCount / 8
     }
 }
 
@@ -71,14 +113,18 @@ extension UInt64 {
     fileprivate static var highBits: UInt64 { 0x8080_8080_8080_8080 }
     fileprivate static var eachByte: UInt64 { 0x0101_0101_0101_0101 }
 
-    /// The high bit of each of the eight bytes that is a control character, a quotation mark, a backslash, or beyond ASCII
-    /// where this is no text; right up to the first one, which is all that is asked for: what is borrowed there spoils those
-    /// above.
-    fileprivate func specialBytes(isText: Bool) -> UInt64 {
+    /// Whether one of the eight bytes is a control character or beyond ASCII. What is borrowed or carried comes from such a
+    /// byte itself.
+    fileprivate var hasUnprintableByte: Bool {
+        ((self &- Self.eachByte &* 0x20) | (self &+ Self.eachByte) | self) & Self.highBits != 0
+    }
+
+    /// Whether one of the eight bytes is a control character, a quotation mark or a backslash.
+    fileprivate var hasSpecialByte: Bool {
         let quotes = self ^ (Self.eachByte &* 0x22)
         let backslashes = self ^ (Self.eachByte &* 0x5c)
         let controls = (self &- Self.eachByte &* 0x20) & ~self
         let zeros = ((quotes &- Self.eachByte) & ~quotes) | ((backslashes &- Self.eachByte) & ~backslashes)
-        return (controls | zeros | (isText ? 0 : self)) & Self.highBits
+        return (controls | zeros) & Self.highBits != 0
     }
 }

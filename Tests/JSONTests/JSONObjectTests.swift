@@ -88,4 +88,31 @@ import Testing
         #expect(try value("\"[1]\"").elements == nil)
         #expect(try value("[{\"a\":1}]").object == nil)
     }
+
+    @Test(arguments: [
+        ("[]", 0), ("[ ]", 0), ("[1]", 1), ("[[1,2],{\"a\":[3]}]", 2), ("{}", nil), ("\"[1]\"", nil), ("null", nil),
+        ("[\(String(repeating: "0,", count: 65_534))0]", 65_535),
+        ("[\(String(repeating: "0,", count: 70_000))0]", 65_535),
+    ])
+    func `elements are counted`(text: String, count: Int?) throws {
+        #expect(try value(text).elementCount == count)
+    }
+
+    @Test func `elements are read as objects in turn`() throws {
+        let text = #" [ {"a":1,"d":{"a":[{"e":9}]}} ,{}, "x\"]", [{"a":2}] ,null,{"b":"c\n"}, 1.5 ,{"a":3}] "#
+        let outer = try JSONObject(Array("{\"x\":\(text)}".utf8))
+        let whole = try #require(outer["x"])
+        var read: [String?] = []
+        whole.forEachObject { object in
+            read.append(
+                object.map {
+                    "\($0.count) \($0["a"]?.integer ?? -1) \($0["b"]?.string ?? "")\($0["d"]?.object?.count ?? 0)"
+                })
+        }
+        #expect(read == ["2 1 1", "0 -1 0", nil, nil, nil, "1 -1 c\n0", nil, "1 3 0"])
+        #expect(whole.elementCount == read.count)
+        for other in ["[]", "{}", "1", "\"[{}]\""] {
+            try value(other).forEachObject { _ in Issue.record("\(other)") }
+        }
+    }
 }

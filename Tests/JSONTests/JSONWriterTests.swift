@@ -48,6 +48,7 @@ import Testing
     @Test(
         arguments: [
             (0, "0"), (7, "7"), (-7, "-7"), (10, "10"), (1_700_000_000, "1700000000"), (.max, "9223372036854775807"),
+            (999_999_999_999_999_999, "999999999999999999"), (1_000_000_000_000_000_000, "1000000000000000000"),
             (.min, "-9223372036854775808"), (.min + 1, "-9223372036854775807"),
         ] as [(Int64, String)])
     func `integers are written to the digit`(integer: Int64, expected: String) {
@@ -68,6 +69,21 @@ import Testing
                 $0.null()
                 $0.endObject()
             } == "{\(expected):null}")
+    }
+
+    @Test func `a character is escaped or not wherever it stands`() throws {
+        for length in 1...40 {
+            for place in 0..<length {
+                for (character, expected) in [
+                    ("\"", "\\\""), ("\\", "\\\\"), ("\u{1f}", "\\u001f"), (" ", " "), ("\u{7f}", "\u{7f}"),
+                ] {
+                    let (before, after) = (
+                        String(repeating: "a", count: place), String(repeating: "~", count: length - place - 1)
+                    )
+                    #expect(written { $0.value(before + character + after) } == "\"\(before)\(expected)\(after)\"")
+                }
+            }
+        }
     }
 
     @Test func `every character comes back from both readers`() throws {

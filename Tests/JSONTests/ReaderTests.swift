@@ -116,6 +116,41 @@ import Testing
         #expect(throws: JSONError.syntax) { try JSONObject(Array("{\"a\":\"\u{0}\"}".utf8), allowsNUL: true) }
     }
 
+    @Test func `a character means the same wherever it stands in a string`() throws {
+        for length in 1...40 {
+            for place in 0..<length {
+                let (before, after) = (
+                    String(repeating: "a", count: place), String(repeating: "~", count: length - place - 1)
+                )
+                for (character, isAccepted) in [
+                    (" ", true), ("\u{7f}", true), ("é", true), ("\\\"", true), ("\u{1f}", false), ("\"", false),
+                    ("\\q", false),
+                ] {
+                    for rest in ["\"}", "\",\"b\":\"and so on for a while\"}"] {
+                        let text = "{\"a\":\"" + before + character + after + rest
+                        for reader in Reader.allCases {
+                            #expect(reader.accepts(text) == isAccepted, "\(reader): \(text)")
+                        }
+                        guard isAccepted else { continue }
+                        let expected = before + (character == "\\\"" ? "\"" : character) + after
+                        #expect(try JSONObject(Array(text.utf8))["a"]?.string == expected)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `an integer is read to its last digit`() throws {
+        for digits in 1...19 {
+            for digit in ["1", "9"] where digits < 19 || digit == "1" {
+                for sign in ["", "-"] {
+                    let text = sign + String(repeating: digit, count: digits)
+                    #expect(try JSONObject(Array("{\"a\":\(text)}".utf8)).integer("a") == Int64(text))
+                }
+            }
+        }
+    }
+
     @Test func `UTF-16 and UTF-32 are refused`() {
         let text = Array(#"{"a":1}"#.utf8)
         let wide: [[UInt8]] = [
