@@ -106,7 +106,7 @@ extension JSONObject {
     fileprivate func string(_ name: JSONName, characters: ClosedRange<Int>) throws(Problem) -> String? {
         do throws(JSONOtherKind) {
             guard let string = try self.string(name) else { return nil }
-            if characters.contains(string.scalarCount) { return string }
+            if string.hasScalars(characters) { return string }
         } catch {}
         throw .requestInvalid(
             "\(name.string) must be a string of \(characters.lowerBound) to \(characters.upperBound) characters.")

@@ -14,9 +14,6 @@ private import COpenSSL
     package static let sha512 = DigestAlgorithm(fetching: "SHA512", outputLength: 64)
     package static let shake256 = DigestAlgorithm(fetching: "SHAKE256", outputLength: 114)
 
-    /// The longest output of them all.
-    static let maximumLength = shake256.outputLength
-
     let name: StaticString
 
     private init(fetching name: StaticString, outputLength: Int) {
@@ -50,22 +47,26 @@ private import COpenSSL
     ///
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func digest(_ bytes: Span<UInt8>, with algorithm: DigestAlgorithm) throws(OpenSSLError) -> [UInt8] {
-        var output = [UInt8](repeating: 0, count: algorithm.outputLength)
+        var output = Output(repeating: 0)
         try write(digestOf: bytes, algorithm, into: &output)
-        return output
+        return (0..<algorithm.outputLength).map { output[$0] }
     }
 
-    /// Writes the digest of `bytes` to the beginning of `output`, which must have room for it.
+    /// Room for the longest output of them all, SHAKE256's.
+    typealias Output = InlineArray<114, UInt8>
+
+    /// Writes the digest of `bytes` to the beginning of `output`.
     ///
     /// - Throws: ``OpenSSLError`` when out of memory.
     func write(
-        digestOf bytes: Span<UInt8>, _ algorithm: DigestAlgorithm, into output: inout [UInt8]
+        digestOf bytes: Span<UInt8>, _ algorithm: DigestAlgorithm, into output: inout Output
     ) throws(OpenSSLError) {
         precondition(output.count >= algorithm.outputLength)
+        var room = output.mutableSpan
         try check(unsafe EVP_DigestInit_ex2(pointer, algorithm.pointer, nil))
         try check(unsafe bytes.withUnsafeBufferPointer { unsafe EVP_DigestUpdate(pointer, $0.baseAddress, $0.count) })
         try check(
-            unsafe output.withUnsafeMutableBufferPointer { output in
+            unsafe room.withUnsafeMutableBufferPointer { output in
                 algorithm == .shake256
                     ? unsafe EVP_DigestFinalXOF(pointer, output.baseAddress, algorithm.outputLength)
                     : unsafe EVP_DigestFinal_ex(pointer, output.baseAddress, nil)

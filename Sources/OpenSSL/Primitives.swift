@@ -35,13 +35,36 @@ package func openSSLVersion() -> String {
 
 /// Octets as hexadecimal digits in lower case.
 package func hexadecimal(_ octets: Span<UInt8>) -> [UInt8] {
-    func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
-    // Through a pointer: appended one by one, the digits of a nonce's hash took 940 instructions.
-    return unsafe [UInt8](unsafeUninitializedCapacity: octets.count * 2) { digits, count in
-        for index in octets.indices {
-            unsafe digits[2 * index] = digit(octets[index] >> 4)
-            unsafe digits[2 * index + 1] = digit(octets[index] & 15)
+    var digits: [UInt8] = []
+    digits.append(addingCapacity: octets.count * 2) { digits in
+        unsafe digits.withUnsafeMutableBufferPointer { output, count in
+            let output = UnsafeMutableRawBufferPointer(output)
+            var index = 0
+            while index + 4 <= octets.count {
+                let four = unsafe octets.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt32.self)
+                let eight = hexadecimalDigits(UInt32(littleEndian: four)).littleEndian
+                unsafe output.storeBytes(of: eight, toByteOffset: index * 2, as: UInt64.self)
+                index += 4
+            }
+            while index < octets.count {
+                let two = UInt16(truncatingIfNeeded: hexadecimalDigits(UInt32(octets[index]))).littleEndian
+                unsafe output.storeBytes(of: two, toByteOffset: index * 2, as: UInt16.self)
+                index += 1
+            }
+            count = octets.count * 2
         }
-        count = octets.count * 2
     }
+    return digits
+}
+
+/// The eight digits of four octets, the first of either lowest. Digit by digit, those of a nonce's hash took 700 instructions
+/// more.
+private func hexadecimalDigits(_ octets: UInt32) -> UInt64 {
+    // Each octet in two bytes, then half of it in each.
+    var spread = UInt64(octets)
+    spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff
+    spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff
+    let values = (spread >> 4 & 0x000f_000f_000f_000f) | (spread & 0x000f_000f_000f_000f) << 8
+    let letters = (values &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+    return values &+ 0x3030_3030_3030_3030 &+ letters &* UInt64(UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
 }

@@ -6,7 +6,6 @@ private import COpenSSL
 /// own copy of a key, so that threads share no reference counts and no locks.
 package final class SignatureChecker {
     private let digestContext: DigestContext
-    private var digest = [UInt8](repeating: 0, count: DigestAlgorithm.maximumLength)
     private var memo: SignatureMemo
     private var contexts: [ContextName: VerifyContext] = [:]
     /// Those that were in use before ``contexts`` was last full: the ones that nobody asks for again, since their keys are
@@ -39,9 +38,10 @@ package final class SignatureChecker {
     ) throws(OpenSSLError) -> Bool {
         guard scheme.fits(key.kind), signature.count == key.kind.signatureLength else { return false }
         // EdDSA takes the message whole; its digest only serves to remember it by.
-        try digestContext.write(digestOf: message, scheme.digest ?? .sha512, into: &digest)
-        let digest = digest
-        let hash = digest.span.extracting(..<(scheme.digest ?? .sha512).outputLength)
+        let algorithm = scheme.digest ?? .sha512
+        var digest = DigestContext.Output(repeating: 0)
+        try digestContext.write(digestOf: message, algorithm, into: &digest)
+        let hash = digest.span.extracting(..<algorithm.outputLength)
         if memo.contains(signature, of: hash, key, scheme) { return true }
         let isValid =
             switch scheme {
@@ -55,14 +55,14 @@ package final class SignatureChecker {
         return isValid
     }
 
-    /// Gives `body` the digest of `bytes`, which lies where the next one will: an array for each would be an allocation each.
+    /// Gives `body` the digest of `bytes`, which lies on the stack: an array for each would be an allocation each.
     ///
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func withDigest<Result>(
         of bytes: Span<UInt8>, _ algorithm: DigestAlgorithm, _ body: (Span<UInt8>) -> Result
     ) throws(OpenSSLError) -> Result {
+        var digest = DigestContext.Output(repeating: 0)
         try digestContext.write(digestOf: bytes, algorithm, into: &digest)
-        let digest = digest
         return body(digest.span.extracting(..<algorithm.outputLength))
     }
 

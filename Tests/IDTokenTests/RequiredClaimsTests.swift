@@ -44,6 +44,22 @@ import Testing
         #expect(subject("\"\(text)\"").rejection == .invalid("sub"))
     }
 
+    @Test func `a control character is found wherever it stands`() {
+        for length in 1...20 {
+            for place in 0..<length {
+                let (before, after) = (
+                    String(repeating: "a", count: place), String(repeating: "~", count: length - place - 1)
+                )
+                for character in [#"\u0001"#, #"\u001f"#, "\u{7f}", "\u{80}", "\u{9f}"] {
+                    #expect(subject("\"\(before)\(character)\(after)\"").rejection == .invalid("sub"))
+                }
+                for character in ["!", "\u{a0}", "é", "ÿ"] {
+                    #expect(subject("\"\(before)\(character)\(after)\"").rejection == nil)
+                }
+            }
+        }
+    }
+
     @Test func `a subject with U+0000 spoils the whole token`() {
         #expect(subject(#""a\u0000""#).rejection == .tokenMalformed(.payload))
     }

@@ -19,6 +19,18 @@ import Testing
         #expect(!equals([1, 2], [1, 2, 0]))
     }
 
+    @Test func `octets are written as two digits each, whatever their number`() {
+        let octets = (0...255).map(UInt8.init)
+        let digits = octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        #expect(text(hexadecimal(octets.span)) == digits.joined())
+        for count in 0...13 {
+            for start in [0, 3, 97, 153, 242] {
+                let range = start..<(start + count)
+                #expect(text(hexadecimal(octets[range].span)) == digits[range].joined())
+            }
+        }
+    }
+
     @Test func `random octets are as many as asked for, and others each time`() throws {
         for count in [0, 1, 16, 1000] { #expect(try randomBytes(count).count == count) }
         #expect(try randomBytes(32) != randomBytes(32))

@@ -19,7 +19,7 @@ func checkRequiredClaims(_ claims: Claims, _ policy: ProviderPolicy) throws(Reje
 /// - Source: OpenID Connect Core 1.0, section 2.
 func checkSubject(_ claims: Claims) throws(Rejection) -> String {
     guard let subject = try claims.string(.subject), !subject.isEmpty else { throw .claimMissing(.subject) }
-    guard subject.scalarCount <= 255, !subject.utf8.allSatisfy({ $0 == UInt8(ascii: " ") }),
+    guard subject.hasScalars(1...255), !subject.utf8.allSatisfy({ $0 == UInt8(ascii: " ") }),
         !hasControlCharacter(subject.utf8.span)
     else { throw .claimInvalid(.subject) }
     return subject
@@ -43,6 +43,8 @@ func checkPresence(of claim: ClaimName, _ claims: Claims) throws(Rejection) {
 
 /// Whether a text in UTF-8 has a control character: U+0000 to U+001F, or U+007F to U+009F.
 private func hasControlCharacter(_ text: Span<UInt8>) -> Bool {
+    // Nearly every subject is, and this takes eight bytes at a time.
+    if text.isPrintableASCII { return false }
     for index in text.indices {
         if text[index] < 0x20 || text[index] == 0x7f { return true }
         // U+0080 to U+009F are all that 0xC2 begins with a second byte below 0xA0.
