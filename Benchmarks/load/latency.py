@@ -50,7 +50,7 @@ STANDSTILL = 10
 """Milliseconds by which the generator may be late; more, and the machine stood still, whatever it measures."""
 DRIFT = 0.1
 """The share by which the peak may differ after a run from that before; more, and the rate was of no known share of it."""
-ATTEMPTS = 4
+ATTEMPTS = 3
 
 
 def disturbance(figures: dict[str, float]) -> float:
@@ -128,7 +128,7 @@ def measure(bench: Bench, section: Section) -> None:
     section.table(
         [
             "",
-            "best rate",
+            "Assay's best rate, before · after",
             "rate reached",
             "p50 ms",
             "p99 ms",
@@ -142,7 +142,7 @@ def measure(bench: Bench, section: Section) -> None:
         [
             [
                 name,
-                f"{median(name, 'peak'):,.0f}",
+                f"{median(name, 'peak'):,.0f} · {median(name, 'peak_after'):,.0f}",
                 f"{median(name, 'rate'):,.0f}",
                 f"{median(name, 'p50'):.2f}",
                 f"{median(name, 'p99'):.2f}",

@@ -89,8 +89,8 @@ final class ServiceResponder: HTTPResponder {
     private static let items: JSONName = "items"
 
     private func verifyBatch(_ body: JSONObject, _ record: ServiceLoop.RequestRecord) throws(Problem) -> HTTPReply {
-        guard body.hasOnly([Self.items]), let items = body[Self.items], let count = items.elementCount,
-            (1...Self.maximumItems).contains(count)
+        guard body.hasOnly([Self.items]), let items = body[Self.items],
+            let itemCount = items.elementCount, (1...Self.maximumItems).contains(itemCount)
         else {
             throw .requestInvalid("A batch is {\"items\": [...]} with 1 to \(Self.maximumItems) verify requests.")
         }
@@ -116,6 +116,7 @@ final class ServiceResponder: HTTPResponder {
                 places.append(start..<json.count)
             }
         }
+        assert(places.count == itemCount)
         guard !waiting.isEmpty else { return .now(service.end(record, json: text)) }
         return .later { [places] in
             EventLoopFuture.whenAllSucceed(waiting.map { $0() }, on: self.service.loop).assumeIsolated().map { late in

@@ -122,7 +122,7 @@ func nameHash(_ name: Span<UInt8>, from basis: UInt32) -> UInt32 {
     return mixed(hash, unsafe name.bytes.unsafeLoadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
 }
 
-/// One step of ``nameHash(_:)``: the upper half of a product depends on every bit of both.
+/// One step of ``nameHash(_:from:)``: the upper half of a product depends on every bit of both.
 func mixed(_ hash: UInt32, _ word: UInt64) -> UInt32 {
     UInt32(truncatingIfNeeded: ((word ^ UInt64(hash)) &* 0x9e37_79b9_7f4a_7c15) >> 32)
 }

@@ -58,7 +58,8 @@ extension Span<UInt8> {
 
     /// Whether a text in UTF-8 stands for itself in a JSON text's string, as a whole.
     ///
-    /// The last bytes are looked at together with some before them: most texts are short, and have more than one byte.
+    /// The last bytes are looked at together with some before them, since most texts are short: looked through for their first
+    /// special byte, an answer's strings took 900 instructions more.
     var isPlainText: Bool {
         switch count {
         case 16...:
@@ -77,7 +78,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Bytes that the caller knows to be there.
+    /// Sixteen bytes, which the caller knows to be there.
     @inline(__always) private func block(at index: Int) -> SIMD16<Int8> {
         assert(index >= 0 && index + 16 <= count)
         return unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: SIMD16<Int8>.self)

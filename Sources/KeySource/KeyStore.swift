@@ -148,8 +148,10 @@ package final class KeyStore: Sendable {
 
     private func now() -> MonotonicTime { SystemClocks.monotonic() }
 
-    private func run(_ effects: [StateMachine.Effect]) {
+    /// Does what the state machine answers to an event; once stopped, the machine hears of no more.
+    private func run(_ answer: @autoclosure () -> [StateMachine.Effect]) {
         guard !state.value.isStopped else { return }
+        let effects = answer()
         // Waiters go on once every subscriber has the new keys: else one would be told of keys that the next does not know.
         var delivered: EventLoopFuture<Void>?
         for effect in effects {

@@ -57,7 +57,7 @@ package func hexadecimal(_ octets: Span<UInt8>) -> [UInt8] {
     return digits
 }
 
-/// The eight digits of four octets, the first of either lowest. Digit by digit, those of a nonce's hash took 700 instructions
+/// The eight digits of four octets, the first of either lowest. Digit by digit, those of a nonce's hash took 300 instructions
 /// more.
 private func hexadecimalDigits(_ octets: UInt32) -> UInt64 {
     // Each octet in two bytes, then half of it in each.
