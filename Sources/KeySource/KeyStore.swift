@@ -181,12 +181,14 @@ package final class KeyStore: Sendable {
                 let fetched = try await fetcher.fetch(mode)
                 loop.execute { self.run(self.state.value.machine.fetchSucceeded(fetched, now: self.now())) }
             } catch {
-                loop.execute {
-                    self.state.value.lastFailureAtUnixSeconds = SystemClocks.unixSeconds()
-                    self.run(self.state.value.machine.fetchFailed(error, now: self.now()))
-                }
+                loop.execute { self.run(self.fetchFailed(error)) }
             }
         }
+    }
+
+    private func fetchFailed(_ failure: FetchFailure) -> [StateMachine.Effect] {
+        state.value.lastFailureAtUnixSeconds = SystemClocks.unixSeconds()
+        return state.value.machine.fetchFailed(failure, now: now())
     }
 
     private func readFallback() {
