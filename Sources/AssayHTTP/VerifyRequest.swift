@@ -19,18 +19,18 @@ package final class VerifyRequest {
         guard object.hasOnly(Names.all) else {
             throw .requestInvalid("The request has a member that is not known; see /openapi.yaml for those that are.")
         }
-        guard let idToken = object[Names.idToken]?.utf8 else {
+        guard let idToken = try? object.utf8(Names.idToken) else {
             throw .requestInvalid("The request needs a member id_token, a string.")
         }
         let provider = try object.string(Names.provider, characters: 1...255)
         expectations = try Self.expectations(of: object)
-        let includeClaims = object[Names.includeClaims]
-        guard includeClaims == nil || includeClaims?.bool != nil else {
-            throw .requestInvalid("include_claims must be true or false.")
-        }
         self.idToken = idToken
         self.provider = provider
-        includesClaims = includeClaims?.bool ?? false
+        do throws(JSONOtherKind) {
+            includesClaims = try object.bool(Names.includeClaims) ?? false
+        } catch {
+            throw .requestInvalid("include_claims must be true or false.")
+        }
     }
 
     /// Reads what a request says of its sign-in.
@@ -41,15 +41,20 @@ package final class VerifyRequest {
         let audience = try object.string(Names.audience, characters: 1...1024)
         let accessToken = try object.string(Names.accessToken, characters: 1...16_384)
         let code = try object.string(Names.code, characters: 1...16_384)
-        let maxAge = object[Names.maxAge]
-        let seconds = maxAge?.integer
-        guard maxAge == nil || seconds.map({ $0 >= 0 }) == true else {
-            throw .requestInvalid("max_age must be an integer number of seconds, 0 or more.")
-        }
+        let maximumAge = try maximumAge(object)
         let clientName: ClientName? = if let user = object[Names.user] { try ClientName(user) } else { nil }
         return SignInExpectations(
-            nonce: nonce, audience: audience, maximumAuthenticationAgeSeconds: seconds, accessToken: accessToken,
+            nonce: nonce, audience: audience, maximumAuthenticationAgeSeconds: maximumAge, accessToken: accessToken,
             code: code, clientName: clientName)
+    }
+
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    private static func maximumAge(_ object: JSONObject) throws(Problem) -> Int64? {
+        do throws(JSONOtherKind) {
+            guard let seconds = try object.integer(Names.maxAge) else { return nil }
+            if seconds >= 0 { return seconds }
+        } catch {}
+        throw .requestInvalid("max_age must be an integer number of seconds, 0 or more.")
     }
 
     private enum Names {

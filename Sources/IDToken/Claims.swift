@@ -7,13 +7,10 @@ package struct Claims: Sendable {
     package init(_ object: JSONObject) { self.object = object }
 
     /// Whether a claim has a value: neither absent, nor `null`, nor an empty string.
-    func has(_ claim: ClaimName) -> Bool {
-        guard let value = object[claim.json] else { return false }
-        return value.kind != .null && value.utf8?.isEmpty != true
-    }
+    func has(_ claim: ClaimName) -> Bool { object.hasValue(claim.json) }
 
     /// Whether there is a claim of this name, whatever its value.
-    func mentions(_ claim: ClaimName) -> Bool { object[claim.json] != nil }
+    func mentions(_ claim: ClaimName) -> Bool { object.kind(of: claim.json) != nil }
 
     /// A claim that must be a string where it is present.
     ///
@@ -26,9 +23,7 @@ package struct Claims: Sendable {
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
     func utf8(_ claim: ClaimName) throws(Rejection) -> ArraySlice<UInt8>? {
-        guard let value = object[claim.json] else { return nil }
-        guard let utf8 = value.utf8 else { throw .claimInvalid(claim) }
-        return utf8
+        do throws(JSONOtherKind) { return try object.utf8(claim.json) } catch { throw .claimInvalid(claim) }
     }
 
     /// A claim that only describes: `nil` where it is absent or of another type, since providers differ (LinkedIn's
@@ -66,8 +61,9 @@ package struct Claims: Sendable {
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
     func audiences() throws(Rejection) -> [String] {
+        // By itself, as nearly all tokens have it.
+        if let string = text(.audience) { return [string] }
         guard let value = object[ClaimName.audience.json], value.kind != .null else { return [] }
-        if let string = value.string { return [string] }
         guard let elements = value.elements else { throw .claimInvalid(.audience) }
         var audiences: [String] = []
         for element in elements {
@@ -93,11 +89,14 @@ package struct Claims: Sendable {
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
     func bool(_ claim: ClaimName) throws(Rejection) -> Bool? {
-        guard let value = object[claim.json] else { return nil }
-        if let bool = value.bool { return bool }
-        switch (value.integer, value.string) {
-        case (1, _), (_, "true"): return true
-        case (0, _), (_, "false"): return false
+        switch object.kind(of: claim.json) {
+        case nil: return nil
+        case .true: return true
+        case .false: return false
+        case .integer where integer(claim) == 1: return true
+        case .integer where integer(claim) == 0: return false
+        case .string where text(claim) == "true": return true
+        case .string where text(claim) == "false": return false
         default: throw .claimInvalid(claim)
         }
     }

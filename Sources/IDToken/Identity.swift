@@ -119,6 +119,8 @@ private struct Names {
     var family: String?
     var source: Identity.NameSource?
 
+    // In place: what comes back from a call is copied out of it, and then let go.
+    @inline(__always)
     init(_ claims: borrowing Claims, _ policy: borrowing ProviderPolicy, _ clientName: ClientName?) {
         full = claims.text(.name, policy)
         given = claims.text(.givenName, policy)

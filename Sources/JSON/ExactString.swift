@@ -12,8 +12,7 @@ package struct ExactString: Hashable, Sendable {
     }
 
     package func hash(into hasher: inout Hasher) {
-        var string = string
-        string.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        unsafe string.utf8.span.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
     }
 }
 

@@ -56,6 +56,33 @@ package struct JSONObject: Sendable {
         return integer
     }
 
+    /// The boolean that a member is, or `nil` where there is none of this name.
+    ///
+    /// - Throws: ``JSONOtherKind``.
+    package func bool(_ name: JSONName) throws(JSONOtherKind) -> Bool? {
+        guard let place = place(of: name) else { return nil }
+        guard let bool = place.bool else { throw JSONOtherKind() }
+        return bool
+    }
+
+    /// The UTF-8 of the string that a member is, escapes resolved, or `nil` where there is none of this name.
+    ///
+    /// - Throws: ``JSONOtherKind``.
+    package func utf8(_ name: JSONName) throws(JSONOtherKind) -> ArraySlice<UInt8>? {
+        guard let place = place(of: name) else { return nil }
+        guard let utf8 = place.utf8(in: text) else { throw JSONOtherKind() }
+        return utf8
+    }
+
+    /// Whether a member is there and has a value: neither `null` nor an empty string.
+    package func hasValue(_ name: JSONName) -> Bool {
+        guard let place = place(of: name) else { return false }
+        return place.kind != .null && !(place.kind == .string && place.range.isEmpty)
+    }
+
+    /// What kind of value a member is, or `nil` where there is none of this name.
+    package func kind(of name: JSONName) -> JSONKind? { place(of: name)?.kind }
+
     /// Where the value of a member lies.
     @inline(__always) private func place(of name: JSONName) -> JSONPlace? {
         presence & presenceBit(name.hash) == 0 ? nil : search(for: name)

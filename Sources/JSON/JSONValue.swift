@@ -17,19 +17,10 @@ package struct JSONValue: Sendable {
 
     private var text: ArraySlice<UInt8> { whole.slice(place) }
 
-    package var bool: Bool? {
-        switch kind {
-        case .true: true
-        case .false: false
-        default: nil
-        }
-    }
+    package var bool: Bool? { place.bool }
 
     /// The UTF-8 of a string, escapes resolved.
-    package var utf8: ArraySlice<UInt8>? {
-        guard kind == .string else { return nil }
-        return place.hasEscapes ? unescaped(text.span)[...] : text
-    }
+    package var utf8: ArraySlice<UInt8>? { place.utf8(in: whole) }
 
     package var string: String? { place.string(in: whole.span) }
 
@@ -71,6 +62,22 @@ package struct JSONValue: Sendable {
 }
 
 extension JSONPlace {
+    /// The boolean that lies here; `nil` where it is something else.
+    var bool: Bool? {
+        switch kind {
+        case .true: true
+        case .false: false
+        default: nil
+        }
+    }
+
+    /// The UTF-8 of the string that lies here, escapes resolved; `nil` where it is something else.
+    func utf8(in text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard kind == .string else { return nil }
+        let written = text.slice(self)
+        return hasEscapes ? unescaped(written.span)[...] : written
+    }
+
     /// The string that lies here, escapes resolved; `nil` where it is something else.
     func string(in text: Span<UInt8>) -> String? {
         guard kind == .string else { return nil }

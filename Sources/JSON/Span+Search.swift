@@ -30,8 +30,7 @@ extension Span<UInt8> {
     package var isPrintableASCII: Bool {
         var index = 0
         while index + 8 <= count {
-            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
-            if word.hasUnprintableByte { return false }
+            if word(at: index).hasUnprintableByte { return false }
             index += 8
         }
         while index < count {

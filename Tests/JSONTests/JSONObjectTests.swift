@@ -115,4 +115,28 @@ import Testing
             try value(other).forEachObject { _ in Issue.record("\(other)") }
         }
     }
+
+    @Test(arguments: [
+        ("null", JSONKind.null, false), ("true", .true, true), ("false", .false, true), ("0", .integer, true),
+        ("0.5", .real, true), ("\"\"", .string, false), ("\" \"", .string, true), ("\"\\u0041\"", .string, true),
+        ("[]", .array, true), ("{}", .object, true),
+    ])
+    func `a member is read as its kind and as no other`(text: String, kind: JSONKind, hasValue: Bool) throws {
+        let object = try JSONObject(Array("{\"a\":\(text),\"b\":1}".utf8))
+        #expect(object.kind(of: "a") == kind)
+        #expect(object.hasValue("a") == hasValue)
+        func read<Value>(_ isKind: Bool, _ read: () throws -> Value?) throws -> Value? {
+            guard isKind else {
+                #expect(throws: JSONOtherKind.self) { _ = try read() }
+                return nil
+            }
+            return try read()
+        }
+        let bool = try read(kind == .true || kind == .false) { try object.bool("a") }
+        #expect(bool == (kind == .true ? true : kind == .false ? false : nil))
+        let utf8 = try read(kind == .string) { try object.utf8("a") }
+        #expect(utf8.map(Array.init) == object["a"]?.string.map { Array($0.utf8) })
+        #expect(try object.bool("c") == nil && object.utf8("c") == nil && object.kind(of: "c") == nil)
+        #expect(!object.hasValue("c"))
+    }
 }
