@@ -52,8 +52,8 @@ def kotlin(output: pathlib.Path) -> list:
 
 def swift(_: pathlib.Path) -> list:
     """A target of the package, since its HTTP client is Assay's as well and need not be built twice."""
-    example = REPOSITORY / ".build/debug/swift-client"
-    assert example.exists(), "not built: swift build --product swift-client"
+    example = REPOSITORY / ".build/release/swift-client"
+    assert example.exists(), "not built: scripts/build swift-client"
     return [example]
 
 
