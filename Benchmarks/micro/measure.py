@@ -12,9 +12,7 @@ keys and the first uses of everything stay out. The figures are for one iteratio
 allocator, both outside of libcrypto and within. Only those outside are compared: what OpenSSL does with a number is not
 ours, and differs from one Debian update to the next.
 
-They are the same whatever else the machine is doing. What could make them differ is held still: see ENVIRONMENT. JSON's
-name hashes start from a random number in each process, but no count hangs on it: each name is hashed once and compared
-one after another, and only objects of more than 24 members, which no fixture has, are sorted by hash.
+They are the same whatever else the machine is doing. What could make them differ is held still: see ENVIRONMENT.
 """
 import argparse
 import collections
@@ -36,7 +34,7 @@ TOLERANCE = 0.05
 ITERATIONS = (1, 21)
 # Nothing else: its size moves the stack, and the caller's could set anything.
 ENVIRONMENT = {
-    # Swift seeds its hash tables at random otherwise.
+    # Swift seeds its hash tables at random otherwise, and JSON's name hashes begin with that seed.
     "SWIFT_DETERMINISTIC_HASHING": "1",
     # Valgrind offers a program the same Haswell on every machine that has AVX2, and an older processor elsewhere. What
     # chooses code by the processor is kept to what all of them have: libcrypto (no AVX, AVX2, BMI) and libc's memcpy

@@ -165,7 +165,9 @@ private func shortName(_ name: Span<UInt8>) -> UInt64 {
 /// The bit of ``JSONObject/presence`` that a name has by its hash.
 func presenceBit(_ hash: UInt32) -> UInt64 { 1 << UInt64(hash >> 26) }
 
-let nameHashBasis = UInt32.random(in: .min ... .max)
+/// From the seed of Swift's own hash tables, which is at random as well and can be held still (`SWIFT_DETERMINISTIC_HASHING`)
+/// where instructions are counted: how many absent names share a ``presenceBit(_:)`` with one that is there hangs on it.
+let nameHashBasis = UInt32(truncatingIfNeeded: Hasher().finalize())
 
 /// Where a value or a name lies in a checked text; a string without its quotation marks.
 struct JSONPlace {
