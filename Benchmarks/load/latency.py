@@ -14,6 +14,7 @@ from measure import Bench
 from processes import Unavailable, apart, confined
 from report import Section
 from service import NETWORK, Assay, apple, settings
+from standstill import Standstill
 
 SHARE = 0.7
 PLAIN, REFRESHED, ECHO = "Assay", "Assay, keys refreshed every second", "bare echo"
@@ -47,7 +48,8 @@ class Refreshing:
 
 
 STANDSTILL = 10
-"""Milliseconds by which the generator may be late; more, and the machine stood still, whatever it measures."""
+"""Milliseconds by which the generator may be late, and that the server's cores may lose within a tenth of a second; more,
+and the machine stood still, whatever it measures."""
 DRIFT = 0.1
 """The share by which the peak may differ after a run from that before; more, and the rate was of no known share of it."""
 ATTEMPTS = 3
@@ -55,7 +57,8 @@ ATTEMPTS = 3
 
 def disturbance(figures: dict[str, float]) -> float:
     """How much the machine did to a run, beside what is tolerated."""
-    return max(figures["own_max"] / STANDSTILL, abs(figures["peak_after"] / figures["peak"] - 1) / DRIFT)
+    drift = abs(figures["peak_after"] / figures["peak"] - 1)
+    return max(figures["own_max"] / STANDSTILL, figures["lost"] / STANDSTILL, drift / DRIFT)
 
 
 def measure(bench: Bench, section: Section) -> None:
@@ -83,6 +86,13 @@ def measure(bench: Bench, section: Section) -> None:
         def peak() -> float:
             return ask(service, 0, bench.seconds)["rate"]
 
+        watched = cores
+        try:
+            with Standstill(bench.builder, watched):
+                pass
+        except Unavailable as reason:
+            watched = []
+            section.text(f"Not measured: **what the server's cores lost**: {reason}")
         ask(service, 0, 1)
         refreshes = 0
         rounds: dict[str, list[dict]] = {name: [] for name in servers}
@@ -90,8 +100,9 @@ def measure(bench: Bench, section: Section) -> None:
         def run(name: str) -> dict[str, float]:
             before = peak()
             with Refreshing(service) if name == REFRESHED else contextlib.nullcontext() as refreshing:
-                figures = ask(servers[name], before * SHARE, bench.latency_seconds)
-            figures |= {"peak": before, "peak_after": peak()}
+                with Standstill(bench.builder, watched) as watch:
+                    figures = ask(servers[name], before * SHARE, bench.latency_seconds)
+            figures |= {"peak": before, "peak_after": peak(), "lost": watch.most}
             if refreshing is None:
                 return figures
             if refreshing.error:
@@ -119,10 +130,11 @@ def measure(bench: Bench, section: Section) -> None:
         f"what the machine can do by now. {bench.rounds} rounds of {bench.latency_seconds:g} s. Requests go out by a "
         "timetable, and latency counts from when one was due. The server has "
         f"{len(cores)} of the machine's cores and the generator others. How late the generator itself was, with a "
-        "connection idle, is what the machine does to every figure here, and the echo at the same rate is what HTTP "
-        f"costs without Assay. A run is repeated, up to {ATTEMPTS - 1} times, in which the generator was more than "
-        f"{STANDSTILL} ms late, or behind which the best rate was more than {DRIFT:.0%} from that before it; the least "
-        "disturbed one counts.",
+        "connection idle, is what the machine does to every figure here; so is what the server's cores lost within a tenth "
+        "of a second, which something of real-time priority notes that wants to run each millisecond. The echo at the "
+        f"same rate is what HTTP costs without Assay. A run is repeated, up to {ATTEMPTS - 1} times, in which one of "
+        f"these was more than {STANDSTILL} ms, or behind which the best rate was more than {DRIFT:.0%} from that before "
+        "it; the least disturbed one counts.",
         f"{refreshes} refreshes, each bringing another key set and so new snapshots for all event loops.",
     )
     section.table(
@@ -137,6 +149,7 @@ def measure(bench: Bench, section: Section) -> None:
             "over 20 ms",
             "generator late, p99 ms",
             "latest ms",
+            "server's cores lost, most ms",
             "CPU µs",
         ],
         [
@@ -152,6 +165,7 @@ def measure(bench: Bench, section: Section) -> None:
                 f"{sum(figures['requests'] for figures in found):,}",
                 f"{median(name, 'own_p99'):.2f}",
                 f"{greatest(name, 'own_max'):.1f}",
+                f"{greatest(name, 'lost'):.1f}" if watched else "",
                 f"{median(name, 'cpu'):.1f}",
             ]
             for name, found in rounds.items()
