@@ -42,36 +42,37 @@ package struct JSONObject: Sendable {
     ///
     /// - Throws: ``JSONOtherKind``.
     package func string(_ name: JSONName) throws(JSONOtherKind) -> String? {
-        guard let place = place(of: name) else { return nil }
-        guard let string = place.string(in: text.span) else { throw JSONOtherKind() }
-        return string
+        try read(name) { $0.string(in: text.span) }
     }
 
     /// The integer that a member is, or `nil` where there is none of this name.
     ///
     /// - Throws: ``JSONOtherKind``, also where it is beyond 64 bits.
     package func integer(_ name: JSONName) throws(JSONOtherKind) -> Int64? {
-        guard let place = place(of: name) else { return nil }
-        guard let integer = place.integer(in: text.span) else { throw JSONOtherKind() }
-        return integer
+        try read(name) { $0.integer(in: text.span) }
     }
 
     /// The boolean that a member is, or `nil` where there is none of this name.
     ///
     /// - Throws: ``JSONOtherKind``.
     package func bool(_ name: JSONName) throws(JSONOtherKind) -> Bool? {
-        guard let place = place(of: name) else { return nil }
-        guard let bool = place.bool else { throw JSONOtherKind() }
-        return bool
+        try read(name) { $0.bool }
     }
 
     /// The UTF-8 of the string that a member is, escapes resolved, or `nil` where there is none of this name.
     ///
     /// - Throws: ``JSONOtherKind``.
     package func utf8(_ name: JSONName) throws(JSONOtherKind) -> ArraySlice<UInt8>? {
+        try read(name) { $0.utf8(in: text) }
+    }
+
+    /// - Parameter value: of a member's place; `nil` where another kind of value lies there.
+    @inline(__always) private func read<Value>(
+        _ name: JSONName, _ value: (JSONPlace) -> Value?
+    ) throws(JSONOtherKind) -> Value? {
         guard let place = place(of: name) else { return nil }
-        guard let utf8 = place.utf8(in: text) else { throw JSONOtherKind() }
-        return utf8
+        guard let value = value(place) else { throw JSONOtherKind() }
+        return value
     }
 
     /// Whether a member is there and has a value: neither `null` nor an empty string.
