@@ -3,7 +3,10 @@
 /// What is remembered is a fact that never changes: this key, by this scheme, made this signature of this digest. What a
 /// token says, whether it has expired and whose it is are no part of it and are checked each time; a key that is no longer
 /// used is not asked for. Only valid signatures get in, so that junk can't push them out.
-struct SignatureMemo {
+///
+/// A class, so that one which remembers nothing costs a look at its capacity: a variable of whoever has it would be guarded
+/// against a second access while it is asked.
+final class SignatureMemo {
     private let capacity: Int
     /// Digest and signature, one behind the other. When half of the capacity is full, that half grows old, and what is in it
     /// and is not asked for again goes with the next.
@@ -26,7 +29,7 @@ struct SignatureMemo {
     var count: Int { young.count + old.count }
 
     /// Whether a signature of a digest was found valid before.
-    mutating func contains(
+    func contains(
         _ signature: Span<UInt8>, of digest: Span<UInt8>, _ key: PublicKey, _ scheme: SignatureScheme
     )
         -> Bool
@@ -40,8 +43,7 @@ struct SignatureMemo {
     }
 
     /// Remembers a signature that is valid.
-    mutating func insert(_ signature: Span<UInt8>, of digest: Span<UInt8>, _ key: PublicKey, _ scheme: SignatureScheme)
-    {
+    func insert(_ signature: Span<UInt8>, of digest: Span<UInt8>, _ key: PublicKey, _ scheme: SignatureScheme) {
         guard capacity > 0 else { return }
         let both = [UInt8](capacity: digest.count + signature.count) { output in
             for index in digest.indices { output.append(digest[index]) }
@@ -50,7 +52,7 @@ struct SignatureMemo {
         insert(both, name(digest, key, scheme))
     }
 
-    private mutating func insert(_ both: [UInt8], _ name: Name) {
+    private func insert(_ both: [UInt8], _ name: Name) {
         if young.count >= (capacity + 1) / 2 {
             swap(&old, &young)
             young.removeAll(keepingCapacity: true)

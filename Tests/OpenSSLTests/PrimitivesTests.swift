@@ -31,6 +31,20 @@ import Testing
         }
     }
 
+    @Test func `a digest's digits equal themselves and nothing that differs in one bit`() {
+        func equals(_ text: [UInt8], _ digest: [UInt8]) -> Bool {
+            constantTimeEquals(text.span, hexadecimalOf: digest.span)
+        }
+        for start in [0, 31, 150, 224] {
+            let digest = (start..<(start + 32)).map { UInt8($0) }
+            let digits = hexadecimal(digest.span)
+            #expect(equals(digits, digest))
+            for bit in 0..<(64 * 8) { #expect(!equals(digits.flippingBit(bit), digest), "bit \(bit)") }
+            for count in [0, 32, 63] { #expect(!equals(Array(digits[..<count]), digest)) }
+            #expect(!equals(digits + [0x30], digest))
+        }
+    }
+
     @Test func `random octets are as many as asked for, and others each time`() throws {
         for count in [0, 1, 16, 1000] { #expect(try randomBytes(count).count == count) }
         #expect(try randomBytes(32) != randomBytes(32))

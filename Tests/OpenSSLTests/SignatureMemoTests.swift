@@ -11,19 +11,19 @@ import Testing
     /// A digest that no other number has.
     private func digest(_ number: Int) -> [UInt8] { (0..<32).map { $0 < 8 ? UInt8(number >> (8 * $0) & 255) : 0 } }
 
-    private func insert(_ numbers: some Sequence<Int>, into memo: inout SignatureMemo) {
+    private func insert(_ numbers: some Sequence<Int>, into memo: SignatureMemo) {
         for number in numbers { memo.insert(signature.span, of: digest(number).span, key, scheme) }
     }
 
-    private func knows(_ memo: inout SignatureMemo, _ number: Int) -> Bool {
+    private func knows(_ memo: SignatureMemo, _ number: Int) -> Bool {
         memo.contains(signature.span, of: digest(number).span, key, scheme)
     }
 
     @Test func `what was found valid is known, and nothing that differs in anything`() {
-        var memo = SignatureMemo(capacity: 10)
-        let before = knows(&memo, 1)
-        insert([1], into: &memo)
-        let after = knows(&memo, 1)
+        let memo = SignatureMemo(capacity: 10)
+        let before = knows(memo, 1)
+        insert([1], into: memo)
+        let after = knows(memo, 1)
         #expect(!before && after)
         func isKnown(
             _ signature: [UInt8], of hash: [UInt8], by other: PublicKey? = nil, _ otherScheme: SignatureScheme? = nil
@@ -50,34 +50,34 @@ import Testing
     }
 
     @Test func `a memo of no size knows nothing`() {
-        var memo = SignatureMemo(capacity: 0)
-        insert(0..<10, into: &memo)
+        let memo = SignatureMemo(capacity: 0)
+        insert(0..<10, into: memo)
         #expect(memo.count == 0)
-        let isKnown = knows(&memo, 9)
+        let isKnown = knows(memo, 9)
         #expect(!isKnown)
     }
 
     @Test(arguments: [1, 2, 7, 100])
     func `there are never more than the capacity, and the last half is always known`(capacity: Int) {
-        var memo = SignatureMemo(capacity: capacity)
+        let memo = SignatureMemo(capacity: capacity)
         for number in 0..<1000 {
-            insert([number], into: &memo)
+            insert([number], into: memo)
             #expect(memo.count <= capacity + 1)
             for recent in max(0, number + 1 - max(capacity / 2, 1))...number {
-                let isKnown = knows(&memo, recent)
+                let isKnown = knows(memo, recent)
                 #expect(isKnown, "\(recent) after \(number)")
             }
         }
-        let isFirstKnown = knows(&memo, 0)
+        let isFirstKnown = knows(memo, 0)
         #expect(!isFirstKnown)
     }
 
     @Test func `what is asked for again stays, whatever else comes`() {
-        var memo = SignatureMemo(capacity: 10)
-        insert([0], into: &memo)
+        let memo = SignatureMemo(capacity: 10)
+        insert([0], into: memo)
         for number in 1..<200 {
-            insert([number], into: &memo)
-            let isKnown = knows(&memo, 0)
+            insert([number], into: memo)
+            let isKnown = knows(memo, 0)
             #expect(isKnown, "after \(number)")
         }
     }

@@ -35,7 +35,7 @@ func isClaim(
     switch match {
     case .plain: constantTimeEquals(raw, claimed)
     case .sha256Hex:
-        try checker.withHash(of: raw, .sha256) { constantTimeEquals(hexadecimal($0).span, claimed) }
+        try checker.withHash(of: raw, .sha256) { constantTimeEquals(claimed, hexadecimalOf: $0) }
     case .sha256Base64URL:
         try checker.withHash(of: raw, .sha256) { constantTimeEquals(Base64URL.encode($0).span, claimed) }
     }
