@@ -60,7 +60,7 @@ private func request(_ name: String, token: String, code: String) -> Benchmark {
 private func verifications() throws -> Verifications {
     let keys = try Fixtures().keySet(["RS256", "RS384", "RS512", "ES256"])
     let fetched = FetchedKeys(
-        keys: try JWKSet(keys), text: keys, algorithms: SignatureAlgorithm.all, source: .network, lifetime: nil,
+        keys: try JWKSet(keys), text: keys, algorithms: .all, source: .network, lifetime: nil,
         fetchedAtUnixSeconds: 1_700_000_000)
     // Some time ago, so that the answer's age_seconds has as many digits after a slow run as after a fast one.
     let fetchedAt = SystemClocks.monotonic() - .seconds(2000)

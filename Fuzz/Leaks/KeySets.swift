@@ -30,7 +30,7 @@ struct KeySets {
             let verifier = try JWSVerifier()
             for (token, _) in tokens.cases {
                 guard let jws = try? CompactJWS(token[...]) else { continue }
-                _ = try? verifier.verify(jws, with: keys, allowing: SignatureAlgorithm.all)
+                _ = try? verifier.verify(jws, with: keys, allowing: .all)
             }
         }
     }

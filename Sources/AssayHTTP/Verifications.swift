@@ -71,7 +71,7 @@ package final class Verifications {
         let snapshot: KeySnapshot
         /// Those of the snapshot.
         let keys: JWKSet
-        let algorithms: Set<SignatureAlgorithm>
+        let algorithms: SignatureAlgorithms
         let usableUntil: MonotonicTime
 
         init(_ snapshot: KeySnapshot) {

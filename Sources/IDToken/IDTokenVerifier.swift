@@ -46,7 +46,7 @@ public final class IDTokenVerifier {
     /// - Source: OpenID Connect Core 1.0, 3.1.3.7; RFC 8725.
     public func verify(
         _ token: UnverifiedToken, with keys: JWKSet,
-        algorithms: Set<SignatureAlgorithm> = SignatureAlgorithm.all,
+        algorithms: SignatureAlgorithms = .all,
         under policy: ProviderPolicy, expecting expectations: SignInExpectations, now: UnixTime
     ) throws(Rejection) -> VerifiedIDToken {
         let jws = try verifySignature(token, keys, policy.algorithms ?? algorithms)
@@ -79,14 +79,14 @@ public final class IDTokenVerifier {
         try checkTokenType(token.jws.header)
         do throws(JWSError) {
             try jwsVerifier.checkHeader(
-                token.jws.header, allowing: policy.algorithms ?? SignatureAlgorithm.all)
+                token.jws.header, allowing: policy.algorithms ?? .all)
         } catch {
             throw Rejection(error)
         }
     }
 
     private func verifySignature(
-        _ token: UnverifiedToken, _ keys: JWKSet, _ algorithms: Set<SignatureAlgorithm>
+        _ token: UnverifiedToken, _ keys: JWKSet, _ algorithms: SignatureAlgorithms
     ) throws(Rejection) -> VerifiedJWS {
         try checkTokenType(token.jws.header)
         do throws(JWSError) {

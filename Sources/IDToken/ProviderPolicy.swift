@@ -23,7 +23,7 @@ public struct ProviderPolicy: Sendable, Equatable {
     /// The values that `azp` may have; empty: any, beside a single audience.
     public var authorizedParties: [String] = []
     /// The algorithms that the provider may sign with; `nil`: those its discovery document lists.
-    public var algorithms: Set<SignatureAlgorithm>?
+    public var algorithms: SignatureAlgorithms?
     public var nonce = NonceRule()
     /// Seconds by which the provider's clock may differ from ours.
     public var clockSkewSeconds: Int64 = 60

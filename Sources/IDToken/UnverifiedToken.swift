@@ -15,11 +15,11 @@ public struct UnverifiedToken: Sendable {
     ///
     /// - Throws: ``Rejection/tokenMalformed(_:)``.
     public init(_ text: String) throws(Rejection) {
-        try self.init(Array(text.utf8)[...], memo: nil)
+        try self.init(Array(text.utf8)[...], memo: JOSEHeaderMemo())
     }
 
     /// - Parameter memo: the headers that this thread has seen before.
-    init(_ text: ArraySlice<UInt8>, memo: JOSEHeaderMemo?) throws(Rejection) {
+    init(_ text: borrowing ArraySlice<UInt8>, memo: borrowing JOSEHeaderMemo) throws(Rejection) {
         guard text.count <= Self.maximumLength else { throw .tokenMalformed(.tooLong) }
         let jws: CompactJWS
         do throws(JWSError) {

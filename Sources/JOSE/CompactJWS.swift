@@ -28,11 +28,15 @@ public final class CompactJWS: Sendable {
 
     /// Takes a compact serialization apart.
     ///
+    /// What it is given is borrowed: an initializer's own references would be counted once more.
+    ///
     /// - Parameters:
     ///   - text: kept by the result, not copied.
     ///   - memo: the headers that this thread has seen before.
     /// - Throws: ``JWSError/malformed(_:)``, ``JWSError/encrypted``.
-    package init(_ text: ArraySlice<UInt8>, memo: JOSEHeaderMemo? = nil) throws(JWSError) {
+    package init(_ text: borrowing ArraySlice<UInt8>, memo: borrowing JOSEHeaderMemo = JOSEHeaderMemo())
+        throws(JWSError)
+    {
         // Two full stops make a JWS, four a JWE.
         let bytes = text.span
         let stop = UInt8(ascii: ".")
@@ -45,7 +49,7 @@ public final class CompactJWS: Sendable {
             throw isJWE ? .encrypted : .malformed(.serialization)
         }
         let headerText = bytes.extracting(..<first)
-        if let known = memo?[headerText] {
+        if let known = memo[headerText] {
             header = known
             isHeaderRemembered = true
         } else {
@@ -59,7 +63,7 @@ public final class CompactJWS: Sendable {
         }
         self.payload = payload
         self.signature = signature
-        self.text = text
+        self.text = copy text
         headerEnd = text.startIndex + first
         payloadEnd = text.startIndex + second
     }

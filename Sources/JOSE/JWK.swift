@@ -24,7 +24,7 @@ public final class JWK: Sendable {
     let members: [String: JSONTree]
     let material: Material
     /// The algorithms of tokens that the key may verify, by its own `kty`, `crv`, `alg`, `use` and `key_ops`.
-    let algorithms: Set<SignatureAlgorithm>
+    let algorithms: SignatureAlgorithms
 
     enum Material: Sendable {
         case usable(PublicKey)
@@ -86,7 +86,7 @@ public final class JWK: Sendable {
         issuer = members["issuer"].map { $0.string ?? "" }
         algorithms =
             Self.isForVerification(members)
-            ? SignatureAlgorithm.all(fitting: keyType, curve, keyAlgorithm: members["alg"]?.string) : []
+            ? SignatureAlgorithms(fitting: keyType, curve, keyAlgorithm: members["alg"]?.string) : []
     }
 
     /// The same key, in an object of its own.
@@ -134,16 +134,24 @@ public final class JWK: Sendable {
     }
 }
 
-extension SignatureAlgorithm {
+extension SignatureAlgorithms {
     /// The algorithms that fit a key's type and curve, and its own `alg`, if it has one.
-    fileprivate static func all(fitting keyType: String, _ curve: String?, keyAlgorithm: String?) -> Set<Self> {
-        let fitting = all.filter { $0.fits(keyType: keyType, curve: curve) }
-        guard let keyAlgorithm else { return fitting }
+    fileprivate init(fitting keyType: String, _ curve: String?, keyAlgorithm: String?) {
+        let fitting = SignatureAlgorithm.allCases.filter { $0.fits(keyType: keyType, curve: curve) }
+        guard let keyAlgorithm else {
+            self.init(fitting)
+            return
+        }
         // A key whose alg contradicts its own kty or crv fits nothing.
-        guard let own = Self(rawValue: keyAlgorithm), fitting.contains(own) else { return [] }
-        return fitting.filter { $0.agrees(withKeyAlgorithm: own) }
+        guard let own = SignatureAlgorithm(rawValue: keyAlgorithm), fitting.contains(own) else {
+            self.init()
+            return
+        }
+        self.init(fitting.filter { $0.agrees(withKeyAlgorithm: own) })
     }
+}
 
+extension SignatureAlgorithm {
     fileprivate func fits(keyType: String, curve: String?) -> Bool {
         switch self {
         case .rs256, .rs384, .rs512, .ps256, .ps384, .ps512: keyType == "RSA"

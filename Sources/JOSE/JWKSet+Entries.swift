@@ -5,7 +5,7 @@ extension JWKSet {
     package struct Entry: Sendable {
         package let keyID: String?
         /// The algorithms of tokens that it can verify.
-        package let algorithms: Set<SignatureAlgorithm>
+        package let algorithms: SignatureAlgorithms
         /// What keeps it from verifying anything; `nil` where nothing does.
         package let flaw: String?
 
@@ -28,7 +28,7 @@ extension JWKSet {
                 flaw: key.algorithms.isEmpty ? Self.reasonToFitNothing(members) : nil)
         }
 
-        private init(keyID: String?, algorithms: Set<SignatureAlgorithm> = [], flaw: String?) {
+        private init(keyID: String?, algorithms: SignatureAlgorithms = [], flaw: String?) {
             self.keyID = keyID
             self.algorithms = algorithms
             self.flaw = flaw

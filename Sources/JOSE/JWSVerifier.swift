@@ -5,26 +5,31 @@ public struct VerifiedJWS: Sendable {
     private let jws: CompactJWS
     /// The algorithm that verified.
     public let algorithm: SignatureAlgorithm
-    /// The hash function that `at_hash` and `c_hash` use with it.
-    package let tokenHash: DigestAlgorithm
+    private let keyKind: PublicKeyKind
     /// The issuer that the key says it is for.
     package let keyIssuer: String?
 
-    fileprivate init(_ jws: CompactJWS, _ algorithm: SignatureAlgorithm, _ key: PublicKey, keyIssuer: String?) {
+    fileprivate init(
+        _ jws: CompactJWS, _ algorithm: SignatureAlgorithm, _ keyKind: PublicKeyKind, keyIssuer: String?
+    ) {
         self.jws = jws
         self.algorithm = algorithm
+        self.keyKind = keyKind
         self.keyIssuer = keyIssuer
-        tokenHash =
-            if case .edwards(let curve) = key.kind {
-                algorithm.tokenHash(edwardsCurve: curve)
-            } else {
-                algorithm.tokenHash(edwardsCurve: nil)
-            }
     }
 
     public var header: JOSEHeader { jws.header }
     /// The octets that were signed, decoded.
     public var payload: [UInt8] { jws.payload }
+
+    /// The hash function that `at_hash` and `c_hash` use with the algorithm.
+    package var tokenHash: DigestAlgorithm {
+        if case .edwards(let curve) = keyKind {
+            algorithm.tokenHash(edwardsCurve: curve)
+        } else {
+            algorithm.tokenHash(edwardsCurve: nil)
+        }
+    }
 }
 
 /// Verifies JWS signatures (RFC 7515, section 5.2).
@@ -57,7 +62,7 @@ public final class JWSVerifier {
     ///   `signatureInvalid`, in this order of checks.
     /// - Source: RFC 7515, section 5.2; RFC 8725, sections 3.1 to 3.3.
     public func verify(
-        _ jws: CompactJWS, with keys: JWKSet, allowing algorithms: Set<SignatureAlgorithm>
+        _ jws: CompactJWS, with keys: JWKSet, allowing algorithms: SignatureAlgorithms
     ) throws(JWSError) -> VerifiedJWS {
         let algorithm = try checkHeader(jws.header, allowing: algorithms)
         var isFound = false
@@ -71,7 +76,7 @@ public final class JWSVerifier {
             tried += 1
             if try isValid(jws, key, scheme) {
                 memo.remember(jws)
-                return VerifiedJWS(jws, algorithm, key, keyIssuer: candidate.issuer)
+                return VerifiedJWS(jws, algorithm, key.kind, keyIssuer: candidate.issuer)
             }
         }
         throw !isFound ? .keyNotFound : tried == 0 ? .keyUnsuitable : .signatureInvalid
@@ -82,7 +87,7 @@ public final class JWSVerifier {
     /// - Throws: ``JWSError/headerUnsupported``, ``JWSError/algorithmNotAllowed``.
     @discardableResult
     package func checkHeader(
-        _ header: JOSEHeader, allowing algorithms: Set<SignatureAlgorithm>
+        _ header: JOSEHeader, allowing algorithms: SignatureAlgorithms
     ) throws(JWSError) -> SignatureAlgorithm {
         guard !header.hasUnsupportedParameter else { throw .headerUnsupported }
         guard let algorithm = header.algorithm, algorithms.contains(algorithm) else { throw .algorithmNotAllowed }

@@ -18,8 +18,6 @@ public enum SignatureAlgorithm: String, CaseIterable, Sendable, Hashable {
     case edDSA = "EdDSA"
     case ed25519 = "Ed25519"
     case ed448 = "Ed448"
-
-    public static let all = Set(allCases)
 }
 
 extension SignatureAlgorithm {

@@ -6,7 +6,7 @@ package struct FetchedKeys: Sendable {
     package let keys: JWKSet
     /// The set's own JSON text.
     package let text: [UInt8]
-    package let algorithms: Set<SignatureAlgorithm>
+    package let algorithms: SignatureAlgorithms
     package let source: KeySnapshot.Source
     /// How long the provider lets us keep the keys; `nil` where it does not say.
     package let lifetime: Interval?
@@ -18,7 +18,7 @@ package struct FetchedKeys: Sendable {
     package let clockOffsetSeconds: Int64?
 
     package init(
-        keys: JWKSet, text: [UInt8], algorithms: Set<SignatureAlgorithm>, source: KeySnapshot.Source,
+        keys: JWKSet, text: [UInt8], algorithms: SignatureAlgorithms, source: KeySnapshot.Source,
         lifetime: Interval?, fetchedAtUnixSeconds: Int64, isConfirmation: Bool = false,
         clockOffsetSeconds: Int64? = nil
     ) {

@@ -49,7 +49,7 @@ package final class FileKeyFetcher: KeyFetching {
             return try (outcome ?? .failure(failure)).get()
         }
         return FetchedKeys(
-            keys: reading.keys, text: reading.text, algorithms: SignatureAlgorithm.all, source: .file, lifetime: nil,
+            keys: reading.keys, text: reading.text, algorithms: .all, source: .file, lifetime: nil,
             fetchedAtUnixSeconds: unixSeconds())
     }
 

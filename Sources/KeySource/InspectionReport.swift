@@ -68,7 +68,7 @@ struct InspectionReport {
 
     // MARK: Discovery
 
-    mutating func add(_ metadata: ProviderMetadata, _ allowed: Set<SignatureAlgorithm>) {
+    mutating func add(_ metadata: ProviderMetadata, _ allowed: SignatureAlgorithms) {
         add(
             Finding(
                 .discovery, .ok,
@@ -99,7 +99,7 @@ struct InspectionReport {
 
     // MARK: Keys
 
-    mutating func addKeys(_ json: [UInt8], _ allowed: Set<SignatureAlgorithm>) {
+    mutating func addKeys(_ json: [UInt8], _ allowed: SignatureAlgorithms) {
         do throws(FetchFailure) {
             _ = try JWKSet(reading: json)
         } catch {
@@ -107,12 +107,12 @@ struct InspectionReport {
         }
         let entries = JWKSet.entries(of: json)
         var usable = 0
-        var algorithms: Set<SignatureAlgorithm> = []
+        var algorithms: SignatureAlgorithms = []
         for (index, entry) in entries.enumerated() {
             let name = entry.keyID.map { "the key \(Self.quoted($0))" } ?? "key \(index + 1), which has no kid,"
             if let flaw = entry.flaw {
                 add(Finding(.keys, .warning, "\(name) can't be used: \(flaw)"))
-            } else if entry.algorithms.isDisjoint(with: allowed) {
+            } else if entry.algorithms.intersection(allowed).isEmpty {
                 add(Finding(.keys, .warning, "\(name) fits no algorithm that tokens may have (\(Self.list(allowed)))"))
             } else {
                 usable += 1
@@ -170,8 +170,8 @@ struct InspectionReport {
             + (scalars.count < text.unicodeScalars.count ? "…\"" : "\"")
     }
 
-    private static func list(_ algorithms: Set<SignatureAlgorithm>) -> String {
-        SignatureAlgorithm.allCases.filter(algorithms.contains).map(\.rawValue).joined(separator: ", ")
+    private static func list(_ algorithms: SignatureAlgorithms) -> String {
+        algorithms.elements.map(\.rawValue).joined(separator: ", ")
     }
 
     private static func text(_ interval: Interval) -> String {

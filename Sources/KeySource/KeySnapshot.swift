@@ -11,7 +11,7 @@ package struct KeySnapshot: Sendable {
     /// Tells key sets apart (``JWKSet/fingerprint``).
     package let fingerprint: Int64
     /// The algorithms that the provider's discovery document lists and we support; all, where there is no such list.
-    package let algorithms: Set<SignatureAlgorithm>
+    package let algorithms: SignatureAlgorithms
     package let source: Source
     package let fetchedAt: MonotonicTime
     /// The same moment by the wall clock, in Unix seconds, for people.

@@ -5,7 +5,7 @@ package import NIOCore
 package struct ProviderInspection: Sendable {
     private let location: ProviderKeyFetcher.Location?
     private let file: String?
-    private let algorithms: Set<SignatureAlgorithm>?
+    private let algorithms: SignatureAlgorithms?
     private let clockSkewSeconds: Int64
     private let rules: NetworkRules
     private let proxy: ProxyEnvironment?
@@ -18,7 +18,7 @@ package struct ProviderInspection: Sendable {
     ///   - algorithms: those that the operator allows; `nil`: those of the discovery document.
     ///   - clockSkewSeconds: by how much the provider's clock may differ from ours.
     package init(
-        location: ProviderKeyFetcher.Location?, file: String?, algorithms: Set<SignatureAlgorithm>?,
+        location: ProviderKeyFetcher.Location?, file: String?, algorithms: SignatureAlgorithms?,
         clockSkewSeconds: Int64, rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
         unixSeconds: @escaping @Sendable () -> Int64
     ) {
@@ -51,7 +51,7 @@ package struct ProviderInspection: Sendable {
         _ location: ProviderKeyFetcher.Location, _ report: inout InspectionReport
     ) async throws(FetchFailure) {
         let keysAddress: String
-        var allowed = algorithms ?? SignatureAlgorithm.all
+        var allowed = algorithms ?? .all
         switch location {
         case .jwks(let address), .certificates(let address): keysAddress = address
         case .discovery(let address, let issuer, _):
@@ -101,7 +101,7 @@ package struct ProviderInspection: Sendable {
         do throws(FetchFailure) {
             let fetched = try await fetcher.fetch(.reload)
             report.add(Finding(.file, .ok, "the key file is there"))
-            report.addKeys(fetched.text, algorithms ?? SignatureAlgorithm.all)
+            report.addKeys(fetched.text, algorithms ?? .all)
         } catch {
             report.add(Finding(.file, .failure, "the key file: \(error.message)"))
         }

@@ -59,22 +59,22 @@ package final class ProviderKeyFetcher: KeyFetching {
         case .discovery(let address, let issuer, let readsAlgorithms):
             let document = try await documents.fetch(address, mode, known: memory.withLock { $0.discovery })
             let metadata = try ProviderMetadata(document.body, issuer: issuer)
-            let algorithms = readsAlgorithms ? metadata.algorithms : SignatureAlgorithm.all
+            let algorithms = readsAlgorithms ? metadata.algorithms : .all
             guard !algorithms.isEmpty else {
                 throw FetchFailure(.parse, "the discovery document lists no algorithm that is supported")
             }
             memory.withLock { $0.discovery = document }
             return try await fetchKeys(metadata.jwksURI, .jwkSet, algorithms, mode)
-        case .jwks(let address): return try await fetchKeys(address, .jwkSet, SignatureAlgorithm.all, mode)
+        case .jwks(let address): return try await fetchKeys(address, .jwkSet, .all, mode)
         case .certificates(let address):
-            return try await fetchKeys(address, .certificates, SignatureAlgorithm.all, mode)
+            return try await fetchKeys(address, .certificates, .all, mode)
         }
     }
 
     private enum Form { case jwkSet, certificates }
 
     private func fetchKeys(
-        _ address: String, _ form: Form, _ algorithms: Set<SignatureAlgorithm>, _ mode: FetchMode
+        _ address: String, _ form: Form, _ algorithms: SignatureAlgorithms, _ mode: FetchMode
     ) async throws(FetchFailure) -> FetchedKeys {
         let last = memory.withLock { $0.jwks?.address == address ? $0.jwks : nil }
         let document = try await documents.fetch(address, mode, known: last?.document)

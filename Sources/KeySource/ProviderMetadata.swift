@@ -5,7 +5,7 @@ private import JSON
 package struct ProviderMetadata: Sendable, Equatable {
     package let jwksURI: String
     /// The supported ones of `id_token_signing_alg_values_supported`, maybe none; all that are supported, where it is absent.
-    package let algorithms: Set<SignatureAlgorithm>
+    package let algorithms: SignatureAlgorithms
 
     /// Reads a discovery document.
     ///
@@ -30,9 +30,10 @@ package struct ProviderMetadata: Sendable, Equatable {
         }
         self.jwksURI = jwksURI
         if let listed = members["id_token_signing_alg_values_supported"]?.array {
-            algorithms = Set(listed.compactMap { $0.string.flatMap(SignatureAlgorithm.init(rawValue:)) })
+            algorithms = SignatureAlgorithms(
+                listed.compactMap { $0.string.flatMap(SignatureAlgorithm.init(rawValue:)) })
         } else {
-            algorithms = SignatureAlgorithm.all
+            algorithms = .all
         }
     }
 

@@ -24,7 +24,7 @@ enum ProviderReader {
         let algorithms = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
         if let list = try section.list("algorithms", "one of \(algorithms)", SignatureAlgorithm.init(rawValue:)) {
             guard !list.isEmpty else { throw section.error("algorithms", "algorithms must name at least one") }
-            policy.algorithms = Set(list)
+            policy.algorithms = SignatureAlgorithms(list)
         }
         policy.nonce = try nonce(section.section("nonce"), policy.nonce)
         policy.clockSkewSeconds = try section.seconds("clock_skew", in: clockSkews) ?? defaultClockSkew

@@ -183,7 +183,7 @@ actor TestFetcher: KeyFetching {
             if let answer { answer } else { await withCheckedContinuation { pending.append($0) } }
         let text = jwkSet(try result.get().map { $0.jwk() })
         return FetchedKeys(
-            keys: try! JWKSet(text), text: text, algorithms: Set(SignatureAlgorithm.allCases), source: .network,
+            keys: try! JWKSet(text), text: text, algorithms: .all, source: .network,
             lifetime: nil, fetchedAtUnixSeconds: SystemClocks.unixSeconds(), clockOffsetSeconds: clockOffset)
     }
 

@@ -126,7 +126,7 @@ private struct Replay {
         let published = history.published(at: now)
         defer { lastSent = published.text }
         return FetchedKeys(
-            keys: published.keys, text: published.text, algorithms: SignatureAlgorithm.all, source: .network,
+            keys: published.keys, text: published.text, algorithms: .all, source: .network,
             lifetime: lifetime, fetchedAtUnixSeconds: now.milliseconds / 1000,
             isConfirmation: mode == .revalidate && lastSent == published.text)
     }

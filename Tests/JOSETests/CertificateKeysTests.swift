@@ -32,10 +32,10 @@ import Testing
         #expect(read.keys[0].isUsable)
         let verifier = try JWSVerifier()
         let jws = try CompactJWS(token(by: key))
-        #expect(throws: Never.self) { try verifier.verify(jws, with: read, allowing: SignatureAlgorithm.all) }
+        #expect(throws: Never.self) { try verifier.verify(jws, with: read, allowing: .all) }
         let other = try CompactJWS(token(key.algorithm, kid: "other", by: key))
         #expect(throws: JWSError.keyNotFound) {
-            try verifier.verify(other, with: read, allowing: SignatureAlgorithm.all)
+            try verifier.verify(other, with: read, allowing: .all)
         }
     }
 

@@ -4,7 +4,7 @@ import TestSupport
 
 /// Why a token is not verified under a set of these keys; `nil` where it is.
 func verdict(
-    _ token: String, _ keys: [JSONTree], allowing algorithms: Set<SignatureAlgorithm> = Set(SignatureAlgorithm.allCases)
+    _ token: String, _ keys: [JSONTree], allowing algorithms: SignatureAlgorithms = .all
 ) throws -> JWSError? {
     let set = try JWKSet(jwkSet(keys))
     let verifier = try JWSVerifier()

@@ -42,7 +42,7 @@ import Testing
         #expect(fetched.text == KeySets.json(["a"]))
         #expect(fetched.source == .file)
         #expect(fetched.lifetime == nil)
-        #expect(fetched.algorithms == Set(SignatureAlgorithm.allCases))
+        #expect(fetched.algorithms == .all)
         #expect(fetched.fetchedAtUnixSeconds == 1_700_000_000)
         #expect(!fetched.isConfirmation)
     }

@@ -20,7 +20,7 @@ import Testing
     @Test func `a document says where the keys are`() throws {
         let metadata = try metadata(Self.document("https://a.example"))
         #expect(metadata.jwksURI == "https://a.example/keys")
-        #expect(metadata.algorithms == Set(SignatureAlgorithm.allCases))
+        #expect(metadata.algorithms == .all)
     }
 
     @Test(arguments: [
@@ -78,8 +78,8 @@ import Testing
             (#"["none","HS256","HS384","HS512","RS256","PS384"]"#, [.rs256, .ps384]),
             (#"["rs256","RS256 ",5,null,{"a":1},"ES256"]"#, [.es256]),
             (#"["none"]"#, []), ("[]", []),
-        ] as [(String, Set<SignatureAlgorithm>)])
-    func `of the algorithms that are listed the supported ones count`(json: String, algorithms: Set<SignatureAlgorithm>)
+        ] as [(String, SignatureAlgorithms)])
+    func `of the algorithms that are listed the supported ones count`(json: String, algorithms: SignatureAlgorithms)
         throws
     {
         let rest = #""jwks_uri":"https://a.example/keys","id_token_signing_alg_values_supported":\#(json)"#

@@ -19,7 +19,7 @@ extension SignInExamination {
                 found: found.joined(separator: ", "))
         }
         do throws(JWSError) {
-            try verifier.checkHeader(token.jws.header, allowing: SignatureAlgorithm.all)
+            try verifier.checkHeader(token.jws.header, allowing: .all)
         } catch .headerUnsupported {
             return .failed(
                 .header, .headerUnsupported,
@@ -56,16 +56,15 @@ extension SignInExamination {
 
     // MARK: Algorithm
 
-    private var allowedAlgorithms: Set<SignatureAlgorithm> {
-        policy.algorithms ?? keys?.algorithms ?? SignatureAlgorithm.all
+    private var allowedAlgorithms: SignatureAlgorithms {
+        policy.algorithms ?? keys?.algorithms ?? .all
     }
 
     func algorithm() -> Check {
         guard !token.jws.header.hasUnsupportedParameter else {
             return .notReached(.algorithm, "Not reached: the header changes how the token is to be read.")
         }
-        let expected = SignatureAlgorithm.allCases.filter(allowedAlgorithms.contains).map(\.rawValue)
-            .joined(separator: ", ")
+        let expected = allowedAlgorithms.elements.map(\.rawValue).joined(separator: ", ")
         let alg = headerObject?["alg"]
         let found = alg.map { $0.string.map(ShownText.text) ?? "no string" }
         do throws(JWSError) {

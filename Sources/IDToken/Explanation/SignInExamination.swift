@@ -31,7 +31,7 @@ struct SignInExamination {
 package struct ExplainedKeys: Sendable {
     package var set: JWKSet
     /// Those that the provider may sign with; the policy's own win over them.
-    package var algorithms: Set<SignatureAlgorithm>
+    package var algorithms: SignatureAlgorithms
     /// By this machine's clock.
     package var fetchedAt: UnixTime?
     package var nextFetchAt: UnixTime?
@@ -40,7 +40,7 @@ package struct ExplainedKeys: Sendable {
     package var clockOffsetSeconds: Int64?
 
     package init(
-        set: JWKSet, algorithms: Set<SignatureAlgorithm> = SignatureAlgorithm.all, fetchedAt: UnixTime? = nil,
+        set: JWKSet, algorithms: SignatureAlgorithms = .all, fetchedAt: UnixTime? = nil,
         nextFetchAt: UnixTime? = nil, clockOffsetSeconds: Int64? = nil
     ) {
         self.set = set

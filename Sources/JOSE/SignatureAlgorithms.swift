@@ -1,0 +1,56 @@
+/// A set of signature algorithms.
+///
+/// A bit for each: a `Set` hashed the algorithm's name at each look, and there are two for each token.
+public struct SignatureAlgorithms: Sendable, Hashable {
+    private var bits: UInt16
+
+    public init() { bits = 0 }
+
+    public init(_ algorithms: some Sequence<SignatureAlgorithm>) {
+        bits = algorithms.reduce(0) { $0 | $1.bit }
+    }
+
+    /// Every algorithm that is supported.
+    public static let all = SignatureAlgorithms(SignatureAlgorithm.allCases)
+
+    public var isEmpty: Bool { bits == 0 }
+
+    public func contains(_ algorithm: SignatureAlgorithm) -> Bool { bits & algorithm.bit != 0 }
+
+    /// Those that are in another set too.
+    public func intersection(_ other: Self) -> Self {
+        var common = self
+        common.bits &= other.bits
+        return common
+    }
+
+    public mutating func formUnion(_ other: Self) { bits |= other.bits }
+
+    /// Its algorithms, in the order of ``SignatureAlgorithm/allCases``.
+    public var elements: [SignatureAlgorithm] { SignatureAlgorithm.allCases.filter(contains) }
+}
+
+extension SignatureAlgorithms: ExpressibleByArrayLiteral {
+    public init(arrayLiteral algorithms: SignatureAlgorithm...) { self.init(algorithms) }
+}
+
+extension SignatureAlgorithm {
+    fileprivate var bit: UInt16 {
+        let place: UInt16 =
+            switch self {
+            case .rs256: 0
+            case .rs384: 1
+            case .rs512: 2
+            case .ps256: 3
+            case .ps384: 4
+            case .ps512: 5
+            case .es256: 6
+            case .es384: 7
+            case .es512: 8
+            case .edDSA: 9
+            case .ed25519: 10
+            case .ed448: 11
+            }
+        return 1 << place
+    }
+}
