@@ -4,12 +4,12 @@ func fuzz(_ input: [UInt8]) {
     let text = String(decoding: input, as: UTF8.self)
     do throws(YAMLError) {
         guard let node = try YAMLReader.read(text) else { return }
+        require(depth(node) <= YAMLReader.maximumDepth, "\(shown(input)) is not too deep")
         // A key may be longer when it is written here than where it was read, and has its bounds.
         guard longestKey(node) <= 1024 else { return }
         let written = flow(node)
         check(written, says: written)
         check("---" + block(node, indentation: ""), says: written)
-        require(depth(node) <= YAMLReader.maximumDepth, "\(shown(input)) is not too deep")
     } catch {
         let lines = input.count { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") } + 1
         require((1...lines).contains(error.line), "line \(error.line) is one of \(shown(input))")

@@ -35,10 +35,11 @@ import Testing
         func equals(_ text: [UInt8], _ digest: [UInt8]) -> Bool {
             constantTimeEquals(text.span, hexadecimalOf: digest.span)
         }
-        for start in [0, 31, 150, 224] {
+        for start in 0...224 {
             let digest = (start..<(start + 32)).map { UInt8($0) }
             let digits = hexadecimal(digest.span)
             #expect(equals(digits, digest))
+            guard start.isMultiple(of: 75) else { continue }
             for bit in 0..<(64 * 8) { #expect(!equals(digits.flippingBit(bit), digest), "bit \(bit)") }
             for count in [0, 32, 63] { #expect(!equals(Array(digits[..<count]), digest)) }
             #expect(!equals(digits + [0x30], digest))
