@@ -6,7 +6,7 @@ func fuzz(_ input: [UInt8]) {
         guard let node = try YAMLReader.read(text) else { return }
         require(depth(node) <= YAMLReader.maximumDepth, "\(shown(input)) is not too deep")
         // A key may be longer when it is written here than where it was read, and has its bounds.
-        guard longestKey(node) <= 1024 else { return }
+        guard longestKey(node) <= YAMLReader.maximumKeyLength else { return }
         let written = flow(node)
         check(written, says: written)
         check("---" + block(node, indentation: ""), says: written)

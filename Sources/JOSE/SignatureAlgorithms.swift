@@ -10,6 +10,11 @@ public struct SignatureAlgorithms: Sendable, Hashable {
         bits = algorithms.reduce(0) { $0 | $1.bit }
     }
 
+    /// Those of the names that are an algorithm's which is supported.
+    package init(naming names: some Sequence<String>) {
+        self.init(names.lazy.compactMap(SignatureAlgorithm.init(rawValue:)))
+    }
+
     /// Every algorithm that is supported.
     public static let all = SignatureAlgorithms(SignatureAlgorithm.allCases)
 
@@ -28,6 +33,9 @@ public struct SignatureAlgorithms: Sendable, Hashable {
 
     /// Its algorithms, in the order of ``SignatureAlgorithm/allCases``.
     public var elements: [SignatureAlgorithm] { SignatureAlgorithm.allCases.filter(contains) }
+
+    /// The names of its algorithms, in the same order.
+    package var names: [String] { elements.map(\.rawValue) }
 }
 
 extension SignatureAlgorithms: ExpressibleByArrayLiteral {

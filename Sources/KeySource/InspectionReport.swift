@@ -171,7 +171,7 @@ struct InspectionReport {
     }
 
     private static func list(_ algorithms: SignatureAlgorithms) -> String {
-        algorithms.elements.map(\.rawValue).joined(separator: ", ")
+        algorithms.names.joined(separator: ", ")
     }
 
     private static func text(_ interval: Interval) -> String {

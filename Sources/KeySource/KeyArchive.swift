@@ -80,8 +80,7 @@ package struct KeyArchive: Sendable {
             return Restored(
                 keys: FetchedKeys(
                     keys: own, text: omittedCount == 0 ? Array(set.utf8) : own.json,
-                    algorithms: SignatureAlgorithms(
-                        listed.compactMap { $0.string.flatMap(SignatureAlgorithm.init(rawValue:)) }),
+                    algorithms: SignatureAlgorithms(naming: listed.compactMap(\.string)),
                     source: .disk, lifetime: .seconds(lifetime), fetchedAtUnixSeconds: fetchedAt),
                 omitted: Array(all.keys.suffix(Int(omittedCount))), age: .seconds(max(age, 0)))
         } catch let refusal as Refusal {
@@ -129,7 +128,7 @@ package struct KeyArchive: Sendable {
             .object([
                 "provider": .string(provider), "issuer": .string(issuer), "location": .string(location),
                 "fetched_at": .integer(keys.fetchedAtUnixSeconds), "lifetime": .integer(lifetime.secondsRoundedUp),
-                "algorithms": .array(keys.algorithms.elements.map(\.rawValue).sorted().map(JSONTree.string)),
+                "algorithms": .array(keys.algorithms.names.sorted().map(JSONTree.string)),
                 "jwks": .string(String(decoding: set, as: UTF8.self)),
                 "omitted": .integer(Int64(all.keys.count - keys.keys.keys.count)),
             ]))

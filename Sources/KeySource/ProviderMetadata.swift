@@ -30,8 +30,7 @@ package struct ProviderMetadata: Sendable, Equatable {
         }
         self.jwksURI = jwksURI
         if let listed = members["id_token_signing_alg_values_supported"]?.array {
-            algorithms = SignatureAlgorithms(
-                listed.compactMap { $0.string.flatMap(SignatureAlgorithm.init(rawValue:)) })
+            algorithms = SignatureAlgorithms(naming: listed.compactMap(\.string))
         } else {
             algorithms = .all
         }

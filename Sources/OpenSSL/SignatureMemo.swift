@@ -31,9 +31,7 @@ final class SignatureMemo {
     /// Whether a signature of a digest was found valid before.
     func contains(
         _ signature: Span<UInt8>, of digest: Span<UInt8>, _ key: PublicKey, _ scheme: SignatureScheme
-    )
-        -> Bool
-    {
+    ) -> Bool {
         guard capacity > 0 else { return false }
         let name = name(digest, key, scheme)
         if let known = young[name] { return isSame(known, digest, signature) }

@@ -39,7 +39,7 @@ private struct YAMLWriter {
         }
         list("key_issuers", policy.keyIssuers.map(\.text))
         list("audiences", policy.audiences.isEmpty ? ["<client ID>"] : policy.audiences)
-        list("algorithms", (policy.algorithms ?? []).elements.map(\.rawValue).sorted())
+        list("algorithms", (policy.algorithms ?? []).names.sorted())
         section("nonce") { yaml in
             if policy.nonce.accepted != usual.nonce.accepted {
                 yaml.list("match", policy.nonce.accepted.map(\.rawValue))

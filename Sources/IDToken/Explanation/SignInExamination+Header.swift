@@ -64,7 +64,7 @@ extension SignInExamination {
         guard !token.jws.header.hasUnsupportedParameter else {
             return .notReached(.algorithm, "Not reached: the header changes how the token is to be read.")
         }
-        let expected = allowedAlgorithms.elements.map(\.rawValue).joined(separator: ", ")
+        let expected = allowedAlgorithms.names.joined(separator: ", ")
         let alg = headerObject?["alg"]
         let found = alg.map { $0.string.map(ShownText.text) ?? "no string" }
         do throws(JWSError) {

@@ -12,7 +12,7 @@ extension YAMLReader {
             throw YAMLError(line: node.line, reason: .unsupported(.complexKey))
         }
         // YAML 1.2, section 7.4.2; characters there, bytes here.
-        guard position - start <= 1024 else { throw error(.longKey) }
+        guard position - start <= Self.maximumKeyLength else { throw error(.longKey) }
         return Key(name: name, line: node.line)
     }
 

@@ -14,6 +14,8 @@ package struct YAMLReader {
 
     package static let maximumSize = 1024 * 1024
     package static let maximumDepth = 64
+    /// Bytes up to its colon.
+    package static let maximumKeyLength = 1024
 
     /// Reads the one document in a text.
     ///
