@@ -1,6 +1,9 @@
 """Latency at a rate that the service can sustain, while its keys are refreshed."""
 
 import contextlib
+import dataclasses
+import itertools
+import math
 import statistics
 import threading
 
@@ -8,17 +11,20 @@ import paced
 import peer_process
 import peers
 import wrk
+from core_watch import CoreWatch
 from keyserver import KeyServer
-from machine import least_disturbed
 from measure import Bench
-from processes import Unavailable, apart, confined
+from processes import Process, Unavailable, apart, confined, put_first
+from quiet import AFTERMATH, TOLERATED, WINDOW, Quiet, best_rate, undisturbed
 from report import Section
 from service import NETWORK, Assay, apple, settings
-from standstill import Standstill
 
 SHARE = 0.7
 PLAIN, REFRESHED, ECHO = "Assay", "Assay, keys refreshed every second", "bare echo"
 LADEN_ECHO = "bare echo, at that share of its own best rate"
+ENOUGH = 0.5
+"""The share of a round's answers that are to count; where fewer do, it goes on, up to so many times as long."""
+ATTEMPTS = 4
 
 
 class Refreshing:
@@ -48,18 +54,53 @@ class Refreshing:
         self._thread.join()
 
 
-STANDSTILL = 10
-"""Milliseconds by which the generator may be late, and that the server's cores may lose within a tenth of a second; more,
-and the machine stood still, whatever it measures."""
-DRIFT = 0.1
-"""The share by which the peak may differ after a run from that before; more, and the rate was of no known share of it."""
-ATTEMPTS = 3
+@dataclasses.dataclass
+class Round:
+    """What a contender did in one round."""
+
+    asked: int = 0
+    counted: list[float] = dataclasses.field(default_factory=list)
+    """Latencies, undisturbed."""
+    longest: float = 0
+    """Of all answers, disturbed or not."""
+    peaks: list[float] = dataclasses.field(default_factory=list)
+    rates: list[float] = dataclasses.field(default_factory=list)
+    cpu: list[float] = dataclasses.field(default_factory=list)
+    refreshes: int = 0
+
+    def add(self, peak: float, answers: paced.Answers, quiet: Quiet) -> None:
+        self.asked += len(answers)
+        self.counted += undisturbed(answers, quiet)
+        self.longest = max(self.longest, *answers.latencies)
+        self.peaks.append(peak)
+        self.rates.append(answers.rate)
+        self.cpu.append(answers.cpu)
+
+    @property
+    def has_enough(self) -> bool:
+        return len(self.counted) >= ENOUGH * self.asked / len(self.peaks)
+
+    def quantile(self, share: float) -> float:
+        return paced.quantile(sorted(self.counted), share)
 
 
-def disturbance(figures: dict[str, float]) -> float:
-    """How much the machine did to a run, beside what is tolerated."""
-    drift = abs(figures["peak_after"] / figures["peak"] - 1)
-    return max(figures["own_max"] / STANDSTILL, figures["lost"] / STANDSTILL, drift / DRIFT)
+def _row(name: str, rounds: list[Round]) -> list[str]:
+    def median(values: list[list[float]]) -> float:
+        return statistics.median(itertools.chain.from_iterable(values))
+
+    counted = [found for found in rounds if found.counted]
+    longest = [found.quantile(1) for found in counted] or [math.nan]
+    return [
+        name,
+        f"{median([found.peaks for found in rounds]):,.0f}",
+        f"{median([found.rates for found in rounds]):,.0f}",
+        f"{median([found.cpu for found in rounds]):.1f}",
+        f"{sum(len(found.counted) for found in rounds):,} of {sum(found.asked for found in rounds):,}",
+        *(f"{median([[found.quantile(share)] for found in counted] or [[math.nan]]):.2f}" for share in (0.5, 0.99, 0.999)),
+        f"{statistics.median(longest):.1f} · {max(longest):.1f}",
+        str(sum(latency > 20 for found in counted for latency in found.counted)),
+        f"{max(found.longest for found in rounds):.1f}",
+    ]
 
 
 def measure(bench: Bench, section: Section) -> None:
@@ -72,7 +113,7 @@ def measure(bench: Bench, section: Section) -> None:
         keys = stack.enter_context(KeyServer([key.jwk for key in made.keys.values()], changes=True))
         content = settings([apple(jwks_uri=keys.url, network=NETWORK)])
         service = stack.enter_context(Assay(bench.assay, bench.directory, content, cores=cores))
-        servers = {PLAIN: service, REFRESHED: service}
+        servers: dict[str, Process] = {PLAIN: service, REFRESHED: service}
         try:
             echo = stack.enter_context(
                 peer_process.start(peers.named("echo"), "RS256", made, bench.builder, bench.venv, cores)
@@ -80,98 +121,76 @@ def measure(bench: Bench, section: Section) -> None:
             servers |= {ECHO: echo, LADEN_ECHO: echo}
         except Unavailable as reason:
             section.text(f"Not measured: **the bare echo**: {reason}")
-
-        def ask(server, rate: float, seconds: float) -> dict[str, float]:
-            return paced.run(bench, server, server.port, pool, rate, seconds, wrk.CONNECTIONS, others)
-
-        def peak(name: str) -> float:
-            return ask(servers[LADEN_ECHO] if name == LADEN_ECHO else service, 0, bench.seconds)["rate"]
-
-        watched = cores
+        for server in set(servers.values()):
+            put_first(server.process.pid)
+        watch = CoreWatch(bench.builder, [*cores, *others])
         try:
-            with Standstill(bench.builder, watched):
+            with watch.watching():
                 pass
         except Unavailable as reason:
-            watched = []
-            section.text(f"Not measured: **what the server's cores lost**: {reason}")
-        ask(service, 0, 1)
-        refreshes = 0
-        rounds: dict[str, list[dict]] = {name: [] for name in servers}
+            watch = None
+            section.text(f"Not measured: **what the cores lost**: {reason}. So all answers count.")
 
-        def run(name: str) -> dict[str, float]:
-            before = peak(name)
+        def ask(server: Process, rate: float, seconds: float) -> tuple[paced.Answers, Quiet]:
+            with watch.watching() if watch else contextlib.nullcontext(Quiet) as quiet:
+                answers = paced.run(bench, server, server.port, pool, rate, seconds, wrk.CONNECTIONS, others)
+            return answers, quiet()
+
+        def run(name: str, found: Round) -> None:
+            server = servers[name]
+            peak = best_rate(*ask(server if name == LADEN_ECHO else service, 0, bench.seconds))
             with Refreshing(service) if name == REFRESHED else contextlib.nullcontext() as refreshing:
-                with Standstill(bench.builder, watched) as watch:
-                    figures = ask(servers[name], before * SHARE, bench.latency_seconds)
-            figures |= {"peak": before, "peak_after": peak(name), "lost": watch.most}
-            if refreshing is None:
-                return figures
-            if refreshing.error:
-                raise RuntimeError(refreshing.error)
-            return figures | {"refreshes": refreshing.done}
+                answers, quiet = ask(server, peak * SHARE, bench.latency_seconds)
+            if refreshing:
+                if refreshing.error:
+                    raise RuntimeError(refreshing.error)
+                found.refreshes += refreshing.done
+            found.add(peak, answers, quiet)
 
+        ask(service, 0, 1)
+        rounds: dict[str, list[Round]] = {name: [] for name in servers}
         for index in range(bench.rounds):
             for name in servers if index % 2 == 0 else reversed(servers):
                 bench.say(f"latency: round {index + 1} of {bench.rounds}, {name}")
-                figures = least_disturbed(
-                    lambda: bench.machine.quietest(lambda: run(name)), disturbance, 1, ATTEMPTS
-                )
-                refreshes += figures.get("refreshes", 0)
-                rounds[name].append(figures)
-
-    def median(name: str, key: str) -> float:
-        return statistics.median(figures[key] for figures in rounds[name])
-
-    def greatest(name: str, key: str) -> float:
-        return max(figures[key] for figures in rounds[name])
+                rounds[name].append(found := Round())
+                for _ in range(ATTEMPTS):
+                    run(name, found)
+                    if found.has_enough:
+                        break
 
     section.text(
         f"{wrk.CONNECTIONS} connections, RS256, at {SHARE:.0%} of the rate at which Assay answers when each connection "
         "asks again at once, which is measured right before each run: a rate from some minutes ago is another share of "
         f"what the machine can do by now. {bench.rounds} rounds of {bench.latency_seconds:g} s. Requests go out by a "
-        "timetable, and latency counts from when one was due. The server has "
-        f"{len(cores)} of the machine's cores and the generator others. How late the generator itself was, with a "
-        "connection idle, is what the machine does to every figure here; so is what the server's cores lost within a tenth "
-        "of a second, which something of real-time priority notes that wants to run each millisecond. The echo at the "
-        "same rate is what HTTP costs without Assay; as laden as Assay is, it shows how long answers get on this machine "
-        f"whatever the program. A run is repeated, up to {ATTEMPTS - 1} times, in which one of "
-        f"these was more than {STANDSTILL} ms, or behind which the best rate was more than {DRIFT:.0%} from that before "
-        "it; the least disturbed one counts.",
-        f"{refreshes} refreshes, each bringing another key set and so new snapshots for all event loops.",
+        f"timetable, and latency counts from when one was due. The server has {len(cores)} of the machine's cores and the "
+        "generator others, both before other programs. The echo at the same rate is what HTTP costs without Assay; as "
+        "laden as Assay is, it shows how long answers get whatever the program.",
+        "What the machine takes away from a core is no latency of a server's. Something of real-time priority wants to run "
+        "each millisecond on each core, the generator's too, and do a small piece of work: it is late where the core was "
+        "taken away altogether, and slow where another machine shares what does the computing. An answer counts if no core "
+        f"lost more than {TOLERATED} ms of any tenth of a second, from {AFTERMATH:g} s before it was due to the end of the "
+        "tenth after; how long the answer took has no say. A server that kept its core in the kernel would lose answers by that "
+        "which the echo does not lose. A round goes on until half its answers count, or for "
+        f"{ATTEMPTS} times as long. The last column is the longest of all answers, those too that the machine disturbed.",
+        f"{sum(found.refreshes for found in rounds[REFRESHED])} refreshes, each bringing another key set and so new "
+        "snapshots for all event loops.",
     )
     section.table(
         [
             "",
-            "best rate, before · after",
+            "best rate",
             "rate reached",
+            "CPU µs",
+            "answers that count",
             "p50 ms",
             "p99 ms",
             "p99.9 ms",
             "longest ms (median · of all)",
             "over 20 ms",
-            "generator late, p99 ms",
-            "latest ms",
-            "server's cores lost, most ms",
-            "CPU µs",
+            "longest, disturbed or not",
         ],
-        [
-            [
-                name,
-                f"{median(name, 'peak'):,.0f} · {median(name, 'peak_after'):,.0f}",
-                f"{median(name, 'rate'):,.0f}",
-                f"{median(name, 'p50'):.2f}",
-                f"{median(name, 'p99'):.2f}",
-                f"{median(name, 'p999'):.2f}",
-                f"{median(name, 'max'):.1f} · {greatest(name, 'max'):.1f}",
-                f"{sum(figures['over_20ms'] for figures in found)} of "
-                f"{sum(figures['requests'] for figures in found):,}",
-                f"{median(name, 'own_p99'):.2f}",
-                f"{greatest(name, 'own_max'):.1f}",
-                f"{greatest(name, 'lost'):.1f}" if watched else "",
-                f"{median(name, 'cpu'):.1f}",
-            ]
-            for name, found in rounds.items()
-        ],
+        [_row(name, found) for name, found in rounds.items()],
     )
-    section.figures["p99"] = median(REFRESHED, "p99")
-    section.figures["outlier"] = greatest(REFRESHED, "max")
+    if counted := [found for found in rounds[REFRESHED] if found.counted]:
+        section.figures["p99"] = statistics.median(found.quantile(0.99) for found in counted)
+        section.figures["outlier"] = max(found.quantile(1) for found in counted)

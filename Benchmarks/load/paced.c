@@ -1,11 +1,11 @@
 // Requests at a fixed rate, whether or not the service keeps up: latency as a caller sees it who waits for no other.
 //
-// usage: paced PORT POOL RATE SECONDS CONNECTIONS
+// usage: paced PORT POOL RATE SECONDS CONNECTIONS FILE
 // POOL has a body on each line, posted to /v1/verify in turn. Each connection has a timetable; a request that is due
 // while the one before it is under way is sent once that is answered, and its latency counts from when it was due. With
 // a rate of 0, each connection asks again as soon as it is answered. Says `connected` when all connections stand, and
-// begins half a second later. At the end, JSON: counts, latencies in milliseconds, and how late this program itself was
-// to send what was due, which tells the machine's pauses from the service's.
+// begins half a second later. At the end, two doubles for each answer go to FILE: when its request was due, in seconds of
+// the monotonic clock, and its latency in milliseconds. Prints how many answers were not 200.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,9 +32,9 @@ struct connection {
 
 static struct request *requests;
 static size_t request_count, next_request;
-static float *latencies, *delays;
-static size_t latency_count, delay_count, room;
-static long answers, failures;
+static double (*answers)[2];
+static size_t answer_count, room;
+static long failures;
 
 static void fail(const char *what) {
     fprintf(stderr, "paced: %s: %s\n", what, strerror(errno));
@@ -81,9 +81,8 @@ static int connect_to(const char *port) {
 }
 
 // One request under way on a connection always fits its send buffer, so that this never blocks.
-static void send_next(struct connection *connection, int64_t time, int was_idle) {
+static void send_next(struct connection *connection) {
     const struct request *request = &requests[next_request++ % request_count];
-    if (was_idle && delay_count < room) delays[delay_count++] = (float)(time - connection->due) / 1e6f;
     ssize_t sent = send(connection->socket, request->bytes, request->length, MSG_NOSIGNAL);
     if (sent != (ssize_t)request->length) fail("send");
     connection->is_waiting = 1;
@@ -105,41 +104,19 @@ static int receive(struct connection *connection) {
     return connection->received >= (size_t)(end + 4 - connection->answer) + body;
 }
 
-static int by_size(const void *left, const void *right) {
-    float a = *(const float *)left, b = *(const float *)right;
-    return (a > b) - (a < b);
-}
-
-static float quantile(const float *sorted, size_t count, double share) {
-    return count ? sorted[(size_t)((double)(count - 1) * share)] : 0;
-}
-
-static void print_results(double took) {
-    qsort(latencies, latency_count, sizeof *latencies, by_size);
-    qsort(delays, delay_count, sizeof *delays, by_size);
-    size_t over = 0;
-    while (over < latency_count && latencies[latency_count - 1 - over] > 20) over++;
-    printf("{\"requests\": %ld, \"failures\": %ld, \"rate\": %.1f, ", answers, failures, (double)answers / took);
-    printf("\"p50\": %.4f, \"p99\": %.4f, \"p999\": %.4f, \"max\": %.4f, ",
-        quantile(latencies, latency_count, 0.5), quantile(latencies, latency_count, 0.99),
-        quantile(latencies, latency_count, 0.999), quantile(latencies, latency_count, 1));
-    printf("\"over_20ms\": %zu, \"own_p99\": %.4f, \"own_max\": %.4f}\n",
-        over, quantile(delays, delay_count, 0.99), quantile(delays, delay_count, 1));
-}
-
 int main(int argc, char **argv) {
-    if (argc != 6) return 2;
+    if (argc != 7) return 2;
     double rate = atof(argv[3]), seconds = atof(argv[4]);
     int count = atoi(argv[5]);
     if (rate < 0 || seconds <= 0 || count <= 0) return 2;
     int has_rate = rate > 0;
     read_pool(argv[2], argv[1]);
     room = has_rate ? (size_t)(rate * seconds) + (size_t)count : 4 << 20;
-    latencies = malloc(room * sizeof *latencies);
-    delays = malloc(room * sizeof *delays);
+    answers = malloc(room * sizeof *answers);
+    FILE *file = fopen(argv[6], "w");
     struct connection *connections = calloc((size_t)count, sizeof *connections);
     int poll = epoll_create1(0);
-    if (!latencies || !delays || !connections || poll < 0) fail("start");
+    if (!answers || !file || !connections || poll < 0) fail("start");
     prctl(PR_SET_TIMERSLACK, 1000UL);
 
     for (int i = 0; i < count; i++) {
@@ -159,7 +136,7 @@ int main(int argc, char **argv) {
             struct connection *connection = &connections[i];
             if (connection->is_waiting || connection->due >= end) continue;
             if (connection->due <= time) {
-                send_next(connection, time, 1);
+                send_next(connection);
                 under_way++;
             } else if (connection->due < earliest) {
                 earliest = connection->due;
@@ -176,18 +153,20 @@ int main(int argc, char **argv) {
             struct connection *connection = events[i].data.ptr;
             if (!receive(connection)) continue;
             time = now();
-            if (latency_count < room) latencies[latency_count++] = (float)(time - connection->due) / 1e6f;
             if (strncmp(connection->answer, "HTTP/1.1 200", 12)) failures++;
-            answers++;
+            if (answer_count == room) fail("more answers than there is room for");
+            answers[answer_count][0] = (double)connection->due / 1e9;
+            answers[answer_count++][1] = (double)(time - connection->due) / 1e6;
             connection->due = has_rate ? connection->due + interval : time;
             connection->is_waiting = 0;
             under_way--;
             if (connection->due <= time && connection->due < end) {
-                send_next(connection, time, 0);
+                send_next(connection);
                 under_way++;
             }
         }
     }
-    print_results((double)(now() - start) / 1e9);
+    if (fwrite(answers, sizeof *answers, answer_count, file) != answer_count || fclose(file) != 0) fail(argv[6]);
+    printf("%ld\n", failures);
     return 0;
 }
