@@ -1,10 +1,10 @@
 // What a core has to give, moment by moment: something of higher priority than all servers wants to run each
-// millisecond, and then does a small piece of work that is always the same. It is late only where the core did not run,
-// and slow only where the core was, as when another machine's work shares it.
+// millisecond, and then does a small piece of work that is always the same. It is late where the core was away, or kept
+// in the kernel, and slow where the core was slow, as when another machine's work shares its units.
 //
 // usage: core_watch CORE FILE
 // Until SIGTERM; then writes three doubles for each time to FILE: when, in seconds of the monotonic clock; how late, and
-// how long the work took, in milliseconds. Takes half a percent of the core. Ends with 3 where it may not have such a
+// how long the work took, in milliseconds. Takes one percent of the core. Ends with 3 where it may not have such a
 // priority.
 #define _GNU_SOURCE
 #include <sched.h>
@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 static const int64_t interval = 1000000;
@@ -47,8 +49,10 @@ int main(int argc, char **argv) {
     CPU_SET(atoi(argv[1]), &core);
     struct sched_param priority = {.sched_priority = 50};
     FILE *file = fopen(argv[2], "w");
-    double (*moments)[3] = calloc(room, sizeof *moments);
+    double (*moments)[3] = malloc(room * sizeof *moments);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (!file || !moments || sched_setaffinity(0, sizeof core, &core) != 0) return 2;
+    memset(moments, 1, room * sizeof *moments);  // so that none of it is missing when it is written
     if (sched_setscheduler(0, SCHED_FIFO, &priority) != 0) return 3;
     struct sigaction action = {.sa_handler = end};
     sigaction(SIGTERM, &action, NULL);
@@ -58,14 +62,18 @@ int main(int argc, char **argv) {
     for (int64_t due = now() + interval; !is_over && count < room; due += interval) {
         struct timespec time = {.tv_sec = due / 1000000000, .tv_nsec = due % 1000000000};
         while (!is_over && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) != 0) {}
-        int64_t began = now(), late = began - due;
+        int64_t woke = now(), late = woke - due;
+        work();  // once so that the caches hold it, which is no matter of the machine's
+        int64_t began = now();
         work();
-        moments[count][0] = (double)began / 1e9;
+        int64_t ended = now();
+        moments[count][0] = (double)woke / 1e9;
         moments[count][1] = (double)late / 1e6;
-        moments[count++][2] = (double)(now() - began) / 1e6;
+        moments[count++][2] = (double)(ended - began) / 1e6;
         // What was slept through is not made up for: it would count again.
         if (late > interval) due += late;
     }
+    if (!is_over) return 2;
     if (fwrite(moments, sizeof *moments, count, file) != count || fclose(file) != 0) return 2;
     return 0;
 }

@@ -6,38 +6,43 @@ import math
 import pathlib
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from build import Builder
 from processes import Unavailable
-from quiet import Moment, Quiet, losses
+from quiet import WINDOW, Moment, Quiet, losses
+
+Found = TypeVar("Found")
+NOT_PERMITTED = 3
 
 
 class CoreWatch:
-    """Watches cores for one block of code after the other."""
+    """Watches cores during one run after the other."""
 
     def __init__(self, builder: Builder, cores: list[int]):
         self._program, self._cores = builder.c("core_watch"), cores
         self._usual = {core: math.inf for core in cores}
+        """What nine in ten pieces of work take at least, in the best run so far."""
 
-    @contextlib.contextmanager
-    def watching(self) -> Iterator[Callable[[], Quiet]]:
-        """What it gives can be called behind the block."""
+    def during(self, run: Callable[[], Found]) -> tuple[Found, Quiet]:
+        """What a run finds, and when the machine was quiet during it."""
         with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
             files = {core: pathlib.Path(name) / str(core) for core in self._cores}
             watches = [stack.enter_context(_watch(self._program, core, file)) for core, file in files.items()]
-            found: list[Quiet] = []
-            yield found.pop
+            found = run()
+            time.sleep(2 * WINDOW)  # The last answers are judged by the window after theirs, too.
             for watch in watches:
                 watch.terminate()
             if any(watch.wait(timeout=20) for watch in watches):
                 raise RuntimeError("a core's watch failed")
-            found.append(self._judge({core: _moments(file) for core, file in files.items()}))
+            return found, self._judge({core: _moments(file) for core, file in files.items()})
 
     def _judge(self, moments: dict[int, list[Moment]]) -> Quiet:
         for core, found in moments.items():
             took = sorted(took for _, _, took in found)
-            self._usual[core] = min([self._usual[core], *took[len(took) // 10 :][:1]])
+            self._usual[core] = min(self._usual[core], took[len(took) // 10])
         lost = [losses(found, self._usual[core]) for core, found in moments.items()]
         return Quiet({number: max(core[number] for core in lost) for number in set.intersection(*map(set, lost))})
 
@@ -47,7 +52,9 @@ def _watch(program: pathlib.Path, core: int, file: pathlib.Path) -> Iterator[sub
     with subprocess.Popen([program, str(core), file], stdout=subprocess.PIPE, text=True) as watch:
         try:
             if watch.stdout.readline() != "watching\n":
-                raise Unavailable("real-time priority is not permitted")
+                if watch.wait() == NOT_PERMITTED:
+                    raise Unavailable("real-time priority is not permitted")
+                raise RuntimeError("a core's watch failed")
             yield watch
         finally:
             watch.terminate()

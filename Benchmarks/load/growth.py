@@ -145,7 +145,8 @@ def _connections(bench: Bench, section: Section) -> None:
         def over(count: int) -> Contender:
             def run(seconds: float) -> wrk.Figures:
                 found = paced.run(bench, service, service.port, pool, 0, seconds, count)
-                p50, p99 = (paced.quantile(sorted(found.latencies), share) for share in (0.5, 0.99))
+                ordered = sorted(found.latencies)
+                p50, p99 = (paced.quantile(ordered, share) for share in (0.5, 0.99))
                 return wrk.Figures(len(found), found.rate, found.cpu, p50, p99)
 
             return run

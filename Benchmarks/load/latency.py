@@ -1,11 +1,9 @@
 """Latency at a rate that the service can sustain, while its keys are refreshed."""
 
+import array
 import contextlib
 import dataclasses
-import itertools
-import math
 import statistics
-import threading
 
 import paced
 import peer_process
@@ -15,165 +13,169 @@ from core_watch import CoreWatch
 from keyserver import KeyServer
 from measure import Bench
 from processes import Process, Unavailable, apart, confined, put_first
-from quiet import AFTERMATH, TOLERATED, WINDOW, Quiet, best_rate, undisturbed
+from quiet import AFTERMATH, FEWEST, TOLERATED, Quiet, best_rate, undisturbed
 from report import Section
-from service import NETWORK, Assay, apple, settings
+from service import NETWORK, Assay, Refreshing, apple, settings
 
 SHARE = 0.7
-PLAIN, REFRESHED, ECHO = "Assay", "Assay, keys refreshed every second", "bare echo"
-LADEN_ECHO = "bare echo, at that share of its own best rate"
+REFRESHED = "Assay, keys refreshed every second"
+LONG_ENOUGH = 2
+"""Seconds in which a best rate can be found."""
 ENOUGH = 0.5
-"""The share of a round's answers that are to count; where fewer do, it goes on, up to so many times as long."""
+"""The share of a run's answers of which as many have to count in a round."""
 ATTEMPTS = 4
+"""Runs in which they have to, and in which a best rate has to be found."""
 
 
-class Refreshing:
-    """Has the service fetch its keys every second."""
+@dataclasses.dataclass(frozen=True)
+class Contender:
+    server: Process
+    measured: Process
+    """Whose best rate it is asked at a share of."""
+    refreshed: Assay | None = None
+    """Whose keys are refreshed meanwhile."""
 
-    def __init__(self, service: Assay):
-        self._service, self._stop, self.done, self.error = service, threading.Event(), 0, ""
-        self._thread = threading.Thread(target=self._run)
 
-    def _run(self) -> None:
-        while not self._stop.wait(1):
-            try:
-                status, body = self._service.admin("POST", "/v1/providers/apple/refresh")
-            except OSError as error:
-                status, body = 0, str(error).encode()
-            if status != 200:
-                self.error = f"a refresh was answered with {status}: {body[:200]!r}"
-                return
-            self.done += 1
+class Generator:
+    """Who asks, and watches the machine meanwhile."""
 
-    def __enter__(self) -> "Refreshing":
-        self._thread.start()
-        return self
+    def __init__(self, bench: Bench, cores: list[int], own: int):
+        self._bench, self._own = bench, own
+        self._pool = bench.pools.good("RS256")
+        self._watch: CoreWatch | None = CoreWatch(bench.builder, [*cores, own])
 
-    def __exit__(self, *_) -> None:
-        self._stop.set()
-        self._thread.join()
+    def ask(self, server: Process, rate: float, seconds: float) -> tuple[paced.Answers, Quiet]:
+        def run() -> paced.Answers:
+            return paced.run(
+                self._bench, server, server.port, self._pool, rate, seconds, wrk.CONNECTIONS, [self._own]
+            )
+
+        return self._watch.during(run) if self._watch else (run(), Quiet())
+
+    def best_rate(self, server: Process) -> float | None:
+        for _ in range(ATTEMPTS):
+            found = best_rate(*self.ask(server, 0, max(LONG_ENOUGH, self._bench.seconds)))
+            if found is not None:
+                return found
+        return None
+
+    def warm_up(self, servers: list[Process]) -> None:
+        """So that the watch knows the cores from the first round on; raises if it may not watch, and then goes without."""
+        try:
+            for server in servers:
+                self.ask(server, 0, self._bench.seconds)
+        except Unavailable:
+            self._watch = None
+            raise
 
 
 @dataclasses.dataclass
 class Round:
     """What a contender did in one round."""
 
-    asked: int = 0
-    counted: list[float] = dataclasses.field(default_factory=list)
-    """Latencies, undisturbed."""
+    answers: int = 0
+    counted: array.array = dataclasses.field(default_factory=lambda: array.array("d"))
+    """Latencies of the answers that count."""
     longest: float = 0
-    """Of all answers, disturbed or not."""
+    """Of all answers."""
     peaks: list[float] = dataclasses.field(default_factory=list)
     rates: list[float] = dataclasses.field(default_factory=list)
     cpu: list[float] = dataclasses.field(default_factory=list)
     refreshes: int = 0
 
-    def add(self, peak: float, answers: paced.Answers, quiet: Quiet) -> None:
-        self.asked += len(answers)
+    def run(self, bench: Bench, generator: Generator, contender: Contender) -> None:
+        """Nothing counts of a run whose best rate isn't known."""
+        best = generator.best_rate(contender.measured)
+        if best is None:
+            return
+        with Refreshing(contender.refreshed) if contender.refreshed else contextlib.nullcontext() as refreshing:
+            answers, quiet = generator.ask(contender.server, best * SHARE, bench.latency_seconds)
+        if refreshing:
+            self.refreshes += refreshing.completed()
+        self._add(best, answers, quiet)
+
+    def _add(self, peak: float, answers: paced.Answers, quiet: Quiet) -> None:
+        self.answers += len(answers)
         self.counted += undisturbed(answers, quiet)
-        self.longest = max(self.longest, *answers.latencies)
+        self.longest = max(self.longest, max(answers.latencies))
         self.peaks.append(peak)
         self.rates.append(answers.rate)
         self.cpu.append(answers.cpu)
 
     @property
     def has_enough(self) -> bool:
-        return len(self.counted) >= ENOUGH * self.asked / len(self.peaks)
+        return len(self.peaks) > 0 and len(self.counted) >= ENOUGH * self.answers / len(self.peaks)
 
     def quantile(self, share: float) -> float:
         return paced.quantile(sorted(self.counted), share)
 
 
 def _row(name: str, rounds: list[Round]) -> list[str]:
-    def median(values: list[list[float]]) -> float:
-        return statistics.median(itertools.chain.from_iterable(values))
+    enough = [found for found in rounds if found.has_enough]
+    if not enough:
+        return [name, *[""] * 5, f"0 of {len(rounds)}", *[""] * 5]
 
-    counted = [found for found in rounds if found.counted]
-    longest = [found.quantile(1) for found in counted] or [math.nan]
+    def median(values) -> float:
+        return statistics.median(values)
+
+    answers, counted = sum(found.answers for found in rounds), sum(len(found.counted) for found in enough)
+    longest = [found.quantile(1) for found in enough]
     return [
         name,
-        f"{median([found.peaks for found in rounds]):,.0f}",
-        f"{median([found.rates for found in rounds]):,.0f}",
-        f"{median([found.cpu for found in rounds]):.1f}",
-        f"{sum(len(found.counted) for found in rounds):,} of {sum(found.asked for found in rounds):,}",
-        *(f"{median([[found.quantile(share)] for found in counted] or [[math.nan]]):.2f}" for share in (0.5, 0.99, 0.999)),
-        f"{statistics.median(longest):.1f} · {max(longest):.1f}",
-        str(sum(latency > 20 for found in counted for latency in found.counted)),
+        f"{median([peak for found in rounds for peak in found.peaks]):,.0f}",
+        f"{median([rate for found in rounds for rate in found.rates]):,.0f}",
+        f"{median([cpu for found in rounds for cpu in found.cpu]):.1f}",
+        f"{answers:,}",
+        f"{counted / answers:.0%}",
+        f"{len(enough)} of {len(rounds)}",
+        *(f"{median([found.quantile(share) for found in enough]):.2f}" for share in (0.5, 0.99, 0.999)),
+        f"{median(longest):.1f} · {max(longest):.1f}",
         f"{max(found.longest for found in rounds):.1f}",
     ]
 
 
 def measure(bench: Bench, section: Section) -> None:
-    made = bench.pools
-    pool = made.good("RS256")
     cores, others = apart()
     with contextlib.ExitStack() as stack:
         # The provider is not on the service's machine.
         stack.enter_context(confined(others))
-        keys = stack.enter_context(KeyServer([key.jwk for key in made.keys.values()], changes=True))
+        keys = stack.enter_context(KeyServer([key.jwk for key in bench.pools.keys.values()], changes=True))
         content = settings([apple(jwks_uri=keys.url, network=NETWORK)])
         service = stack.enter_context(Assay(bench.assay, bench.directory, content, cores=cores))
-        servers: dict[str, Process] = {PLAIN: service, REFRESHED: service}
+        contenders = {
+            "Assay": Contender(service, service),
+            REFRESHED: Contender(service, service, refreshed=service),
+        }
         try:
-            echo = stack.enter_context(
-                peer_process.start(peers.named("echo"), "RS256", made, bench.builder, bench.venv, cores)
-            )
-            servers |= {ECHO: echo, LADEN_ECHO: echo}
+            peer = peers.named("echo")
+            echo = peer_process.start(peer, "RS256", bench.pools, bench.builder, bench.venv, cores)
+            stack.enter_context(echo)
+            contenders["bare echo"] = Contender(echo, service)
+            contenders["bare echo, at that share of its own best rate"] = Contender(echo, echo)
         except Unavailable as reason:
             section.text(f"Not measured: **the bare echo**: {reason}")
-        for server in set(servers.values()):
+        servers = list({id(found.server): found.server for found in contenders.values()}.values())
+        for server in servers:
             put_first(server.process.pid)
-        watch = CoreWatch(bench.builder, [*cores, *others])
+        generator = Generator(bench, cores, others[0])
+        section.text(*_method(bench, len(cores)))
+        bench.say("latency: warming up")
         try:
-            with watch.watching():
-                pass
+            generator.warm_up(servers)
         except Unavailable as reason:
-            watch = None
-            section.text(f"Not measured: **what the cores lost**: {reason}. So all answers count.")
-
-        def ask(server: Process, rate: float, seconds: float) -> tuple[paced.Answers, Quiet]:
-            with watch.watching() if watch else contextlib.nullcontext(Quiet) as quiet:
-                answers = paced.run(bench, server, server.port, pool, rate, seconds, wrk.CONNECTIONS, others)
-            return answers, quiet()
-
-        def run(name: str, found: Round) -> None:
-            server = servers[name]
-            peak = best_rate(*ask(server if name == LADEN_ECHO else service, 0, bench.seconds))
-            with Refreshing(service) if name == REFRESHED else contextlib.nullcontext() as refreshing:
-                answers, quiet = ask(server, peak * SHARE, bench.latency_seconds)
-            if refreshing:
-                if refreshing.error:
-                    raise RuntimeError(refreshing.error)
-                found.refreshes += refreshing.done
-            found.add(peak, answers, quiet)
-
-        ask(service, 0, 1)
-        rounds: dict[str, list[Round]] = {name: [] for name in servers}
+            section.text(f"Not measured: **what the machine takes away**: {reason}. So all answers count here.")
+        rounds: dict[str, list[Round]] = {name: [] for name in contenders}
         for index in range(bench.rounds):
-            for name in servers if index % 2 == 0 else reversed(servers):
+            for name in contenders if index % 2 == 0 else reversed(contenders):
                 bench.say(f"latency: round {index + 1} of {bench.rounds}, {name}")
-                rounds[name].append(found := Round())
+                found = Round()
                 for _ in range(ATTEMPTS):
-                    run(name, found)
-                    if found.has_enough:
-                        break
-
+                    if not found.has_enough:
+                        found.run(bench, generator, contenders[name])
+                rounds[name].append(found)
     section.text(
-        f"{wrk.CONNECTIONS} connections, RS256, at {SHARE:.0%} of the rate at which Assay answers when each connection "
-        "asks again at once, which is measured right before each run: a rate from some minutes ago is another share of "
-        f"what the machine can do by now. {bench.rounds} rounds of {bench.latency_seconds:g} s. Requests go out by a "
-        f"timetable, and latency counts from when one was due. The server has {len(cores)} of the machine's cores and the "
-        "generator others, both before other programs. The echo at the same rate is what HTTP costs without Assay; as "
-        "laden as Assay is, it shows how long answers get whatever the program.",
-        "What the machine takes away from a core is no latency of a server's. Something of real-time priority wants to run "
-        "each millisecond on each core, the generator's too, and do a small piece of work: it is late where the core was "
-        "taken away altogether, and slow where another machine shares what does the computing. An answer counts if no core "
-        f"lost more than {TOLERATED} ms of any tenth of a second, from {AFTERMATH:g} s before it was due to the end of the "
-        "tenth after; how long the answer took has no say. A server that kept its core in the kernel would lose answers by that "
-        "which the echo does not lose. A round goes on until half its answers count, or for "
-        f"{ATTEMPTS} times as long. The last column is the longest of all answers, those too that the machine disturbed.",
         f"{sum(found.refreshes for found in rounds[REFRESHED])} refreshes, each bringing another key set and so new "
-        "snapshots for all event loops.",
+        "snapshots for all event loops."
     )
     section.table(
         [
@@ -181,16 +183,37 @@ def measure(bench: Bench, section: Section) -> None:
             "best rate",
             "rate reached",
             "CPU µs",
-            "answers that count",
+            "answers",
+            "that count",
+            "rounds with enough",
             "p50 ms",
             "p99 ms",
             "p99.9 ms",
-            "longest ms (median · of all)",
-            "over 20 ms",
-            "longest, disturbed or not",
+            "longest ms that counts (median of rounds · most)",
+            "longest ms of all",
         ],
         [_row(name, found) for name, found in rounds.items()],
     )
-    if counted := [found for found in rounds[REFRESHED] if found.counted]:
-        section.figures["p99"] = statistics.median(found.quantile(0.99) for found in counted)
-        section.figures["outlier"] = max(found.quantile(1) for found in counted)
+    if enough := [found for found in rounds[REFRESHED] if found.has_enough]:
+        section.figures["p99"] = statistics.median(found.quantile(0.99) for found in enough)
+        section.figures["outlier"] = max(found.quantile(1) for found in enough)
+
+
+def _method(bench: Bench, cores: int) -> tuple[str, str]:
+    return (
+        f"{wrk.CONNECTIONS} connections, RS256, at {SHARE:.0%} of the rate at which Assay answers when each connection "
+        "asks again at once, which is measured right before each run: a rate from some minutes ago is another share of "
+        f"what the machine can do by now. {bench.rounds} rounds of {bench.latency_seconds:g} s. Requests go out by a "
+        f"timetable, and latency counts from when one was due. The server has {cores} of the machine's cores and the "
+        "generator another, both before other programs where the system lets us. The echo at the same rate is what HTTP "
+        "costs without Assay; as laden as Assay is, it shows how long answers get whatever the program.",
+        "What the machine takes away from a core is no latency of a server's. Something of real-time priority wants to run "
+        "each millisecond on each of these cores and do a small piece of work: it is late where the core was away, and slow "
+        "where another machine shares what does the computing. An answer counts if no core lost more than "
+        f"{TOLERATED} ms of any tenth of a second, from {AFTERMATH:g} s before it was due to the end of the tenth after; "
+        "how long the answer took has no say, and what other programs took is not excused. A server that kept its core in "
+        "the kernel would lose answers by that which the echo does not lose. A best rate is that of such tenths, "
+        f"{FEWEST} at least. A round goes on until as many answers count as are {ENOUGH:.0%} of a run's, for {ATTEMPTS} "
+        "runs at most; a round without enough has no say. The longest of all is that of all answers, those too "
+        "that the machine disturbed.",
+    )

@@ -17,18 +17,6 @@ TOLERATED = 0.1
 """The share of disturbed runs that a page goes without a warning for."""
 
 
-def least_disturbed(
-    run: Callable[[], Found], disturbance: Callable[[Found], float], tolerated: float, attempts: int, pause: float = 0
-) -> Found:
-    """Runs until a run was disturbed by no more than is tolerated, or takes the best of so many."""
-    found: list[Found] = []
-    while len(found) < attempts and (not found or disturbance(found[-1]) > tolerated):
-        if found:
-            time.sleep(pause)
-        found.append(run())
-    return min(found, key=disturbance)
-
-
 class Machine:
     """Knows how much of its processors went to others: other programs, and other machines on the same hardware."""
 
@@ -44,7 +32,12 @@ class Machine:
             others = (_busy_seconds() - busy) - (tree_times(os.getpid()) - ours)
             return max(0.0, others / (time.monotonic() - began) / (os.cpu_count() or 1)), result
 
-        share, result = least_disturbed(watched, lambda found: found[0], QUIET, ATTEMPTS, pause=1)
+        found: list[tuple[float, Found]] = []
+        while len(found) < ATTEMPTS and (not found or found[-1][0] > QUIET):
+            if found:
+                time.sleep(1)
+            found.append(watched())
+        share, result = min(found, key=lambda run: run[0])
         self.shares.append(share)
         return result
 

@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,7 +118,9 @@ int main(int argc, char **argv) {
     struct connection *connections = calloc((size_t)count, sizeof *connections);
     int poll = epoll_create1(0);
     if (!answers || !file || !connections || poll < 0) fail("start");
+    memset(answers, 0, room * sizeof *answers);  // so that none of it is missing when it is written
     prctl(PR_SET_TIMERSLACK, 1000UL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
 
     for (int i = 0; i < count; i++) {
         connections[i].socket = connect_to(argv[1]);
@@ -154,7 +157,10 @@ int main(int argc, char **argv) {
             if (!receive(connection)) continue;
             time = now();
             if (strncmp(connection->answer, "HTTP/1.1 200", 12)) failures++;
-            if (answer_count == room) fail("more answers than there is room for");
+            if (answer_count == room) {
+                fputs("paced: more answers than there is room for\n", stderr);
+                return 1;
+            }
             answers[answer_count][0] = (double)connection->due / 1e9;
             answers[answer_count++][1] = (double)(time - connection->due) / 1e6;
             connection->due = has_rate ? connection->due + interval : time;

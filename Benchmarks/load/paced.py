@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from measure import Bench
 from pools import Pool
@@ -36,7 +36,7 @@ class Answers:
         return len(self) / (ended - began)
 
 
-def quantile(ordered: list[float], share: float) -> float:
+def quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[int((len(ordered) - 1) * share)]
 
 
@@ -48,7 +48,7 @@ def run(
     rate: float,
     seconds: float,
     connections: int,
-    cores: Iterable[int] = (),
+    cores: Sequence[int] = (),
 ) -> Answers:
     """A rate of 0 is as fast as answers come; `cores` are those that the generator is confined to, and has to itself as
     far as the system lets it."""
@@ -61,7 +61,7 @@ def run(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            start_new_session=True,
+            start_new_session=bool(cores),
         ) as process:
             if cores:
                 put_first(process.pid)

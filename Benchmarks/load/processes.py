@@ -54,7 +54,8 @@ def confined(cores: list[int]):
 
 
 def put_first(session: int) -> None:
-    """Gives a session's processes their cores before all others of ordinary priority, where the system lets us."""
+    """Gives a session's processes their cores before all others of ordinary priority, where the system lets us: a
+    priority of their own says nothing to those of another session."""
     with contextlib.suppress(OSError):
         pathlib.Path(f"/proc/{session}/autogroup").write_text("-20")
 

@@ -1,5 +1,6 @@
-"""Which answers count: those during which the machine gave the cores that are measured all they have."""
+"""Which answers count: those during which the machine gave the cores that are measured nearly all they have."""
 
+import array
 import collections
 import math
 import statistics
@@ -9,12 +10,14 @@ from paced import Answers
 
 WINDOW = 0.1
 """Seconds."""
-INTERVAL, PUNCTUAL = 1.0, 0.075
+INTERVAL, PUNCTUAL = 1.0, 0.1
 """Milliseconds from one moment of a watch to the next, and how late one may be because a core that sleeps has to wake."""
 TOLERATED = 15
 """Milliseconds that a core may lose in a window that is quiet: what is loaded to 70 % still gets done."""
 AFTERMATH = 0.5
 """Seconds for which what a disturbance held up may still be under way."""
+FEWEST = 10
+"""The windows that must have been quiet for a rate to be known."""
 
 Moment = tuple[float, float, float]
 """When, in seconds of the monotonic clock; how late, and how long the work took, in milliseconds."""
@@ -30,8 +33,12 @@ def losses(moments: Iterable[Moment], usual: float) -> dict[int, float]:
     its interval: if it was late, the core was away; if not, the core gave what it gave to the work."""
     lost: dict[int, float] = collections.defaultdict(float)
     for time, late, took in moments:
-        share = 1 if late > PUNCTUAL else max(0, 1 - usual / took)
-        lost[window(time)] += max(late, INTERVAL * share) if late > INTERVAL else INTERVAL * share
+        if late > INTERVAL:
+            began = time - late / 1e3
+            for number in range(window(began), window(time) + 1):
+                lost[number] += 1e3 * (min(time, (number + 1) * WINDOW) - max(began, number * WINDOW))
+        else:
+            lost[window(time)] += INTERVAL * (1 if late > PUNCTUAL else max(0, 1 - usual / took))
     return lost
 
 
@@ -47,7 +54,7 @@ class Quiet:
         return self._lost is None or all(self._lost.get(number, math.inf) <= TOLERATED for number in windows)
 
 
-def undisturbed(answers: Answers, quiet: Quiet) -> list[float]:
+def undisturbed(answers: Answers, quiet: Quiet) -> array.array:
     """Latencies of those that count: the machine was quiet from half a second before they were due, or from the first on,
     to the end of the window after. How long an answer took has no say in it."""
     first, before = window(min(answers.due)), round(AFTERMATH / WINDOW)
@@ -55,11 +62,12 @@ def undisturbed(answers: Answers, quiet: Quiet) -> list[float]:
         number: quiet.all(range(max(first, number - before), number + 2))
         for number in range(first, window(max(answers.due)) + 1)
     }
-    return [latency for due, latency in answers if counts[window(due)]]
+    return array.array("d", (latency for due, latency in answers if counts[window(due)]))
 
 
-def best_rate(answers: Answers, quiet: Quiet) -> float:
-    """Answers a second in those windows that were quiet; in all, if none was."""
+def best_rate(answers: Answers, quiet: Quiet) -> float | None:
+    """Answers a second while the machine was quiet; nothing, if it hardly was."""
     found = collections.Counter(window(due + latency / 1e3) for due, latency in answers)
-    in_quiet = [found[number] for number in sorted(found)[1:-1] if quiet.all([number])]
-    return statistics.mean(in_quiet) / WINDOW if in_quiet else answers.rate
+    whole = range(window(min(answers.due)) + 1, window(max(answers.due)))
+    in_quiet = [found[number] for number in whole if quiet.all([number])]
+    return statistics.mean(in_quiet) / WINDOW if len(in_quiet) >= FEWEST else None

@@ -5,6 +5,7 @@ import json
 import pathlib
 import shutil
 import subprocess
+import threading
 import time
 
 from processes import Process, free_port
@@ -87,3 +88,36 @@ class Assay(Process):
     def stop(self) -> None:
         super().stop()
         self.collector.wait(timeout=20)
+
+
+class Refreshing:
+    """Has the service fetch its keys every second, for a block of code."""
+
+    def __init__(self, service: Assay):
+        self._service, self._stop, self._done, self._error = service, threading.Event(), 0, ""
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self) -> None:
+        while not self._stop.wait(1):
+            try:
+                status, body = self._service.admin("POST", "/v1/providers/apple/refresh")
+            except OSError as error:
+                status, body = 0, str(error).encode()
+            if status != 200:
+                self._error = f"a refresh was answered with {status}: {body[:200]!r}"
+                return
+            self._done += 1
+
+    def completed(self) -> int:
+        """How many there were; raises if one failed."""
+        if self._error:
+            raise RuntimeError(self._error)
+        return self._done
+
+    def __enter__(self) -> "Refreshing":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._stop.set()
+        self._thread.join()
