@@ -3,7 +3,9 @@
 import array
 import contextlib
 import dataclasses
+import itertools
 import statistics
+from collections.abc import Iterable
 
 import paced
 import peer_process
@@ -106,30 +108,29 @@ class Round:
     def has_enough(self) -> bool:
         return len(self.peaks) > 0 and len(self.counted) >= ENOUGH * self.answers / len(self.peaks)
 
-    def quantile(self, share: float) -> float:
-        return paced.quantile(sorted(self.counted), share)
+
+def _counted(rounds: list[Round]) -> list[float]:
+    """Latencies of all answers that count, in order; none, if they are too few to tell anything."""
+    found = sorted(itertools.chain.from_iterable(found.counted for found in rounds))
+    runs = [run for found in rounds for run in found.peaks]
+    return found if runs and len(found) >= ENOUGH * sum(found.answers for found in rounds) / len(runs) else []
 
 
 def _row(name: str, rounds: list[Round]) -> list[str]:
-    enough = [found for found in rounds if found.has_enough]
-    if not enough:
-        return [name, *[""] * 5, f"0 of {len(rounds)}", *[""] * 5]
+    def median(values: Iterable[list[float]], decimals: int = 0) -> str:
+        found = list(itertools.chain.from_iterable(values))
+        return f"{statistics.median(found):,.{decimals}f}" if found else ""
 
-    def median(values) -> float:
-        return statistics.median(values)
-
-    answers, counted = sum(found.answers for found in rounds), sum(len(found.counted) for found in enough)
-    longest = [found.quantile(1) for found in enough]
+    answers, counted = sum(found.answers for found in rounds), _counted(rounds)
     return [
         name,
-        f"{median([peak for found in rounds for peak in found.peaks]):,.0f}",
-        f"{median([rate for found in rounds for rate in found.rates]):,.0f}",
-        f"{median([cpu for found in rounds for cpu in found.cpu]):.1f}",
+        median(found.peaks for found in rounds),
+        median(found.rates for found in rounds),
+        median((found.cpu for found in rounds), 1),
         f"{answers:,}",
-        f"{counted / answers:.0%}",
-        f"{len(enough)} of {len(rounds)}",
-        *(f"{median([found.quantile(share) for found in enough]):.2f}" for share in (0.5, 0.99, 0.999)),
-        f"{median(longest):.1f} · {max(longest):.1f}",
+        f"{sum(len(found.counted) for found in rounds):,}",
+        *(f"{paced.quantile(counted, share):.2f}" if counted else "" for share in (0.5, 0.99, 0.999)),
+        f"{counted[-1]:.1f}" if counted else "",
         f"{max(found.longest for found in rounds):.1f}",
     ]
 
@@ -185,18 +186,17 @@ def measure(bench: Bench, section: Section) -> None:
             "CPU µs",
             "answers",
             "that count",
-            "rounds with enough",
             "p50 ms",
             "p99 ms",
             "p99.9 ms",
-            "longest ms that counts (median of rounds · most)",
-            "longest ms of all",
+            "longest ms that counts",
+            "longest ms of all answers",
         ],
         [_row(name, found) for name, found in rounds.items()],
     )
-    if enough := [found for found in rounds[REFRESHED] if found.has_enough]:
-        section.figures["p99"] = statistics.median(found.quantile(0.99) for found in enough)
-        section.figures["outlier"] = max(found.quantile(1) for found in enough)
+    if counted := _counted(rounds[REFRESHED]):
+        section.figures["p99"] = paced.quantile(counted, 0.99)
+        section.figures["outlier"] = counted[-1]
 
 
 def _method(bench: Bench, cores: int) -> tuple[str, str]:
@@ -214,6 +214,6 @@ def _method(bench: Bench, cores: int) -> tuple[str, str]:
         "how long the answer took has no say, and what other programs took is not excused. A server that kept its core in "
         "the kernel would lose answers by that which the echo does not lose. A best rate is that of such tenths, "
         f"{FEWEST} at least. A round goes on until as many answers count as are {ENOUGH:.0%} of a run's, for {ATTEMPTS} "
-        "runs at most; a round without enough has no say. The longest of all is that of all answers, those too "
-        "that the machine disturbed.",
+        "runs at most; from fewer than that in all rounds together, nothing is told. The figures are of all answers that "
+        "count, whatever the round; the longest of all answers is of those too that the machine disturbed.",
     )
