@@ -16,6 +16,8 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "monotonic.h"
+
 static const int64_t interval = 1000000;
 enum { room = 600000 };
 static volatile sig_atomic_t is_over;
@@ -24,12 +26,6 @@ static volatile uint64_t seed = 1;
 static void end(int number) {
     (void)number;
     is_over = 1;
-}
-
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
 // Wide products, as signatures are checked with, and as many at once as a core can do.

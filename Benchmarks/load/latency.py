@@ -94,40 +94,37 @@ class Round:
             answers, quiet = generator.ask(contender.server, best * SHARE, bench.latency_seconds)
         if refreshing:
             self.refreshes += refreshing.completed()
-        self._add(best, answers, quiet)
-
-    def _add(self, peak: float, answers: paced.Answers, quiet: Quiet) -> None:
         self.answers += len(answers)
         self.counted += undisturbed(answers, quiet)
         self.longest = max(self.longest, max(answers.latencies))
-        self.peaks.append(peak)
+        self.peaks.append(best)
         self.rates.append(answers.rate)
         self.cpu.append(answers.cpu)
 
-    @property
-    def has_enough(self) -> bool:
-        return len(self.peaks) > 0 and len(self.counted) >= ENOUGH * self.answers / len(self.peaks)
+
+def _has_enough(rounds: list[Round]) -> bool:
+    """Whether as many answers count in them as tell anything."""
+    runs = sum(len(found.peaks) for found in rounds)
+    counted, answers = sum(len(found.counted) for found in rounds), sum(found.answers for found in rounds)
+    return runs > 0 and counted >= ENOUGH * answers / runs
 
 
 def _counted(rounds: list[Round]) -> list[float]:
-    """Latencies of all answers that count, in order; none, if they are too few to tell anything."""
-    found = sorted(itertools.chain.from_iterable(found.counted for found in rounds))
-    runs = [run for found in rounds for run in found.peaks]
-    return found if runs and len(found) >= ENOUGH * sum(found.answers for found in rounds) / len(runs) else []
+    """Latencies of all answers that count, in order; none, if they are too few."""
+    return sorted(itertools.chain.from_iterable(found.counted for found in rounds)) if _has_enough(rounds) else []
 
 
-def _row(name: str, rounds: list[Round]) -> list[str]:
+def _row(name: str, rounds: list[Round], counted: list[float]) -> list[str]:
     def median(values: Iterable[list[float]], decimals: int = 0) -> str:
         found = list(itertools.chain.from_iterable(values))
         return f"{statistics.median(found):,.{decimals}f}" if found else ""
 
-    answers, counted = sum(found.answers for found in rounds), _counted(rounds)
     return [
         name,
         median(found.peaks for found in rounds),
         median(found.rates for found in rounds),
         median((found.cpu for found in rounds), 1),
-        f"{answers:,}",
+        f"{sum(found.answers for found in rounds):,}",
         f"{sum(len(found.counted) for found in rounds):,}",
         *(f"{paced.quantile(counted, share):.2f}" if counted else "" for share in (0.5, 0.99, 0.999)),
         f"{counted[-1]:.1f}" if counted else "",
@@ -155,7 +152,7 @@ def measure(bench: Bench, section: Section) -> None:
             contenders["bare echo, at that share of its own best rate"] = Contender(echo, echo)
         except Unavailable as reason:
             section.text(f"Not measured: **the bare echo**: {reason}")
-        servers = list({id(found.server): found.server for found in contenders.values()}.values())
+        servers = list(dict.fromkeys(found.server for found in contenders.values()))
         for server in servers:
             put_first(server.process.pid)
         generator = Generator(bench, cores, others[0])
@@ -171,13 +168,14 @@ def measure(bench: Bench, section: Section) -> None:
                 bench.say(f"latency: round {index + 1} of {bench.rounds}, {name}")
                 found = Round()
                 for _ in range(ATTEMPTS):
-                    if not found.has_enough:
+                    if not _has_enough([found]):
                         found.run(bench, generator, contenders[name])
                 rounds[name].append(found)
     section.text(
         f"{sum(found.refreshes for found in rounds[REFRESHED])} refreshes, each bringing another key set and so new "
         "snapshots for all event loops."
     )
+    counted = {name: _counted(found) for name, found in rounds.items()}
     section.table(
         [
             "",
@@ -192,11 +190,11 @@ def measure(bench: Bench, section: Section) -> None:
             "longest ms that counts",
             "longest ms of all answers",
         ],
-        [_row(name, found) for name, found in rounds.items()],
+        [_row(name, found, counted[name]) for name, found in rounds.items()],
     )
-    if counted := _counted(rounds[REFRESHED]):
-        section.figures["p99"] = paced.quantile(counted, 0.99)
-        section.figures["outlier"] = counted[-1]
+    if latencies := counted[REFRESHED]:
+        section.figures["p99"] = paced.quantile(latencies, 0.99)
+        section.figures["outlier"] = latencies[-1]
 
 
 def _method(bench: Bench, cores: int) -> tuple[str, str]:

@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "monotonic.h"
+
 struct request { char *bytes; size_t length; };
 
 struct connection {
@@ -40,12 +42,6 @@ static long failures;
 static void fail(const char *what) {
     fprintf(stderr, "paced: %s: %s\n", what, strerror(errno));
     exit(1);
-}
-
-static int64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
 static void read_pool(const char *path, const char *port) {
