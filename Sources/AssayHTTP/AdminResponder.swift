@@ -16,17 +16,20 @@ final class AdminResponder: HTTPResponder {
     private let scrape: @Sendable () -> EventLoopFuture<[UInt8]>
     private let verdicts: @Sendable () -> EventLoopFuture<Verdicts>
     private let history: @Sendable (String) -> KeyHistory
+    private let process: ServiceProcess
 
     /// - Parameters:
+    ///   - process: which version answers, and since when.
     ///   - scrape: gathers the metrics of all loops, as Prometheus text.
     ///   - verdicts: gathers the verdicts of all loops.
     ///   - history: what has lately happened to the keys of the provider with an id.
     init(
-        _ service: ServiceLoop, scrape: @escaping @Sendable () -> EventLoopFuture<[UInt8]>,
+        _ service: ServiceLoop, process: ServiceProcess, scrape: @escaping @Sendable () -> EventLoopFuture<[UInt8]>,
         verdicts: @escaping @Sendable () -> EventLoopFuture<Verdicts>,
         history: @escaping @Sendable (String) -> KeyHistory
     ) {
         self.service = service
+        self.process = process
         self.scrape = scrape
         self.verdicts = verdicts
         self.history = history
@@ -44,7 +47,8 @@ final class AdminResponder: HTTPResponder {
         let route = Route.admin(request.head.path)
         let record = service.begin(route, request.head)
         do throws(Problem) {
-            guard route.consoleFile == nil || service.settings.servesConsole else { throw Problem.notFound }
+            guard !route.belongsToConsole || service.settings.servesConsole else { throw Problem.consoleOff }
+            guard route != .unknown else { throw Problem.notFoundByAdmin }
             try route.check(request.head.method)
             try admit(request.head, to: route)
             if route == .explain { return explain(try VerifyRequest(request.jsonObject()), record) }
@@ -65,10 +69,11 @@ final class AdminResponder: HTTPResponder {
             return later(self.verdicts(), record) { verdicts in
                 self.service.end(record, json: self.service.json { verdicts.write(to: &$0) })
             }
+        case .root: return .now(redirectToConsole(record))
         case .console: return .now(console(.page, record))
         case .consoleStyle: return .now(console(.style, record))
         case .consoleScript: return .now(console(.script, record))
-        case .explain, .verify, .batch, .openAPI, .unknown: return .now(service.end(record, Problem.notFound))
+        case .explain, .verify, .batch, .openAPI, .unknown: return .now(service.end(record, Problem.notFoundByAdmin))
         }
     }
 
@@ -83,7 +88,7 @@ final class AdminResponder: HTTPResponder {
             throw .requestInvalid(
                 "While the console is on, ask under an address or localhost; or set admin.api_keys, or admin.tls.")
         }
-        guard route.consoleFile != nil || service.settings.operatorKeys.admits(head.fields) else {
+        guard route.belongsToConsole || service.settings.operatorKeys.admits(head.fields) else {
             throw .callerUnauthenticated
         }
         if head.method == .post, head.fields.isCrossSite {
@@ -93,6 +98,13 @@ final class AdminResponder: HTTPResponder {
 
     private func console(_ file: Console.File, _ record: ServiceLoop.RequestRecord) -> HTTPResponse {
         service.end(record, .ok, file.contentType, file.content, headers: Console.headers)
+    }
+
+    /// Relative, like all the page's addresses: a proxy may serve it below a path of its own.
+    private func redirectToConsole(_ record: ServiceLoop.RequestRecord) -> HTTPResponse {
+        service.end(
+            record, .found, "text/plain; charset=utf-8", Array("The console is at console.\n".utf8),
+            headers: [("Location", "console")])
     }
 
     private static let listedEvents = 1000
@@ -129,6 +141,11 @@ final class AdminResponder: HTTPResponder {
                 json.beginArray()
                 for (provider, status) in zip(providers, statuses) { status.write(to: &json, provider) }
                 json.endArray()
+                json.name("service")
+                json.beginObject()
+                json.member("version", self.process.version)
+                json.member("started_at", self.process.startedAtUnixSeconds)
+                json.endObject()
                 json.endObject()
             }
             return self.service.end(record, json: text)
@@ -201,12 +218,22 @@ extension Verifications.Attempt {
 
 @available(*, unavailable) extension AdminResponder: Sendable {}
 
+/// What operators are told of the process that answers them.
+struct ServiceProcess: Sendable {
+    let version: String
+    let startedAtUnixSeconds: Int64
+}
+
 extension KeyStatus {
     /// Writes what an operator may see of a provider; nothing in it is secret.
     fileprivate func write(to json: inout JSONWriter, _ provider: Provider) {
         json.beginObject()
         json.member("id", provider.policy.id)
         json.member("issuer", provider.policy.issuer)
+        json.name("audiences")
+        json.beginArray()
+        for audience in provider.policy.audiences { json.value(audience) }
+        json.endArray()
         json.member("state", KeyState(snapshot, at: now).rawValue)
         json.member("optional", provider.isOptional)
         json.member("source", snapshot?.source.rawValue)

@@ -70,12 +70,15 @@ package final class AssayServer: Sendable {
             served: served, loops: loops, telemetry: telemetry, configurations: configurations,
             listener: serviceListener, certificates: certificates, sink: sink, spans: tracing?.exporter,
             version: configuration.version)
+        let process = ServiceProcess(
+            version: configuration.version, startedAtUnixSeconds: scrape.startedAtUnixSeconds)
         let adminListener = try await HTTPListener.bind(
             configuration.admin, tls: adminTLS?.tls, on: group, acceptor: acceptor,
             limits: configuration.limits, unixSeconds: SystemClocks.unixSeconds
         ) { loop in
             AdminResponder(
-                loops[loop], scrape: { scrape.page(on: loop) }, verdicts: { scrape.verdicts(on: loop) },
+                loops[loop], process: process, scrape: { scrape.page(on: loop) },
+                verdicts: { scrape.verdicts(on: loop) },
                 history: telemetry.history)
         }
         for watch in certificates { watch.start(on: group.next()) }

@@ -7,6 +7,10 @@ package enum Problem: Error, Equatable, Sendable {
     /// The text says what was expected; it is written here, never taken from a request.
     case requestInvalid(String)
     case notFound
+    /// As `notFound`, on the admin listener, which has other paths.
+    case notFoundByAdmin
+    /// A path of the console while it is off.
+    case consoleOff
     case methodNotAllowed(allow: String)
     case requestTimeout
     case requestTooLarge
@@ -24,7 +28,7 @@ package enum Problem: Error, Equatable, Sendable {
     package var code: String {
         switch self {
         case .requestInvalid: "request_invalid"
-        case .notFound: "not_found"
+        case .notFound, .notFoundByAdmin, .consoleOff: "not_found"
         case .methodNotAllowed: "method_not_allowed"
         case .requestTimeout: "request_timeout"
         case .requestTooLarge: "request_too_large"
@@ -44,7 +48,7 @@ package enum Problem: Error, Equatable, Sendable {
         switch self {
         case .requestInvalid, .audienceNotConfigured: .badRequest
         case .callerUnauthenticated: .unauthorized
-        case .notFound, .providerUnknown: .notFound
+        case .notFound, .notFoundByAdmin, .consoleOff, .providerUnknown: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .requestTimeout: .requestTimeout
         case .requestTooLarge: .payloadTooLarge
@@ -60,7 +64,7 @@ package enum Problem: Error, Equatable, Sendable {
     var title: String {
         switch self {
         case .requestInvalid: "Invalid request"
-        case .notFound: "Not found"
+        case .notFound, .notFoundByAdmin, .consoleOff: "Not found"
         case .methodNotAllowed: "Method not allowed"
         case .requestTimeout: "Request timed out"
         case .requestTooLarge: "Request too large"
@@ -81,6 +85,10 @@ package enum Problem: Error, Equatable, Sendable {
         switch self {
         case .requestInvalid(let text): text
         case .notFound: "There is nothing at this path on this listener; see /openapi.yaml for what there is."
+        case .notFoundByAdmin:
+            "There is nothing at this path on the admin listener, which answers /livez, /readyz, /metrics, /v1/providers, "
+                + "/v1/providers/{id}/refresh, /v1/explain, /v1/events and /v1/verdicts; tokens are verified on the service listener."
+        case .consoleOff: "The console is off on this listener; set admin.console to true to turn it on."
         case .methodNotAllowed: "This path answers other methods only; the header field Allow lists them."
         case .requestTimeout: "The whole request was not there in time; send it without pauses."
         case .requestTooLarge:

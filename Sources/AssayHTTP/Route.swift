@@ -3,7 +3,7 @@ internal import HTTPListener
 /// The paths that one of the listeners answers. A closed set, so that metrics and logs can name them.
 enum Route: Hashable, CaseIterable {
     case verify, batch, openAPI, live, ready, providers, refresh, explain, events, verdicts, metrics, unknown
-    case console, consoleStyle, consoleScript
+    case root, console, consoleStyle, consoleScript
 
     /// The path as the log and the metrics show it.
     var pattern: StaticString {
@@ -19,6 +19,7 @@ enum Route: Hashable, CaseIterable {
         case .events: "/v1/events"
         case .verdicts: "/v1/verdicts"
         case .metrics: "/metrics"
+        case .root: "/"
         case .console: "/console"
         case .consoleStyle: "/console/console.css"
         case .consoleScript: "/console/console.js"
@@ -30,9 +31,12 @@ enum Route: Hashable, CaseIterable {
         switch self {
         case .verify, .batch, .refresh, .explain: .post
         case .openAPI, .live, .ready, .providers, .events, .verdicts, .metrics, .unknown: .get
-        case .console, .consoleStyle, .consoleScript: .get
+        case .root, .console, .consoleStyle, .consoleScript: .get
         }
     }
+
+    /// Whether the path is there only while the console is on.
+    var belongsToConsole: Bool { self == .root || consoleFile != nil }
 
     /// The file that the path is of, where it is the console's.
     var consoleFile: Console.File? {
@@ -74,6 +78,7 @@ enum Route: Hashable, CaseIterable {
         case "/v1/explain": .explain
         case "/v1/events": .events
         case "/v1/verdicts": .verdicts
+        case "/": .root
         case "/console": .console
         case "/console/console.css": .consoleStyle
         case "/console/console.js": .consoleScript

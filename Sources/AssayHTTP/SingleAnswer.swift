@@ -37,7 +37,8 @@ extension AssayServer {
                 case .explain:
                     (
                         AdminResponder(
-                            service, scrape: { loop.makeSucceededFuture([]) },
+                            service, process: ServiceProcess(version: "", startedAtUnixSeconds: 0),
+                            scrape: { loop.makeSucceededFuture([]) },
                             verdicts: { loop.makeSucceededFuture(Verdicts(LoopMetrics(), [])) },
                             history: { _ in KeyHistory() }), "/v1/explain"
                     )

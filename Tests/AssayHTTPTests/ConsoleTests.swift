@@ -20,6 +20,50 @@ import Testing
         }
     }
 
+    @Test func `the root leads to a page that is on, whatever path a proxy puts before it`() async throws {
+        try await ServiceFixture.run { service async throws in
+            #expect(try await service.send("GET", "/", toAdmin: true).status == .notFound)
+        }
+        try await ServiceFixture.run {
+            $0.servesConsole = true
+            $0.operatorKeys = CallerKeys(digests: [[0]])
+        } _: { service async throws in
+            let response = try await service.send("GET", "/", toAdmin: true)
+            #expect(response.status == .found)
+            #expect(response.headers.first { "\($0.name)" == "Location" }?.value == "console")
+            #expect(try await service.send("GET", "/").status == .notFound)
+        }
+    }
+
+    @Test func `a path that is none is told where there is something on that listener`() async throws {
+        func detail(_ path: String, of service: ServiceFixture, toAdmin: Bool) async throws -> String {
+            try #require(try await service.send("GET", path, toAdmin: toAdmin).json["detail"]?.string)
+        }
+        try await ServiceFixture.run { service async throws in
+            for path in ["/nothing", "/openapi.yaml", "/v1/verify"] {
+                let told = try await detail(path, of: service, toAdmin: true)
+                #expect(!told.contains("/openapi.yaml"))
+                #expect(told.contains("/v1/providers") && told.contains("service listener"))
+            }
+            for path in ["/", "/console"] {
+                #expect(try await detail(path, of: service, toAdmin: true).contains("admin.console"))
+            }
+            #expect(try await detail("/nothing", of: service, toAdmin: false).contains("/openapi.yaml"))
+        }
+    }
+
+    @Test func `operators are told the version, when it began, and the audiences`() async throws {
+        try await ServiceFixture.run { service async throws in
+            let answer = try await service.send("GET", "/v1/providers", toAdmin: true).json
+            #expect(answer["service"]?.object?["version"] == .string("1.2.3"))
+            #expect(answer["service"]?.object?["started_at"] == .integer(1_700_000_000))
+            #expect(
+                answer["providers"]?.array?.first?.object?["audiences"]?.array == [
+                    .string("client"), .string("other-client"),
+                ])
+        }
+    }
+
     @Test(arguments: paths) func `a page that is on needs no key, and says what it may do`(path: String) async throws {
         let digest = try DigestContext().digest(Array("key".utf8).span, with: .sha256)
         try await ServiceFixture.run {

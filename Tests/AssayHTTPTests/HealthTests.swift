@@ -55,7 +55,8 @@ import Testing
             let provider = try refreshed.json
             #expect(
                 provider.keys.sorted() == [
-                    "fetched_at", "id", "issuer", "keys", "keys_hash", "last_error", "next_fetch_at", "optional",
+                    "audiences", "fetched_at", "id", "issuer", "keys", "keys_hash", "last_error", "next_fetch_at",
+                    "optional",
                     "source", "state",
                 ])
             #expect(provider["state"] == .string("ready"))

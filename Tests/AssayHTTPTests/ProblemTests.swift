@@ -13,6 +13,8 @@ import Testing
         (.audienceNotConfigured, "audience_not_configured", 400),
         (.callerUnauthenticated, "caller_unauthenticated", 401),
         (.notFound, "not_found", 404),
+        (.notFoundByAdmin, "not_found", 404),
+        (.consoleOff, "not_found", 404),
         (.providerUnknown, "provider_unknown", 404),
         (.methodNotAllowed(allow: "GET"), "method_not_allowed", 405),
         (.requestTimeout, "request_timeout", 408),

@@ -17,7 +17,7 @@ import Testing
     @Test(arguments: [
         ("/livez", Route.live, "GET"), ("/readyz", .ready, "GET"), ("/metrics", .metrics, "GET"),
         ("/v1/providers", .providers, "GET"), ("/v1/events", .events, "GET"), ("/v1/verdicts", .verdicts, "GET"),
-        ("/console", .console, "GET"), ("/console/console.css", .consoleStyle, "GET"),
+        ("/", .root, "GET"), ("/console", .console, "GET"), ("/console/console.css", .consoleStyle, "GET"),
         ("/console/console.js", .consoleScript, "GET"),
         ("/v1/explain", .explain, "POST"), ("/v1/providers/apple/refresh", .refresh, "POST"),
         ("/v1/providers/a.b-c_d/refresh", .refresh, "POST"),
@@ -29,7 +29,7 @@ import Testing
 
     @Test(arguments: [
         "/metrics", "/v1/explain", "/v1/providers", "/v1/providers/apple/refresh", "/v1/events", "/v1/verdicts",
-        "/console", "/console/console.js",
+        "/", "/console", "/console/console.js",
     ])
     func `what is an operator's is not on the service listener`(path: String) {
         #expect(Route.service(RequestHead(.get, path).path) == .unknown)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "/", "*", "/v1", "/v1/verify/", "/v1/verify//", "//v1/verify", "/v1//verify", "/V1/verify", "/v1/Verify",
+        "", "//", "*", "/v1", "/v1/verify/", "/v1/verify//", "//v1/verify", "/v1//verify", "/V1/verify", "/v1/Verify",
         "/v1/verify ",
         "/v1/verify%20", "/v1/%76erify", "/v1/verify/batch/", "/v1/verify/batch/x", "/v1/explain/", "/v1/Explain",
         "/v1/verify;x", "/v1/./verify",

@@ -123,7 +123,8 @@ final class ServiceFixture: Sendable {
             let responder: any HTTPResponder =
                 toAdmin
                 ? AdminResponder(
-                    service.value, scrape: { loop.makeSucceededFuture(Array("metrics\n".utf8)) },
+                    service.value, process: ServiceProcess(version: "1.2.3", startedAtUnixSeconds: 1_700_000_000),
+                    scrape: { loop.makeSucceededFuture(Array("metrics\n".utf8)) },
                     verdicts: { loop.makeSucceededFuture(Verdicts(service.value.metrics, self.roster.ids)) },
                     history: self.telemetry.history)
                 : ServiceResponder(service.value)

@@ -18,6 +18,7 @@ ADMIN_PATHS = (
     "/v1/explain",
     "/v1/events",
     "/v1/verdicts",
+    "/",
     "/console",
 )
 SERVICE_PATHS = ("/v1/verify", "/v1/verify/batch", "/openapi.yaml")

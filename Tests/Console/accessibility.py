@@ -17,7 +17,9 @@ FAULTS = """() => {
   for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push(`id ${id} is there twice`);
   for (const attribute of ["for", "aria-labelledby", "aria-describedby"]) {
     for (const each of document.querySelectorAll(`[${attribute}]`)) {
-      if (!document.getElementById(each.getAttribute(attribute))) faults.push(`${attribute} leads nowhere`);
+      for (const id of each.getAttribute(attribute).split(" ")) {
+        if (!document.getElementById(id)) faults.push(`${attribute} leads nowhere: ${id}`);
+      }
     }
   }
 

@@ -18,7 +18,7 @@ class Visit:
     def __init__(self, browser: Browser, url: str, allows: str | None = None, **context):
         self.url = url
         self.allows = allows
-        self.context = browser.new_context(locale="en-GB", timezone_id="UTC", **context)
+        self.context = browser.new_context(**({"locale": "en-GB", "timezone_id": "UTC"} | context))
         self.messages: list[str] = []
         self.requests: list[str] = []
         self.page = self.context.new_page()

@@ -27,6 +27,12 @@ def service(server, apple):
         yield running.wait_until_ready()
 
 
+def seen(locator) -> bool:
+    """Whether people who look at the page see it: not only a screen reader's part of it."""
+    box = locator.bounding_box()
+    return box is not None and box["width"] > 24 and box["height"] > 12
+
+
 def card(page, section: str, provider_id: str):
     heading = page.get_by_role("heading", name=re.compile(f"^{re.escape(provider_id)}"), level=3)
     return page.locator(f"#{section} article").filter(has=heading)
@@ -76,8 +82,48 @@ def test_a_fetch_that_fails_says_so(service, visit, apple):
     expect(button).to_be_visible()
     apple.jwks.status = 500
     button.click()
-    expect(page.get_by_role("status")).to_have_text(re.compile("^The keys of apple could not be fetched: .*500"))
+    told = re.compile("^The keys of apple could not be fetched: http: .*500")
+    expect(page.get_by_role("status")).to_have_text(told)
+    shown = card(page, "providers", "apple").get_by_text("could not be fetched")
+    expect(shown).to_have_text(re.compile("^✕ The keys of apple could not be fetched: http: .*500"))
+    assert seen(shown)
     expect(card(page, "providers", "apple")).to_contain_text("Last error")
+    assert faults(page) == []
+    # It goes when the next fetch has another end.
+    apple.jwks.status = 200
+    button.click()
+    expect(card(page, "providers", "apple")).to_contain_text("✓ The keys of apple were fetched.")
+    expect(shown).to_have_count(0)
+
+
+def test_a_fetch_that_fails_without_older_keys_says_why(server, visit):
+    down = server.issuer("down")
+    down.jwks.status = 500
+    with with_console(provider(down, optional=True)) as service:
+        page = visit(service, allows="the server responded with a status of 503").page
+        page.get_by_role("button", name="Fetch the keys of oidc now").click()
+        shown = card(page, "providers", "oidc").get_by_text("could not be fetched")
+        expect(shown).to_have_text(re.compile("^✕ The keys of oidc could not be fetched: http: .*500"))
+        expect(page.get_by_role("status")).to_have_text(re.compile("could not be fetched: http: .*500"))
+
+
+def test_it_shows_what_answers_and_in_which_time_zone(service, visit):
+    told = service.admin.get("/v1/providers").json["service"]
+    page = visit(service, timezone_id="Asia/Kolkata").page
+    line = page.locator("#instance")
+    expect(line).to_have_text(
+        re.compile(f"^Assay {re.escape(told['version'])} · up for \\d+ (s|min)( \\d+ s)? · times are in Asia/(Kolkata|Calcutta) \\(UTC\\+05:30\\)$")
+    )
+    for id, audience in (("apple", "client"), ("google", "client")):
+        expect(card(page, "providers", id).get_by_text("Audience", exact=True)).to_be_visible()
+        expect(card(page, "providers", id)).to_contain_text(audience)
+
+
+def test_the_root_leads_to_it(service, visit):
+    page = visit(service).page
+    page.goto(f"http://{service.admin.address}/")
+    expect(page).to_have_url(f"http://{service.admin.address}/console")
+    expect(card(page, "providers", "apple")).to_be_visible()
 
 
 def test_it_keeps_up_by_itself(service, visit, apple):
@@ -165,6 +211,22 @@ def test_what_is_no_token_is_explained_too_and_is_no_markup(service, visit):
     assert page.locator("#explanation").locator("img, script").count() == 0
 
 
+def test_checks_that_were_not_reached_are_one_line(service, visit):
+    page = visit(service).page
+    page.get_by_label("ID Token").fill("no.token")
+    page.get_by_role("button", name="Explain").click()
+    result = page.locator("#explanation")
+    folded = result.get_by_text(re.compile(r"\d+ checks were not reached$"))
+    expect(folded).to_be_visible()
+    rows = result.locator("details h4")
+    expect(rows.first).to_be_hidden()
+    assert faults(page) == []
+    folded.click()
+    expect(rows.first).to_have_text(re.compile("not reached$"))
+    expect(rows.first).to_be_visible()
+    assert faults(page) == []
+
+
 def test_a_token_is_kept_nowhere(service, visit, apple):
     token = apple.token()
     opened = visit(service)
@@ -199,8 +261,11 @@ def test_where_a_key_is_needed_it_is_asked_for(server, visit):
 
         field.fill("wrong")
         field.press("Enter")
-        expect(page.get_by_role("status")).to_have_text("The API key is not one of this listener's.")
+        expect(page.get_by_role("alert")).to_have_text("The API key was refused: it is not one of this listener’s.")
         expect(field).to_be_visible()
+        assert seen(page.get_by_role("alert"))
+        expect(field).to_have_attribute("aria-invalid", "true")
+        assert faults(page) == []
         assert kept(opened) == [{}, {}, ""]
 
         field.fill(KEY)

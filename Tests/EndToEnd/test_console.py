@@ -55,6 +55,22 @@ def test_it_is_on_the_admin_listener_only(console, path):
     assert_code(console.admin.post(path), "method_not_allowed")
 
 
+def test_the_root_leads_to_it(console, service):
+    response = console.admin.get("/")
+    assert (response.status, response.header("Location")) == (302, "console")
+    assert_code(console.admin.get("/", {"Host": "evil.example"}), "request_invalid")
+    assert_code(console.api.get("/"), "not_found")
+    assert_code(service.admin.get("/"), "not_found")
+
+
+def test_the_admin_listeners_404_leads_to_what_is_there(service):
+    problem = assert_code(service.admin.get("/nothing"), "not_found")
+    assert "/openapi.yaml" not in problem["detail"]
+    for path in re.findall(r"/[a-z0-9/]+\b(?!/?\{)", problem["detail"].replace("/v1/providers/{id}/refresh", "")):
+        assert service.admin.get(path).status != 404, path
+    assert "admin.console" in assert_code(service.admin.get("/console"), "not_found")["detail"]
+
+
 @pytest.mark.parametrize("path", ["/console/", "/console/index.html", "/console/../console", "/Console", "/console.js"])
 def test_there_is_nothing_beside_it(console, path):
     assert_code(console.admin.get(path), "not_found")

@@ -75,9 +75,12 @@ def test_providers_are_listed_with_their_keys(server):
         service.wait_until(lambda: service.provider_state("first")["state"] == "ready")
         service.wait_until(lambda: service.provider_state("second")["last_error"])
         listing = service.admin.get("/v1/providers").json
-        assert set(listing) == {"providers"}
+        assert set(listing) == {"providers", "service"}
+        assert set(listing["service"]) == {"version", "started_at"}
+        assert before - 2 <= listing["service"]["started_at"] <= time.time() + 2
         listed, missing = listing["providers"]
         assert (listed["id"], listed["issuer"], listed["state"]) == ("first", first.url, "ready")
+        assert listed["audiences"] == ["client"]
         assert {"r", "e"} == {key.get("kid", key.get("key_id")) for key in listed["keys"]}
         by_type = {key["kty"]: key for key in listed["keys"]}
         assert (by_type["RSA"]["alg"], by_type["RSA"]["use"]) == ("RS256", "sig")

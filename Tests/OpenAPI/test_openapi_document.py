@@ -21,6 +21,7 @@ OPERATIONS = {
     ("post", "/v1/explain"): {ADMIN},
     ("get", "/v1/events"): {ADMIN},
     ("get", "/v1/verdicts"): {ADMIN},
+    ("get", "/"): {ADMIN},
     ("get", "/console"): {ADMIN},
     ("get", "/console/console.css"): {ADMIN},
     ("get", "/console/console.js"): {ADMIN},
@@ -117,7 +118,7 @@ def test_calling_with_an_api_key_is_optional_and_not_for_health_and_metrics():
 @pytest.mark.parametrize("response", responses, ids=lambda response: response.pointer)
 def test_every_response_documents_its_headers(response):
     expected = {"x-request-id", "cache-control"}
-    expected |= {401: {"www-authenticate"}, 405: {"allow"}}.get(response.status, set())
+    expected |= {302: {"location"}, 401: {"www-authenticate"}, 405: {"allow"}}.get(response.status, set())
     if response.status == 503:
         expected |= {"retry-after"}
     assert set(response.headers) == expected

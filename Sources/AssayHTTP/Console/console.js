@@ -52,14 +52,22 @@ function askForKey(isWrong) {
   const wasHidden = byId("key").hidden;
   byId("key").hidden = false;
   byId("forget-key").hidden = true;
-  if (isWrong) byId("news").textContent = "The API key is not one of this listener's.";
+  showKeyError(isWrong ? "The API key was refused: it is not one of this listener’s." : null);
   if (wasHidden) byId("key-field").focus();
+}
+
+/** Says beside the field what is wrong with the key; an alert, so that it is read out too. */
+function showKeyError(text) {
+  byId("key-error").textContent = text ?? "";
+  byId("key-error").hidden = text === null;
+  byId("key-field").setAttribute("aria-invalid", String(text !== null));
 }
 
 byId("key-form").addEventListener("submit", (event) => {
   event.preventDefault();
   sessionStorage.setItem(KEY_ITEM, byId("key-field").value.trim());
   byId("key-field").value = "";
+  showKeyError(null);
   byId("key").hidden = true;
   byId("forget-key").hidden = false;
   byId("main").focus();
@@ -98,10 +106,43 @@ function time(unixSeconds, isRelative = true) {
   return made;
 }
 
+/** A length of time in its two largest units. */
+function duration(seconds) {
+  const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+  let rest = Math.max(0, Math.floor(seconds));
+  const parts = units.map(([unit, length]) => {
+    const count = Math.floor(rest / length);
+    rest -= count * length;
+    return [count, unit];
+  });
+  const first = parts.findIndex(([count]) => count > 0);
+  return first < 0 ? "0 s" : parts.slice(first, first + 2).filter(([count]) => count > 0).map((part) => part.join(" ")).join(" ");
+}
+
+/** The browser's time zone, which the page's times are in, with how far it is from UTC now. */
+function timeZone() {
+  const name = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "local time";
+  const parts = new Intl.DateTimeFormat("en", { timeZoneName: "longOffset" }).formatToParts(new Date());
+  const offset = parts.find((part) => part.type === "timeZoneName")?.value.replace("GMT", "UTC");
+  return offset === undefined || name === "UTC" ? name : `${name} (${offset})`;
+}
+
 function tickTimes() {
+  for (const each of document.querySelectorAll("time[data-started-at]")) {
+    each.textContent = duration(Date.now() / 1000 - Number(each.dataset.startedAt));
+  }
   for (const each of document.querySelectorAll("time[data-unix-seconds]")) {
     each.textContent = sinceOrUntil(Number(each.dataset.unixSeconds));
   }
+}
+
+// MARK: The process
+
+function drawInstance({ version, started_at: startedAt }) {
+  const since = new Date(startedAt * 1000);
+  const up = element("time", { dateTime: since.toISOString(), title: `Since ${moment.format(since)}` });
+  up.dataset.startedAt = startedAt;
+  return [`Assay ${version} · up for `, up, ` · times are in ${timeZone()}`];
 }
 
 // MARK: Drawing
@@ -121,8 +162,10 @@ function clear() {
   for (const place of drawn.keys()) place.replaceChildren();
   drawn.clear();
   events = [];
+  providers = [];
   byId("explain-form").reset();
   byId("explanation").replaceChildren();
+  outcomes.clear();
 }
 
 /** A symbol that only repeats what the text beside it says. */
@@ -148,23 +191,50 @@ function badge(state) {
   return element("span", { className: `badge ${kind}` }, symbol(sign, kind), ` ${state}`);
 }
 
-function drawProvider(provider) {
-  const refresh = element("button", { type: "button", className: "quiet" }, "Fetch keys now");
+/** What became of the fetches that were asked for here, by provider; `null` while one is under way. */
+const outcomes = new Map();
+
+/** The outcome for a provider's card; it goes once something newer has happened to the keys, which the card says itself. */
+function currentOutcome(provider) {
+  const outcome = outcomes.get(provider.id);
+  if (!outcome) return outcome;
+  const state = `${provider.fetched_at} ${provider.last_error?.at}`;
+  outcome.state ??= state;
+  if (outcome.state === state) return outcome;
+  outcomes.delete(provider.id);
+  return undefined;
+}
+
+const reason = (error) => `${error.phase}: ${error.message}`;
+
+function drawProvider({ provider, outcome }) {
+  const isFetching = outcome === null;
+  const refresh = element("button", { type: "button", className: "quiet" }, isFetching ? "Fetching keys …" : "Fetch keys now");
   refresh.dataset.focus = provider.id;
   refresh.setAttribute("aria-label", `Fetch the keys of ${provider.id} now`);
-  refresh.addEventListener("click", () => fetchKeys(provider.id, refresh));
+  // Not `disabled`: that would take the focus away from whoever is at the keyboard.
+  if (isFetching) refresh.setAttribute("aria-disabled", "true");
+  refresh.addEventListener("click", () => fetchKeys(provider.id));
   const error = provider.last_error;
+  const [sign, kind] = outcome?.isGood ? ["✓", "good"] : ["✕", "bad"];
   return element("article", { className: "card" },
     element("div", { className: "card-head" }, element("h3", {}, provider.id), badge(provider.state), refresh),
     element("p", { className: "issuer" }, provider.issuer, provider.optional ? " (optional)" : null),
+    outcome ? element("p", { className: `outcome ${kind}` }, symbol(sign, kind), ` ${outcome.text}`) : null,
     definitions(
+      [provider.audiences.length === 1 ? "Audience" : "Audiences", drawAudiences(provider.audiences)],
       ["Keys from", provider.source ?? "nowhere yet"],
       ["Fetched", provider.fetched_at === null ? "never" : time(provider.fetched_at)],
       ["Next fetch", provider.next_fetch_at === null ? "under way" : time(provider.next_fetch_at)],
-      ["Last error", error && element("span", { className: "bad" }, `${error.phase}: ${error.message}, `, time(error.at))],
+      ["Last error", error && element("span", { className: "bad" }, `${reason(error)}, `, time(error.at))],
     ),
     provider.keys.length === 0 ? null : drawKeys(provider.keys),
   );
+}
+
+function drawAudiences(audiences) {
+  if (audiences.length === 0) return "any";
+  return audiences.flatMap((each, index) => [index === 0 ? "" : ", ", element("span", { className: "mono" }, each)]);
 }
 
 function drawKeys(keys) {
@@ -182,21 +252,38 @@ function drawKeys(keys) {
     element("thead", {}, element("tr", {}, head)), element("tbody", {}, rows)));
 }
 
-async function fetchKeys(id, button) {
-  // Not `disabled`: that would take the focus away from whoever is at the keyboard.
-  if (button.getAttribute("aria-disabled") === "true") return;
-  button.setAttribute("aria-disabled", "true");
+async function fetchKeys(id) {
+  if (outcomes.get(id) === null) return;
+  outcomes.set(id, null);
   byId("news").textContent = `Fetching the keys of ${id} …`;
-  try {
-    const provider = await ask(`v1/providers/${encodeURIComponent(id)}/refresh`, "POST");
-    const error = provider.last_error;
-    byId("news").textContent = error === null ? `The keys of ${id} were fetched.`
-      : `The keys of ${id} could not be fetched: ${error.message}.`;
-  } catch (error) {
-    byId("news").textContent = `The keys of ${id} could not be fetched. ${describe(error)}`;
-  }
-  button.removeAttribute("aria-disabled");
+  showProviders();
+  const outcome = await fetchOutcome(id);
+  // The key may have been forgotten meanwhile, and all that was shown with it.
+  if (outcomes.has(id)) outcomes.set(id, outcome);
+  byId("news").textContent = outcome.text;
   await update();
+}
+
+/** Has a provider's keys fetched. Where none can serve, the answer is a problem, and the reason is the provider's last error. */
+async function fetchOutcome(id) {
+  try {
+    const { last_error: error } = await ask(`v1/providers/${encodeURIComponent(id)}/refresh`, "POST");
+    return error === null ? { isGood: true, text: `The keys of ${id} were fetched.` }
+      : { isGood: false, text: `The keys of ${id} could not be fetched: ${reason(error)}.` };
+  } catch (error) {
+    const last = error.code === "keys_unavailable" ? await lastError(id) : null;
+    const why = last === null ? `. ${describe(error)}` : `: ${reason(last)}.`;
+    return { isGood: false, text: `The keys of ${id} could not be fetched${why}` };
+  }
+}
+
+async function lastError(id) {
+  try {
+    const { providers } = await ask("v1/providers");
+    return providers.find((provider) => provider.id === id)?.last_error ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** Keeps a list of choices in step with the providers; the first choice stands for none of them. */
@@ -288,7 +375,39 @@ function drawExplanation(answer) {
     element("h3", { className: `verdict ${kind}` }, symbol(sign, kind), element("span", {}, answer.summary)),
     fix ? drawFix(fix) : null,
     definitions(["Provider", answer.provider], ["Code", answer.code && element("code", {}, answer.code)]),
-    element("ol", { className: "checks" }, answer.checks.map(drawCheck)));
+    drawKeysOf(answer),
+    element("ol", { className: "checks" }, foldUnreached(answer.checks)));
+}
+
+/** How it stands with the keys, where that may be the reason. */
+function drawKeysOf({ provider, keys }) {
+  if (keys === null || (keys.state === "ready" && keys.last_error === null)) return null;
+  const error = keys.last_error;
+  return definitions(["Keys", [badge(keys.state), ` of ${provider}`]],
+    ["Last fetch", error && element("span", { className: "bad" }, `${reason(error)}, `, time(error.at))]);
+}
+
+/** The checks, drawn; those in a row that were not reached are folded to one line. */
+function foldUnreached(checks) {
+  const rows = [];
+  for (let index = 0; index < checks.length; index += 1) {
+    let end = index;
+    while (end < checks.length && checks[end].state === "not_reached") end += 1;
+    if (end === index) {
+      rows.push(drawCheck(checks[index]));
+    } else {
+      rows.push(drawFold(checks.slice(index, end)));
+      index = end - 1;
+    }
+  }
+  return rows;
+}
+
+function drawFold(checks) {
+  const words = checks.length === 1 ? "1 check was not reached" : `${checks.length} checks were not reached`;
+  return element("li", { className: "folded" }, element("details", {},
+    element("summary", {}, symbol("○", "none"), words),
+    element("ol", { className: "checks" }, checks.map(drawCheck))));
 }
 
 function drawCheck(check) {
@@ -327,6 +446,12 @@ byId("explain-form").addEventListener("reset", () => byId("explanation").replace
 // MARK: Keeping up
 
 let events = [];
+let providers = [];
+
+function showProviders() {
+  const cards = providers.map((provider) => ({ provider, outcome: currentOutcome(provider) }));
+  redraw(byId("provider-list"), cards, (all) => all.map(drawProvider));
+}
 
 function showEvents() {
   const of = byId("event-filter").value;
@@ -337,10 +462,12 @@ byId("event-filter").addEventListener("change", showEvents);
 
 async function update() {
   try {
-    const [{ providers }, { verdicts }, listed] = await Promise.all([ask("v1/providers"), ask("v1/verdicts"), ask("v1/events")]);
+    const [told, { verdicts }, listed] = await Promise.all([ask("v1/providers"), ask("v1/verdicts"), ask("v1/events")]);
     events = listed.events;
+    providers = told.providers;
     for (const select of ["provider-field", "event-filter"]) offerProviders(byId(select), providers);
-    redraw(byId("provider-list"), providers, (all) => all.map(drawProvider));
+    redraw(byId("instance"), told.service, drawInstance);
+    showProviders();
     redraw(byId("verdict-list"), verdicts, drawVerdicts);
     showEvents();
     tickTimes();

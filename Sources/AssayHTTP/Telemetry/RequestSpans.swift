@@ -53,7 +53,8 @@ extension Route {
     /// Probes, scrapers and the console ask all day, and nobody wonders what became of it; and what is nowhere is nothing.
     fileprivate var isTraced: Bool {
         switch self {
-        case .live, .ready, .metrics, .events, .verdicts, .console, .consoleStyle, .consoleScript, .unknown: false
+        case .live, .ready, .metrics, .events, .verdicts, .root, .console, .consoleStyle, .consoleScript, .unknown:
+            false
         case .verify, .batch, .openAPI, .providers, .refresh, .explain: true
         }
     }
