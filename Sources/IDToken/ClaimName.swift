@@ -31,6 +31,11 @@ public struct ClaimName: Sendable, Hashable {
     static let codeHash = ClaimName("c_hash")
     static let sessionID = ClaimName("sid")
 
+    // RFC 9068, section 2.2, and `scp` in its place: what access tokens have.
+    static let scope = ClaimName("scope")
+    static let shortScope = ClaimName("scp")
+    static let clientID = ClaimName("client_id")
+
     // OpenID Connect Core, section 5.1.
     static let name = ClaimName("name")
     static let givenName = ClaimName("given_name")

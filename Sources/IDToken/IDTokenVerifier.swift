@@ -63,6 +63,7 @@ public final class IDTokenVerifier {
         let identity = try Identity(
             claims, issuer: issuer, subject: subject, policy, clientName: expectations.clientName)
         let nonceMatch = try checkNonce(claims, policy.nonce, expected: expectations.nonce, jwsVerifier.checker)
+        try checkTokenKind(claims, policy, nonceMatch: nonceMatch)
         try checkTokenHashes(
             claims, by: jws.tokenHash, accessToken: expectations.accessToken, code: expectations.code,
             jwsVerifier.checker)

@@ -33,6 +33,9 @@ public struct ProviderPolicy: Sendable, Equatable {
     public var requiredClaims: [ClaimName] = []
     /// What the values of claims must be, or must not.
     public var claimRules: [ClaimRule] = []
+    /// Whether a token is refused where neither request nor token has a nonce, and the token has `scope`, `scp` or `client_id`,
+    /// but none of `at_hash`, `c_hash`, `auth_time` and `sid`: it is an access token.
+    public var refusesAccessTokens = true
     public var email = EmailRule()
     /// Where members of the identity are, if not in the claims of OpenID Connect Core, section 5.1.
     public var identityClaims: [IdentityMember: ClaimPath] = [:]

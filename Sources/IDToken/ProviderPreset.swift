@@ -52,7 +52,11 @@ public struct ProviderFacts: Sendable, Equatable {
     public var policy: ProviderPolicy
     public var keys = PublishedKeys.discovery()
 
-    init(issuer: String) { policy = ProviderPolicy(id: "", issuer: issuer, audiences: []) }
+    init(issuer: String) {
+        policy = ProviderPolicy(id: "", issuer: issuer, audiences: [])
+        // Known providers are told by their own claims and audiences.
+        policy.refusesAccessTokens = false
+    }
 }
 
 /// Where a provider publishes its keys.

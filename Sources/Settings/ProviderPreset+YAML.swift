@@ -50,6 +50,9 @@ private struct YAMLWriter {
         list("required_claims", policy.requiredClaims.map(\.string))
         rules("claim_values", policy.claimRules.filter { $0.kind == .oneOf })
         rules("refused_claim_values", policy.claimRules.filter { $0.kind == .noneOf })
+        if policy.refusesAccessTokens != usual.refusesAccessTokens {
+            line("refuse_access_tokens: \(policy.refusesAccessTokens)")
+        }
         section("identity") { yaml in
             for (member, path) in policy.identityClaims.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
                 yaml.member(member.rawValue, path.name.string)

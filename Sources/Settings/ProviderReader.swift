@@ -32,6 +32,7 @@ enum ProviderReader {
         // Beside the preset's: whoever asks for one more must not lose another by it.
         policy.requiredClaims += try section.list("required_claims", "the name of a claim") { ClaimName($0) } ?? []
         policy.claimRules = try claimRules(section, policy.claimRules)
+        policy.refusesAccessTokens = try section.bool("refuse_access_tokens") ?? policy.refusesAccessTokens
         policy.identityClaims = try identityClaims(section.section("identity"), policy.identityClaims)
         policy.reportsRealUserStatus = try section.bool("real_user_status") ?? policy.reportsRealUserStatus
         policy.email = try email(section.section("email"), policy.email)
@@ -40,6 +41,7 @@ enum ProviderReader {
         let network = try network(section.section("network"))
         var provider = ProviderSettings(policy: policy, keys: try keys(section, facts.keys, policy, network))
         provider.network = network
+        provider.mayMeetAccessTokens = facts.policy.refusesAccessTokens || policy.refusesAccessTokens
         provider.isOptional = try section.bool("optional") ?? false
         try section.finish()
         return provider

@@ -8,6 +8,9 @@ package struct ProviderSettings: Sendable {
     package var isOptional = false
     package var keys: KeyPlace
     package var network = NetworkRules()
+    /// Whether the provider may sign access tokens for the relying party's own audience: it is not known to be one that
+    /// doesn't.
+    var mayMeetAccessTokens = false
 
     package init(policy: ProviderPolicy, keys: KeyPlace) {
         self.policy = policy
@@ -29,6 +32,14 @@ package struct ProviderSettings: Sendable {
         if case .discovery = keys { policy.algorithms == nil } else { false }
     }
 
+    /// Whether every token must have something that access tokens lack: a nonce, or a claim that marks ID Tokens.
+    private var requiresIDTokens: Bool {
+        let kinds = ["typ", "token_use"].map(ClaimPath.init)
+        return policy.nonce.isRequired
+            || policy.requiredClaims.contains { $0 == ClaimName("nonce") || TokenKind.idTokenClaims.contains($0) }
+            || policy.claimRules.contains { $0.kind == .oneOf && kinds.contains($0.claim) }
+    }
+
     var warnings: [String] {
         var warnings: [String] = []
         if network.allowHTTP { warnings.append("provider \(policy.id): keys may be fetched without TLS (allow_http)") }
@@ -47,6 +58,12 @@ package struct ProviderSettings: Sendable {
         }
         if !policy.nonce.isChecked {
             warnings.append("provider \(policy.id): nonces are not checked (nonce.check: off)")
+        }
+        if mayMeetAccessTokens, !requiresIDTokens {
+            let claims = TokenKind.idTokenClaims.map(\.string).joined(separator: ", ")
+            warnings.append(
+                "provider \(policy.id): an access token could pass as an ID Token; require a nonce (nonce.required: true), or a claim that only ID Tokens have (required_claims: one of \(claims))"
+            )
         }
         return warnings
     }

@@ -82,7 +82,7 @@ class Pod:
 
     def verify(self, url: str, token: str, *options: str) -> tuple[int, str]:
         """The status and the code of a problem, or the subject."""
-        request = json.dumps({"id_token": token})
+        request = json.dumps({"id_token": token, "nonce": "n-1"})
         status, body = self.ask(f"{url}/v1/verify", "--json", request, *options)
         answer = json.loads(body) if body else {}
         return status, answer.get("code") or answer.get("identity", {}).get("subject", "")

@@ -298,7 +298,7 @@ KEY = ec_key("op")
 
 
 def token() -> str:
-    claims = {"iss": "https://auth.example.com", "sub": "user-1", "aud": "my-client-id"}
+    claims = {"iss": "https://auth.example.com", "sub": "user-1", "aud": "my-client-id", "nonce": "n-1"}
     return jws(KEY, claims | {"iat": now(), "exp": now() + 600})
 
 

@@ -365,6 +365,13 @@ def test_an_access_token_without_audience_is_no_id_token(service, oidc):
 # order
 
 
+@pytest.mark.parametrize(("claim", "value"), [("scope", "openid"), ("scp", ["openid"]), ("client_id", "client")])
+def test_an_access_token_for_our_own_audience_is_no_id_token(service, oidc, claim, value):
+    assert_claim(service.reject(oidc.token(**{claim: value}), "claim_invalid"), claim)
+    service.accept(oidc.token(**{claim: value}, auth_time=now()))
+    service.accept(oidc.token(**{claim: value}, nonce="n"), nonce="n")
+
+
 def test_claims_are_reported_in_the_contracts_order(service, world):
     """Each step mends the fault reported before."""
     issuer = world["short-lived"]

@@ -69,6 +69,29 @@ import Testing
         #expect(try settings(yaml).warnings == [warning])
     }
 
+    private static let accessTokens =
+        "provider p: an access token could pass as an ID Token; require a nonce (nonce.required: true), or a claim that only ID Tokens have (required_claims: one of at_hash, c_hash, auth_time, sid)"
+
+    @Test(arguments: [
+        "", "preset: oidc", "preset: dex", "preset: ory", "required_claims: [email]",
+        "claim_values: { hd: [a.example] }",
+        "refused_claim_values: { typ: [Bearer] }", "refuse_access_tokens: false", "nonce: { required: false }",
+    ])
+    func `a provider whose access tokens could pass is worth a warning`(lines: String) throws {
+        let provider = "issuer: https://a.example\naudiences: [a]\n" + lines
+        #expect(try settings("providers:\n  - id: p\n" + indented(provider)).warnings == [Self.accessTokens])
+    }
+
+    @Test(arguments: [
+        "nonce: { required: true }", "required_claims: [auth_time]", "required_claims: [at_hash]",
+        "required_claims: [c_hash]", "required_claims: [email, sid]", "required_claims: [nonce]",
+        "claim_values: { typ: [ID] }", "claim_values: { token_use: id }", "preset: keycloak", "preset: zitadel",
+    ])
+    func `a nonce or a claim that marks ID Tokens spares the warning`(lines: String) throws {
+        let provider = "issuer: https://a.example\naudiences: [a]\n" + lines
+        #expect(try settings("providers:\n  - id: p\n" + indented(provider)).warnings == [])
+    }
+
     @Test(arguments: [
         "nonce: { match: [plain] }", "nonce: { match: [sha256_hex, sha256_base64url] }", "optional: true",
         "network: { allow_addresses: [10.0.0.0/8, '::1', 0.0.0.0/1] }", "jwks_uri: https://a.example\njwks_file: /f",

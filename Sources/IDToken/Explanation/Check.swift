@@ -35,6 +35,7 @@ package struct Check: Sendable, Equatable {
         case claimValues = "claim_values"
         case identity
         case nonce
+        case tokenKind = "token_kind"
         case atHash = "at_hash"
         case cHash = "c_hash"
     }

@@ -35,7 +35,7 @@ extension IDTokenVerifier {
             signIn.issuer(), signIn.keyIssuer(signature.verified), signIn.audience(), signIn.authorizedParty(),
             signIn.expiry(), signIn.notBefore(), signIn.issuedAt(), signIn.tokenAge(), signIn.authTime(),
             signIn.subject(), signIn.events(), signIn.requiredClaims(), signIn.claimValues(), signIn.identity(),
-            signIn.nonce(), signIn.atHash(signature.verified), signIn.cHash(signature.verified),
+            signIn.nonce(), signIn.tokenKind(), signIn.atHash(signature.verified), signIn.cHash(signature.verified),
         ]
         if signature.verified == nil {
             for index in claims.indices where claims[index].isAboutToken {

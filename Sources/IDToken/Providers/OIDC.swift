@@ -3,7 +3,8 @@ extension ProviderPreset {
     ///
     /// - Source: OpenID Connect Core 1.0; OpenID Connect Discovery 1.0.
     public static let oidc = selfHosted(
-        name: "oidc", summary: "any OpenID Provider, by its issuer", issuer: "https://<host>")
+        name: "oidc", summary: "any OpenID Provider, by its issuer", issuer: "https://<host>"
+    ) { $0.refusesAccessTokens = true }
 
     /// A provider that everyone runs at an issuer of their own.
     ///
