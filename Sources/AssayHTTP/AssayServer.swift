@@ -117,6 +117,7 @@ package final class AssayServer: Sendable {
     private static let repeatsPeriod = TimeAmount.seconds(5)
 
     package var serviceAddress: String { serviceListener.address }
+    package var adminAddress: String { adminListener.address }
 
     /// Has the files of the listeners' certificates looked at now, and not at the next turn.
     package func reloadCertificates() async {

@@ -12,6 +12,8 @@ struct Dev: AsyncParsableCommand {
         discussion: """
             Needs no network, no account and no configuration. The provider signs whatever it is asked to, with keys that are \
             new at each start; it listens on loopback only, and nothing outside this machine can mistake it for a real one.
+
+            Prints on standard output how to use it. Standard error has warnings and errors only, unless --log is given.
             """)
 
     @Option(help: "Where the service listens; loopback only.")
@@ -22,6 +24,11 @@ struct Dev: AsyncParsableCommand {
 
     @Option(help: "Where the provider listens; loopback only.")
     var issuerListen = "127.0.0.1:9400"
+
+    @Flag(
+        help:
+            "Write the service's log to standard error, one JSON object a line: each listener's address, each request.")
+    var log = false
 
     func run() async throws {
         let service = try loopback(listen, "--listen")
@@ -40,10 +47,15 @@ struct Dev: AsyncParsableCommand {
         settings.admin = Settings.Listener(admin)
         settings.servesConsole = true
         settings.providers = DevProviderKind.allCases.map { provider($0, issuer) }
-        let wiring = try Wiring(settings)
+        if !log {
+            settings.log.level = "warning"
+            settings.log.requests = .none
+        }
+        // All of these are as they must be on a loopback address, and none is the reader's to change.
+        let wiring = try Wiring(settings, tellsOfRisks: false)
         wiring.log.write(.info, "listening", [("listener", .text("issuer")), ("address", .text(issuer.address))])
-        try await wiring.run { address in
-            print(Self.welcome(service: address, issuer: issuer.address))
+        try await wiring.run { server in
+            print(Self.welcome(server.serviceAddress, admin: server.adminAddress, issuer: issuer.address))
             // Also where standard output is a pipe: whoever reads it waits for just these lines.
             fflush(nil)
         }
@@ -70,10 +82,15 @@ struct Dev: AsyncParsableCommand {
         return provider
     }
 
-    private static func welcome(service: String, issuer: String) -> String {
+    private static func welcome(_ service: String, admin: String, issuer: String) -> String {
         """
+        Assay is running with a development provider, for trying it out on this machine. Ctrl-C stops it.
 
-        Assay answers on http://\(service), a development provider on http://\(issuer). Paste these:
+            console   http://\(admin)/console   providers, keys, verdicts; paste a token to see why it is refused
+            service   http://\(service)           POST /v1/verify
+            provider  http://\(issuer)           signs any token that you ask for
+
+        Paste these into another terminal:
 
         # an Apple-like token: the provider echoes the SHA-256 of the raw nonce, as the app would have sent it
         token=$(curl -s http://\(issuer)/apple/token -d '{"nonce":"n-0S6_WzA2Mj"}' | sed 's/.*"id_token":"\\([^"]*\\)".*/\\1/')
@@ -88,7 +105,6 @@ struct Dev: AsyncParsableCommand {
         # new keys
         curl -s -X POST http://\(issuer)/rotate
 
-        Ctrl-C ends it.
         """
     }
 }

@@ -23,9 +23,10 @@ struct Wiring: Sendable {
     /// Keeps keys on disk.
     private let disk = NIOThreadPool(numberOfThreads: 1)
 
+    /// - Parameter tellsOfRisks: whether the log names settings that are allowed, and risky.
     /// - Throws: ``ConfigurationError`` where the environment's proxy settings can't be understood, or a file that
     ///   `tracing` names can't be read.
-    init(_ settings: Settings) throws {
+    init(_ settings: Settings, tellsOfRisks: Bool = true) throws {
         self.settings = settings
         log = Log(
             to: sink, from: Log.Level(settings.log), unixMilliseconds: SystemClocks.unixMilliseconds,
@@ -41,7 +42,9 @@ struct Wiring: Sendable {
         if descriptors < settings.limits.maximumConnections + 256 {
             warn(of: "limits.max_connections is more than the \(descriptors) file descriptors allow (ulimit -n)")
         }
-        for warning in settings.warnings { warn(of: warning) }
+        if tellsOfRisks {
+            for warning in settings.warnings { warn(of: warning) }
+        }
     }
 
     /// Wires what one call needs, which is no service that anyone watches: it is not traced.
@@ -58,10 +61,10 @@ struct Wiring: Sendable {
     ///
     /// - Parameters:
     ///   - file: where the settings came from: they are read again when it changes. `nil`: from no file.
-    ///   - started: called once both listeners are bound, with the service's address.
+    ///   - started: called once both listeners are bound.
     /// - Throws: ``ConfigurationError`` where an address can't be bound.
     func run(
-        file: SettingsFile? = nil, started: @escaping @Sendable (String) async throws -> Void = { _ in }
+        file: SettingsFile? = nil, started: @escaping @Sendable (AssayServer) async throws -> Void = { _ in }
     ) async throws {
         // Before anyone learns that we listen: whoever then tells us something must be heard.
         let signals = await StopSignals()
@@ -79,7 +82,7 @@ struct Wiring: Sendable {
         let running = Task {
             if let reloading, let reloadSignals { await reloading.run(reloadSignals) }
         }
-        try await started(server.serviceAddress)
+        try await started(server)
         await signals.wait()
         // Whatever it is about: who tells us to stop does not wait for it.
         running.cancel()

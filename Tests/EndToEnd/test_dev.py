@@ -5,7 +5,7 @@ import pytest
 from harness import commands
 from harness.commands import DEV_PROVIDERS, DISCOVERY, ROTATE, Dev, run_shell
 from harness.contract import assert_code
-from harness.service import run
+from harness.service import Process, run
 
 
 @pytest.fixture(scope="module")
@@ -122,3 +122,24 @@ def test_an_address_that_others_can_reach_is_refused(option, address):
 
 def test_it_has_a_console(dev):
     assert dev.admin.get("/console").status == 200
+    assert any(f"http://{dev.admin.address}/console" in line for line in dev.output)
+
+
+def test_it_opens_with_how_to_use_it_and_says_nothing_else():
+    process = Process(*commands.DEV)
+    try:
+        process.wait_for(lambda: any("/rotate" in line for line in process.output))
+        assert process.output[0].startswith("Assay is running")
+        assert "/console" in "\n".join(process.output[:4])
+        token = next(line for line in process.output if line.startswith("token="))
+        ask = next(line for line in process.output if "/v1/verify" in line and line.startswith("curl"))
+        assert '"identity"' in run_shell(f"{token}\n{ask}").stdout
+        process.terminate()
+        assert process.wait() == 0
+        assert process.log == []
+    finally:
+        process.kill()
+
+
+def test_its_log_has_no_warnings_of_what_it_must_be(dev):
+    assert dev.entries(level="warning") == []

@@ -46,7 +46,8 @@ class Dev(service.Process):
     """`assay dev`: a service and an issuer whose tokens it trusts."""
 
     def __init__(self):
-        super().__init__(*DEV)
+        # Where the listeners are, the log says.
+        super().__init__(*DEV, "--log")
         try:
             self.api = client.Client(self.listening("service"))
             self.admin = client.Client(self.listening("admin"))
