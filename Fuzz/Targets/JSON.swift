@@ -10,6 +10,9 @@ func fuzz(_ input: [UInt8]) {
         checkWriting(members)
     }
     checkAllowingNUL(input, strict: object)
+    let fault = JSONFault(in: input[...])
+    require((fault == nil) == (object != nil), "\(shown(input)) has a fault where it is refused, and only there")
+    require((0...input.count).contains(fault?.offset ?? 0), "the fault of \(shown(input)) lies within it")
 }
 
 /// Writing what was read, and reading it again, ends where it began.

@@ -53,6 +53,8 @@ private func check(_ text: String?, _ name: String, _ most: Int) {
 }
 
 private func compare(_ request: VerifyRequest, _ members: [String: JSONTree], _ input: [UInt8]) {
+    require(members["nonce"] != .null, "\(shown(input)) has no nonce that is null")
+    let members = present(members)
     let expectations = request.expectations
     require(members.keys.allSatisfy(names.contains), "\(shown(input)) has known members only")
     require(request.idToken.elementsEqual((members["id_token"]?.string ?? "").utf8), "id_token of \(shown(input))")
@@ -63,15 +65,18 @@ private func compare(_ request: VerifyRequest, _ members: [String: JSONTree], _ 
     require(same(expectations.code, members["code"]), "code of \(shown(input))")
     require(expectations.maximumAuthenticationAgeSeconds == members["max_age"]?.integer, "max_age of \(shown(input))")
     require((members["include_claims"]?.bool ?? false) == request.includesClaims, "include_claims of \(shown(input))")
-    let name = members["user"]?.object?["name"]?.object
-    require(same(expectations.clientName?.givenName, nonEmpty(name?["firstName"])), "firstName of \(shown(input))")
-    require(same(expectations.clientName?.familyName, nonEmpty(name?["lastName"])), "lastName of \(shown(input))")
+    let name = present(members["user"]?.object?["name"]?.object ?? [:])
+    require(same(expectations.clientName?.givenName, nonEmpty(name["firstName"])), "firstName of \(shown(input))")
+    require(same(expectations.clientName?.familyName, nonEmpty(name["lastName"])), "lastName of \(shown(input))")
     require((expectations.clientName == nil) == (members["user"] == nil), "user of \(shown(input))")
 }
 
 private let names: Set = [
     "id_token", "provider", "nonce", "audience", "max_age", "access_token", "code", "user", "include_claims",
 ]
+
+/// The members that are not `null`, which is the same as absent.
+private func present(_ members: [String: JSONTree]) -> [String: JSONTree] { members.filter { $0.value != .null } }
 
 /// Whether a member was read as it is: as the same string, or not at all where it is absent. Any other kind is refused.
 private func same(_ text: String?, _ member: JSONTree?) -> Bool {

@@ -89,7 +89,8 @@ final class ServiceResponder: HTTPResponder {
     private static let items: JSONName = "items"
 
     private func verifyBatch(_ body: JSONObject, _ record: ServiceLoop.RequestRecord) throws(Problem) -> HTTPReply {
-        guard body.hasOnly([Self.items]), let items = body[Self.items],
+        try body.requireOnly([Self.items], in: "batch")
+        guard let items = body[Self.items],
             let itemCount = items.elementCount, (1...Self.maximumItems).contains(itemCount)
         else {
             throw .requestInvalid("A batch is {\"items\": [...]} with 1 to \(Self.maximumItems) verify requests.")

@@ -3,7 +3,9 @@ package import JSON
 
 /// The body of `POST /v1/verify`, or one item of a batch.
 ///
-/// Members that are not known are refused, so that a misspelt `nonce` can't switch a check off.
+/// Members that are not known are refused, so that a misspelt `nonce` can't switch a check off. A member that is `null` is
+/// absent, as backends write what they don't have; a `nonce` that is `null` is refused, since a backend that lost the nonce
+/// of a sign-in must not have it verified without one.
 ///
 /// A class: a structure of as many parts is copied where its initializer ends, each reference counted once more.
 package final class VerifyRequest {
@@ -16,9 +18,7 @@ package final class VerifyRequest {
     ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject) throws(Problem) {
-        guard object.hasOnly(Names.all) else {
-            throw .requestInvalid("The request has a member that is not known; see /openapi.yaml for those that are.")
-        }
+        try object.requireOnly(Names.all, in: "request")
         guard let idToken = try? object.utf8(Names.idToken) else {
             throw .requestInvalid("The request needs a member id_token, a string.")
         }
@@ -26,9 +26,15 @@ package final class VerifyRequest {
         expectations = try Self.expectations(of: object)
         self.idToken = idToken
         self.provider = provider
+        includesClaims = try Self.includesClaims(object)
+    }
+
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    private static func includesClaims(_ object: JSONObject) throws(Problem) -> Bool {
         do throws(JSONOtherKind) {
-            includesClaims = try object.bool(Names.includeClaims) ?? false
+            return try object.bool(Names.includeClaims) ?? false
         } catch {
+            if object.kind(of: Names.includeClaims) == .null { return false }
             throw .requestInvalid("include_claims must be true or false.")
         }
     }
@@ -37,15 +43,24 @@ package final class VerifyRequest {
     ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
     private static func expectations(of object: JSONObject) throws(Problem) -> SignInExpectations {
-        let nonce = try object.string(Names.nonce, characters: 1...512)
+        let nonce = try nonce(object)
         let audience = try object.string(Names.audience, characters: 1...1024)
         let accessToken = try object.string(Names.accessToken, characters: 1...16_384)
         let code = try object.string(Names.code, characters: 1...16_384)
         let maximumAge = try maximumAge(object)
-        let clientName: ClientName? = if let user = object[Names.user] { try ClientName(user) } else { nil }
+        let clientName: ClientName? =
+            if let user = object[Names.user], user.kind != .null { try ClientName(user) } else { nil }
         return SignInExpectations(
             nonce: nonce, audience: audience, maximumAuthenticationAgeSeconds: maximumAge, accessToken: accessToken,
             code: code, clientName: clientName)
+    }
+
+    /// - Throws: ``Problem/requestInvalid(_:)``, also where it is `null`.
+    private static func nonce(_ object: JSONObject) throws(Problem) -> String? {
+        if let nonce = try object.string(Names.nonce, characters: 1...512) { return nonce }
+        guard object.kind(of: Names.nonce) == .null else { return nil }
+        throw .requestInvalid(
+            "nonce must not be null, since that would skip the nonce check; send the nonce, or leave it out.")
     }
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
@@ -53,7 +68,9 @@ package final class VerifyRequest {
         do throws(JSONOtherKind) {
             guard let seconds = try object.integer(Names.maxAge) else { return nil }
             if seconds >= 0 { return seconds }
-        } catch {}
+        } catch {
+            if object.kind(of: Names.maxAge) == .null { return nil }
+        }
         throw .requestInvalid("max_age must be an integer number of seconds, 0 or more.")
     }
 
@@ -77,17 +94,15 @@ extension ClientName {
     /// - Throws: ``Problem/requestInvalid(_:)``.
     fileprivate init(_ value: JSONValue) throws(Problem) {
         let shape = "user must be an object {\"name\": {\"firstName\", \"lastName\"}, \"email\"}, as Apple sends it."
-        guard let user = value.object, user.hasOnly([UserNames.name, UserNames.email]) else {
-            throw .requestInvalid(shape)
-        }
+        guard let user = value.object else { throw .requestInvalid(shape) }
+        try user.requireOnly([UserNames.name, UserNames.email], in: "object user")
         _ = try user.string(UserNames.email, characters: 0...320)
-        guard let nameValue = user[UserNames.name] else {
+        guard let nameValue = user[UserNames.name], nameValue.kind != .null else {
             self.init(givenName: nil, familyName: nil)
             return
         }
-        guard let name = nameValue.object, name.hasOnly([UserNames.firstName, UserNames.lastName]) else {
-            throw .requestInvalid(shape)
-        }
+        guard let name = nameValue.object else { throw .requestInvalid(shape) }
+        try name.requireOnly([UserNames.firstName, UserNames.lastName], in: "object user.name")
         func part(_ member: JSONName) throws(Problem) -> String? {
             let text = try name.string(member, characters: 0...255)
             return text?.isEmpty == true ? nil : text
@@ -104,7 +119,7 @@ extension ClientName {
 }
 
 extension JSONObject {
-    /// A member that must be a string of a certain length where it is present.
+    /// A member that must be a string of a certain length where it is present; `null` is absent.
     ///
     /// - Parameter characters: how many Unicode scalars it may have.
     /// - Throws: ``Problem/requestInvalid(_:)``.
@@ -112,7 +127,9 @@ extension JSONObject {
         do throws(JSONOtherKind) {
             guard let string = try self.string(name) else { return nil }
             if string.hasScalars(characters) { return string }
-        } catch {}
+        } catch {
+            if kind(of: name) == .null { return nil }
+        }
         throw .requestInvalid(
             "\(name.string) must be a string of \(characters.lowerBound) to \(characters.upperBound) characters.")
     }

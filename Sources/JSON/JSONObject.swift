@@ -104,6 +104,14 @@ package struct JSONObject: Sendable {
         }
     }
 
+    /// The first member with none of these names: its own name's UTF-8, escapes resolved.
+    package func firstName(notAmong names: [JSONName]) -> [UInt8]? {
+        let member = members.first { member in
+            !names.contains { $0.hash == member.nameHash && nameEquals(member, $0) }
+        }
+        return member.map { unescaped(text.span.extracting($0.name.indices)) }
+    }
+
     private func nameEquals(_ member: JSONMember, _ name: JSONName) -> Bool {
         let written = text.span.extracting(member.name.indices)
         return member.name.hasEscapes

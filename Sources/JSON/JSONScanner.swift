@@ -2,7 +2,8 @@
 struct JSONScanner {
     /// The members of the objects that are open; an inner object's are checked for duplicates and dropped at its end.
     private var members: [JSONMember] = []
-    private var position = 0
+    /// Where the scan is; where it failed, the fault is here.
+    private(set) var position = 0
     private var depth = 0
     private let allowsNUL: Bool
     private let hashBasis = nameHashBasis

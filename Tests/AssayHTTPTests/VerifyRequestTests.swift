@@ -84,7 +84,7 @@ import Testing
 
     @Test(arguments: ["provider", "nonce", "audience", "access_token", "code"])
     func `a text must be one`(name: String) {
-        for json in ["null", "5", "true", "[]", "{}", "[\"x\"]", "\"\""] {
+        for json in ["5", "true", "[]", "{}", "[\"x\"]", "\"\""] {
             refuse(#"{"id_token":"a.b.c","\#(name)":\#(json)}"#)
         }
     }
@@ -107,18 +107,91 @@ import Testing
     }
 
     @Test(arguments: [
-        "-1", "1.0", "1e3", "0.5", "\"300\"", "null", "true", "[]", "{}", "9223372036854775808",
+        "-1", "1.0", "1e3", "0.5", "\"300\"", "true", "[]", "{}", "9223372036854775808",
         "1000000000000000000000000",
     ])
     func `max_age is nothing else`(json: String) {
         refuse(#"{"id_token":"a.b.c","max_age":\#(json)}"#)
     }
 
-    @Test(arguments: ["\"true\"", "1", "0", "null", "[]", "{}", "\"\""])
+    @Test(arguments: ["\"true\"", "1", "0", "[]", "{}", "\"\""])
     func `include_claims is true or false`(json: String) throws {
         refuse(#"{"id_token":"a.b.c","include_claims":\#(json)}"#)
         #expect(try !read("include_claims", "false").includesClaims)
         #expect(try read("include_claims", "true").includesClaims)
+    }
+
+    @Test func `an optional member that is null is absent`() throws {
+        let request = try read(
+            """
+            {"id_token":"a.b.c","provider":null,"audience":null,"max_age":null,"access_token":null,"code":null,"user":null,
+             "include_claims":null}
+            """)
+        #expect(request.provider == nil)
+        let expectations = request.expectations
+        #expect(expectations.audience == nil && expectations.accessToken == nil && expectations.code == nil)
+        #expect(expectations.maximumAuthenticationAgeSeconds == nil && expectations.clientName == nil)
+        #expect(!request.includesClaims)
+    }
+
+    @Test func `a nonce that is null is refused, and told apart from other faults`() {
+        #expect(
+            throws: Problem.requestInvalid(
+                "nonce must not be null, since that would skip the nonce check; send the nonce, or leave it out.")
+        ) { try read("nonce", "null") }
+    }
+
+    // MARK: Unknown members
+
+    private func detail(_ json: String) throws -> String? {
+        let object = try JSONObject(Array(json.utf8))
+        do throws(Problem) {
+            _ = try VerifyRequest(object)
+        } catch {
+            if case .requestInvalid(let text) = error { return text }
+        }
+        return nil
+    }
+
+    @Test(arguments: ["nonse", "idToken", "nonce ", "id-token", "oauth2_token", "appleAuthorizationCode"])
+    func `an unknown member is named`(name: String) throws {
+        #expect(
+            try detail(#"{"id_token":"a.b.c","\#(name)":"secret"}"#)
+                == """
+                The request has an unknown member "\(name)"; known members: id_token, provider, nonce, audience, max_age, \
+                access_token, code, user, include_claims.
+                """)
+    }
+
+    @Test func `an unknown member within user is named with its place`() throws {
+        #expect(
+            try detail(#"{"id_token":"a.b.c","user":{"phone":"x"}}"#)
+                == #"The object user has an unknown member "phone"; known members: name, email."#)
+        #expect(
+            try detail(#"{"id_token":"a.b.c","user":{"name":{"middleName":"x"}}}"#)
+                == #"The object user.name has an unknown member "middleName"; known members: firstName, lastName."#)
+    }
+
+    @Test(arguments: [
+        ("eyJhbGciOiJSUzI1NiIsImtpZCI6IkV5M3RXVXJVckMifQ.eyJpc3MiOiJodHRwczovL2FwcGxlaWQ", 78),
+        ("kVJ0y3SpyPmNEXlXnTXTjQ", 22), ("kVJuySpyPmNEXlXnTXTjQ", 21), ("d1fa3e61e3ba85d7", 16),
+        ("ada@example.com", 15),
+        ("6f1c2d3e-0000-4000-8000-123456789abc", 36), ("001234.5e7fd0", 13), ("", 0), ("nonc\u{e9}", 6),
+        ("a\u{1b}[31m", 6), ("nonce\n", 6), (String(repeating: "a", count: 33), 33), ("99999", 5),
+    ])
+    func `a name that may be a secret or is not printable is described by its length`(name: String, length: Int) throws
+    {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("id_token", "a.b.c")
+        json.name(escaping: name)
+        json.value("x")
+        json.endObject()
+        let text = try detail(String(decoding: json.bytes, as: UTF8.self))
+        #expect(
+            text?.contains("an unknown member with a name of \(length) bytes that is not shown;") == true,
+            "\(text ?? "")")
+        #expect(name.isEmpty || text?.contains(name) == false)
     }
 
     // MARK: Apple's user
@@ -131,6 +204,9 @@ import Testing
             (#"{"name":{"firstName":"Kim"}}"#, "Kim", nil),
             (#"{"name":{"lastName":"B"},"email":""}"#, nil, "B"),
             (#"{"name":{"firstName":"","lastName":""}}"#, nil, nil),
+            (#"{"name":null,"email":null}"#, nil, nil),
+            (#"{"name":{"firstName":null,"lastName":"B"}}"#, nil, "B"),
+            (#"{"name":{"firstName":"Kim","lastName":null},"email":null}"#, "Kim", nil),
             (#"{"name":{"firstName":"K\u0069m","lastName":"😀"}}"#, "Kim", "😀"),
         ] as [(String, String?, String?)])
     func `a user is a name at most`(json: String, given: String?, family: String?) throws {
@@ -138,9 +214,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "null", "5", "[]", "\"Kim\"", "true", #"{"name":"Kim"}"#, #"{"name":null}"#, #"{"name":[]}"#,
-        #"{"email":null}"#,
-        #"{"email":5}"#, #"{"email":["a@b.example"]}"#, #"{"name":{"firstName":null}}"#, #"{"name":{"firstName":5}}"#,
+        "5", "[]", "\"Kim\"", "true", #"{"name":"Kim"}"#, #"{"name":[]}"#,
+        #"{"email":5}"#, #"{"email":["a@b.example"]}"#, #"{"name":{"firstName":5}}"#,
         #"{"name":{"lastName":{}}}"#, #"{"sub":"x"}"#, #"{"name":{"middleName":"x"}}"#, #"{"Name":{}}"#,
         #"{"name":{"firstName":"a","FirstName":"b"}}"#, #"{"name":{"firstname":"a"}}"#,
     ])

@@ -24,14 +24,14 @@ def test_a_request_without_a_token_is_invalid(service):
 
 WRONG_TYPES = {
     "id_token": [None, 5, True, [], {}, ["x"], {"protected": "e30"}],
-    "provider": [None, 5, True, [], {}],
+    "provider": [5, True, [], {}],
     "nonce": [None, 5, True, [], {}, ""],
-    "audience": [None, 5, True, ["client"], {}],
-    "max_age": [None, "60", True, -1, 1.5, [], {}],
-    "access_token": [None, 5, True, [], {}],
-    "code": [None, 5, True, [], {}],
-    "user": [None, 5, True, "Ada", [], ["x"]],
-    "include_claims": [None, 0, 1, "true", [], {}],
+    "audience": [5, True, ["client"], {}],
+    "max_age": ["60", True, -1, 1.5, [], {}],
+    "access_token": [5, True, [], {}],
+    "code": [5, True, [], {}],
+    "user": [5, True, "Ada", [], ["x"]],
+    "include_claims": [0, 1, "true", [], {}],
 }
 
 
@@ -42,6 +42,38 @@ WRONG_TYPES = {
 def test_a_member_of_the_wrong_type_is_invalid(service, oidc, member, value):
     request = {"id_token": oidc.token()} | {member: value}
     assert_code(service.api.post("/v1/verify", request), "request_invalid")
+
+
+def test_a_member_that_is_null_is_absent_but_for_the_nonce(service, apple):
+    """Backends forward what they got: every sign-in with Apple but the first has no user."""
+    names = ("provider", "audience", "max_age", "access_token", "code", "user", "include_claims")
+    absent = service.verify(apple.token()).json
+    for members in ({name: None for name in names}, {"user": {"name": None, "email": None}}):
+        answer = service.accept(apple.token(), **members)
+        assert answer["identity"] == absent["identity"] and answer.keys() == absent.keys()
+    item = {"id_token": apple.token()} | dict.fromkeys(names)
+    results = service.api.post("/v1/verify/batch", {"items": [item, item | {"nonce": None}]}).json["results"]
+    assert "identity" in results[0]
+    problem = results[1]["error"]
+    assert problem["code"] == "request_invalid" and problem["detail"].startswith("nonce must not be null"), problem
+
+
+def test_a_refused_body_says_which_member_or_where(service, oidc):
+    def detail(body, path="/v1/verify"):
+        return assert_code(service.api.post(path, body), "request_invalid")["detail"]
+
+    token = oidc.token()
+    assert 'unknown member "nonse";' in detail({"id_token": token, "nonse": "s3cret"})
+    item = {"items": [{"id_token": token, "user": {"name": {"middleName": "x"}}}]}
+    problem = service.api.post("/v1/verify/batch", item).json["results"][0]["error"]
+    assert 'user.name has an unknown member "middleName";' in problem["detail"]
+    assert 'unknown member "more";' in detail({"items": [], "more": 1}, "/v1/verify/batch")
+    # A name may be a token that ended up there.
+    text = detail({token: "id_token"})
+    assert f"a name of {len(token)} bytes" in text and not any(part in text for part in token.split("."))
+    assert "syntax error at byte offset 12 (line 2, column 11)" in detail(b'{\n"id_token"="x"}')
+    assert "ends too early, at byte offset 13 (line 1, column 14)" in detail(b'{"id_token":5', "/v1/verify/batch")
+    assert detail(b"") == "The body is empty; send one JSON object."
 
 
 @pytest.mark.parametrize("text", ["1e400", "9223372036854775808", "-0.5", "60.5", "-9223372036854775809", "-1e3"])
@@ -67,7 +99,6 @@ def test_a_member_that_nobody_knows_is_invalid(service, oidc):
     "user",
     [
         {"name": "Ada"},
-        {"name": None},
         {"name": {"firstName": 5}},
         {"name": {"firstName": ["Ada"]}},
         {"name": {"middleName": "x"}},

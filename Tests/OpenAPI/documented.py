@@ -39,6 +39,20 @@ class Document:
             pointer = value["$ref"].removeprefix("#")
         return pointer
 
+    def present(self, pointer: str) -> str:
+        """The pointer to what the schema at this place, or one of its alternatives, is where it is not `null`."""
+        for index, alternative in enumerate(self[pointer].get("oneOf", [])):
+            if alternative != {"type": "null"}:
+                return self.resolve(f"{pointer}/oneOf/{index}")
+        return self.resolve(pointer)
+
+    def types(self, pointer: str) -> set[str]:
+        """The types that a value of the schema at this place may have."""
+        schema = self[self.resolve(pointer)]
+        if "oneOf" in schema:
+            return set().union(*(self.types(f"{pointer}/oneOf/{index}") for index in range(len(schema["oneOf"]))))
+        return {schema["type"]} if isinstance(schema["type"], str) else set(schema["type"])
+
     def errors(self, instance, schema: str) -> list[str]:
         """What is wrong with a value under the schema at a pointer."""
         validator = jsonschema.Draft202012Validator({"$ref": f"{BASE}#{schema}"}, registry=self._registry)

@@ -169,9 +169,17 @@ def test_every_request_member_has_a_type_and_a_description():
             continue
         for name in schema["properties"]:
             place = document().resolve(f"{pointer}/properties/{name}")
-            member = document()[place]
-            assert member["type"] in ("string", "integer", "boolean", "object", "array"), place
-            assert member.get("description"), place
+            assert document().types(place) - {"null"} in [{"string"}, {"integer"}, {"boolean"}, {"object"}, {"array"}]
+            assert document()[place].get("description"), place
+
+
+def test_a_request_member_may_be_null_unless_it_is_required_or_the_nonce():
+    for pointer, schema in object_schemas():
+        if pointer.split("/")[3] not in REQUEST_SCHEMAS:
+            continue
+        for name in schema["properties"]:
+            is_nullable = "null" in document().types(f"{pointer}/properties/{name}")
+            assert is_nullable == (name not in schema.get("required", []) and name != "nonce"), (pointer, name)
 
 
 def test_every_reference_leads_somewhere_and_every_component_is_used():
