@@ -9,15 +9,21 @@ import Settings
 struct Healthcheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Ask a running service for its health: for containers that have no curl.",
-        discussion: "Exits with 0 if the service answers /livez (or, with --ready, /readyz) with 200; else with 1.")
+        discussion: """
+            Asks the admin listener, whose connections callers can't use up. Exits with 0 if it answers /livez (or, with --ready, \
+            /readyz) with 200; else with 1.
+            """)
 
     @OptionGroup var file: ConfigurationFile
 
     @Flag(help: "Ask whether it is ready, not just whether it runs.")
     var ready = false
 
-    @Flag(help: "Ask at the admin listener of the settings, not at the service's.")
-    var admin = false
+    @Flag(
+        help:
+            "Ask the service listener of the settings instead of the admin listener, on which no client can take slots."
+    )
+    var service = false
 
     @Option(help: "The address to ask at, host:port or unix:/path, instead of the one in the settings.")
     var address: String?
@@ -32,8 +38,8 @@ struct Healthcheck: AsyncParsableCommand {
     var clientKey: String?
 
     func validate() throws {
-        guard !(admin && address != nil) else {
-            throw ValidationError("--admin is for the settings, not for --address")
+        guard !(service && address != nil) else {
+            throw ValidationError("--service is for the settings, not for --address")
         }
         guard (clientCertificate == nil) == (clientKey == nil) else {
             throw ValidationError("--client-certificate and --client-key go together")
@@ -60,7 +66,7 @@ struct Healthcheck: AsyncParsableCommand {
     private func place() throws -> (Settings.Listen, speaksTLS: Bool) {
         guard let address else {
             let settings = try file.settingsOrDefaults()
-            let listener = admin ? settings.admin : settings.service
+            let listener = service ? settings.service : settings.admin
             return (listener.listen, tls || listener.tls != nil)
         }
         guard let listen = Settings.Listen(address) else {

@@ -246,10 +246,12 @@ def test_probes_ask_for_what_the_contract_has(deployed):
         if "httpGet" in deployed.assay[probe]:
             assert "get" in paths[deployed.assay[probe]["httpGet"]["path"]]
             assert (deployed.assay[probe]["httpGet"]["path"] == "/readyz") == (probe == "readinessProbe")
+            # Callers can use up the connections of the service listener.
+            assert deployed.assay[probe]["httpGet"]["port"] == "assay-admin"
         else:
             command = deployed.assay[probe]["exec"]["command"]
             assert command[:2] == [IMAGE_BINARY, "healthcheck"]
-            assert ("--ready" in command) == (probe == "readinessProbe")
+            assert command[2:] == (["--ready"] if probe == "readinessProbe" else [])
 
 
 def test_the_image_is_of_this_version(deployed):

@@ -1,5 +1,6 @@
 """Who may call: sockets with mode and group, listeners that are refused, and the keys that `assay api-key` makes."""
 
+import contextlib
 import grp
 import os
 import pathlib
@@ -11,6 +12,7 @@ import pytest
 
 from harness import commands
 from harness.contract import assert_code
+from harness.metrics import Metrics
 from harness.service import Process, Service, provider, run, write_config
 from harness.tokens import ec_key, sha256_hex
 
@@ -239,7 +241,7 @@ def test_no_two_keys_are_alike():
 # assay healthcheck
 
 
-def test_healthcheck_asks_at_the_admin_listener_if_told_to(issuer, tmp_path):
+def test_healthcheck_asks_the_admin_listener_unless_told_otherwise(issuer, tmp_path):
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
         settings = {
@@ -248,14 +250,36 @@ def test_healthcheck_asks_at_the_admin_listener_if_told_to(issuer, tmp_path):
             "providers": [provider(issuer)],
         }
         config = str(write_config(tmp_path, settings))
-        assert run("healthcheck", "--config", config).returncode == 1
-        assert run("healthcheck", "--config", config, "--admin", "--ready").returncode == 0
+        assert run("healthcheck", "--config", config, "--ready").returncode == 0
+        assert run("healthcheck", "--config", config, "--service").returncode == 1
+
+
+def test_callers_that_hold_all_connections_make_no_probe_fail(issuer, tmp_path):
+    """An orchestrator would restart a healthy instance."""
+    with Service(provider(issuer), limits={"max_connections": 4}) as service:
+        service.wait_until_ready()
+        service.api.close()
+        addresses = {
+            "service": {"listen": service.api.address},
+            "admin": {"listen": service.admin.address},
+        }
+        config = str(write_config(tmp_path, addresses | {"providers": [provider(issuer)]}))
+        with contextlib.ExitStack() as idle:
+            # One may be counted before the one that closed is not.
+            def is_full() -> bool:
+                idle.enter_context(service.api.connect())
+                return Metrics(service.admin.get("/metrics").text).value("assay_connections") == 4
+
+            service.wait_until(is_full)
+            assert run("healthcheck", "--config", config, "--service").returncode == 1
+            assert run("healthcheck", "--config", config).returncode == 0
+            assert run("healthcheck", "--config", config, "--ready").returncode == 0
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        ["--admin", "--address", "127.0.0.1:1"],
+        ["--service", "--address", "127.0.0.1:1"],
         ["--address", "127.0.0.1:1", "--client-certificate", "/c"],
         ["--address", "127.0.0.1:1", "--client-key", "/k"],
     ],
@@ -265,7 +289,7 @@ def test_healthcheck_refuses_options_that_make_no_sense_together(options):
 
 
 def test_healthcheck_finds_a_socket_in_the_settings(issuer, place):
-    with Service(provider(issuer), service={"listen": f"unix:{place}", "socket": {"mode": "0660"}}) as service:
+    with Service(provider(issuer), admin={"listen": f"unix:{place}", "socket": {"mode": "0660"}}) as service:
         service.wait_until_ready()
         result = run("healthcheck", "--config", str(service.config), "--ready")
         assert result.returncode == 0, result

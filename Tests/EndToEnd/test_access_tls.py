@@ -199,7 +199,7 @@ def test_a_socket_may_speak_tls(issuer, authority, tmp_path_factory):
     with Service(provider(issuer), service=listener, context=authority.client_context()) as service:
         service.wait_until_ready()
         service.accept(issuer.token())
-        assert run("healthcheck", "--config", str(service.config)).returncode == 0
+        assert run("healthcheck", "--config", str(service.config), "--service").returncode == 0
 
 
 # clients that misbehave
@@ -617,7 +617,8 @@ def test_healthcheck_knows_from_the_settings_that_tls_is_spoken(issuer, authorit
         address = service.api.address
         settings = {"service": listener | {"listen": address}, "providers": [provider(issuer)]}
         config = write_config(tmp_path, settings)
-        service.wait_until(lambda: run("healthcheck", "--config", str(config), "--ready").returncode == 0)
+        healthcheck = ("healthcheck", "--config", str(config), "--service", "--ready")
+        service.wait_until(lambda: run(*healthcheck).returncode == 0)
         assert run(*commands.healthcheck(address, "--tls")).returncode == 0
         assert run(*commands.healthcheck(address)).returncode == 1
         assert run(*commands.healthcheck(service.admin.address, "--tls")).returncode == 1

@@ -127,7 +127,7 @@ def test_healthcheck_asks_where_the_service_listens_by_default_if_there_are_no_s
 
 def test_healthcheck_finds_the_address_in_the_settings(issuer, tmp_path):
     with Service(provider(issuer)) as service:
-        settings = {"service": {"listen": service.api.address}, "providers": [provider(issuer)]}
+        settings = {"admin": {"listen": service.admin.address}, "providers": [provider(issuer)]}
         config = write_config(tmp_path, settings)
         result = run("healthcheck", "--config", str(config))
         assert result.returncode == 0, result
