@@ -5,9 +5,10 @@ struct RequestIDs {
     /// SplitMix64: ids need to differ, not to be unguessable.
     private var state = UInt64.random(in: .min ... .max)
 
-    /// The caller's own id, if it sent one of 1 to 128 visible ASCII characters; else a new one of 32 hexadecimal digits.
+    /// The caller's own id, if it sent one, and only one, of 1 to 128 visible ASCII characters; else a new one of 32
+    /// hexadecimal digits.
     mutating func id(for fields: HTTPFields?) -> String {
-        if let given = fields?["X-Request-Id"], (1...128).contains(given.count),
+        if let given = fields?.only("X-Request-Id"), (1...128).contains(given.count),
             given.bytes.allSatisfy({ (0x21...0x7e).contains($0) })
         {
             return given.string

@@ -2,7 +2,8 @@
 ///
 /// Exactly one `Host` that could be one, but for HTTP/1.0, which may do without (RFC 9112, section 3.2). The body's length
 /// given in one way: once as `Content-Length`, or by the one transfer coding `chunked`, which HTTP/1.0 does not know
-/// (sections 6.1 to 6.3). `Upgrade` is passed over, as a server may (RFC 9110, section 7.8).
+/// (sections 6.1 to 6.3). One `Content-Type` and one `Authorization` at most: neither is a list, so a second one is an error
+/// of the sender (RFC 9110, section 5.3), and a proxy may go by the other one. `Upgrade` is passed over, as a server may (RFC 9110, section 7.8).
 struct Framing: Sendable {
     enum Body: Sendable, Equatable {
         /// So many octets, at most `Int.max`; 0 where the head announces no body.
@@ -19,11 +20,15 @@ struct Framing: Sendable {
     init() {}
 
     /// - Parameter head: the whole head, whose field lines these are.
-    /// - Throws: ``HTTPFault/malformed`` for what two readers could see differently.
+    /// - Throws: ``HTTPFault/malformed``, ``HTTPFault/repeatedField(_:)`` for what two readers could see differently.
     init(_ lines: [FieldLine], isHTTP10: Bool, _ head: [UInt8]) throws(HTTPFault) {
         var hosts = 0, lengths = 0, codings = 0
+        // Counting names of a length costs next to nothing; only where two have the same one are they compared.
+        var namesOf12 = 0, namesOf13 = 0
         let bytes = head.span
         for line in lines {
+            let nameLength = line.name.indices.count
+            if nameLength == 12 { namesOf12 += 1 } else if nameLength == 13 { namesOf13 += 1 }
             let value = bytes.extracting(line.value.indices)
             switch FramingField(bytes.extracting(line.name.indices)) {
             case .host:
@@ -37,13 +42,26 @@ struct Framing: Sendable {
                 guard value.equals("chunked", ignoringCase: true) else { throw .malformed }
                 body = .chunked
             case .connection: closes = closes || HeadText(line.value, of: head).lists("close")
-            case .expect: expectsContinue = !isHTTP10 && value.equals("100-continue", ignoringCase: true)
+            case .expect:
+                expectsContinue =
+                    expectsContinue || (!isHTTP10 && HeadText(line.value, of: head).lists("100-continue"))
             case nil: break
             }
         }
         guard hosts == 1 || (isHTTP10 && hosts == 0), lengths + codings <= 1, !isHTTP10 || codings == 0 else {
             throw .malformed
         }
+        if namesOf12 > 1 { try Self.checkIsNotRepeated("Content-Type", lines, bytes) }
+        if namesOf13 > 1 { try Self.checkIsNotRepeated("Authorization", lines, bytes) }
+    }
+
+    /// - Throws: ``HTTPFault/repeatedField(_:)``.
+    private static func checkIsNotRepeated(
+        _ name: StaticString, _ lines: [FieldLine], _ head: borrowing Span<UInt8>
+    ) throws(HTTPFault) {
+        var count = 0
+        for line in lines where head.extracting(line.name.indices).equals(name, ignoringCase: true) { count += 1 }
+        guard count <= 1 else { throw .repeatedField("\(name)") }
     }
 }
 

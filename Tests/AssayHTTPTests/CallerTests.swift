@@ -69,6 +69,11 @@ import Testing
         #expect(new.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) })
     }
 
+    @Test func `of two ids none is taken`() {
+        #expect(!["a", "b"].contains(id("a", "b")))
+        #expect(id("a", "a") != "a")
+    }
+
     @Test func `new ids differ, within a loop and between loops`() {
         var first = RequestIDs()
         var second = RequestIDs()

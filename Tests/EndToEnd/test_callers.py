@@ -19,7 +19,7 @@ def issuer(shared_server):
 
 @pytest.fixture(scope="module")
 def guarded(issuer):
-    with Service(provider(issuer), api_keys=[sha256_hex(FIRST), sha256_hex(SECOND)]) as service:
+    with Service(provider(issuer), api_keys=[sha256_hex(FIRST), sha256_hex(SECOND)], log={"level": "debug"}) as service:
         yield service.wait_until_ready()
 
 
@@ -67,7 +67,7 @@ def test_two_keys_at_once_are_refused(guarded, issuer):
     headers = {"Authorization": f"Bearer {FIRST}", "authorization": "Bearer wrong"}
     with guarded.api.connect() as connection:
         connection.send(request_bytes("POST", "/v1/verify", body, headers))
-        assert_code(connection.response("POST", "/v1/verify"), "caller_unauthenticated", "request_invalid")
+        assert_code(connection.response("POST", "/v1/verify"), "request_invalid")
 
 
 def test_whoever_may_not_ask_is_not_given_room_for_a_batch(guarded):

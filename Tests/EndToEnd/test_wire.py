@@ -48,6 +48,9 @@ AMBIGUOUS = {
     "a bad field name": post(HOST, JSON, LENGTH, "X(y): x", body=BODY),
     "no host": post(JSON, LENGTH, body=BODY),
     "two hosts": post(HOST, "Host: y", JSON, LENGTH, body=BODY),
+    "two content types": post(HOST, JSON, JSON, LENGTH, body=BODY),
+    "two content types that differ": post(HOST, JSON, "content-type: text/plain", LENGTH, body=BODY),
+    "two authorizations": post(HOST, JSON, "Authorization: Bearer a", "AUTHORIZATION: Bearer a", LENGTH, body=BODY),
     "a bad chunk size": post(HOST, JSON, "Transfer-Encoding: chunked", body=b"0x5\r\nhello\r\n0\r\n\r\n"),
     "a negative chunk size": post(HOST, JSON, "Transfer-Encoding: chunked", body=b"-1\r\n\r\n"),
     "an endless chunk size": post(HOST, JSON, "Transfer-Encoding: chunked", body=b"FFFFFFFFFFFFFFFFF\r\n"),
@@ -82,6 +85,20 @@ def test_a_malformed_request_gets_a_problem_not_silence(service):
     with service.api.connect() as connection:
         connection.send(AMBIGUOUS["a negative length"])
         assert_code(connection.response("POST", "/v1/verify"), "request_invalid")
+
+
+@pytest.mark.parametrize("name", ["two content types", "two authorizations"])
+def test_a_field_that_came_twice_is_named(service, name):
+    with service.api.connect() as connection:
+        connection.send(AMBIGUOUS[name])
+        problem = assert_code(connection.response("POST", "/v1/verify"), "request_invalid")
+        assert {"two content types": "Content-Type", "two authorizations": "Authorization"}[name] in problem["detail"]
+
+
+def test_of_two_request_ids_none_is_taken(service):
+    with service.api.connect() as connection:
+        connection.send(b"GET /livez HTTP/1.1\r\nHost: x\r\nX-Request-Id: one\r\nx-request-id: two\r\n\r\n")
+        assert connection.response("GET", "/livez").header("X-Request-Id") not in ("one", "two")
 
 
 def chunks(*pieces: bytes, extension: bytes = b"", trailer: bytes = b"") -> bytes:

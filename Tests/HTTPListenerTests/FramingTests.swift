@@ -25,6 +25,46 @@ import Testing
     }
 
     @Test(arguments: [
+        "Content-Type: a\r\nContent-Type: b", "Content-Type: a\r\nContent-Type: a",
+        "Authorization: a\r\nX: y\r\nauthorization: a",
+        "CONTENT-TYPE:\r\ncontent-type: a",
+    ])
+    func `a field that may come once is refused if it comes twice`(fields: String) async throws {
+        try await Listening.run { listening async throws in
+            let answer = try await listening.exchange(
+                "POST /a HTTP/1.1\r\nHost: h\r\n\(fields)\r\nContent-Length: 0\r\n\r\n" + get("/smuggled"))
+            #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer.prefix(40))")
+            #expect(answer.contains("repeatedField"))
+            #expect(!answer.contains("/smuggled -"))
+        }
+    }
+
+    @Test(arguments: [
+        "Cache-Control: a\r\nCache-Control: b", "Authorization: a\r\nIf-None-Match: b",
+        "X-Content-Typ: a\r\nContent-Type: b",
+        "Content-Type: a\r\nX-Twelve-Chr: b", "Accept: a\r\nAccept: b", "Connection: x\r\nConnection: y",
+        "Expect: x\r\nExpect: y",
+    ])
+    func `other fields may come twice`(fields: String) async throws {
+        try await Listening.run { listening async throws in
+            #expect(
+                try await listening.first("POST /a HTTP/1.1\r\nHost: h\r\n\(fields)\r\nContent-Length: 0\r\n\r\n")
+                    .status == 200)
+        }
+    }
+
+    @Test(arguments: [
+        "Expect: x\r\nExpect: 100-continue", "Expect: 100-Continue\r\nExpect: x", "Expect: x, 100-continue",
+    ])
+    func `what is expected is a list`(fields: String) async throws {
+        try await Listening.run { listening async throws in
+            let answer = try await listening.exchange(
+                post("/last", fields + "\r\nContent-Length: 0", ""))
+            #expect(answer.hasPrefix("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 "), "\(answer.prefix(40))")
+        }
+    }
+
+    @Test(arguments: [
         "FFFFFFFFFFFFFFFFF\r\n", "-1\r\n", "0x5\r\nhello\r\n0\r\n\r\n", "5 \u{1}\r\nhello\r\n0\r\n\r\n",
         "g\r\n", "\r\n", "5\r\nhelloX\r\n0\r\n\r\n",
     ])

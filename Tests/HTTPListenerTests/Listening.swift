@@ -139,7 +139,7 @@ private final class PathResponder: HTTPResponder {
     func respond(to fault: HTTPFault, head: RequestHead?) -> HTTPResponse {
         let status: HTTPResponseStatus =
             switch fault {
-            case .malformed: .badRequest
+            case .malformed, .repeatedField: .badRequest
             case .headersTooLarge: .requestHeaderFieldsTooLarge
             case .bodyTooLarge: .payloadTooLarge
             case .timeout: .requestTimeout
