@@ -47,6 +47,10 @@ final class AdminResponder: HTTPResponder {
         let route = Route.admin(request.head.path)
         let record = service.begin(route, request.head)
         do throws(Problem) {
+            if let hosts = service.settings.operatorHosts, request.head.fields.isForForeignHost(besides: hosts) {
+                throw .requestInvalid(
+                    "This listener answers to localhost and IP addresses; add other names of it to admin.hosts.")
+            }
             guard !route.belongsToConsole || service.settings.servesConsole else { throw Problem.consoleOff }
             guard route != .unknown else { throw Problem.notFoundByAdmin }
             try route.check(request.head.method)
@@ -83,10 +87,6 @@ final class AdminResponder: HTTPResponder {
         switch route {
         case .live, .ready, .metrics: return
         default: break
-        }
-        if service.settings.refusesHostNames, head.fields.asksForHostName {
-            throw .requestInvalid(
-                "While the console is on, ask under an address or localhost; or set admin.api_keys, or admin.tls.")
         }
         guard route.belongsToConsole || service.settings.operatorKeys.admits(head.fields) else {
             throw .callerUnauthenticated

@@ -157,11 +157,23 @@ package final class AssayServer: Sendable {
 
     /// Stops: unready at once, new requests answered until the delay is over, those under way then finished within the
     /// grace, and everything closed.
-    package func stop(after delay: Interval, grace: Interval) async {
+    ///
+    /// - Parameter isHurried: returns when the rest of the delay is no longer wanted, or when its task is cancelled.
+    package func stop(
+        after delay: Interval, orWhen isHurried: @escaping @Sendable () async -> Void, grace: Interval
+    ) async {
         log.write(.info, "stopping")
         if delay > .seconds(0) {
             for told in loops.onEach({ $0.stage = .leaving }) { try? await told.get() }
-            try? await Task.sleep(for: .milliseconds(delay.milliseconds))
+            await withTaskGroup { group in
+                group.addTask { try? await Task.sleep(for: .milliseconds(delay.milliseconds)) }
+                group.addTask {
+                    await isHurried()
+                    if !Task.isCancelled { self.log.write(.info, "stopping without the rest of shutdown_delay") }
+                }
+                await group.next()
+                group.cancelAll()
+            }
         }
         for told in loops.onEach({ $0.stage = .stopping }) { try? await told.get() }
         await serviceListener.drain(atMost: grace)

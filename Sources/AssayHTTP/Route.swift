@@ -27,6 +27,9 @@ enum Route: Hashable, CaseIterable {
         }
     }
 
+    /// Whether it is asked all day long by what watches over the service.
+    var isProbe: Bool { self == .live || self == .ready || self == .metrics }
+
     var method: RequestMethod {
         switch self {
         case .verify, .batch, .refresh, .explain: .post

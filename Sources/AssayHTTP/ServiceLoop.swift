@@ -59,7 +59,7 @@ final class ServiceLoop {
     func admit(by other: ServiceSettings) {
         settings.callerKeys = other.callerKeys
         settings.operatorKeys = other.operatorKeys
-        settings.refusesHostNames = other.refusesHostNames
+        settings.operatorHosts = other.operatorHosts
     }
 
     /// Serves with other settings from the next request on. Requests that wait for keys go on with the verifications that
@@ -184,6 +184,8 @@ final class ServiceLoop {
         let problem: Problem =
             switch fault {
             case .malformed: .requestInvalid("This is not HTTP/1.1 that can be understood in one way only.")
+            case .repeatedField(let name):
+                .requestInvalid("The header field \(name) may come once, and came twice; send one.")
             case .headersTooLarge: .headersTooLarge
             case .bodyTooLarge: .requestTooLarge
             case .timeout: .requestTimeout

@@ -14,10 +14,12 @@ package struct ServiceSettings: Sendable {
     package var operatorKeys = CallerKeys(digests: [])
     /// Whether the admin listener has a page for operators.
     package var servesConsole = false
-    /// Whether operators may not ask under the name of a host: whoever owns a name can point it at this listener, and have
-    /// their page in an operator's browser ask here as if it were ours (DNS rebinding).
-    package var refusesHostNames = false
-    package var loggedRequests = LoggedRequests.all
+    /// The host names, in lower case, that the admin listener answers to beside `localhost` and IP addresses; `nil`: all.
+    ///
+    /// Anybody can point a name of their own at a listener on loopback, and a page of that name in an operator's browser is
+    /// then of the same origin (DNS rebinding).
+    package var operatorHosts: [String]?
+    package var loggedRequests = LoggedRequests(.all)
     /// How many valid signatures each event loop remembers; 0: none.
     package var rememberedSignatures = 0
     /// The contract, as served at `/openapi.yaml`.
@@ -27,11 +29,24 @@ package struct ServiceSettings: Sendable {
 }
 
 /// Which requests have a line in the log.
-package enum LoggedRequests: Sendable, Equatable {
-    case all
-    /// Those that were answered with a status of 400 or above.
-    ///
-    /// - Parameter isLimited: whether of those that are the same, only a few in a while have a line.
-    case refused(isLimited: Bool)
-    case none
+package struct LoggedRequests: Sendable, Equatable {
+    package enum Kind: Sendable {
+        case all
+        /// Those that were answered with a status of 400 or above.
+        case refused
+        case none
+    }
+
+    package var kind: Kind
+    /// Whether of refusals that are alike only a few in a while have a line: of all, where only those have a line, else of
+    /// those that a client can cause without a key.
+    package var limitsRefusals: Bool
+    /// Whether answered probes and scrapes have a line.
+    package var includesProbes: Bool
+
+    package init(_ kind: Kind, limitsRefusals: Bool = true, includesProbes: Bool = false) {
+        self.kind = kind
+        self.limitsRefusals = limitsRefusals
+        self.includesProbes = includesProbes
+    }
 }

@@ -20,7 +20,7 @@ extension AssayServer {
     ) async throws -> HTTPResponse {
         let loop = group.next()
         var settings = settings
-        settings.loggedRequests = .none
+        settings.loggedRequests = LoggedRequests(.none)
         settings.callerKeys = CallerKeys(digests: [])
         settings.operatorKeys = CallerKeys(digests: [])
         let sink = LogSink()

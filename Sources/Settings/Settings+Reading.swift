@@ -46,6 +46,8 @@ extension Settings {
         let adminSection = try top.section("admin")
         admin = try ListenerReader.read(adminSection, admin.listen)
         adminAPIKeyDigests = try adminSection.list("api_keys", expected, Self.digest)
+        adminHosts =
+            try adminSection.list("hosts", "a host name such as assay.internal, without a port", Self.hostName) ?? []
         servesConsole = try adminSection.bool("console") ?? servesConsole
         try adminSection.finish()
         apiKeyDigests = try top.list("api_keys", expected, Self.digest) ?? []
@@ -94,6 +96,7 @@ extension Settings {
             ?? log.level
         log.requests =
             try section.scalar("requests", "true, false or refused", Log.Requests.init(rawValue:)) ?? log.requests
+        log.probes = try section.bool("probes") ?? log.probes
         try section.finish()
     }
 
@@ -117,6 +120,18 @@ extension Settings {
                 )
             }
         }
+    }
+
+    private static func hostName(_ text: String) -> String? {
+        let isHostName = text.utf8.allSatisfy { octet in
+            switch octet {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        return (1...253).contains(text.utf8.count) && isHostName ? text.lowercased() : nil
     }
 
     private static func digest(_ text: String) -> [UInt8]? {

@@ -17,6 +17,8 @@ package struct Settings: Sendable {
     package var apiKeyDigests: [[UInt8]] = []
     /// The same of operators, on the admin listener; `nil`: what callers may present will do.
     package var adminAPIKeyDigests: [[UInt8]]?
+    /// Names, in lower case, that a keyless admin listener answers to beside `localhost` and IP addresses.
+    package var adminHosts: [String] = []
     /// Whether the admin listener has a page for operators.
     package var servesConsole = false
     /// For how long after a stop was asked for requests are still answered as before.
@@ -47,6 +49,8 @@ package struct Settings: Sendable {
     package struct Log: Sendable, Equatable {
         package var level = "info"
         package var requests = Requests.all
+        /// Whether answered probes and scrapes (`/livez`, `/readyz`, `/metrics`) have a line.
+        package var probes = false
 
         package static let levels = ["debug", "info", "warning", "error"]
 

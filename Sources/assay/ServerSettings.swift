@@ -31,9 +31,13 @@ extension ServiceSettings {
         callerKeys = CallerKeys(digests: settings.apiKeyDigests)
         operatorKeys = CallerKeys(digests: settings.operatorKeyDigests)
         servesConsole = settings.servesConsole
-        // A page that is not ours has no key.
-        refusesHostNames =
-            settings.servesConsole && settings.operatorKeyDigests.isEmpty && settings.admin.isReachedByAnyName
+        // A page that is not ours has no key. Where others can connect and no key is asked for, whoever keeps strangers out
+        // knows by what names it is reached.
+        if settings.operatorKeyDigests.isEmpty, settings.admin.isReachedByAnyName,
+            settings.admin.listen.isLocal || settings.servesConsole
+        {
+            operatorHosts = settings.adminHosts
+        }
         loggedRequests = LoggedRequests(settings.log)
         // Each event loop has a share of its own, so that remembering takes no lock.
         rememberedSignatures = (settings.verifiedTokenCacheEntries + Processors.count - 1) / Processors.count
@@ -42,12 +46,13 @@ extension ServiceSettings {
 
 extension LoggedRequests {
     fileprivate init(_ settings: Settings.Log) {
-        self =
+        let kind: Kind =
             switch settings.requests {
             case .all: .all
-            case .refused: .refused(isLimited: Log.Level(settings) != .debug)
+            case .refused: .refused
             case .none: .none
             }
+        self.init(kind, limitsRefusals: Log.Level(settings) != .debug, includesProbes: settings.probes)
     }
 }
 

@@ -2,12 +2,25 @@ import UnixSignals
 
 /// The signals that end the process, caught from the moment this is made.
 struct StopSignals: Sendable {
-    private let signals: UnixSignalsSequence
+    /// Streams without elements that end at the first and at the second signal.
+    private let first: AsyncStream<Never>
+    private let second: AsyncStream<Never>
 
-    init() async { signals = await UnixSignalsSequence(trapping: .sigterm, .sigint) }
-
-    /// Returns at the first SIGTERM or SIGINT, also one that came before.
-    func wait() async {
-        for await _ in signals { return }
+    init() async {
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let (first, firstSource) = AsyncStream.makeStream(of: Never.self)
+        let (second, secondSource) = AsyncStream.makeStream(of: Never.self)
+        (self.first, self.second) = (first, second)
+        // A sequence of signals can be iterated only once.
+        Task {
+            var sources = [firstSource, secondSource][...]
+            for await _ in signals { sources.popFirst()?.finish() }
+        }
     }
+
+    /// Returns at the first SIGTERM or SIGINT, also one that came before, or when the task is cancelled.
+    func wait() async { for await _ in first {} }
+
+    /// Returns at the second SIGTERM or SIGINT, also one that came before, or when the task is cancelled.
+    func waitForAnother() async { for await _ in second {} }
 }

@@ -88,7 +88,8 @@ struct Wiring: Sendable {
         running.cancel()
         let latest = await reloading?.settings ?? settings
         await server.stop(
-            after: .seconds(latest.shutdownDelaySeconds), grace: .seconds(latest.shutdownGraceSeconds))
+            after: .seconds(latest.shutdownDelaySeconds), orWhen: { await signals.waitForAnother() },
+            grace: .seconds(latest.shutdownGraceSeconds))
         await waitForDisk()
     }
 

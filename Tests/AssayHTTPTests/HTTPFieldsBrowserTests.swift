@@ -10,7 +10,7 @@ import Testing
         ":9090",
     ])
     func `an address and localhost are nobody else's`(host: String) {
-        #expect(!HTTPFields([("Host", host)]).asksForHostName)
+        #expect(!HTTPFields([("Host", host)]).isForForeignHost(besides: []))
     }
 
     @Test(arguments: [
@@ -20,10 +20,15 @@ import Testing
         "[localhost.a]",
     ])
     func `any other name may be`(host: String) {
-        #expect(HTTPFields([("Host", host)]).asksForHostName)
+        #expect(HTTPFields([("Host", host)]).isForForeignHost(besides: ["assay.internal"]))
     }
 
-    @Test func `no host is no name`() { #expect(!HTTPFields([]).asksForHostName) }
+    @Test(arguments: ["assay.internal", "Assay.Internal:9090", "[::1]", "localhost"])
+    func `a name that was listed is not foreign`(host: String) {
+        #expect(!HTTPFields([("Host", host)]).isForForeignHost(besides: ["other", "assay.internal"]))
+    }
+
+    @Test func `no host is no name`() { #expect(!HTTPFields([]).isForForeignHost(besides: [])) }
 
     private func isCrossSite(_ fields: (String, String)...) -> Bool {
         HTTPFields([("Host", "Admin.example:9090")] + fields.map { (name: $0.0, value: $0.1) }).isCrossSite
@@ -53,6 +58,7 @@ import Testing
     @Test func `who says two things of it is not believed`() {
         #expect(isCrossSite(("Origin", "http://admin.example:9090"), ("Origin", "http://admin.example:9090")))
         #expect(isCrossSite(("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Site", "cross-site")))
+        #expect(isCrossSite(("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Site", "same-origin")))
     }
 
     @Test func `an origin without a host to hold it against is another`() {

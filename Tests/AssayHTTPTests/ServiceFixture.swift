@@ -32,7 +32,7 @@ final class ServiceFixture: Sendable {
         _ body: (ServiceFixture) async throws -> Void
     ) async throws {
         var serviceSettings = ServiceSettings(openAPI: Array("openapi: 3.1.0\n".utf8))
-        serviceSettings.loggedRequests = .none
+        serviceSettings.loggedRequests = LoggedRequests(.none)
         // A busy machine is slow to fetch, and to take requests up.
         serviceSettings.keysTimeout = .seconds(100)
         serviceSettings.queueTimeout = .seconds(100)

@@ -216,6 +216,18 @@ def test_after_the_delay_comes_the_stop(issuer):
         assert stopped - stopping >= timedelta(seconds=0.9)
 
 
+@pytest.mark.parametrize(("first", "second"), [("SIGTERM", "SIGTERM"), ("SIGTERM", "SIGINT"), ("SIGINT", "SIGINT")])
+def test_a_second_signal_ends_the_delay(issuer, first, second):
+    with Service(provider(issuer), shutdown_delay="300s") as service:
+        service.wait_until_ready()
+        service.process.send_signal(signal.Signals[first])
+        service.wait_until(lambda: service.admin.get("/readyz").status == 503)
+        assert service.accept(issuer.token())
+        service.process.send_signal(signal.Signals[second])
+        assert service.wait() == 0
+        assert service.entries(message="stopping without the rest of shutdown_delay")
+
+
 def test_a_stop_with_nothing_to_finish_is_quick(issuer):
     with Service(provider(issuer)) as service:
         service.wait_until_ready()

@@ -142,16 +142,21 @@ def test_a_name_that_somebody_else_may_own_is_answered_nothing(console, path):
         assert console.admin.get(path, {"Host": host}).status == 200
 
 
-@pytest.mark.parametrize("path", ["/livez", "/readyz", "/metrics"])
-def test_probes_and_scrapers_may_use_any_name(console, path):
-    assert console.admin.get(path, {"Host": "assay.monitoring.svc:9090"}).status == 200
+@pytest.mark.parametrize("console", [True, False])
+def test_a_keyless_admin_listener_answers_its_own_names_alone(issuer, console):
+    admin = {"listen": "127.0.0.1:0", "console": console, "hosts": ["Assay.Internal", "ops"]}
+    with Service(provider(issuer), admin=admin) as service:
+        for path in (*DATA, "/livez", "/readyz", "/metrics", "/nothing"):
+            for host in ("evil.example", "assay.internal.evil.example", "localhost.", "op"):
+                assert_code(service.admin.get(path, {"Host": host}), "request_invalid")
+            for host in ("assay.internal", "ASSAY.internal:9090", "ops", "localhost:9090", "127.0.0.1", "[::1]:1"):
+                assert service.admin.get(path, {"Host": host}).code != "request_invalid"
 
 
-def test_names_are_answered_where_a_key_is_asked_for_or_the_console_is_off(guarded, service):
+def test_names_are_answered_where_a_key_is_asked_for(guarded):
     headers = {"Host": "ops.example.com", "Authorization": f"Bearer {KEY}"}
-    assert guarded.admin.get("/v1/providers", headers).status == 200
-    assert guarded.admin.get("/console", headers).status == 200
-    assert service.admin.get("/v1/providers", headers).status == 200
+    for path in ("/v1/providers", "/console", "/livez", "/metrics"):
+        assert guarded.admin.get(path, headers).status == 200
 
 
 def test_names_are_answered_where_no_browser_is_led_by_one(issuer, tmp_path):

@@ -269,6 +269,45 @@ def test_of_refused_requests_a_few_lines_and_their_number(shared_server):
     assert [line["code"] for line in lines if line not in malformed] == ["token_expired"]
 
 
+def test_strangers_cannot_fill_the_log(shared_server):
+    """By default, and of what takes no key."""
+    issuer = shared_server.issuer("strangers", ec_key("strangers"))
+    many = 300
+    with Service(provider(issuer), api_keys=[sha256_hex(API_KEY)]) as service:
+        service.wait_until_ready()
+        for _ in range(many):
+            assert service.api.get("/nowhere").status == 404
+            assert service.verify("x").status == 401
+            assert service.api.get("/v1/verify").status == 405
+            with service.api.connect() as connection:
+                connection.send(b"nonsense\r\n\r\n")
+                assert connection.response("GET", "/").status == 400
+        for _ in range(many):
+            service.verify("x", {"Authorization": f"Bearer {API_KEY}"})
+        service.stop()
+    lines = service.entries(message="request")
+    for status in (404, 401, 405, 400):
+        found = [line for line in lines if line.get("status") == status]
+        written = [line for line in found if "suppressed" not in line]
+        assert 10 <= len(written) <= 10 * os.cpu_count(), status
+        assert len(written) + sum(line.get("suppressed", 0) for line in found) == many
+    # What a caller with a key is told, each time.
+    assert len([line for line in lines if line["status"] == 422]) == many
+
+
+def test_probes_and_scrapes_are_logged_if_asked_for(shared_server):
+    issuer = shared_server.issuer("probes", ec_key("probes"))
+    for probes in (False, True):
+        with Service(provider(issuer), log={"probes": probes}) as service:
+            service.wait_until_ready()
+            for listener in (service.api, service.admin):
+                for path in ("/livez", "/readyz", "/metrics"):
+                    listener.get(path)
+            service.stop()
+        answered = {line["route"] for line in service.entries(message="request") if line["status"] in (200, 503)}
+        assert answered == ({"/livez", "/readyz", "/metrics"} if probes else set())
+
+
 def test_at_debug_each_refused_request_has_its_line(shared_server):
     issuer = shared_server.issuer("refused-debug", ec_key("refused"))
     with Service(provider(issuer), log={"requests": "refused", "level": "debug"}) as service:

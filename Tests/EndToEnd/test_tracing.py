@@ -48,7 +48,7 @@ class TestLog:
     @pytest.fixture(scope="class")
     def service(self, shared_server):
         self.issuer = shared_server.issuer("log", ec_key("log"))
-        with Service(provider(self.issuer)) as service:
+        with Service(provider(self.issuer), log={"level": "debug"}) as service:
             service.wait_until_ready()
             yield service
 
@@ -70,7 +70,7 @@ class TestLog:
     def test_of_every_route(self, service):
         for name, path, method, body in [
             ("log-batch", "/v1/verify/batch", "POST", b'{"items":[{"id_token":"x"}]}'),
-            ("log-live", "/livez", "GET", None),
+            ("log-document", "/openapi.yaml", "GET", None),
             ("log-unknown", "/nowhere", "GET", None),
         ]:
             line = self.line(service, name, {"TraceParent": UNSAMPLED}, path, method, body)
@@ -99,11 +99,11 @@ class TestLog:
         assert line["status"] == 400
 
     def test_two_are_none(self, service):
-        octets = request_bytes("GET", "/livez", None, {"X-Request-Id": "log-two", "traceparent": SAMPLED})
+        octets = request_bytes("GET", "/openapi.yaml", None, {"X-Request-Id": "log-two", "traceparent": SAMPLED})
         octets = octets.replace(b"traceparent", b"Traceparent: " + UNSAMPLED.encode() + b"\r\ntraceparent")
         with service.api.connect() as connection:
             connection.send(octets)
-            assert connection.response("GET", "/livez").status == 200
+            assert connection.response("GET", "/openapi.yaml").status == 200
         assert not MEMBERS & set(service.wait_for_entry(message="request", request_id="log-two"))
 
     def test_of_a_version_to_come_what_is_known(self, service):

@@ -8,6 +8,7 @@ internal import NIOCore
 final class RequestLog {
     private let sink: LogSink
     private let writesRefusedOnly: Bool
+    private let includesProbes: Bool
     /// `nil`: however often the same is refused, each has its line.
     private var repeats: RepeatLimit<Refusal>?
     private var lines = JSONWriter(reservingCapacity: 2 * flushSize)
@@ -26,13 +27,10 @@ final class RequestLog {
 
     /// - Parameter logged: which requests have a line; with `none` there is no log of them.
     init?(of logged: LoggedRequests, to sink: LogSink, on loop: any EventLoop) {
-        switch logged {
-        case .all: writesRefusedOnly = false
-        case .refused(let isLimited):
-            writesRefusedOnly = true
-            repeats = isLimited ? RepeatLimit() : nil
-        case .none: return nil
-        }
+        guard logged.kind != .none else { return nil }
+        writesRefusedOnly = logged.kind == .refused
+        includesProbes = logged.includesProbes
+        repeats = logged.limitsRefusals ? RepeatLimit() : nil
         self.sink = sink
         let bound = NIOLoopBound(self, eventLoop: loop)
         flushing = loop.scheduleRepeatedTask(initialDelay: .milliseconds(100), delay: .milliseconds(100)) { _ in
@@ -44,9 +42,14 @@ final class RequestLog {
         requestID: String, route: Route, status: UInt, code: String?, provider: String?, microseconds: Int64,
         trace: RequestTrace?
     ) {
-        if writesRefusedOnly {
+        if route.isProbe, !includesProbes, status == 200 || status == 503 { return }
+        if status >= 400 {
             let refusal = Refusal(route: route, status: status, code: code, provider: provider)
-            guard status >= 400, repeats?.admits(refusal, now: SystemClocks.monotonic()) != false else { return }
+            guard !isLimited(refusal) || repeats?.admits(refusal, now: SystemClocks.monotonic()) != false else {
+                return
+            }
+        } else if writesRefusedOnly {
+            return
         }
         beginLine()
         lines.member("request_id", requestID)
@@ -56,6 +59,17 @@ final class RequestLog {
         lines.endObject()
         lines.endLine()
         if lines.count >= Self.flushSize { flush() }
+    }
+
+    /// Whether lines of a refusal are limited in number: a client without a key must not be able to fill the log.
+    private func isLimited(_ refusal: Refusal) -> Bool {
+        if writesRefusedOnly { return true }
+        switch refusal.status {
+        case 400, 401, 404, 405, 408, 413, 415, 431: return true
+        // Connections beyond the limit are refused as they come.
+        case 503: return refusal.code == Problem.overloaded.code
+        default: return false
+        }
     }
 
     private func beginLine() {
