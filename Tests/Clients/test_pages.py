@@ -1,5 +1,6 @@
 """The pages of `docs/clients` show what is run here, all of it, and link to what is there."""
 
+import json
 import re
 
 import pytest
@@ -23,6 +24,14 @@ def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
     assert links
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_what_the_typescript_needs_is_installed_first():
+    """Debian has no `@types/node`, so the tests bring what the example uses of it."""
+    page = (CLIENTS / "typescript/README.md").read_text()
+    assert page.index("npm install") < page.index("npx tsc")
+    needed = json.loads((CLIENTS / "typescript/package.json").read_text())["devDependencies"]
+    assert set(needed) == {"@types/node", "typescript"}
 
 
 def test_the_map_names_every_language():

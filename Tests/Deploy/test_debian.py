@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -39,7 +40,11 @@ def output(*command) -> str:
 
 
 def make(directory: pathlib.Path) -> pathlib.Path:
-    return pathlib.Path(output(REPOSITORY / "scripts/debian-package", "--binary", BINARY, directory))
+    """By relative paths, and into a directory that is not there yet."""
+    binary = pathlib.Path(BINARY).resolve()
+    command = [REPOSITORY / "scripts/debian-package", "--binary", binary.name, os.path.relpath(directory / "new", binary.parent)]
+    made = subprocess.run(command, cwd=binary.parent, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return pathlib.Path(made.strip())
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,5 @@
-"""An example backend: signs people in with ID Tokens by asking Assay. Needs Python's standard library alone.
+"""An example backend: signs people in with ID Tokens by asking Assay. Needs Python's standard library, and Assay's Python
+client, docs/clients/python/assay.py, on PYTHONPATH.
 
     POST /sign-in                                      a nonce for one sign-in, and a cookie to find it by
     POST /sign-in/finish {"provider": …, "id_token": …}  who it is, or why not
@@ -7,18 +8,18 @@ It keeps everything in memory, which an example may. Three rules are behind it a
 once, a user is known by issuer and subject, and a token is never logged.
 """
 
+import dataclasses
 import http.cookies
 import http.server
 import json
 import os
 import secrets
+import sys
 import threading
-import urllib.error
-import urllib.request
 
-ASSAY = os.environ.get("ASSAY_URL", "http://127.0.0.1:8080")
-# A little longer than Assay waits for a provider's keys.
-TIMEOUT_SECONDS = 6
+import assay
+
+ASSAY = assay.Assay(os.environ.get("ASSAY_URL", "http://127.0.0.1:8080"), os.environ.get("ASSAY_API_KEY"))
 GREATEST_BODY = 64 * 1024
 GREATEST_NUMBER_OF_SIGN_INS = 10_000
 
@@ -64,24 +65,26 @@ class Users:
         self._lock = threading.Lock()
         self._numbers: dict[tuple[str, str], int] = {}
 
-    def number(self, identity: dict) -> int:
+    def number(self, identity: assay.Identity) -> int:
         with self._lock:
-            return self._numbers.setdefault((identity["issuer"], identity["subject"]), len(self._numbers) + 1)
+            return self._numbers.setdefault((identity.issuer, identity.subject), len(self._numbers) + 1)
 
 
-def verified_identity(provider: str, id_token: str, nonce: str) -> dict:
+def verified_identity(provider: str, id_token: str, nonce: str) -> assay.Identity:
     """Asks Assay whose token it is, and whether it was made for this sign-in."""
-    body = json.dumps({"provider": provider, "id_token": id_token, "nonce": nonce}).encode()
-    request = urllib.request.Request(f"{ASSAY}/v1/verify", body, {"Content-Type": "application/json"})
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
-            return json.load(response)["identity"]
-    except urllib.error.HTTPError as error:
-        code = json.load(error)["code"]
-        # 422: the token is no good. 503: nobody can say just now. Everything else is a mistake of ours.
-        raise Refused({422: 401, 503: 503}.get(error.code, 500), code) from None
-    except OSError:
-        raise Refused(503, "assay_unreachable") from None
+        verdict = ASSAY.verify(provider, id_token, nonce)
+    except assay.AssayError as error:
+        # A mistake in this program or in Assay's settings: the app can do nothing about it, so alert the operator.
+        print(error, file=sys.stderr, flush=True)
+        raise Refused(500, error.code or "internal") from None
+    match verdict:
+        case assay.Verified(identity):
+            return identity
+        case assay.Refused(code):
+            raise Refused(401, code)
+        case assay.Unavailable():
+            raise Refused(503, "unavailable")
 
 
 class Backend(http.server.BaseHTTPRequestHandler):
@@ -108,11 +111,11 @@ class Backend(http.server.BaseHTTPRequestHandler):
         nonce = self.sign_ins.take(cookie.value if cookie else "")
         try:
             sent = json.loads(body)
-            provider, id_token = sent["provider"], sent["id_token"]
+            provider, id_token = str(sent["provider"]), str(sent["id_token"])
         except (ValueError, KeyError, TypeError):
             raise Refused(400, "request_invalid") from None
         identity = verified_identity(provider, id_token, nonce)
-        return {"user": self.users.number(identity), "identity": identity}
+        return {"user": self.users.number(identity), "identity": dataclasses.asdict(identity)}
 
     def body(self) -> bytes:
         try:
