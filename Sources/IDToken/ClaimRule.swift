@@ -14,6 +14,8 @@ public struct ClaimRule: Sendable, Equatable {
         case oneOf
         /// The claim may be absent, and must not have one of the values.
         case noneOf
+        /// The claim must be absent or `null`, whatever the values are.
+        case absent
     }
 
     public init(_ claim: ClaimPath, _ kind: Kind, _ values: [String]) {
@@ -26,10 +28,11 @@ public struct ClaimRule: Sendable, Equatable {
     ///   string nor a boolean nor an integer.
     func check(_ claims: Claims) throws(Rejection) {
         guard let value = claims.value(at: claim), value.kind != .null else {
-            guard kind == .noneOf else { throw .claimMissing(claim.name) }
+            guard kind != .oneOf else { throw .claimMissing(claim.name) }
             return
         }
-        guard let text = value.comparableText, values.contains(where: { $0.isExactly(text.span) }) == (kind == .oneOf)
+        guard kind != .absent, let text = value.comparableText,
+            values.contains(where: { $0.isExactly(text.span) }) == (kind == .oneOf)
         else { throw .claimInvalid(claim.name) }
     }
 }

@@ -28,7 +28,7 @@ struct EmailDomain {
     func isOne(of domains: [String]) -> Bool { domains.contains { self == $0 } }
 }
 
-private func asciiLowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }
+func asciiLowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }
 
 extension EmailRule {
     /// Whether the provider says that it checked the address; `nil` where it says nothing.

@@ -33,6 +33,8 @@ public struct ProviderPolicy: Sendable, Equatable {
     public var requiredClaims: [ClaimName] = []
     /// What the values of claims must be, or must not.
     public var claimRules: [ClaimRule] = []
+    /// What tells tokens that programs get for themselves, which are refused.
+    public var serviceAccounts = ServiceAccountRule()
     /// Whether a token is refused where neither request nor token has a nonce, and the token has `scope`, `scp` or `client_id`,
     /// but none of `at_hash`, `c_hash`, `auth_time` and `sid`: it is an access token.
     public var refusesAccessTokens = true
@@ -110,6 +112,18 @@ public enum NonceMatch: String, Sendable, CaseIterable {
     case sha256Base64URL = "sha256_base64url"
     /// The raw nonce itself.
     case plain
+}
+
+/// What tells the tokens that programs get for themselves from those of people, where a provider issues both for the same
+/// audience. Such tokens are refused.
+public struct ServiceAccountRule: Sendable, Equatable {
+    /// Whether a token is refused whose `azp` is its `sub`: the account asked for a token of its own.
+    public var refusesOwnParty = false
+    /// Domains of service accounts' addresses; those below them count as well. Compared without regard to the case of ASCII
+    /// letters.
+    public var emailDomains: [String] = []
+
+    public init() {}
 }
 
 /// What a provider's word on e-mail addresses is worth.

@@ -51,11 +51,36 @@ public struct ProviderFacts: Sendable, Equatable {
     /// Its ``ProviderPolicy/id`` is empty, and its audiences too, where they can't be known.
     public var policy: ProviderPolicy
     public var keys = PublishedKeys.discovery()
+    /// What the relying party has to say of whose tokens it takes; `nil` where the audience says enough.
+    public private(set) var callers: CallerRestriction?
 
     init(issuer: String) {
         policy = ProviderPolicy(id: "", issuer: issuer, audiences: [])
         // Known providers are told by their own claims and audiences.
         policy.refusesAccessTokens = false
+    }
+}
+
+/// What narrows down who may call, of a provider that gives anyone a token for whatever audience they name.
+public struct CallerRestriction: Sendable, Equatable {
+    /// Whose tokens are taken without a rule, in the words that follow "the tokens of".
+    public let everyone: String
+    /// Claims of which one, by its value, tells the relying party's own callers.
+    public let claims: [ClaimPath]
+}
+
+extension ProviderFacts {
+    /// Demands a rule on one of some claims. Until there is one, no token passes: the first claim must have a value that none
+    /// has, its placeholder.
+    mutating func demandRule(on claims: String..., against everyone: String) {
+        callers = CallerRestriction(everyone: everyone, claims: claims.map(ClaimPath.init))
+        policy.claimRules.append(ClaimRule(ClaimPath(claims[0]), .oneOf, ["<\(claims[0])>"]))
+    }
+
+    /// The rules of the policy without the placeholder of the one that is demanded.
+    public var ownClaimRules: [ClaimRule] {
+        guard let demanded = callers?.claims.first else { return policy.claimRules }
+        return policy.claimRules.filter { $0.claim != demanded }
     }
 }
 

@@ -12,7 +12,14 @@ extension ProviderPreset {
                 ? "# it may have \(parameter.name): \(parameter.meaning)"
                 : "# \(parameter.placeholder) (\(parameter.name)): \(parameter.meaning)"
         }
-        var yaml = YAMLWriter(lines: ["# \(name): \(summary)"] + missing + ["providers:"], indentation: 4)
+        let callers = facts.callers.map { callers in
+            let claims = callers.claims.map(\.name.string).joined(separator: ", ")
+            return
+                "# claim_values must name one of \(claims); without, the tokens of \(callers.everyone) would be taken"
+        }
+        var yaml = YAMLWriter(
+            lines: ["# \(name): \(summary)"] + missing + [callers].compactMap(\.self) + ["providers:"],
+            indentation: 4)
         yaml.write(policy: facts.policy, id: name)
         yaml.write(keys: facts.keys)
         // The first member carries the list's dash.
@@ -50,6 +57,11 @@ private struct YAMLWriter {
         list("required_claims", policy.requiredClaims.map(\.string))
         rules("claim_values", policy.claimRules.filter { $0.kind == .oneOf })
         rules("refused_claim_values", policy.claimRules.filter { $0.kind == .noneOf })
+        list("refused_claims", policy.claimRules.filter { $0.kind == .absent }.map(\.claim.name.string))
+        section("service_accounts") { yaml in
+            if policy.serviceAccounts.refusesOwnParty { yaml.line("refuse_azp_equal_to_sub: true") }
+            yaml.list("refuse_email_domains", policy.serviceAccounts.emailDomains)
+        }
         if policy.refusesAccessTokens != usual.refusesAccessTokens {
             line("refuse_access_tokens: \(policy.refusesAccessTokens)")
         }

@@ -77,10 +77,54 @@ extension ProviderReader {
 
     private static func isBrace(_ character: Character) -> Bool { character == "{" || character == "}" }
 
-    /// Reads `claim_values` and `refused_claim_values`, claim by claim in place of the preset's own: whoever adds a rule must
-    /// not lose another by it. An empty list takes a rule of the preset's away.
-    static func claimRules(_ section: Section, _ usual: [ClaimRule]) throws(SettingsError) -> [ClaimRule] {
-        try rules(section, "refused_claim_values", .noneOf, rules(section, "claim_values", .oneOf, usual))
+    /// Reads `claim_values`, `refused_claim_values` and `refused_claims`, claim by claim in place of the preset's own: whoever
+    /// adds a rule must not lose another by it. An empty list takes a rule of the preset's away.
+    static func claimRules(
+        _ section: Section, _ facts: ProviderFacts, preset: String
+    ) throws(SettingsError) -> [ClaimRule] {
+        var rules = facts.ownClaimRules
+        if section.isWord("any", "claim_values") {
+            guard facts.callers != nil else {
+                throw section.error(
+                    "claim_values",
+                    "claim_values: any is for presets that demand a rule, and preset \(preset) demands none; leave it out"
+                )
+            }
+        } else {
+            rules = try Self.rules(section, "claim_values", .oneOf, rules)
+            try checkCallers(section, facts.callers, rules, preset: preset)
+        }
+        rules = try Self.rules(section, "refused_claim_values", .noneOf, rules)
+        guard let refused = try section.list("refused_claims", "the name of a claim", claimPath) else { return rules }
+        if refused.isEmpty { rules.removeAll { $0.kind == .absent } }
+        return rules + refused.map { ClaimRule($0, .absent, []) }
+    }
+
+    private static func claimPath(_ text: String) -> ClaimPath? { text.isEmpty ? nil : ClaimPath(text) }
+
+    /// Anyone gets a token for any audience at some providers: there, the settings must say whose tokens are taken.
+    private static func checkCallers(
+        _ section: Section, _ callers: CallerRestriction?, _ rules: [ClaimRule], preset: String
+    ) throws(SettingsError) {
+        guard let callers, !rules.contains(where: { $0.kind == .oneOf && callers.claims.contains($0.claim) }) else {
+            return
+        }
+        let claims = callers.claims.map(\.name.string).joined(separator: ", ")
+        throw section.error(
+            "claim_values",
+            "preset \(preset) takes the tokens of \(callers.everyone) unless claim_values names one of \(claims); to take them all, write claim_values: any"
+        )
+    }
+
+    /// Reads `service_accounts`: which tokens programs get for themselves.
+    static func serviceAccounts(
+        _ section: Section, _ usual: ServiceAccountRule
+    ) throws(SettingsError) -> ServiceAccountRule {
+        var rule = usual
+        rule.refusesOwnParty = try section.bool("refuse_azp_equal_to_sub") ?? rule.refusesOwnParty
+        rule.emailDomains = try section.texts("refuse_email_domains") ?? rule.emailDomains
+        try section.finish()
+        return rule
     }
 
     private static func rules(

@@ -31,7 +31,8 @@ enum ProviderReader {
         policy.maximumTokenAgeSeconds = try section.seconds("max_token_age", in: 1...(366 * 86400))
         // Beside the preset's: whoever asks for one more must not lose another by it.
         policy.requiredClaims += try section.list("required_claims", "the name of a claim") { ClaimName($0) } ?? []
-        policy.claimRules = try claimRules(section, policy.claimRules)
+        policy.claimRules = try claimRules(section, facts, preset: preset.name)
+        policy.serviceAccounts = try serviceAccounts(section.section("service_accounts"), policy.serviceAccounts)
         policy.refusesAccessTokens = try section.bool("refuse_access_tokens") ?? policy.refusesAccessTokens
         policy.identityClaims = try identityClaims(section.section("identity"), policy.identityClaims)
         policy.reportsRealUserStatus = try section.bool("real_user_status") ?? policy.reportsRealUserStatus

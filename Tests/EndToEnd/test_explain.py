@@ -21,7 +21,7 @@ CHECK_MEMBERS = {"name", "state", "code", "expected", "found", "explanation", "f
 NAMES = [
     *("token_form", "provider", "header", "algorithm", "key", "signature", "issuer", "key_issuer", "audience"),
     *("authorized_party", "expiry", "not_before", "issued_at", "token_age", "auth_time", "subject", "events"),
-    *("required_claims", "claim_values", "identity", "nonce", "token_kind", "at_hash", "c_hash"),
+    *("required_claims", "claim_values", "service_account", "identity", "nonce", "token_kind", "at_hash", "c_hash"),
 ]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from harness import commands
 from harness.certificates import certificate
-from harness.service import REPOSITORY, Service, provider, run
+from harness.service import REPOSITORY, Service, google_like, provider, run
 from harness.tokens import ec_key, jws, rsa_key
 
 TENANT = "11111111-2222-3333-4444-55555555aaaa"
@@ -53,7 +53,7 @@ def test_a_preset_has_its_place_in_both_tables(name):
 
 def test_the_examples_of_the_documentation_are_good(tmp_path):
     examples = re.findall(r"```yaml\n(.*?)```", (REPOSITORY / "docs/providers.md").read_text(), re.S)
-    assert len(examples) == 2
+    assert len(examples) == 3
     for example in examples:
         file = tmp_path / "assay.yaml"
         file.write_text(example if example.startswith("providers:") else "providers:\n" + example)
@@ -84,6 +84,25 @@ def test_a_preset_that_can_not_be_shown_says_why(arguments, words):
     assert result.returncode not in (0, -4, -6, -11)
     assert words in result.stderr.decode()
     assert not result.stdout
+
+
+def test_a_preset_whose_tokens_anyone_gets_demands_a_rule(tmp_path):
+    file = tmp_path / "assay.yaml"
+    lines = "providers:\n  - id: ci\n    preset: github-actions\n    audiences: [a]\n"
+    for rule, good in [("", False), ("claim_values: { repository_owner_id: 65 }", True), ("claim_values: any", True)]:
+        file.write_text(lines + f"    {rule}\n")
+        result = run(*commands.config_check(file))
+        assert (result.returncode == 0) == good, result
+        assert good or "every repository at GitHub" in result.stderr.decode()
+
+
+def test_a_service_account_of_googles_is_nobody_who_signs_in(server):
+    issuer = server.issuer("google", rsa_key())
+    with Service(google_like(issuer)).wait_until_ready() as service:
+        assert service.reject(issuer.token(azp="user-1"), "claim_invalid")["claim"] == "azp"
+        robot = issuer.token(email="robot@project.iam.gserviceaccount.com")
+        assert service.reject(robot, "claim_invalid")["claim"] == "email"
+        service.accept(issuer.token(azp="client", email="a@gmail.com"))
 
 
 # Tenants

@@ -74,7 +74,11 @@ import Testing
         }
         let facts = preset.facts(arguments(name))
         let audiences = facts.policy.audiences.isEmpty ? ["audiences: [a]"] : []
-        let provider = try read(provider: (["preset: \(name)"] + given + audiences).joined(separator: "\n"))
+        let callers = facts.callers.map {
+            ["claim_values: { \($0.claims[0].name.string): \"<\($0.claims[0].name.string)>\" }"]
+        }
+        let provider = try read(
+            provider: (["preset: \(name)"] + given + audiences + (callers ?? [])).joined(separator: "\n"))
         #expect(provider.policy == expected(facts, id: "p", audiences: ["a"]))
         #expect(provider.keys == place(facts.keys))
     }
@@ -151,6 +155,60 @@ import Testing
             ])
         #expect(try rules("claim_values: { token_use: [] }") == [])
         #expect(try rules("refused_claim_values: { token_use: [access] }").first == own)
+    }
+
+    @Test func `claims that may not be there stand beside the preset's, and an empty list takes those away`() throws {
+        func rules(_ lines: String) throws -> [ClaimRule] {
+            try read(provider: "preset: supabase\nproject: a\n" + lines).policy.claimRules
+        }
+        let own = ClaimRule(ClaimPath("client_id"), .absent, [])
+        #expect(try rules("") == [own])
+        #expect(try rules("refused_claims: [/a/b]") == [own, ClaimRule(ClaimPath("/a/b"), .absent, [])])
+        #expect(try rules("refused_claims: []") == [])
+        #expect(try fault(["preset: google", "audiences: [a]", "refused_claims: ['']"]).line == 5)
+    }
+
+    @Test(arguments: [
+        ("github-actions", "every repository at GitHub", "repository_id: [74]"),
+        ("github-actions", "every repository at GitHub", "repository_owner_id: 65"),
+        ("github-actions", "every repository at GitHub", "sub: 'repo:a/b:ref:refs/heads/main'"),
+        ("kubernetes", "every service account", "/kubernetes.io/namespace: [a]"),
+        ("kubernetes", "every service account", "sub: 'system:serviceaccount:a:b'"),
+    ])
+    func `a preset whose tokens anyone gets demands a rule, or to hear that any will do`(
+        name: String, everyone: String, rule: String
+    ) throws {
+        let lines = ["preset: \(name)", "audiences: [a]"] + (name == "kubernetes" ? ["issuer: https://a.example"] : [])
+        for slip in [[], ["claim_values: { ref: a, /kubernetes.io/serviceaccount/name: a }"], ["claim_values:"]] {
+            let fault = try fault(lines + slip)
+            #expect(fault.message.contains("takes the tokens of \(everyone)"), "\(fault.message)")
+            #expect(fault.message.contains("claim_values: any"))
+        }
+        _ = try fault(lines + ["refused_claim_values: { \(rule) }"])
+        _ = try fault(lines + ["claim_values: { \(rule.prefix { $0 != ":" }): [] }"])
+        let policy = try read(provider: (lines + ["claim_values: { \(rule) }"]).joined(separator: "\n")).policy
+        #expect(policy.claimRules.count == 1 && !policy.claimRules[0].values[0].contains("<"))
+        let any = (lines + ["claim_values: any"]).joined(separator: "\n")
+        #expect(try read(provider: any).policy.claimRules == [])
+    }
+
+    @Test(arguments: ["preset: google", "preset: keycloak\nissuer: https://a.example", "issuer: https://a.example"])
+    func `where no rule is demanded, there is no any`(provider: String) throws {
+        let lines = "\(provider)\naudiences: [a]\nclaim_values: any"
+        let fault = try #require(#expect(throws: SettingsError.self) { try read(provider: lines) })
+        #expect(fault.message.hasPrefix("claim_values: any is for presets that demand a rule"))
+    }
+
+    @Test func `who service accounts are can be said of any provider, and be taken from Google's`() throws {
+        let lines = "issuer: https://a.example\naudiences: [a]\nservice_accounts:\n"
+        let rule = try read(
+            provider: lines + "  refuse_azp_equal_to_sub: true\n  refuse_email_domains: [robots.example]"
+        ).policy.serviceAccounts
+        #expect(rule.refusesOwnParty && rule.emailDomains == ["robots.example"])
+        let google = "preset: google\naudiences: [a]\nservice_accounts: "
+        let none = try read(provider: google + "{ refuse_azp_equal_to_sub: false, refuse_email_domains: [] }").policy
+        #expect(none.serviceAccounts == ServiceAccountRule())
+        #expect(throws: SettingsError.self) { try read(provider: google + "{ refuse: true }") }
     }
 
     @Test func `members of the identity are named one by one`() throws {

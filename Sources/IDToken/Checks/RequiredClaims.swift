@@ -1,7 +1,7 @@
 private import JSON
 
-/// Checks the claims that must be there, those whose values are prescribed and the one that must not be there, and returns
-/// `sub`.
+/// Checks the claims that must be there, those whose values are prescribed, those that must not be there, and that the token
+/// is no service account's; returns `sub`.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.
 func checkRequiredClaims(_ claims: Claims, _ policy: ProviderPolicy) throws(Rejection) -> String {
@@ -9,6 +9,7 @@ func checkRequiredClaims(_ claims: Claims, _ policy: ProviderPolicy) throws(Reje
     try checkNoEvents(claims)
     for claim in policy.requiredClaims { try checkPresence(of: claim, claims) }
     for rule in policy.claimRules { try rule.check(claims) }
+    try checkServiceAccount(claims, policy, subject: subject)
     return subject
 }
 

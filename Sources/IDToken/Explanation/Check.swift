@@ -33,6 +33,7 @@ package struct Check: Sendable, Equatable {
         case events
         case requiredClaims = "required_claims"
         case claimValues = "claim_values"
+        case serviceAccount = "service_account"
         case identity
         case nonce
         case tokenKind = "token_kind"

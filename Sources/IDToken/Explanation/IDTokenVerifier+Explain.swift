@@ -34,8 +34,9 @@ extension IDTokenVerifier {
         var claims = [
             signIn.issuer(), signIn.keyIssuer(signature.verified), signIn.audience(), signIn.authorizedParty(),
             signIn.expiry(), signIn.notBefore(), signIn.issuedAt(), signIn.tokenAge(), signIn.authTime(),
-            signIn.subject(), signIn.events(), signIn.requiredClaims(), signIn.claimValues(), signIn.identity(),
-            signIn.nonce(), signIn.tokenKind(), signIn.atHash(signature.verified), signIn.cHash(signature.verified),
+            signIn.subject(), signIn.events(), signIn.requiredClaims(), signIn.claimValues(), signIn.serviceAccount(),
+            signIn.identity(), signIn.nonce(), signIn.tokenKind(), signIn.atHash(signature.verified),
+            signIn.cHash(signature.verified),
         ]
         if signature.verified == nil {
             for index in claims.indices where claims[index].isAboutToken {

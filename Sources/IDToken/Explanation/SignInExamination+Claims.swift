@@ -69,31 +69,43 @@ extension SignInExamination {
             return .passed(.claimValues, "The claims have the values that the settings prescribe.", expected: expected)
         }
         let name = first.rule.claim.name.string
-        let setting = first.rule.kind == .oneOf ? "claim_values" : "refused_claim_values"
+        let setting =
+            switch first.rule.kind {
+            case .oneOf: "claim_values"
+            case .noneOf: "refused_claim_values"
+            case .absent: "refused_claims"
+            }
         return .failed(
             .claimValues, first.rejection,
             Diagnosis(
-                first.rule.kind == .noneOf
-                    ? "The token's \(name) has a value that \(setting) of the provider \(policy.id) refuses."
-                    : first.rejection == .claimMissing(first.rule.claim.name)
-                        ? "The token has no \(name), and \(setting) of the provider \(policy.id) prescribes its value."
-                        : """
-                        The token's \(name) has another value than \(setting) of the provider \(policy.id) \
-                        prescribes.
-                        """,
+                first.rule.kind == .absent
+                    ? "The token has \(name), which \(setting) of the provider \(policy.id) refuses."
+                    : first.rule.kind == .noneOf
+                        ? "The token's \(name) has a value that \(setting) of the provider \(policy.id) refuses."
+                        : first.rejection == .claimMissing(first.rule.claim.name)
+                            ? "The token has no \(name), and \(setting) of the provider \(policy.id) prescribes its value."
+                            : """
+                            The token's \(name) has another value than \(setting) of the provider \(policy.id) \
+                            prescribes.
+                            """,
                 fix: Self.tokenKinds.contains(name)
                     ? "Send the ID Token of a sign-in: \(name) tells it from other tokens by the same keys."
-                    : "Change \(setting), if users with this value may sign in."),
+                    : first.rule.kind == .absent
+                        ? "Send the token of a sign-in of your own, or change \(setting) if tokens with \(name) are good."
+                        : "Change \(setting), if users with this value may sign in."),
             expected: expected, found: failures.map { found($0.rule.claim) }.joined(separator: "; "))
     }
 
     /// Claims that say which kind of token it is.
-    private static let tokenKinds = ["token_use", "typ", "ver", "azpacr", "appidacr", "ref_protected", "tfp", "sts"]
+    private static let tokenKinds = [
+        "token_use", "typ", "ver", "azpacr", "appidacr", "ref_protected", "tfp", "sts", "scp",
+    ]
     /// Claims whose values belong to an organization or a kind of token, and to nobody; of all others no value is shown.
     private static let impersonal = tokenKinds + ["hd", "tid", "acr"]
 
     private func expectation(_ rule: ClaimRule) -> String {
         let name = rule.claim.name.string
+        if rule.kind == .absent { return "no \(name)" }
         let verb = rule.kind == .oneOf ? "is" : "is not"
         return Self.impersonal.contains(name)
             ? "\(name) \(verb) \(ShownText.list(rule.values))"
@@ -108,6 +120,40 @@ extension SignInExamination {
         }
         return name + " "
             + (Self.impersonal.contains(name) ? ShownText.text(text) : ShownText.fingerprint(text, checker))
+    }
+
+    /// Whether the token is a person's.
+    func serviceAccount() -> Check {
+        let rule = policy.serviceAccounts
+        guard rule.refusesOwnParty || !rule.emailDomains.isEmpty else {
+            return .notAsked(.serviceAccount, "The settings refuse no service accounts (service_accounts).")
+        }
+        let outcome = result { () throws(Rejection) in
+            try checkServiceAccount(claims, policy, subject: claims.text(.subject) ?? "")
+        }
+        guard case .failure(let rejection) = outcome else {
+            return .passed(.serviceAccount, "The token does not look like a service account's.")
+        }
+        let fix = """
+            Send the ID Token of a person's sign-in. If service accounts may sign in, change service_accounts of the \
+            provider \(policy.id).
+            """
+        let domains = ShownText.list(rule.emailDomains)
+        guard rejection == .claimInvalid(.authorizedParty) else {
+            return .failed(
+                .serviceAccount, rejection,
+                Diagnosis("The token is a service account's: its address is in \(domains) or below it.", fix: fix),
+                expected: "an address outside \(domains)", found: "an address in \(domains)")
+        }
+        guard claims.text(.authorizedParty) != nil else {
+            return .failed(
+                .serviceAccount, rejection, Diagnosis(rejection, otherwise: Diagnosis("The token's azp is no string.")))
+        }
+        return .failed(
+            .serviceAccount, rejection,
+            Diagnosis(
+                "The token is a service account's: its azp is its sub, so the account asked for it itself.", fix: fix),
+            expected: "an azp other than sub", found: "an azp equal to sub")
     }
 
     /// Whether an identity can be made of the claims.

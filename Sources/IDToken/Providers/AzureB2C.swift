@@ -18,7 +18,10 @@ extension ProviderPreset {
             url: "\(host)/\(arguments[.subdomain]).onmicrosoft.com/\(policy)/v2.0/.well-known/openid-configuration",
             issuer: issuer)
         facts.policy.algorithms = [.rs256]
-        facts.policy.claimRules = [ClaimRule(ClaimPath("tfp"), .oneOf, [policy])]
+        // An app that is an API too gets access tokens of the same issuer, audience and policy; scp is theirs alone.
+        facts.policy.claimRules = [
+            ClaimRule(ClaimPath("tfp"), .oneOf, [policy]), ClaimRule(ClaimPath("scp"), .absent, []),
+        ]
         facts.policy.identityClaims = [.email: ClaimPath("emails")]
         return facts
     }

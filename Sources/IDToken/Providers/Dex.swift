@@ -6,5 +6,5 @@ extension ProviderPreset {
     /// - Source: github.com/dexidp/dex, `server/oauth2.go` (`newAccessToken`), `server/discovery.go`, `cmd/dex/serve.go`.
     public static let dex = selfHosted(
         name: "dex", summary: "Dex", issuer: "https://<host>/dex"
-    ) { $0.refusesAccessTokens = true }
+    ) { $0.policy.refusesAccessTokens = true }
 }

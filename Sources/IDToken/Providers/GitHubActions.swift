@@ -1,9 +1,17 @@
 extension ProviderPreset {
     /// Workflows of GitHub Actions: machines, with no person behind them to make a user of.
     ///
+    /// A workflow names the audience of its token, so any repository in the world gets one for yours: a rule has to say which
+    /// may. `job_workflow_ref` is no such rule, since other repositories can call a workflow that is public.
     /// - Source: docs.github.com/actions/reference/security/oidc. Repositories created after 2026-07-15 have another form of
     ///   `sub`; `repository_id` stays what it is.
     public static let gitHubActions = ProviderPreset(
-        name: "github-actions", summary: "workflows of GitHub Actions"
-    ) { _ in ProviderFacts(issuer: "https://token.actions.githubusercontent.com") }
+        name: "github-actions", summary: "workflows of GitHub Actions, those that claim_values names"
+    ) { _ in
+        var facts = ProviderFacts(issuer: "https://token.actions.githubusercontent.com")
+        facts.demandRule(
+            on: "repository_owner_id", "repository_id", "repository_owner", "repository", "enterprise_id", "enterprise",
+            "sub", against: "every repository at GitHub")
+        return facts
+    }
 }

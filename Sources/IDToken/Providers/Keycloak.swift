@@ -5,5 +5,5 @@ extension ProviderPreset {
     /// - Source: keycloak.org, "Securing applications and services with OpenID Connect"; tokens in public repositories.
     public static let keycloak = selfHosted(
         name: "keycloak", summary: "Keycloak, one realm", issuer: "https://<host>/realms/<realm>"
-    ) { $0.claimRules = [ClaimRule(ClaimPath("typ"), .oneOf, ["ID"])] }
+    ) { $0.policy.claimRules = [ClaimRule(ClaimPath("typ"), .oneOf, ["ID"])] }
 }

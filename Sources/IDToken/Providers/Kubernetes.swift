@@ -1,8 +1,16 @@
 extension ProviderPreset {
     /// Service accounts of a Kubernetes cluster: machines, with no person behind them.
     ///
-    /// - Source: kubernetes.io/docs/tasks/configure-pod-container/configure-service-account, "Service account issuer discovery".
+    /// A pod names the audience of its projected token, so any pod of the cluster gets one for yours: a rule has to say which
+    /// may.
+    /// - Source: kubernetes.io/docs/tasks/configure-pod-container/configure-service-account, "Service account issuer discovery"
+    ///   and "ServiceAccount token volume projection".
     public static let kubernetes = selfHosted(
-        name: "kubernetes", summary: "service accounts of a Kubernetes cluster",
-        issuer: "https://kubernetes.default.svc.cluster.local")
+        name: "kubernetes", summary: "service accounts of a Kubernetes cluster, those that claim_values names",
+        issuer: "https://kubernetes.default.svc.cluster.local"
+    ) { facts in
+        facts.demandRule(
+            on: "sub", "/kubernetes.io/namespace", "/kubernetes.io/serviceaccount/uid",
+            against: "every service account of the cluster")
+    }
 }

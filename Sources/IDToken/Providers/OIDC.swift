@@ -4,19 +4,19 @@ extension ProviderPreset {
     /// - Source: OpenID Connect Core 1.0; OpenID Connect Discovery 1.0.
     public static let oidc = selfHosted(
         name: "oidc", summary: "any OpenID Provider, by its issuer", issuer: "https://<host>"
-    ) { $0.refusesAccessTokens = true }
+    ) { $0.policy.refusesAccessTokens = true }
 
     /// A provider that everyone runs at an issuer of their own.
     ///
     /// - Parameter form: what such an issuer looks like.
     static func selfHosted(
         name: String, summary: String, issuer form: String,
-        adjust: @escaping @Sendable (inout ProviderPolicy) -> Void = { _ in }
+        adjust: @escaping @Sendable (inout ProviderFacts) -> Void = { _ in }
     ) -> ProviderPreset {
         let issuer = PresetParameter.issuer(form)
         return ProviderPreset(name: name, summary: summary, parameters: [issuer]) { arguments in
             var facts = ProviderFacts(issuer: arguments[issuer])
-            adjust(&facts.policy)
+            adjust(&facts)
             return facts
         }
     }

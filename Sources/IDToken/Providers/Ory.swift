@@ -5,5 +5,5 @@ extension ProviderPreset {
     /// - Source: ory.sh/docs/hydra/jwks.
     public static let ory = selfHosted(
         name: "ory", summary: "Ory Network or Ory Hydra", issuer: "https://<project>.projects.oryapis.com"
-    ) { $0.refusesAccessTokens = true }
+    ) { $0.policy.refusesAccessTokens = true }
 }

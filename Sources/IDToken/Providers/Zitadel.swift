@@ -4,8 +4,8 @@ extension ProviderPreset {
     /// - Source: zitadel.com/docs/apis/openidoauth/claims.
     public static let zitadel = selfHosted(
         name: "zitadel", summary: "Zitadel, one instance", issuer: "https://<instance>"
-    ) { policy in
+    ) { facts in
         // Access tokens that are JWTs are for the same audience, and have none.
-        policy.requiredClaims = [.authTime]
+        facts.policy.requiredClaims = [.authTime]
     }
 }

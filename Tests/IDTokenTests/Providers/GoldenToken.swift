@@ -11,6 +11,8 @@ struct GoldenToken: Sendable, CustomTestStringConvertible {
     /// The relying party's client IDs; `nil`: those that the preset knows.
     var audiences: [String]?
     var authorizedParties: [String] = []
+    /// Whose tokens the relying party takes, of a provider that gives one to anybody.
+    var callers: ClaimRule?
     var key = TestKey.rsa
     /// What the header has besides `alg` and `kid`.
     var headerMembers = ""
@@ -29,6 +31,7 @@ struct GoldenToken: Sendable, CustomTestStringConvertible {
         policy.id = preset.name
         policy.audiences = audiences ?? policy.audiences
         policy.authorizedParties = authorizedParties
+        if let callers { policy.claimRules = [callers] }
         var signIn = SignIn(claims: ClaimsText(json: claims), policy: policy, now: now, key: key)
         signIn.header = #"{"alg":"\#(key.algorithm)","kid":"\#(key.keyID)"\#(headerMembers)}"#
         signIn.expectations.nonce = nonce

@@ -175,6 +175,7 @@ extension GoldenToken {
 
     static let gitHubActions = GoldenToken(
         preset: .gitHubActions, audiences: ["https://github.com/octo-org"],
+        callers: ClaimRule(ClaimPath("repository_owner_id"), .oneOf, ["65"]),
         headerMembers: #","typ":"JWT","x5t":"abc""#,
         claims: """
             {"jti":"j1","sub":"repo:octo-org/octo-repo:environment:prod","environment":"prod",
@@ -252,7 +253,7 @@ extension GoldenToken {
 
     static let kubernetes = GoldenToken(
         preset: .kubernetes, arguments: ["issuer": "https://kubernetes.default.svc.cluster.local"],
-        audiences: ["vault"],
+        audiences: ["vault"], callers: ClaimRule(ClaimPath("/kubernetes.io/namespace"), .oneOf, ["my-namespace"]),
         claims: """
             {"aud":["vault"],"exp":1700003607,"iat":1700000000,
             "iss":"https://kubernetes.default.svc.cluster.local","jti":"j1","kubernetes.io":{"namespace":"my-namespace",

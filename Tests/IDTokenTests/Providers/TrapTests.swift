@@ -80,6 +80,29 @@ import Testing
         for value in values { #expect(golden.signIn.with(claim, value).rejection == .invalid(claim), "\(value)") }
     }
 
+    @Test func `Azure AD B2C's access tokens have scp, and Supabase's for other apps name the app`() {
+        #expect(GoldenToken.azureB2C.signIn.with("scp", #""read""#).rejection == .invalid("scp"))
+        #expect(GoldenToken.supabase.signIn.with("client_id", #""9a8b7c6d""#).rejection == .invalid("client_id"))
+        #expect(GoldenToken.supabase.signIn.with("client_id", "null").rejection == nil)
+    }
+
+    @Test func `a workflow of any repository gets a token for our audience, and passes by a rule alone`() {
+        let stranger = GoldenToken.gitHubActions.signIn.with("repository_owner_id", #""66""#)
+        #expect(stranger.rejection == .invalid("repository_owner_id"))
+        #expect(stranger.without("repository_owner_id").rejection == .missing("repository_owner_id"))
+        let pod = GoldenToken.kubernetes.signIn.with("kubernetes.io", #"{"namespace":"other"}"#)
+        #expect(pod.rejection == .invalid("/kubernetes.io/namespace"))
+        #expect(pod.without("kubernetes.io").rejection == .missing("/kubernetes.io/namespace"))
+    }
+
+    @Test(arguments: [GoldenToken.gitHubActions, .kubernetes])
+    func `a preset that demands a rule lets nobody in without one`(golden: GoldenToken) {
+        var signIn = golden.signIn
+        signIn.policy.claimRules = golden.preset.facts(golden.arguments).policy.claimRules
+        let claim = golden.preset.name == "kubernetes" ? "sub" : "repository_owner_id"
+        #expect(signIn.rejection == .invalid(claim))
+    }
+
     @Test func `Zitadel's access tokens say nothing of when the user came`() {
         #expect(GoldenToken.zitadel.signIn.without("auth_time").rejection == .missing("auth_time"))
     }
