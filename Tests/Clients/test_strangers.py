@@ -66,12 +66,14 @@ def test_one_connection_serves_many_requests(program):
 
 
 def test_a_connection_that_was_closed_meanwhile_is_opened_anew(program):
+    # Often, since the client may notice before, while or after it writes the next request.
+    times = 50
     with Stranger(GOOD, closes=True) as stranger:
         asking = program(stranger.url)
-        for _ in range(3):
+        for _ in range(times):
             assert "verified" in asking.ask(**SIGN_IN)
             stranger.wait_until_closed()
-        assert (stranger.requests, stranger.connections) == (3, 3)
+        assert (stranger.requests, stranger.connections) == (times, times)
 
 
 def test_a_connection_that_is_closed_under_a_request_is_opened_anew(program):

@@ -153,10 +153,18 @@ public struct Assay: Sendable {
     private func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
         do {
             return try await http.execute(request, timeout: timeout)
-        } catch let error where error is IOError || error as? HTTPClientError == .remoteConnectionClosed {
+        } catch let error where isClosedConnection(error) {
             // A kept connection was closed just then: the request may be sent again, on another.
             return try await http.execute(request, timeout: timeout)
         }
+    }
+}
+
+/// Whether a kept connection turned out to be closed: before the request was written, while it was, or before the answer.
+private func isClosedConnection(_ error: any Error) -> Bool {
+    switch error {
+    case is IOError, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof: true
+    default: error as? HTTPClientError == .remoteConnectionClosed
     }
 }
 
