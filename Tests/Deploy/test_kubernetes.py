@@ -5,13 +5,16 @@ import hashlib
 import json
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 
 import kubernetes_validate
+import operator_rules
 import pytest
 import yaml
 from cryptography.x509.oid import ExtendedKeyUsageOID
-from kustomize import build, files
+from kustomize import API, build, files
 
 # The end-to-end tests' harness, whichever way pytest was started.
 HARNESS = str(pathlib.Path(__file__).parents[1] / "EndToEnd")
@@ -25,9 +28,13 @@ from harness.tokens import ec_key, jws, now  # noqa: E402
 from pod import ADDRESS, IMAGE_BINARY, Pod  # noqa: E402
 
 FOLDER = REPOSITORY / "deploy/kubernetes"
-KUSTOMIZATIONS = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.rglob("kustomization.yaml"))
+PLACES = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.rglob("kustomization.yaml"))
+COMPONENTS = [place for place in PLACES if place.startswith("components/")]
+KUSTOMIZATIONS = [place for place in PLACES if place not in COMPONENTS]
+OPERATOR = "components/prometheus-operator"
 # The oldest that it is made for, and the newest whose schemas there are.
 VERSIONS = ("1.30.0", "1.37.0")
+RUNBOOK_ADDRESS = "https://assay.example.com/RUNBOOK.md"
 NOBODYS_DIGEST = "0" * 64
 # What the cluster has of its own, or the operator puts there.
 FROM_ELSEWHERE = {("Secret", "assay-tls")}
@@ -85,7 +92,7 @@ def deployed(request):
 
 
 def test_every_file_belongs_to_a_kustomization():
-    used = set().union(*(files(FOLDER / name) for name in KUSTOMIZATIONS))
+    used = set().union(*(files(FOLDER / name) for name in PLACES))
     assert used == {file for file in FOLDER.rglob("*") if file.is_file()}
 
 
@@ -113,6 +120,69 @@ def test_a_slip_would_be_found(kind, path, value):
     place[path[-1]] = value
     with pytest.raises(kubernetes_validate.ValidationError):
         kubernetes_validate.validate(object, VERSIONS[-1], strict=True)
+
+
+# What the Prometheus operator is given.
+
+
+@pytest.fixture
+def monitored(tmp_path):
+    """A copy of the folder, with a kustomization that has the component and a runbook of its own; its directory."""
+    folder = tmp_path / "kubernetes"
+    shutil.copytree(FOLDER, folder)
+    runbook = folder / OPERATOR / "runbook.yaml"
+    runbook.write_text(runbook.read_text().replace(RUNBOOK_ADDRESS, "https://wiki.example.org/assay"))
+    mine = API | {"resources": ["../../base/shared"], "components": [f"../../{OPERATOR}"]}
+    (folder / "overlays/mine").mkdir()
+    (folder / "overlays/mine/kustomization.yaml").write_text(yaml.safe_dump(mine))
+    return folder / "overlays/mine"
+
+
+def test_the_operators_rules_are_the_alerts():
+    assert operator_rules.FILE.read_text() == operator_rules.text(), "python Tests/Deploy/operator_rules.py"
+
+
+def test_the_operator_gets_the_alerts_with_the_runbooks_address(monitored):
+    [rules] = [object for object in build(monitored) if object["kind"] == "PrometheusRule"]
+    alerts = (REPOSITORY / "deploy/observability/alerts.yaml").read_text()
+    assert RUNBOOK_ADDRESS in alerts
+    expected = yaml.safe_load(alerts.replace(RUNBOOK_ADDRESS, "https://wiki.example.org/assay"))
+    assert rules["spec"] == expected
+    assert (rules["apiVersion"], rules["metadata"]["name"]) == ("monitoring.coreos.com/v1", "assay")
+
+
+def test_the_operator_finds_pods_as_prometheus_does(monitored):
+    objects = build(monitored)
+    [monitor] = [object for object in objects if object["kind"] == "PodMonitor"]
+    [endpoint] = monitor["spec"]["podMetricsEndpoints"]
+    prometheus = yaml.safe_load((REPOSITORY / "deploy/observability/prometheus-kubernetes.yaml").read_text())
+    relabellings = prometheus["scrape_configs"][0]["relabel_configs"]
+    # The operator looks for the port and leaves out pods that have ended, and labels namespace and pod, by itself.
+    [job] = [relabelling for relabelling in relabellings if relabelling.get("target_label") == "job"]
+    [kept] = [each for each in relabellings if each["source_labels"] == ["__meta_kubernetes_pod_container_port_name"]]
+    camel = {"source_labels": "sourceLabels", "target_label": "targetLabel"}
+    assert endpoint["relabelings"] == [{camel.get(name, name): value for name, value in job.items()}]
+    assert endpoint["port"] == kept["regex"] in admin_ports(objects)
+    assert monitor["spec"]["selector"] == {}
+    assert "ConfigMap assay-runbook" not in {f"{object['kind']} {object['metadata']['name']}" for object in objects}
+
+
+def admin_ports(objects: list[dict]) -> set[str]:
+    pods = [object["spec"]["template"]["spec"] for object in objects if object["kind"] == "Deployment"]
+    return {port["name"] for pod in pods for container in containers(pod) for port in container.get("ports", [])}
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl: Debian has none")
+@pytest.mark.parametrize("name", [*KUSTOMIZATIONS, "overlays/mine"])
+def test_kubectl_makes_the_same_of_it(monitored, name):
+    directory = monitored.parents[1] / name
+    result = subprocess.run(["kubectl", "kustomize", directory], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stderr
+
+    def by_name(objects):
+        return sorted(objects, key=lambda object: (object["kind"], object["metadata"]["name"]))
+
+    assert by_name(yaml.safe_load_all(result.stdout)) == by_name(build(directory))
 
 
 # What holds in a namespace that enforces the `restricted` profile, and a little more.
