@@ -5,16 +5,22 @@ import CryptoKit
 
 @MainActor
 final class SignInWithApple: NSObject, ASAuthorizationControllerDelegate {
-    /// What the app sends to its backend. `user` comes at a person's first sign-in, and never again.
-    struct Outcome {
+    /// What the app sends to its backend, beside `"provider": "apple"`.
+    struct Outcome: Encodable {
         var idToken: String
-        var user: PersonNameComponents?
+        /// At a person's first sign-in, and never again.
+        var user: AppleUser?
+
+        enum CodingKeys: String, CodingKey { case idToken = "id_token", user }
     }
 
-    private var continuation: CheckedContinuation<Outcome, any Error>?
+    private var continuation: CheckedContinuation<Outcome?, any Error>?
 
     /// - Parameter nonce: As the backend sent it.
-    func signIn(nonce: String) async throws -> Outcome {
+    /// - Returns: `nil` where the person cancelled, which is no error: show the button again.
+    func signIn(nonce: String) async throws -> Outcome? {
+        // One sheet at a time.
+        guard continuation == nil else { return nil }
         let request = ASAuthorizationAppleIDProvider().createRequest()
         request.requestedScopes = [.fullName, .email]
         // Apple, and whoever sees the token, gets its SHA-256 alone.
@@ -36,14 +42,18 @@ final class SignInWithApple: NSObject, ASAuthorizationControllerDelegate {
             finish(.failure(ASAuthorizationError(.invalidResponse)))
             return
         }
-        finish(.success(Outcome(idToken: token, user: credential.fullName)))
+        finish(.success(Outcome(idToken: token, user: AppleUser(credential.fullName))))
     }
 
     func authorizationController(controller: ASAuthorizationController, didCompleteWithError error: any Error) {
-        finish(.failure(error))
+        if (error as? ASAuthorizationError)?.code == .canceled {
+            finish(.success(nil))
+        } else {
+            finish(.failure(error))
+        }
     }
 
-    private func finish(_ result: Result<Outcome, any Error>) {
+    private func finish(_ result: Result<Outcome?, any Error>) {
         continuation?.resume(with: result)
         continuation = nil
     }

@@ -3,15 +3,23 @@
 import android.content.Context
 import androidx.credentials.CredentialManager
 import androidx.credentials.GetCredentialRequest
+import androidx.credentials.exceptions.GetCredentialCancellationException
 import com.google.android.libraries.identity.googleid.GetSignInWithGoogleOption
 import com.google.android.libraries.identity.googleid.GoogleIdTokenCredential
 
-/** The ID Token, for the backend. `serverClientId` is the backend's client ID (of type "web"), the token's audience. */
-suspend fun signInWithGoogle(activity: Context, serverClientId: String, nonce: String): String {
+/**
+ * The ID Token, for the backend; `null` where the person cancelled. `serverClientId` is the backend's client ID (of type
+ * "web"), the token's audience.
+ */
+suspend fun signInWithGoogle(activity: Context, serverClientId: String, nonce: String): String? {
     val option = GetSignInWithGoogleOption.Builder(serverClientId)
         .setNonce(nonce) // Google puts it into the token as it is: Assay's preset `google` expects `plain`.
         .build()
     val request = GetCredentialRequest.Builder().addCredentialOption(option).build()
-    val result = CredentialManager.create(activity).getCredential(activity, request)
-    return GoogleIdTokenCredential.createFrom(result.credential.data).idToken
+    return try {
+        val result = CredentialManager.create(activity).getCredential(activity, request)
+        GoogleIdTokenCredential.createFrom(result.credential.data).idToken
+    } catch (_: GetCredentialCancellationException) {
+        null
+    }
 }

@@ -1,0 +1,47 @@
+// React Native: what the common packages are given, and what the backend is to be sent; `null` where the person cancelled.
+// The nonce is the one that the backend made for this sign-in.
+
+/** Apple's names as the backend passes them on; `undefined` after a person's first sign-in. */
+function appleUser(fullName) {
+  if (!fullName?.givenName && !fullName?.familyName) return undefined;
+  return { name: { firstName: fullName.givenName ?? null, lastName: fullName.familyName ?? null } };
+}
+
+/** `@invertase/react-native-apple-authentication`, iOS. The package hashes the nonce itself, so it gets it as it is. */
+export async function signInWithApple(appleAuth, nonce) {
+  try {
+    const { identityToken, fullName } = await appleAuth.performRequest({
+      requestedOperation: appleAuth.Operation.LOGIN,
+      requestedScopes: [appleAuth.Scope.FULL_NAME, appleAuth.Scope.EMAIL],
+      nonce,
+    });
+    return { provider: "apple", id_token: identityToken, user: appleUser(fullName) };
+  } catch (error) {
+    if (error.code === appleAuth.Error.CANCELED) return null;
+    throw error;
+  }
+}
+
+/** `expo-apple-authentication` and `expo-crypto`, iOS. The package hands the nonce on as it gets it, so it is hashed here. */
+export async function signInWithAppleByExpo(AppleAuthentication, Crypto, nonce) {
+  try {
+    const { identityToken, fullName } = await AppleAuthentication.signInAsync({
+      requestedScopes: [AppleAuthentication.AppleAuthenticationScope.FULL_NAME, AppleAuthentication.AppleAuthenticationScope.EMAIL],
+      nonce: await Crypto.digestStringAsync(Crypto.CryptoDigestAlgorithm.SHA256, nonce),
+    });
+    return { provider: "apple", id_token: identityToken, user: appleUser(fullName) };
+  } catch (error) {
+    if (error.code === "ERR_REQUEST_CANCELED") return null;
+    throw error;
+  }
+}
+
+/**
+ * `@react-native-google-signin/google-signin`, its Universal Sign In, iOS and Android. `signIn` may answer with an older
+ * token, which has another nonce; this always asks for a new one. `webClientId` is the backend's, the token's audience.
+ */
+export async function signInWithGoogle(GoogleOneTapSignIn, webClientId, nonce) {
+  GoogleOneTapSignIn.configure({ webClientId });
+  const response = await GoogleOneTapSignIn.presentExplicitSignIn({ nonce });
+  return response.type === "success" ? { provider: "google", id_token: response.data.idToken } : null;
+}

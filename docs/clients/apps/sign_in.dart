@@ -1,0 +1,49 @@
+// Flutter: signs in with Apple and with Google. The nonce is the one that the backend made for this sign-in.
+
+import 'dart:convert';
+
+import 'package:crypto/crypto.dart';
+import 'package:google_sign_in/google_sign_in.dart';
+import 'package:sign_in_with_apple/sign_in_with_apple.dart';
+
+/// iOS, by `sign_in_with_apple`. What the backend is to be sent; `null` where the person cancelled.
+Future<Map<String, Object?>?> signInWithApple(String nonce) async {
+  try {
+    final credential = await SignInWithApple.getAppleIDCredential(
+      scopes: [AppleIDAuthorizationScopes.fullName, AppleIDAuthorizationScopes.email],
+      // The package hands it on as it gets it. Lower-case hexadecimal, as Assay's preset `apple` expects it.
+      nonce: sha256.convert(utf8.encode(nonce)).toString(),
+    );
+    final hasName = credential.givenName != null || credential.familyName != null;
+    return {
+      'provider': 'apple',
+      'id_token': credential.identityToken,
+      // At a person's first sign-in, and never again.
+      if (hasName) 'user': {'name': {'firstName': credential.givenName, 'lastName': credential.familyName}},
+    };
+  } on SignInWithAppleAuthorizationException catch (error) {
+    if (error.code == AuthorizationErrorCode.canceled) return null;
+    rethrow;
+  }
+}
+
+String? _googleNonce;
+
+/// iOS and Android, by `google_sign_in` 7. `serverClientId` is the backend's client ID, the token's audience.
+///
+/// The package takes a nonce at `initialize`, which may be called once while the app runs. So after a cancelled sign-in, try
+/// again with the same nonce; after a finished one, the next needs the app to be started anew.
+Future<Map<String, Object?>?> signInWithGoogle(String serverClientId, String nonce) async {
+  if (_googleNonce == null) {
+    _googleNonce = nonce;
+    await GoogleSignIn.instance.initialize(serverClientId: serverClientId, nonce: nonce);
+  }
+  if (_googleNonce != nonce) throw StateError('google_sign_in would use the nonce of an earlier sign-in');
+  try {
+    final account = await GoogleSignIn.instance.authenticate();
+    return {'provider': 'google', 'id_token': account.authentication.idToken};
+  } on GoogleSignInException catch (error) {
+    if (error.code == GoogleSignInExceptionCode.canceled) return null;
+    rethrow;
+  }
+}
