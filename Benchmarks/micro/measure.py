@@ -2,7 +2,7 @@
 
 usage: measure.py PROGRAM [NAME...]            prints what each benchmark of `micro --list`, or those named, costs
        measure.py PROGRAM --table [NAME...]    the same as a Markdown table, with times
-       measure.py PROGRAM --check              compares with figures.json; exit code 1 if one is dearer by more than 5 %
+       measure.py PROGRAM --check              compares with figures.json; exit code 1 if one is dearer by more than 1 %
        measure.py PROGRAM --accept             writes figures.json anew
 
 PROGRAM is micro as `swift build -c release --product micro` builds it, or openssl_patterns; nothing is built here.
@@ -28,7 +28,7 @@ import sys
 import tempfile
 
 FIGURES = pathlib.Path(__file__).parent / "figures.json"
-TOLERANCE = 0.05
+TOLERANCE = 0.01
 # Callgrind collects instructions within `measured` only, but counts calls from the start: the difference of two runs
 # tells those that an iteration makes.
 ITERATIONS = (1, 21)
