@@ -171,9 +171,17 @@ final class AdminResponder: HTTPResponder {
     /// a verification.
     private func explain(_ request: VerifyRequest, _ record: ServiceLoop.RequestRecord) -> HTTPReply {
         let verifications = service.verifications
-        let (number, need) = verifications.verify(request, at: .now()).providerAndNeed
-        let keys = verifications.providers.first { $0.number == number }?.provider.keys
-        return later(self.status(of: keys, onceMet: need), record) { status in
+        let attempt = verifications.verify(request, at: .now())
+        let provider = verifications.providers.first { $0.number == attempt.provider }
+        // A header that is refused needs no keys, but telling of the signature does: of a fetch under way it waits for the end.
+        let firstKeys =
+            provider?.snapshot == nil && !attempt.isMalformed
+            ? provider.map {
+                Verifications.KeyNeed(keys: $0.provider.keys, need: .anyKeys(mayFetch: false), version: 0)
+            }
+            : nil
+        let (number, need) = (attempt.provider, attempt.need ?? firstKeys)
+        return later(self.status(of: provider?.provider.keys, onceMet: need), record) { status in
             do throws(Problem) {
                 let answer = try verifications.explain(request, status, now: SystemClocks.unixSeconds())
                 let text = self.service.json { answer.write(to: &$0) }
@@ -206,13 +214,20 @@ final class AdminResponder: HTTPResponder {
 }
 
 extension Verifications.Attempt {
-    /// Whose token it is about, and what newer keys might hold.
-    fileprivate var providerAndNeed: (provider: Int?, need: Verifications.KeyNeed?) {
+    /// Whose token it is about.
+    fileprivate var provider: Int? {
         switch self {
-        case .decided(.verified(_, let provider)): (provider, nil)
-        case .decided(.refused(_, let provider)): (provider, nil)
-        case .needsKeys(let need, let provider, _): (provider, need)
+        case .decided(.verified(_, let provider)): provider
+        case .decided(.refused(_, let provider)): provider
+        case .needsKeys(_, let provider, _): provider
         }
+    }
+
+    /// What newer keys might hold.
+    fileprivate var need: Verifications.KeyNeed? { if case .needsKeys(let need, _, _) = self { need } else { nil } }
+
+    fileprivate var isMalformed: Bool {
+        if case .decided(.refused(.rejected(.tokenMalformed), _)) = self { true } else { false }
     }
 }
 

@@ -190,7 +190,8 @@ extension Rejection {
         case .keyNotFound:
             "None of the provider's published keys fits the token's kid and alg; check that the token is this provider's."
         case .keyUnsuitable: "The provider's key for this token is too small, malformed or not on its curve."
-        case .signatureInvalid: "The signature does not hold under the provider's key; the token was changed or forged."
+        case .signatureInvalid:
+            "The signature does not hold under the provider's key: the token was altered, is another environment's, or forged."
         case .issuerMismatch: "The token's iss is not this provider's issuer, byte for byte."
         case .audienceMismatch:
             "The token's aud must name a configured audience, and no other that is not trusted; check audiences."

@@ -2,7 +2,8 @@ package import JSON
 
 /// A JWT Claims Set, read claim by claim. Whether its claims may be believed is not for this type to say.
 package struct Claims: Sendable {
-    private let object: JSONObject
+    /// The whole of it, for showing it.
+    let object: JSONObject
 
     package init(_ object: JSONObject) { self.object = object }
 

@@ -112,6 +112,14 @@ package struct JSONObject: Sendable {
         return member.map { unescaped(text.span.extracting($0.name.indices)) }
     }
 
+    /// Gives `body` each member in turn: its name, escapes resolved, and its value.
+    package func forEachMember(_ body: (String, JSONValue) -> Void) {
+        for member in members {
+            let name = String(decoding: unescaped(text.span.extracting(member.name.indices)), as: UTF8.self)
+            body(name, JSONValue(member.value, in: text))
+        }
+    }
+
     private func nameEquals(_ member: JSONMember, _ name: JSONName) -> Bool {
         let written = text.span.extracting(member.name.indices)
         return member.name.hasEscapes

@@ -19,6 +19,9 @@ package struct JSONValue: Sendable {
 
     package var bool: Bool? { place.bool }
 
+    /// The value as it is written; a string without its quotation marks.
+    package var json: ArraySlice<UInt8> { text }
+
     /// The UTF-8 of a string, escapes resolved.
     package var utf8: ArraySlice<UInt8>? { place.utf8(in: whole) }
 

@@ -11,7 +11,10 @@ import Testing
 
 /// `POST /v1/explain`: for operators, on the admin listener.
 @Suite struct ExplainTests {
-    private static let members: Set<String> = ["valid", "provider", "code", "summary", "time", "checks", "keys"]
+    private static let members: Set<String> = [
+        "valid", "provider", "code", "summary", "time", "checks", "keys",
+        "likely_cause", "token",
+    ]
     private static let checkMembers: Set<String> = [
         "name", "state", "code", "expected", "found", "explanation", "fix",
     ]
@@ -147,6 +150,26 @@ import Testing
             #expect(check(answer, .audience)["state"] == .string("passed"))
             let error = try #require(answer["keys"]?.object?["last_error"]?.object)
             #expect(error["message"] == .string("the host name does not exist"))
+        }
+    }
+
+    @Test func `a cause is told first, and what is in the token without what is somebody's`() async throws {
+        try await ServiceFixture.run { service in
+            try await service.fetchKeys()
+            let good = try await explain(service, ServiceFixture.token())
+            #expect(good["likely_cause"] == .null)
+            let token = try #require(good["token"]?.object)
+            let header = (token["header"]?.array ?? []).compactMap(\.object)
+            #expect(header.contains(["name": .string("alg"), "value": .string("ES256"), "masked": .bool(false)]))
+            let claims = (token["claims"]?.array ?? []).compactMap(\.object)
+            #expect(claims.first { $0["name"] == .string("sub") }?["masked"] == .bool(true))
+
+            let expired = try await explain(service, ServiceFixture.token(ServiceFixture.claims.with("exp", "1")))
+            let cause = try #require(expired["likely_cause"]?.object)
+            #expect(cause["check"] == .string("expiry"))
+            #expect(cause["explanation"] == check(expired, .expiry)["explanation"])
+            #expect(cause["fix"] == check(expired, .expiry)["fix"])
+            #expect(try await explain(service, "x")["token"] == .null)
         }
     }
 

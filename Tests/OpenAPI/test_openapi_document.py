@@ -36,7 +36,7 @@ REJECTIONS = {code for code, status in STATUSES.items() if status == 422}
 OPTIONAL = {("/components/schemas/VerifyAnswer", "claims"), ("/components/schemas/Problem", "claim")}
 # What belongs to paths and methods that no operation stands for.
 OF_NO_OPERATION = {"/components/responses/NotFound", "/components/responses/MethodNotAllowed"}
-REQUEST_SCHEMAS = {"VerifyRequest", "AppleUser", "BatchRequest"}
+REQUEST_SCHEMAS = {"VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest"}
 
 responses = [response for operation in document().operations for response in operation.responses.values()]
 responses += [document().not_found, document().method_not_allowed]
@@ -180,6 +180,13 @@ def test_a_request_member_may_be_null_unless_it_is_required_or_the_nonce():
         for name in schema["properties"]:
             is_nullable = "null" in document().types(f"{pointer}/properties/{name}")
             assert is_nullable == (name not in schema.get("required", []) and name != "nonce"), (pointer, name)
+
+
+def test_a_reference_is_to_a_component_by_its_name():
+    """Client generators drop what refers to a part of another schema, and all that needs it."""
+    for pointer, value in document().walk():
+        if isinstance(value, dict) and isinstance(value.get("$ref"), str):
+            assert re.fullmatch(r"#/components/\w+/[\w-]+", value["$ref"]), pointer
 
 
 def test_every_reference_leads_somewhere_and_every_component_is_used():

@@ -370,7 +370,7 @@ const CHECK_STATES = {
 
 function drawExplanation(answer) {
   const [sign, kind] = answer.valid ? ["✓", "good"] : ["✗", "bad"];
-  const fix = answer.checks.find((check) => check.state === "failed")?.fix;
+  const fix = answer.likely_cause?.fix;
   return element("article", {},
     element("h3", { className: `verdict ${kind}` }, symbol(sign, kind), element("span", {}, answer.summary)),
     fix ? drawFix(fix) : null,

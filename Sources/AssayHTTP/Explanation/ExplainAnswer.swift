@@ -1,6 +1,6 @@
 internal import Clocks
-internal import IDToken
-internal import JSON
+package import IDToken
+package import JSON
 internal import KeySource
 
 /// The answer of `POST /v1/explain`: a verification told check by check, and the keys that it went by.
@@ -19,6 +19,8 @@ struct ExplainAnswer {
         json.member("provider", provider)
         json.member("code", explanation.refusal?.code)
         json.member("summary", explanation.summary)
+        json.name("likely_cause")
+        if let cause = explanation.likelyCause { write(cause, to: &json) } else { json.null() }
         json.member("time", time)
         json.name("checks")
         json.beginArray()
@@ -26,6 +28,16 @@ struct ExplainAnswer {
         json.endArray()
         json.name("keys")
         if let keys { write(keys, to: &json) } else { json.null() }
+        json.name("token")
+        if let contents = explanation.contents { contents.write(to: &json) } else { json.null() }
+        json.endObject()
+    }
+
+    private func write(_ cause: Explanation.Cause, to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("check", cause.check.rawValue)
+        json.member("explanation", cause.explanation)
+        json.member("fix", cause.fix)
         json.endObject()
     }
 
@@ -50,6 +62,26 @@ struct ExplainAnswer {
         json.member("clock_offset_seconds", keys.snapshot?.clockOffsetSeconds)
         json.name("last_error")
         keys.writeLastError(to: &json)
+        json.endObject()
+    }
+}
+
+extension TokenContents {
+    /// Writes a token's header and claims as a JSON object.
+    package func write(to json: inout JSONWriter) {
+        json.beginObject()
+        for (name, members) in [("header", header), ("claims", claims)] as [(StaticString, [Member])] {
+            json.name(name)
+            json.beginArray()
+            for member in members {
+                json.beginObject()
+                json.member("name", member.name)
+                json.member("value", member.value)
+                json.member("masked", member.isMasked)
+                json.endObject()
+            }
+            json.endArray()
+        }
         json.endObject()
     }
 }

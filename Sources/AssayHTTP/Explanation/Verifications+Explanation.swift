@@ -25,7 +25,8 @@ extension Verifications {
         let policies = providers.map(\.provider.policy)
         guard let policy = (named ?? token.unverifiedIssuer.flatMap(provider(ofIssuer:)))?.provider.policy else {
             return ExplainAnswer(
-                explanation: verifier.explain(token, ofNoneOf: policies), provider: nil, keys: nil, time: now)
+                explanation: verifier.explain(token, ofNoneOf: policies, now: UnixTime(seconds: now)), provider: nil,
+                keys: nil, time: now)
         }
         if let audience = request.expectations.audience, !policy.audiences.containsExactly(audience) {
             throw .audienceNotConfigured

@@ -6,22 +6,33 @@
 package struct Explanation: Sendable, Equatable {
     /// Every check, in the order of the verifier.
     package let checks: [Check]
-    /// One sentence: what is wrong with the token, if anything is.
+    /// One sentence: what is wrong with the token, if anything is; the likeliest cause, where several checks fail.
     package let summary: String
+    /// `nil` where no check failed.
+    package let likelyCause: Cause?
+    /// What is in the token; `nil` where it can't be read.
+    package let contents: TokenContents?
 
     /// - Parameters:
     ///   - checks: those that were made; the others were not reached.
     ///   - reason: why they were not.
-    init(_ checks: [Check], notReached reason: String, validSummary: String) {
+    ///   - likelyCause: `nil`: the first check that failed.
+    init(
+        _ checks: [Check], notReached reason: String, validSummary: String, likelyCause: Cause? = nil,
+        contents: TokenContents? = nil
+    ) {
+        self.contents = contents
         self.checks = Check.Name.allCases.map { name in
             checks.first { $0.name == name } ?? .notReached(name, "Not reached: \(reason).")
         }
         let failed = checks.filter { $0.refusal != nil }
-        switch (failed.first, failed.count - 1) {
+        let cause = likelyCause ?? failed.first.map { Cause($0) }
+        self.likelyCause = cause
+        switch (cause, failed.count - 1) {
         case (nil, _): summary = validSummary
-        case (let first?, 0): summary = first.explanation
-        case (let first?, 1): summary = first.explanation.dropLast() + ", and one more check fails."
-        case (let first?, let others): summary = first.explanation.dropLast() + ", and \(others) more checks fail."
+        case (let cause?, 0): summary = cause.explanation
+        case (let cause?, 1): summary = cause.explanation.dropLast() + ", and one more check fails."
+        case (let cause?, let others): summary = cause.explanation.dropLast() + ", and \(others) more checks fail."
         }
     }
 

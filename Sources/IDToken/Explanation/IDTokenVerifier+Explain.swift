@@ -1,3 +1,5 @@
+private import JOSE
+
 extension IDTokenVerifier {
     /// Explains why a text is no token.
     ///
@@ -10,11 +12,21 @@ extension IDTokenVerifier {
     /// Explains why nobody is known to have issued a token.
     ///
     /// - Parameter policies: of all providers that are configured.
-    package func explain(_ token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy]) -> Explanation {
+    package func explain(
+        _ token: UnverifiedToken, ofNoneOf policies: [ProviderPolicy], now: UnixTime
+    ) -> Explanation {
         var check = Check.providerUnknown(token, policies)
-        if token.unverifiedIssuer != nil { check.explanation += unverifiedNote }
+        let cause = Explanation.Cause(check)
+        if token.unverifiedIssuer != nil { check.explanation += Explanation.unverifiedNote }
         return Explanation(
-            [.wellFormed, check], notReached: "there is no provider to check it by", validSummary: "")
+            [.wellFormed, check], notReached: "there is no provider to check it by", validSummary: "",
+            likelyCause: cause,
+            contents: contents(of: token, now: now))
+    }
+
+    /// What is in a token, without what may be somebody's.
+    private func contents(of token: UnverifiedToken, now: UnixTime) -> TokenContents {
+        TokenContents(token, showingValues: false, now: now, jwsVerifier.checker)
     }
 
     /// Explains what ``verify(_:with:algorithms:under:expecting:now:)`` says of a token, and what it would say next.
@@ -38,18 +50,24 @@ extension IDTokenVerifier {
             signIn.identity(), signIn.nonce(), signIn.tokenKind(), signIn.atHash(signature.verified),
             signIn.cHash(signature.verified),
         ]
+        let before = [.wellFormed, .provider(policy, isNamed: isNamed)] + signature.checks
+        // By what the checks themselves say.
+        let (cause, validSummary) = (signIn.likelyCause(of: before + claims), signIn.validSummary(claims))
         if signature.verified == nil {
             for index in claims.indices where claims[index].isAboutToken {
-                claims[index].explanation += unverifiedNote
+                claims[index].explanation += Explanation.unverifiedNote
             }
         }
         return Explanation(
-            [.wellFormed, .provider(policy, isNamed: isNamed)] + signature.checks + claims, notReached: "",
-            validSummary: "The token is valid: the provider \(policy.id) issued it, to this app and for this sign-in.")
+            before + claims, notReached: "", validSummary: validSummary, likelyCause: cause,
+            contents: contents(of: token, now: now))
     }
 }
 
-private let unverifiedNote = " Anyone could have written this: the signature is not verified."
+extension Explanation {
+    /// What is added to the explanation of each check of a claim where the signature does not hold, or wasn't checked.
+    package static let unverifiedNote = " Anyone could have written this: the signature is not verified."
+}
 
 extension Check {
     fileprivate var isAboutToken: Bool {

@@ -93,6 +93,10 @@ struct MalformedToken {
             return Diagnosis(
                 "The text has no full stop in it: it is an opaque access token, a code, or the beginning of a token.",
                 fix: "Send the id_token of the provider's answer, all of it.")
+        case 2 where isUnsigned:
+            return Diagnosis(
+                "The token is not signed: it has no third part, and its header says so (alg none).",
+                fix: "Never accept such a token, since anyone can make it; have the provider sign its ID Tokens.")
         case 2:
             return Diagnosis(
                 "The token has two parts, so its signature is missing: it was cut off, or never signed.",
@@ -107,6 +111,12 @@ struct MalformedToken {
                 "The text has \(parts.count) parts, which no token has.",
                 fix: "Send one token, exactly as it was given.")
         }
+    }
+
+    /// Whether the first part is a header that says that there is no signature.
+    private var isUnsigned: Bool {
+        guard let part = parts.first, let header = Base64URL.decode(Array(part.utf8).span) else { return false }
+        return (try? JSONObject(header))?["alg"]?.string?.lowercased() == "none"
     }
 
     private func partDiagnosis(_ name: String, _ part: Substring?) -> Diagnosis {
@@ -144,6 +154,12 @@ private struct Wrapping: Sendable {
         {
             $0.contains("%") ? percentDecoded($0).map { String(decoding: $0, as: UTF8.self) } : nil
         },
+        Wrapping(
+            name: "the word Bearer stands before it",
+            fix: "Send what follows the word Bearer; and see that it is the ID Token, and not the access token."
+        ) {
+            $0.lowercased().hasPrefix("bearer") ? String($0.dropFirst("bearer".count).drop { $0 == " " }) : nil
+        },
         Wrapping(name: "there is white space around it or in it", fix: "Strip line ends and spaces from the token.") {
             $0.filter { !$0.isWhitespace && $0 != "\0" }
         },
@@ -152,12 +168,6 @@ private struct Wrapping: Sendable {
                 return String($0.dropFirst().dropLast())
             }
             return nil
-        },
-        Wrapping(
-            name: "the word Bearer stands before it",
-            fix: "Send what follows the word Bearer; and see that it is the ID Token, and not the access token."
-        ) {
-            $0.lowercased().hasPrefix("bearer") ? String($0.dropFirst("bearer".count)) : nil
         },
         Wrapping(name: "its parts are padded with =", fix: "Don't decode and encode the token's parts anew.") {
             $0.filter { $0 != "=" }

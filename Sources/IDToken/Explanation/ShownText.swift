@@ -2,7 +2,7 @@ internal import JSON
 internal import OpenSSL
 
 /// What came with a token, as it may be shown: bounded, harmless in a terminal, and without anybody's secret.
-enum ShownText {
+package enum ShownText {
     private static let maximumLength = 200
 
     /// Printable ASCII, anything else as `\u{…}`, so that no letter looks like another.

@@ -101,13 +101,13 @@ extension SignInExamination {
         "token_use", "typ", "ver", "azpacr", "appidacr", "ref_protected", "tfp", "sts", "scp",
     ]
     /// Claims whose values belong to an organization or a kind of token, and to nobody; of all others no value is shown.
-    private static let impersonal = tokenKinds + ["hd", "tid", "acr"]
+    static let impersonalClaims = tokenKinds + ["hd", "tid", "acr"]
 
     private func expectation(_ rule: ClaimRule) -> String {
         let name = rule.claim.name.string
         if rule.kind == .absent { return "no \(name)" }
         let verb = rule.kind == .oneOf ? "is" : "is not"
-        return Self.impersonal.contains(name)
+        return Self.impersonalClaims.contains(name)
             ? "\(name) \(verb) \(ShownText.list(rule.values))"
             : "\(name) \(verb) one of the configured values (\(rule.values.count))"
     }
@@ -119,7 +119,7 @@ extension SignInExamination {
             return "\(name) of another type"
         }
         return name + " "
-            + (Self.impersonal.contains(name) ? ShownText.text(text) : ShownText.fingerprint(text, checker))
+            + (Self.impersonalClaims.contains(name) ? ShownText.text(text) : ShownText.fingerprint(text, checker))
     }
 
     /// Whether the token is a person's.

@@ -3,9 +3,7 @@ internal import JSON
 
 extension SignInExamination {
     /// The header, for what the verifier does not read.
-    var headerObject: JSONObject? {
-        Base64URL.decode(token.jws.headerText.span).flatMap { try? JSONObject($0) }
-    }
+    var headerObject: JSONObject? { token.headerObject }
 
     func header() -> Check {
         let type = token.jws.header.type

@@ -80,8 +80,9 @@ extension Diagnosis {
         _ issuer: String, _ claims: Claims, _ expected: [ProviderPolicy], others: [ProviderPolicy]
     ) -> Diagnosis {
         if let other = others.first(where: { $0.isIssuer(issuer) }) {
+            let named = expected.first.map { ", but the request names the provider \($0.id)" } ?? ""
             return Diagnosis(
-                "The token is from another provider that is configured: its iss is that of \(other.id).",
+                "The token is from another provider that is configured: its iss is that of \(other.id)\(named).",
                 fix: "Send provider \(other.id) with it, or no provider at all.")
         }
         for policy in expected {
@@ -89,7 +90,7 @@ extension Diagnosis {
                 return diagnosis
             }
         }
-        return otherEntraVersion(issuer, expected) ?? knownProvider(issuer)
+        return otherEntraVersion(issuer, expected) ?? knownProvider(issuer, expected)
             ?? Diagnosis(
                 """
                 The token's iss, \(ShownText.quoted(issuer)), is not that of \
@@ -187,12 +188,21 @@ extension Diagnosis {
     }
 
     /// One that Assay knows, and that is not configured.
-    private static func knownProvider(_ issuer: String) -> Diagnosis? {
+    private static func knownProvider(_ issuer: String, _ expected: [ProviderPolicy]) -> Diagnosis? {
         let preset = ProviderPreset.all.first { $0.facts(PresetArguments()).policy.isIssuer(issuer) }
-        return preset.map {
-            Diagnosis(
-                "The token's iss is that of the preset \($0.name), and it is not the issuer that is expected.",
-                fix: "Add a provider with the preset \($0.name), if its users may sign in.")
+        return preset.map { preset in
+            let add = "dd a provider with the preset \(preset.name), if its users may sign in."
+            guard expected.count == 1, let policy = expected.first else {
+                return Diagnosis(
+                    "The token's iss is that of the preset \(preset.name), and no provider here has it.", fix: "A" + add
+                )
+            }
+            return Diagnosis(
+                """
+                The token is from another provider: its iss is that of the preset \(preset.name), and not that of the \
+                provider \(policy.id).
+                """,
+                fix: "Send the ID Token that \(policy.id) gave the app; or a" + add)
         }
     }
 }

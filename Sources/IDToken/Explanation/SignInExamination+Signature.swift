@@ -87,9 +87,7 @@ extension SignInExamination {
 
     private func missingKeyDiagnosis(_ algorithm: SignatureAlgorithm, _ keys: ExplainedKeys) -> Diagnosis {
         var known = "the provider's key set"
-        if let fetchedAt = keys.fetchedAt {
-            known += ", fetched \(ShownText.duration(now.seconds(since: fetchedAt))) ago,"
-        }
+        if let fetchedAt = keys.fetchedAt { known += ", fetched at \(ShownText.time(fetchedAt, now: now))" }
         var fix =
             """
             If the provider has just changed its keys, have them fetched: POST \
@@ -99,9 +97,16 @@ extension SignInExamination {
             fix += " (else within \(ShownText.duration(max(nextFetchAt.seconds(since: now), 0))))"
         }
         fix += "; if not, the token is from another provider, tenant or environment."
+        if !token.wouldPassClaims(of: policy, now: now) {
+            fix =
+                """
+                First mend its issuer, audience or expiry, see below: newer keys are not looked for where a token would be \
+                refused with them, too.
+                """
+        }
         guard let keyID = token.keyID else {
             return Diagnosis(
-                "The token names no key (kid), and none in \(known) fits \(algorithm.rawValue).", fix: fix)
+                "The token names no key (kid), and no key fits \(algorithm.rawValue) in \(known).", fix: fix)
         }
         if let other = keys.set.candidates(keyID: keyID).first {
             let use = [other.algorithm, other.use.map { "use " + $0 }].compactMap { $0.map(ShownText.text) }
@@ -113,6 +118,12 @@ extension SignInExamination {
                 fix: "See that the token is this provider's: it names a key that can't have signed it.")
         }
         return Diagnosis("There is no key \(ShownText.quoted(keyID)) in \(known).", fix: fix)
+    }
+
+    /// Since when the provider may have replaced a key unnoticed.
+    private var keysFetched: String {
+        guard let fetchedAt = keys?.fetchedAt else { return "" }
+        return " since the fetch at \(ShownText.time(fetchedAt, now: now))"
     }
 
     private func signatureDiagnosis(_ error: JWSError, _ candidates: [JWK]) -> Diagnosis {
@@ -141,14 +152,22 @@ extension SignInExamination {
         return Diagnosis(
             Rejection(error),
             otherwise: Diagnosis(
-                """
-                The signature does not hold under the provider's key: header or payload were changed, or \
-                another key signed them.
-                """,
+                token.keyID.map {
+                    """
+                    The signature does not hold under the provider's key \(ShownText.quoted($0)), which the token names: \
+                    header or payload were changed, or another key signed them.
+                    """
+                }
+                    ?? """
+                    The signature does not hold under any of the provider's keys: header or payload were changed, or \
+                    another key signed them.
+                    """,
                 fix:
                     """
-                    See that the token is sent as the provider gave it, and is not one of a test or an \
-                    emulator; else somebody forges tokens.
+                    See that the token is sent as the provider gave it, and is not of another environment (test, emulator) \
+                    whose keys have the same names; if the provider may have replaced the key\(keysFetched), have its keys \
+                    fetched: POST /v1/providers/\(policy.id)/refresh on the admin listener; if it is none of these, \
+                    somebody forges tokens.
                     """
             ))
     }

@@ -3,8 +3,11 @@ extension SignInExamination {
 
     private func shown(_ claim: ClaimName) -> String? {
         guard let time = try? claims.time(claim) else { return nil }
-        return String(time.seconds)
+        return ShownText.time(time, now: now)
     }
+
+    /// What a time that must not lie in the future may be at most.
+    private var latest: String { "\(ShownText.time(now.advanced(bySeconds: skew))) or before (now, and clock_skew)" }
 
     /// How far the provider's clock is from this one, for a failure that clocks can cause.
     private var clockNote: String {
@@ -21,7 +24,7 @@ extension SignInExamination {
     }
 
     func expiry() -> Check {
-        let expected = "after \(now.advanced(bySeconds: -skew).seconds)"
+        let expected = "after \(ShownText.time(now.advanced(bySeconds: -skew))) (now, less clock_skew)"
         switch result(of: { () throws(Rejection) in try checkExpiration(claims, policy, now: now) }) {
         case .success(let end):
             let left = end.seconds(since: now)
@@ -30,7 +33,7 @@ extension SignInExamination {
                 left > 0
                     ? "The token is good for \(ShownText.duration(left)) more."
                     : "The token expired \(ShownText.duration(left)) ago, within clock_skew (\(skew) s).",
-                expected: expected, found: String(end.seconds))
+                expected: expected, found: ShownText.time(end, now: now))
         case .failure(let rejection):
             return .failed(
                 .expiry, rejection, Diagnosis(rejection, otherwise: expiryDiagnosis), expected: expected,
@@ -49,7 +52,7 @@ extension SignInExamination {
     }
 
     func notBefore() -> Check {
-        let expected = "\(now.advanced(bySeconds: skew).seconds) or before"
+        let expected = latest
         let found = shown(.notBefore)
         switch result(of: { () throws(Rejection) in try checkNotBefore(claims, policy, now: now) }) {
         case .success(nil): return .passed(.notBefore, "The token has no nbf, and needs none.", expected: expected)
@@ -63,7 +66,7 @@ extension SignInExamination {
     }
 
     func issuedAt() -> Check {
-        let expected = "\(now.advanced(bySeconds: skew).seconds) or before"
+        let expected = latest
         switch result(of: { () throws(Rejection) in try checkIssuedAt(claims, policy, now: now) }) {
         case .success(let time):
             return .passed(
@@ -72,7 +75,7 @@ extension SignInExamination {
                 The token was issued \(ShownText.duration(now.seconds(since: time))) \
                 \(time > now ? "ahead, within clock_skew (\(skew) s)" : "ago").
                 """,
-                expected: expected, found: String(time.seconds))
+                expected: expected, found: ShownText.time(time, now: now))
         case .failure(let rejection):
             return .failed(
                 .issuedAt, rejection, Diagnosis(rejection, otherwise: futureDiagnosis(.issuedAt, "was issued")),

@@ -22,7 +22,165 @@ import Testing
         #expect(explanation[.atHash].state == .notAsked)
         #expect(explanation[.signature].state == .passed)
         #expect(
-            explanation.summary == "The token is valid: the provider op issued it, to this app and for this sign-in.")
+            explanation.summary
+                == """
+                The token is valid: the provider op issued it to this app; nothing ties it to one sign-in, since neither \
+                request nor token has a nonce.
+                """)
+        #expect(explanation.likelyCause == nil)
+    }
+
+    @Test func `only a nonce ties a token to a sign-in`() {
+        let withNonce = SignIn.plain.with("nonce", #""n""#).expecting { $0.nonce = "n" }
+        #expect(
+            withNonce.explanation.summary
+                == "The token is valid: the provider op issued it, to this app and for this sign-in.")
+        let unchecked = withNonce.policy { $0.nonce.isChecked = false }.explanation
+        #expect(unchecked.isValid)
+        #expect(unchecked.summary.hasSuffix("since the settings switch nonces off (nonce: { check: off })."))
+        let withCode = SignIn.plain.with("c_hash", "\"\(halfHash("code"))\"").expecting { $0.code = "code" }
+        #expect(withCode.explanation.isValid)
+        #expect(withCode.explanation.summary.contains("to this app, together with the request's code; nothing ties it"))
+    }
+
+    // MARK: The likeliest cause
+
+    @Test func `a token of another provider is told to be one, whatever fails first`() {
+        let google = SignIn.plain.with("iss", #""https://accounts.google.com""#)
+        var otherKey = google
+        otherKey.header = #"{"alg":"ES256","kid":"google-1"}"#
+        var otherAlgorithm = google
+        otherAlgorithm.policy.algorithms = [.rs256]
+        var otherSignature = google
+        otherSignature.key = .otherP256
+        otherSignature.header = #"{"alg":"ES256","kid":"p256"}"#
+        for (signIn, code) in [
+            (otherKey, "key_not_found"), (otherAlgorithm, "algorithm_not_allowed"),
+            (otherSignature, "signature_invalid"),
+        ] {
+            let explanation = signIn.explanation(others: [SignIn.google.policy])
+            #expect(explanation.refusal?.code == code)
+            #expect(explanation.likelyCause?.check == .issuer)
+            #expect(
+                explanation.summary
+                    == """
+                    The token is from another provider that is configured: its iss is that of google, but the request names \
+                    the provider op, and one more check fails.
+                    """)
+            #expect(explanation.likelyCause?.fix == "Send provider google with it, or no provider at all.")
+        }
+        let unconfigured = otherKey.explanation
+        #expect(
+            unconfigured.summary.hasPrefix("The token is from another provider: its iss is that of the preset google,"))
+    }
+
+    @Test func `an old token whose key is gone is told to be old`() {
+        var old = SignIn.plain.with("exp", "1690000000").with("iat", "1689990000")
+        old.header = #"{"alg":"ES256","kid":"gone"}"#
+        #expect(old.explanation.refusal?.code == "key_not_found")
+        #expect(old.explanation.likelyCause?.check == .expiry)
+        #expect(old.explanation.summary.hasPrefix("The token is an old one: it expired 115 days ago, and the provider"))
+        var recent = SignIn.plain.with("exp", "1699999000")
+        recent.header = #"{"alg":"ES256","kid":"gone"}"#
+        #expect(recent.explanation.likelyCause?.check == .expiry)
+        #expect(recent.explanation[.key].fix?.hasPrefix("First mend its issuer, audience or expiry") == true)
+    }
+
+    @Test func `a key that nobody looked for is no cause`() {
+        var signIn = SignIn.plain.with("aud", #""other""#)
+        signIn.header = #"{"alg":"ES256","kid":"gone"}"#
+        #expect(signIn.explanation.refusal?.code == "key_not_found")
+        #expect(signIn.explanation.likelyCause?.check == .audience)
+        let other = SignIn.plain.with("sub", "5")
+        var unknown = other
+        unknown.header = #"{"alg":"ES256","kid":"gone"}"#
+        #expect(unknown.explanation.likelyCause?.check == .key)
+    }
+
+    @Test func `otherwise the first check that fails is the cause`() {
+        let explanation = SignIn.plain.with("aud", #""other""#).with("exp", "1600000000").explanation
+        #expect(explanation.likelyCause?.check == .audience)
+        #expect(explanation.likelyCause?.explanation == explanation[.audience].explanation)
+        #expect(explanation.likelyCause?.fix == explanation[.audience].fix)
+        #expect(malformed("x").likelyCause?.check == .tokenForm)
+    }
+
+    // MARK: What is in the token
+
+    private func contents(_ signIn: SignIn) throws -> [String: TokenContents.Member] {
+        let contents = try #require(signIn.explanation.contents)
+        return Dictionary(
+            (contents.header + contents.claims).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    @Test func `times are dates, with how far they are from now`() throws {
+        let explanation = SignIn.plain.with("exp", "1700000160").with("nbf", "1699990000").explanation
+        #expect(explanation[.expiry].found == "2023-11-14T22:16:00Z (in 60 s)")
+        #expect(explanation[.expiry].expected == "after 2023-11-14T22:14:00Z (now, less clock_skew)")
+        #expect(explanation[.notBefore].found == "2023-11-14T19:26:40Z (2 h ago)")
+        let shown = try contents(SignIn.plain.with("exp", "1700000160.5").with("iat", "1700000100"))
+        #expect(shown["exp"]?.value == "2023-11-14T22:16:00Z (in 60 s)")
+        #expect(shown["iat"]?.value == "2023-11-14T22:15:00Z (now)")
+        for (seconds, text) in [
+            ("-1", "1969-12-31T23:59:59Z (19675 days ago)"), ("951782400", "2000-02-29T00:00:00Z (8659 days ago)"),
+            ("-62167219200", "0000-01-01T00:00:00Z (739203 days ago)"),
+            ("253402300799", "9999-12-31T23:59:59Z (in 2913221 days)"),
+            ("253402300800", "Unix time 253402300800 (in 2913221 days)"),
+        ] {
+            let value = try contents(SignIn.plain.with("iat", seconds))["iat"]?.value
+            #expect(value == text)
+        }
+    }
+
+    @Test func `of claims that are somebody's, the kind of value is shown`() throws {
+        let signIn = SignIn.plain.with("sub", #""secret""#).with("email", #""secret@example.com""#).with(
+            "phone", "5550100"
+        )
+        .with("address", #"{"street":"secret"}"#).with("roles", #"["secret","b"]"#).with("minor", "true").with(
+            "email_verified", "true"
+        ).with("tid", #""t1""#).with("scope", #""openid email""#).with("name", "null").with("nonce", #""secret""#)
+        let shown = try contents(signIn)
+        for (name, value) in [
+            ("sub", "6 characters, SHA-256 2bb80d53…"), ("nonce", "6 characters, SHA-256 2bb80d53…"),
+            ("email", "18 characters"), ("phone", "a number"), ("address", "an object"), ("roles", "a list of 2"),
+            ("minor", "true or false"),
+        ] {
+            #expect(shown[name]?.value == value)
+            #expect(shown[name]?.isMasked == true, "\(name)")
+        }
+        for (name, value) in [
+            ("alg", "ES256"), ("kid", "p256"), ("iss", "https://op.example"), ("email_verified", "true"), ("tid", "t1"),
+            ("scope", "openid email"), ("name", "null"),
+        ] {
+            #expect(shown[name]?.value == value)
+            #expect(shown[name]?.isMasked == false, "\(name)")
+        }
+        // Of a type that the claim has not, it may be anything.
+        let odd = try contents(SignIn.plain.with("tid", #"{"x":"secret"}"#).with("aud", #"[{"x":"secret"}]"#))
+        #expect(odd["tid"]?.isMasked == true && odd["aud"]?.isMasked == true)
+    }
+
+    @Test func `to its owner, a token shows its values, harmless and bounded`() throws {
+        let token = SignIn.plain.with("sub", #""secret""#).with("name", #""K\u001b[31m\u00e6""#).with(
+            "phone", "5550100"
+        ).with(
+            "address", #"{"street":"x"}"#
+        ).with("long", "\"\(String(repeating: "x", count: 1000))\"").token
+        let contents = try #require(TokenContents(ofOwnToken: token, now: UnixTime(seconds: 1_700_000_100)))
+        let values = Dictionary(contents.claims.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+        #expect(values["sub"] == "secret" && values["phone"] == "5550100" && values["address"] == #"{"street":"x"}"#)
+        #expect(values["name"] == "K\\u{1B}[31m\\u{00E6}")
+        #expect(values["long"]?.count == 201)
+        #expect(!contents.claims.contains { $0.isMasked })
+        #expect(TokenContents(ofOwnToken: "a.b", now: UnixTime(seconds: 0)) == nil)
+    }
+
+    @Test func `of very many claims, the first hundred are shown`() throws {
+        var signIn = SignIn.plain
+        for number in 0..<150 { signIn = signIn.with("claim\(number)", "1") }
+        let claims = try #require(signIn.explanation.contents).claims
+        #expect(claims.count == 101)
+        #expect(claims.last?.value.hasSuffix(" more") == true)
     }
 
     @Test func `it goes on after a failure`() {
@@ -115,6 +273,7 @@ import Testing
             }
             #expect(explanation.refusal == rejection.map(Check.Refusal.rejected))
             #expect(explanation.checks.allSatisfy { $0.allTexts.allSatisfy(\.isPrintable) })
+            #expect(explanation.otherTexts.allSatisfy { $0.isPrintable })
             refusals.insert(explanation.refusal?.code ?? "none")
         }
         #expect(refusals.isSuperset(of: ["token_malformed", "signature_invalid", "key_not_found"]))
@@ -169,7 +328,7 @@ import Testing
         for explanation in [
             signIn.explanation, good.explanation, malformed("secret-nonce"), malformed(#""secret-code""#),
         ] {
-            let texts = explanation.checks.flatMap(\.allTexts) + [explanation.summary]
+            let texts = explanation.checks.flatMap(\.allTexts) + explanation.otherTexts
             for secret in secrets { #expect(!texts.contains { $0.contains(secret) }, "\(secret)") }
         }
         #expect(signIn.explanation[.nonce].found == "12 characters, SHA-256 4e7e571c…")
@@ -201,6 +360,15 @@ extension Explanation {
     subscript(name: Check.Name) -> Check { checks.first { $0.name == name }! }
 }
 
+extension Explanation {
+    /// All texts beside those of the checks.
+    var otherTexts: [String] {
+        let members = (contents?.header ?? []) + (contents?.claims ?? [])
+        return [summary] + [likelyCause?.explanation, likelyCause?.fix].compactMap(\.self)
+            + members.flatMap { [$0.name, $0.value] }
+    }
+}
+
 extension Check {
     var allTexts: [String] { [explanation, expected, found, fix].compactMap(\.self) }
 }
@@ -215,6 +383,9 @@ extension String {
 /// The SHA-256 of a text, in the two forms of a nonce.
 func sha256Hex(_ text: String) -> String { hex(sha256(text)) }
 func sha256Base64URL(_ text: String) -> String { base64URL(sha256(text)) }
+
+/// What `at_hash` and `c_hash` are of a text, by SHA-256.
+func halfHash(_ text: String) -> String { base64URL(Array(sha256(text).prefix(16))) }
 
 private func sha256(_ text: String) -> [UInt8] {
     try! DigestContext().digest(Array(text.utf8).span, with: .sha256)
