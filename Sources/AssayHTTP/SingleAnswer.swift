@@ -10,6 +10,13 @@ extension AssayServer {
         case verify, explain
     }
 
+    /// What came of a single call.
+    package struct SingleAnswer: Sendable {
+        package let response: HTTPResponse
+        /// For people: of each provider whose keys could not be fetched, why.
+        package let keyFailures: [String]
+    }
+
     /// Answers one call without a listener, just as the service would: for the command line.
     ///
     /// - Parameter body: the request's JSON.
@@ -17,13 +24,13 @@ extension AssayServer {
     package static func answer(
         _ call: SingleCall, _ body: [UInt8], _ settings: ServiceSettings, providers: [Provider],
         on group: MultiThreadedEventLoopGroup
-    ) async throws -> HTTPResponse {
+    ) async throws -> SingleAnswer {
         let loop = group.next()
         var settings = settings
         settings.loggedRequests = LoggedRequests(.none)
         settings.callerKeys = CallerKeys(digests: [])
         settings.operatorKeys = CallerKeys(digests: [])
-        let sink = LogSink()
+        let sink = LogSink(isDiscarding: true)
         let roster = try await Roster().changed(to: providers, on: group)
         try await startKeys(providers.map(\.keys), on: loop)
         let services = try await PerLoop(on: group) { [settings] loop in
@@ -49,8 +56,15 @@ extension AssayServer {
             case .later(let begin): return begin()
             }
         }.get()
-        for provider in providers { provider.keys.stop() }
+        var failures: [String] = []
+        for provider in providers {
+            if let failure = try await provider.keys.status().get().lastFailure {
+                let phase = failure.phase.rawValue
+                failures.append("The keys of \(provider.policy.id) can't be fetched (\(phase)): \(failure.message).")
+            }
+            provider.keys.stop()
+        }
         await sink.close()
-        return response
+        return SingleAnswer(response: response, keyFailures: failures)
     }
 }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import AssayHTTP
+import Clocks
 import FoundationEssentials
 import HTTPListener
+import IDToken
 import JSON
 import NIOHTTP1
 
@@ -13,38 +15,82 @@ struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Tell in plain words why an ID Token is refused.",
         discussion: """
-            Makes every check that verifying makes and goes on after one that fails; prints what was expected, what was found, \
-            and what to change where. Of secrets it shows a length and the beginning of a hash. Exits with 0 if the token is \
-            valid, else with 1.
+            Makes every check that verifying makes and goes on after one that fails; prints the likeliest cause, then what was \
+            expected, what was found, and what to change where. Of secrets it shows a length and the beginning of a hash, of \
+            personal claims a length only. Exits with 0 if the token is valid, else with 1.
 
               assay explain --config assay.yaml --provider apple --nonce "$nonce" < token.txt
+              assay explain --preset apple --audience com.example.app < token.txt
+              assay explain --server http://127.0.0.1:9090 --api-key-file key.txt < token.txt
             """)
 
-    @OptionGroup var file: ConfigurationFile
+    @OptionGroup var source: SettingsSource
+
+    @OptionGroup var instance: RunningInstance
 
     @OptionGroup var signIn: SignInOptions
 
     @Flag(help: "Print what POST /v1/explain would answer, as JSON.")
     var json = false
 
+    @Flag(help: "Show the values of all claims, personal ones among them.")
+    var showValues = false
+
     @Argument(
         help: ArgumentHelp(
             "The token; - or nothing: from standard input, where no other user of the machine can see it."))
     var token: String?
 
+    func validate() throws {
+        guard instance.server == nil || source.preset == nil && source.file.path == nil else {
+            throw ValidationError("--server goes by the settings of that instance: leave --config and --preset out")
+        }
+        guard source.preset == nil || signIn.provider == nil else {
+            throw ValidationError("--preset is the provider: leave --provider out")
+        }
+    }
+
     func run() async throws {
-        let wiring = try Wiring(forOneCall: file.settings())
+        // Before the token is waited for.
+        let local = instance.server == nil ? try source.settings(audience: signIn.audience) : nil
         let token = self.token.flatMap { $0 == "-" ? nil : $0 } ?? SignInOptions.tokenFromStandardInput()
-        let response = try await AssayServer.answer(
-            .explain, signIn.request(for: token), ServiceSettings(wiring.settings),
-            providers: wiring.providers.map(\.provider), on: wiring.serving)
-        let answer = try JSONTree(readingObject: response.body).object ?? [:]
+        var body: [UInt8]
+        if let server = instance.server {
+            body = try await instance.post(signIn.request(for: token), to: "/v1/explain", at: server)
+        } else if let local {
+            let wiring = try Wiring(forOneCall: local.settings)
+            body = try await AssayServer.answer(
+                .explain, signIn.request(for: token, provider: local.provider), ServiceSettings(wiring.settings),
+                providers: wiring.providers.map(\.provider), on: wiring.serving
+            ).response.body
+        } else {
+            return
+        }
+        var answer = try JSONTree(readingObject: body).object ?? [:]
+        if showValues, let contents = try ownContents(of: token) {
+            // The instance is never asked for them: the token is here.
+            answer["token"] = contents
+            var json = JSONWriter()
+            json.value(JSONTree.object(answer))
+            body = json.bytes
+        }
         if json {
-            print(String(decoding: response.body, as: UTF8.self))
+            print(String(decoding: body, as: UTF8.self))
         } else {
             let isColoured = isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
-            for line in ExplanationText(answer, isColoured: isColoured).lines { print(line) }
+            let text = ExplanationText(
+                answer, unixSeconds: SystemClocks.unixSeconds(), showsAllValues: showValues, isColoured: isColoured)
+            for line in text.lines { print(line) }
         }
         if answer["valid"] != .bool(true) { throw ExitCode(1) }
+    }
+
+    /// What is in the token, nothing masked; `nil` where it can't be read.
+    private func ownContents(of token: String) throws -> JSONTree? {
+        let now = UnixTime(seconds: SystemClocks.unixSeconds())
+        guard let contents = TokenContents(ofOwnToken: token, now: now) else { return nil }
+        var json = JSONWriter()
+        contents.write(to: &json)
+        return try JSONTree(readingObject: json.bytes)
     }
 }

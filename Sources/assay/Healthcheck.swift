@@ -95,19 +95,11 @@ struct Healthcheck: AsyncParsableCommand {
     private func url(_ listen: Settings.Listen, _ path: String, _ speaksTLS: Bool) -> String {
         let scheme = speaksTLS ? "https" : "http"
         switch listen {
-        case .unixSocket(let socket, _): return scheme + "+unix://" + percentEncoded(socket) + path
+        case .unixSocket(let socket, _): return scheme + "+unix://" + socket.percentEncoded + path
         case .network(let host, let port):
             // What listens on every address answers on this one.
             let reached = host == "0.0.0.0" ? "127.0.0.1" : host == "::" ? "::1" : host
             return scheme + "://" + (reached.contains(":") ? "[\(reached)]" : reached) + ":\(port)" + path
         }
-    }
-
-    private func percentEncoded(_ text: String) -> String {
-        text.utf8.map { byte in
-            let character = Character(Unicode.Scalar(byte))
-            if character.isASCII, character.isLetter || character.isNumber { return String(character) }
-            return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }.joined()
     }
 }

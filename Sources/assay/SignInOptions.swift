@@ -9,7 +9,10 @@ struct SignInOptions: ParsableArguments {
     @Option(help: "The raw nonce of this sign-in.")
     var nonce: String?
 
-    @Option(help: "The one of the provider's audiences that this sign-in was for.")
+    @Option(
+        help:
+            "The client ID that this sign-in was for, one of the provider's audiences; with --preset, the provider's only one."
+    )
     var audience: String?
 
     @Option(help: "Seconds since the user authenticated that are acceptable.")
@@ -22,11 +25,13 @@ struct SignInOptions: ParsableArguments {
     var code: String?
 
     /// The body of a request.
-    func request(for token: String, includingClaims: Bool = false) -> [UInt8] {
+    ///
+    /// - Parameter preset: the provider that a preset stands for; `nil`: the one that the option names, if any.
+    func request(for token: String, provider preset: String? = nil, includingClaims: Bool = false) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         json.member("id_token", token)
-        if let provider {
+        if let provider = preset ?? provider {
             json.member("provider", provider)
         }
         if let nonce {

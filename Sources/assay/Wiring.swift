@@ -18,7 +18,7 @@ struct Wiring: Sendable {
     let serving = MultiThreadedEventLoopGroup(numberOfThreads: Processors.count)
     /// `nil`: nothing is traced.
     private let tracing: TraceExport?
-    private let sink = LogSink()
+    private let sink: LogSink
     private let telemetry: KeyTelemetry
     /// Keeps keys on disk.
     private let disk = NIOThreadPool(numberOfThreads: 1)
@@ -26,8 +26,9 @@ struct Wiring: Sendable {
     /// - Parameter tellsOfRisks: whether the log names settings that are allowed, and risky.
     /// - Throws: ``ConfigurationError`` where the environment's proxy settings can't be understood, or a file that
     ///   `tracing` names can't be read.
-    init(_ settings: Settings, tellsOfRisks: Bool = true) throws {
+    init(_ settings: Settings, tellsOfRisks: Bool = true, sink: LogSink = LogSink()) throws {
         self.settings = settings
+        self.sink = sink
         log = Log(
             to: sink, from: Log.Level(settings.log), unixMilliseconds: SystemClocks.unixMilliseconds,
             monotonic: SystemClocks.monotonic)
@@ -47,11 +48,12 @@ struct Wiring: Sendable {
         }
     }
 
-    /// Wires what one call needs, which is no service that anyone watches: it is not traced.
+    /// Wires what one call needs, which is no service that anyone watches: it is not traced, and no log lines mix with what
+    /// the command prints.
     init(forOneCall settings: Settings) throws {
         var settings = settings
         settings.tracing = nil
-        try self.init(settings)
+        try self.init(settings, sink: LogSink(isDiscarding: true))
     }
 
     /// Tells of a setting that is allowed, and risky.

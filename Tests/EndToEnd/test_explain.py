@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from harness import commands, contract
+from harness.certificates import Authority
 from harness.client import request_bytes
 from harness.clock import WallClock
 from harness.contract import assert_code
@@ -16,7 +17,7 @@ from harness.metrics import Metrics
 from harness.service import BINARY, Service, apple_like, environment, google_like, provider, run, write_config
 from harness.tokens import b64url, ec_key, jws, now, parts, rsa_key, sha256_base64url, sha256_hex
 
-MEMBERS = {"valid", "provider", "code", "summary", "time", "checks", "keys"}
+MEMBERS = {"valid", "provider", "code", "summary", "likely_cause", "time", "checks", "keys", "token"}
 CHECK_MEMBERS = {"name", "state", "code", "expected", "found", "explanation", "fix"}
 NAMES = [
     *("token_form", "provider", "header", "algorithm", "key", "signature", "issuer", "key_issuer", "audience"),
@@ -46,6 +47,7 @@ def well_formed(answer: dict) -> dict:
     failed = [check["code"] for check in answer["checks"] if check["state"] == "failed"]
     assert answer["code"] == (failed[0] if failed else None)
     assert answer["valid"] == (not failed)
+    assert (answer["likely_cause"] is None) == (not failed)
     return answer
 
 
@@ -290,10 +292,10 @@ def test_the_command_takes_the_token_from_where_it_is(config, issuer, place):
     arguments = {"argument": [token], "dash": ["-"], "standard input": []}[place]
     result = run(*commands.explain(config, *arguments), stdin="" if place == "argument" else token + "\n")
     assert result.returncode == 0, result
-    assert result.stdout.decode().splitlines()[-2] == "valid (provider oidc)"
+    assert result.stdout.decode().splitlines()[0] == "valid (provider oidc)"
 
 
-def test_the_command_prints_a_line_a_check_and_no_colour_where_nobody_looks(config, issuer):
+def test_the_command_prints_the_cause_then_the_checks_and_no_colour_where_nobody_looks(config, issuer):
     result = run(*commands.explain(config), stdin=issuer.token(exp=now() - 100, nonce="n"))
     assert result.returncode == 1
     lines = result.stdout.decode().splitlines()
@@ -301,9 +303,11 @@ def test_the_command_prints_a_line_a_check_and_no_colour_where_nobody_looks(conf
     assert any(re.match(r"passed +signature +The signature holds", line) for line in lines)
     assert any(re.match(r"failed +expiry +The token expired 10\d s ago by this clock.*\(token_expired\)$", line) for line in lines)
     assert any(re.match(r" +fix: +Have the user sign in again", line) for line in lines)
-    assert any(re.match(r"not asked +at_hash", line) for line in lines)
-    assert lines[-2] == "refused: token_expired (provider oidc)"
-    assert lines[-1].endswith(", and one more check fails.")
+    assert any(re.match(r"not asked +key_issuer, .*at_hash, c_hash$", line) for line in lines)
+    assert lines[0] == "refused: token_expired (provider oidc)"
+    assert lines[1].startswith("The token expired 10") and lines[1].endswith(", and one more check fails.")
+    assert lines[2].startswith("Fix: Have the user sign in again")
+    assert result.stderr == b""
 
 
 @pytest.mark.parametrize(("variables", "is_coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
@@ -375,3 +379,132 @@ def test_google_like_tokens_are_explained_by_their_provider(server):
         service.wait_until_ready()
         answer = explain(service, google.token(iss="https://accounts.google.com", nonce="n"), nonce="n", provider="google")
         assert answer["provider"] == "google"
+
+
+def test_a_token_of_another_provider_says_so_first(server):
+    apple, google = server.issuer("apple", rsa_key("apple-1")), server.issuer("google", rsa_key("google-1"))
+    with Service(apple_like(apple), google_like(google)) as service:
+        service.wait_until_ready()
+        answer = explain(service, google.token(), provider="apple")
+        assert answer["code"] == "key_not_found"
+        assert answer["likely_cause"]["check"] == "issuer"
+        assert answer["summary"].startswith("The token is from another provider that is configured: its iss is that of google, but")
+
+
+def test_what_is_in_the_token_is_told_without_what_is_somebodys(service, oidc):
+    answer = explain(service, oidc.token(sub="canary-subject", email="canary@example.com", email_verified=True, hd="example.com"))
+    claims = {member["name"]: (member["value"], member["masked"]) for member in answer["token"]["claims"]}
+    assert claims["email"] == ("18 characters", True)
+    assert claims["sub"][1] and claims["hd"] == ("example.com", False) and claims["email_verified"] == ("true", False)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \(in \d+ \w+\)", claims["exp"][0])
+    assert "canary" not in json.dumps(answer)
+
+
+def test_the_command_waits_for_keys_where_the_header_alone_is_refused(config, issuer):
+    """Its first fetch has just begun, and the service's is long over."""
+    token = jws(issuer.keys[0], issuer.claims(), typ="at+jwt")
+    result = run(*commands.explain(config, "--json"), stdin=token)
+    answer = well_formed(json.loads(result.stdout))
+    assert answer["code"] == "header_unsupported" and answer["keys"]["state"] == "ready"
+    assert check(answer, "signature")["state"] == "passed"
+
+
+def test_nothing_mixes_with_what_a_command_prints(config, issuer):
+    issuer.discovery.status = 500
+    token = issuer.token()
+    explained = run(*commands.explain(config), stdin=token)
+    assert explained.returncode == 1 and explained.stderr == b""
+    assert b"The last fetch failed (http): the server answered with status 500." in explained.stdout
+    verified = run(*commands.verify(config), stdin=token)
+    assert json.loads(verified.stdout)["code"] == "keys_unavailable"
+    assert verified.stderr == b"The keys of oidc can't be fetched (http): the server answered with status 500.\n"
+
+
+def test_the_command_shows_values_only_if_it_is_told_to(config, issuer):
+    token = issuer.token(email="ada@example.com", phone="555", exp=now() - 7200)
+    masked = run(*commands.explain(config), stdin=token).stdout.decode()
+    assert "ada@example.com" not in masked and re.search(r"^  email +\[15 characters\]$", masked, re.M)
+    assert re.search(r"^  exp +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \(2 h ago\)$", masked, re.M)
+    assert "--show-values" in masked
+    shown = run(*commands.explain(config, "--show-values"), stdin=token).stdout.decode()
+    assert re.search(r"^  email +ada@example.com$", shown, re.M) and "--show-values" not in shown
+    answer = json.loads(run(*commands.explain(config, "--show-values", "--json"), stdin=token).stdout)
+    assert {"name": "email", "value": "ada@example.com", "masked": False} in well_formed(answer)["token"]["claims"]
+
+
+def test_a_preset_needs_no_file(server):
+    token = server.issuer("google", rsa_key("google-1")).token(iss="https://accounts.google.com", aud="client")
+    # Apple is not asked: there is no such proxy.
+    options = ("explain", "--preset", "apple", "--audience", "com.example.app")
+    result = run(*options, stdin=token, variables={"HTTPS_PROXY": "http://127.0.0.1:1"})
+    lines = result.stdout.decode().splitlines()
+    assert result.returncode == 1 and lines[0] == "refused: keys_unavailable (provider apple)"
+    assert lines[1].startswith("The token is from another provider: its iss is that of the preset google,")
+    assert any(re.match(r"failed +audience ", line) for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--preset", "aple", "--audience", "a"], b"there is no preset aple"),
+        (["--preset", "apple"], b"--preset needs --audience"),
+        (["--preset", "apple", "--config", "x", "--audience", "a"], b"--preset is instead of --config"),
+        (["--preset", "apple", "--audience", "a", "--provider", "b"], b"leave --provider out"),
+        (["--preset", "apple", "--audience", "a", "--preset-parameter", "x=y"], b"preset apple takes no parameter"),
+        (["--server", "http://127.0.0.1:1", "--preset", "apple"], b"leave --config and --preset out"),
+        (["--server", "127.0.0.1:9090"], b"--server must be http://"),
+        (["--server", "http://user@127.0.0.1:9090"], b"--server must be http://"),
+        (["--api-key-file", "x"], b"go with --server"),
+        (["--server", "http://127.0.0.1:1", "--api-key-env", "NOT_THERE"], b"there is no such variable"),
+        (["--server", "http://127.0.0.1:1"], b"http://127.0.0.1:1: the connection was refused"),
+    ],
+)
+def test_options_that_do_not_go_together_are_told(arguments, text):
+    result = run("explain", *arguments, stdin="x")
+    assert result.returncode != 0 and text in result.stderr and result.stdout == b"", result
+
+
+# of a running instance
+
+
+def ask_instance(address: str, token: str, *options: str, **variables) -> dict:
+    result = run("explain", "--server", address, "--json", *options, stdin=token, variables=variables)
+    assert result.stdout, result
+    return well_formed(json.loads(result.stdout))
+
+
+def test_the_command_asks_a_running_instance_with_its_key(issuer, tmp_path):
+    key = tmp_path / "key"
+    key.write_text("s3cret\n")
+    with Service(provider(issuer), admin={"listen": "127.0.0.1:0", "api_keys": [sha256_hex("s3cret")]}) as service:
+        service.wait_until(lambda: service.api.get("/readyz").status == 200)
+        address = "http://" + service.admin.address
+        answer = ask_instance(address, issuer.token(nonce="n"), "--nonce", "n", "--api-key-file", str(key))
+        assert answer["valid"] and answer["keys"]["source"] == "network"
+        assert ask_instance(address, issuer.token(), "--api-key-env", "KEY", KEY="s3cret")["valid"]
+        text = run("explain", "--server", address, "--api-key-file", str(key), stdin=issuer.token(exp=1))
+        assert text.returncode == 1 and text.stdout.startswith(b"refused: token_expired (provider oidc)\n")
+        refused = run("explain", "--server", address, stdin=issuer.token())
+        assert refused.returncode == 1 and b"give it by --api-key-file" in refused.stderr
+        wrong = run("explain", "--server", "http://" + service.api.address, stdin=issuer.token())
+        assert b"ask at its admin listener" in wrong.stderr
+        tls = run("explain", "--server", "https://" + service.admin.address, stdin=issuer.token())
+        assert tls.returncode == 1 and b"plain HTTP" in tls.stderr, tls
+
+
+def test_the_command_asks_over_a_socket_and_over_tls(issuer, tmp_path_factory):
+    path = f"unix:{tmp_path_factory.mktemp('s')}/admin.sock"
+    with Service(provider(issuer), admin={"listen": path}) as service:
+        service.wait_until(lambda: service.api.get("/readyz").status == 200)
+        assert ask_instance(path, issuer.token())["valid"]
+    authority = Authority(tmp_path_factory.mktemp("authority"), "Servers")
+    file = str(authority.server_file())
+    listener = {"listen": "127.0.0.1:0", "tls": {"certificate_file": file, "key_file": file}}
+    with Service(provider(issuer), admin=listener, admin_context=authority.client_context()) as service:
+        service.wait_until(lambda: service.api.get("/readyz").status == 200)
+        address = "https://" + service.admin.address
+        assert ask_instance(address, issuer.token(), "--server-ca", str(authority.certificate_file))["valid"]
+        untrusted = run("explain", "--server", address, stdin=issuer.token())
+        assert untrusted.returncode == 1 and b"the certificate is not trusted; see --server-ca" in untrusted.stderr
+        plain = run("explain", "--server", "http://" + service.admin.address, stdin=issuer.token())
+        assert plain.returncode == 1 and b"does it speak TLS (https)?" in plain.stderr, plain

@@ -17,10 +17,17 @@ package final class LogSink: Sendable {
     private let thread = NIOThreadPool(numberOfThreads: 1)
     private static let maximumPending = 4 * 1024 * 1024
 
-    package init() { thread.start() }
+    private let isDiscarding: Bool
+
+    /// - Parameter isDiscarding: whether nothing is written, as for a command that prints an answer of its own.
+    package init(isDiscarding: Bool = false) {
+        self.isDiscarding = isDiscarding
+        thread.start()
+    }
 
     /// Queues whole lines, each with its line feed.
     package func write(_ lines: [UInt8]) {
+        if isDiscarding { return }
         let mustStart = pending.withLock { pending in
             guard pending.bytes.count + lines.count <= Self.maximumPending else {
                 pending.droppedBytes += lines.count

@@ -1,0 +1,83 @@
+import ArgumentParser
+import IDToken
+import JSON
+import Settings
+
+/// Where a command that looks at one token takes its providers from: a settings file, or a preset.
+struct SettingsSource: ParsableArguments {
+    @OptionGroup var file: ConfigurationFile
+
+    @Option(
+        help: ArgumentHelp(
+            "Instead of a settings file: a preset such as apple or google, with the client ID as --audience.",
+            valueName: "name"))
+    var preset: String?
+
+    @Option(
+        name: .customLong("preset-parameter"),
+        help: ArgumentHelp(
+            "What the preset has to be told, such as tenant=… (repeatable); see assay presets.", valueName: "name=value"
+        ))
+    var parameters: [String] = []
+
+    func validate() throws {
+        guard preset == nil || file.path == nil else {
+            throw ValidationError("--preset is instead of --config; give one of them")
+        }
+        guard preset != nil || parameters.isEmpty else {
+            throw ValidationError("--preset-parameter goes with --preset")
+        }
+    }
+
+    /// The settings, and the provider that the token must be from, where a preset says so.
+    ///
+    /// - Parameter audience: the client ID that a preset's tokens must be for.
+    /// - Throws: ``ConfigurationError``, `ValidationError`.
+    func settings(audience: String?) throws -> (settings: Settings, provider: String?) {
+        guard let name = preset else { return (try file.settings(), nil) }
+        guard let preset = ProviderPreset.named(name) else {
+            throw ValidationError("there is no preset \(name); assay presets lists them")
+        }
+        guard let audience else {
+            throw ValidationError("--preset needs --audience: the client ID of the app that the token must be for")
+        }
+        let yaml = try yaml(preset, audience)
+        do throws(SettingsError) {
+            let settings = try Settings(yaml: yaml, environment: [:])
+            return (settings, preset.name)
+        } catch {
+            throw ConfigurationError(text: "--preset \(name): \(error)")
+        }
+    }
+
+    /// A settings file with the one provider. JSON is YAML, and whatever an argument holds stays one text in it.
+    private func yaml(_ preset: ProviderPreset, _ audience: String) throws -> String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("providers")
+        json.beginArray()
+        json.beginObject()
+        json.member("id", preset.name)
+        json.member("preset", preset.name)
+        json.name("audiences")
+        json.beginArray()
+        json.value(audience)
+        json.endArray()
+        for parameter in parameters {
+            let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, preset.parameters.contains(where: { $0.name == parts[0] }) else {
+                let names = preset.parameters.map(\.name).joined(separator: ", ")
+                throw ValidationError(
+                    names.isEmpty
+                        ? "preset \(preset.name) takes no parameter"
+                        : "preset \(preset.name) takes \(names), each as --preset-parameter name=value")
+            }
+            json.name(escaping: String(parts[0]))
+            json.value(String(parts[1]))
+        }
+        json.endObject()
+        json.endArray()
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}
