@@ -6,13 +6,11 @@ import pytest
 # The modules of this directory, and the service as the end-to-end tests start it.
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1] / "EndToEnd")]
 
-from languages import LANGUAGES  # noqa: E402
+from languages import API_KEY, LANGUAGES  # noqa: E402
 
 from harness.issuer import KeyServer  # noqa: E402
 from harness.service import Service, apple_like, google_like, provider  # noqa: E402
 from harness.tokens import ec_key, rsa_key, sha256_hex  # noqa: E402
-
-API_KEY = "the-backend's-0123456789"
 
 
 @pytest.fixture(scope="session")

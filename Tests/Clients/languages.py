@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from harness.service import REPOSITORY, environment
 
 CLIENTS = REPOSITORY / "docs" / "clients"
+API_KEY = "the-backend's-0123456789"
 GSON = pathlib.Path("/usr/share/java/gson.jar")
 # Nothing listens there: whoever believes the environment loses the request, and the token with it.
 PROXY = "http://127.0.0.1:9"

@@ -13,8 +13,7 @@ import sys
 import urllib.parse
 
 import pytest
-from conftest import API_KEY
-from languages import CLIENTS, environment, run
+from languages import API_KEY, CLIENTS, environment, run
 
 NOW = 1_700_000_000
 # Stands for Apple's and Google's scripts: says what the page gave them, and answers with a token.
