@@ -171,12 +171,11 @@ TABLE = [
             for name, values in {
                 "nonce": ("null", "5", "true", "[]", '["n"]', "{}", '""'),
                 "id_token": ("null", "5", "true", "[]", "{}", '["x"]', '[{"x":1}]'),
-                "provider": ("null", "5", "[]", "{}", '""'),
-                "audience": ("null", "5", '["client"]', "{}", '""'),
-                "access_token": ("null", "5", "[]", '""'),
-                "code": ("null", "5", "[]", '""'),
+                "provider": ("5", "[]", "{}", '""'),
+                "audience": ("5", '["client"]', "{}", '""'),
+                "access_token": ("5", "[]", '""'),
+                "code": ("5", "[]", '""'),
                 "user": (
-                    "null",
                     "5",
                     '"Ada"',
                     "[]",
@@ -184,15 +183,23 @@ TABLE = [
                     '{"name":{"middleName":"x"}}',
                     '{"name":"Ada"}',
                     '{"email":5}',
-                    '{"name":{"firstName":null}}',
                     '{"name":{"firstName":{}}}',
                     '{"admin":true}',
                 ),
-                "include_claims": ("null", "0", '"true"', "[]"),
-                "max_age": ("null", '"60"', "-1", "1.5", "true", "[]"),
+                "include_claims": ("0", '"true"', "[]"),
+                "max_age": ('"60"', "-1", "1.5", "true", "[]"),
             }.items()
             for value in values
         },
+    ),
+    (
+        "Q08",
+        ACCEPTED,
+        {
+            f"{name}: null": asking(good(), **{name: None})
+            for name in ("provider", "audience", "access_token", "code", "user", "include_claims", "max_age")
+        }
+        | {"a first name: null": asking(good(), user={"name": {"firstName": None}})},
     ),
     (
         "Q08",

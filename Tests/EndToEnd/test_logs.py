@@ -97,7 +97,7 @@ def cases(issuer, down) -> dict:
         "c_hash_missing": (token(c_hash=None), {}),
         "c_hash_mismatch": (good, {"code": "canary-other"}),
         "keys_unavailable": (jws(down.keys[0], canary_claims(down)), {}),
-        "request_invalid": (good, {"canary-member": "canary"}),
+        "request_invalid": (good, {"canary@member": "canary", "nonse": "canary"}),
     }
 
 
@@ -143,7 +143,7 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
         ),
         ("POST", "/v1/verify", authorization, b'{"canary'),
         ("POST", "/v1/verify", authorization, b"canary" * 20_000),
-        ("POST", "/v1/verify/batch", authorization, b'{"canary":1}'),
+        ("POST", "/v1/verify/batch", authorization, b'{"canary-0123456789":1}'),
         ("POST", "/v1/verify", authorization | {"X-Canary": "canary" * 10_000}, b"{}"),
     ]:
         with service.api.connect() as connection:
