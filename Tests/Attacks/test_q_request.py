@@ -11,7 +11,7 @@ from target import raw
 
 REQUIRED, MISSING, MISMATCH, INVALID = "nonce_required", "nonce_missing", "nonce_mismatch", "request_invalid"
 NONCE = "a nonce of this very sign-in"
-ACCESS, CODE = "an access token of this sign-in", "an authorization code of this sign-in"
+ACCESS, CODE = "the-access-token-of-this-sign-in", "the-authorization-code-of-this-sign-in"
 
 
 def nonce(claimed: str | None, sent: str | None, issuer: str = "op"):
