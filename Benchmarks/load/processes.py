@@ -74,10 +74,12 @@ class Process:
 
     def __init__(self, command: list, *, cores: list[int] | None = None, environment: dict | None = None, **streams):
         confined = ["taskset", "-c", ",".join(map(str, cores or two_cores()))]
+        # The service would take the scripts' own variables for settings.
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")}
         try:
             self.process = subprocess.Popen(
                 [*confined, *map(str, command)],
-                env={**os.environ, **(environment or {})},
+                env={**inherited, **(environment or {})},
                 start_new_session=True,
                 **streams,
             )

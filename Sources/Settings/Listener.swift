@@ -31,6 +31,28 @@ extension Settings {
 
         private static let loopback = ["127.0.0.0/8", "::1"].compactMap { AddressBlock($0) }
 
+        /// As the settings say it.
+        package var text: String {
+            switch self {
+            case .network(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            case .unixSocket(let path, _): "unix:\(path)"
+            }
+        }
+
+        /// Whether only one of two listeners could listen where they do.
+        func collides(with other: Listen) -> Bool {
+            switch (self, other) {
+            case (.network(let host, let port), .network(let otherHost, let otherPort)):
+                let hosts = [host, otherHost].map { $0 == "localhost" ? "127.0.0.1" : $0 }
+                return port == otherPort && port != 0
+                    && (hosts[0] == hosts[1] || hosts.contains(where: Self.isWildcard))
+            case (.unixSocket(let path, _), .unixSocket(let otherPath, _)): return path == otherPath
+            default: return false
+            }
+        }
+
+        private static func isWildcard(_ host: String) -> Bool { host == "0.0.0.0" || host == "::" }
+
         /// Reads `127.0.0.1:8080`, `[::1]:8080` or `unix:/run/assay/assay.sock`.
         package init?(_ text: String) {
             if text.hasPrefix("unix:") {
@@ -64,6 +86,12 @@ extension Settings {
         package init(mode: UInt32 = 0o600, group: String? = nil) {
             self.mode = mode
             self.group = group
+        }
+
+        /// The mode as the settings say it.
+        var modeText: String {
+            let digits = String(mode, radix: 8)
+            return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
         }
 
         /// Reads a mode such as `0660`: one in which at least the service's own user may connect.

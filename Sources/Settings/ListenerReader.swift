@@ -1,46 +1,58 @@
 /// Reads `service` and `admin`.
 enum ListenerReader {
     /// - Parameter usual: where it listens unless the settings say otherwise.
-    static func read(_ section: Section, _ usual: Settings.Listen) throws(SettingsError) -> Settings.Listener {
-        let listen = try section.scalar("listen", "host:port or unix:/path", Settings.Listen.init) ?? usual
-        let socket = try socket(section.section("socket"))
-        let tls = try tls(section.section("tls"))
+    static func read(_ section: Section, _ usual: Settings.Listen) -> Settings.Listener {
+        let expected = "host:port or unix:/path, with a port from 0 to 65535"
+        let listen =
+            section.scalar("listen", expected, Settings.Listen.init)
+            ?? section.otherwise("listen", usual, shown: usual.text)
+        let socketSection = section.section("socket")
+        let socket = socket(socketSection)
+        let tls = tls(section.section("tls"))
         // What an empty value would leave open is not for us to guess.
-        guard tls != nil || !section.mentions("tls") else {
-            throw section.error("tls", "tls needs both certificate_file and key_file")
+        if tls == nil, section.mentions("tls") {
+            section.refuse("tls", "tls needs both certificate_file and key_file")
         }
         switch (listen, socket) {
-        case (.unixSocket(let path, _), let socket?):
+        case (.unixSocket(let path, _), let socket):
+            let socket = socket ?? Settings.Socket()
+            if !section.isFaulty("socket") { socketSection.otherwise("mode", (), shown: socket.modeText) }
             return Settings.Listener(.unixSocket(path: path, socket), tls: tls)
         case (.network, _?):
-            throw section.error("socket", "socket is for a listener at unix:/path, and this one is at host:port")
-        case (_, nil): return Settings.Listener(listen, tls: tls)
+            if !section.isFaulty("listen") {
+                section.refuse("socket", "socket is for a listener at unix:/path, and this one is at host:port")
+            }
+            return Settings.Listener(listen, tls: tls)
+        case (.network, nil): return Settings.Listener(listen, tls: tls)
         }
     }
 
-    private static func socket(_ section: Section) throws(SettingsError) -> Settings.Socket? {
-        let mode = try section.scalar(
+    private static func socket(_ section: Section) -> Settings.Socket? {
+        let mode = section.scalar(
             "mode", "an octal mode such as 0660, in which at least the owner may read and write", Settings.Socket.mode)
-        let group = try section.text("group")
-        try section.finish()
+        let group = section.text("group")
+        section.finish()
         guard mode != nil || group != nil else { return nil }
         return Settings.Socket(mode: mode ?? Settings.Socket().mode, group: group)
     }
 
-    private static func tls(_ section: Section) throws(SettingsError) -> Settings.TLS? {
-        let certificate = try section.text("certificate_file")
-        let key = try section.text("key_file")
-        let clientCA = try section.text("client_ca_file")
-        guard clientCA != nil || !section.mentions("client_ca_file") else {
-            throw section.error(
-                nil, "client_ca_file must be a text; without the line, clients are asked for no certificate")
+    private static func tls(_ section: Section) -> Settings.TLS? {
+        let certificate = section.text("certificate_file")
+        let key = section.text("key_file")
+        let clientCA = section.text("client_ca_file")
+        if clientCA == nil, section.mentions("client_ca_file") {
+            section.refuse(
+                "client_ca_file",
+                "client_ca_file must be a text; without the line, clients are asked for no certificate")
         }
-        try section.finish()
-        switch (certificate, key) {
-        case (let certificate?, let key?):
-            return Settings.TLS(certificateFile: certificate, keyFile: key, clientCAFile: clientCA)
-        case (nil, nil) where clientCA == nil: return nil
-        default: throw section.error(nil, "tls needs both certificate_file and key_file")
+        let isAsked = certificate != nil || key != nil || clientCA != nil
+        if isAsked {
+            for (name, value) in [("certificate_file", certificate), ("key_file", key)] where value == nil {
+                section.refuseMissing(name, "tls needs both certificate_file and key_file")
+            }
         }
+        section.finish()
+        guard let certificate, let key else { return nil }
+        return Settings.TLS(certificateFile: certificate, keyFile: key, clientCAFile: clientCA)
     }
 }

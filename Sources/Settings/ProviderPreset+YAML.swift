@@ -117,18 +117,5 @@ private struct YAMLWriter {
         lines += inner.lines
     }
 
-    /// Plain where that can be read in one way only, whatever it stands in; else between quotation marks.
-    private func scalar(_ text: String) -> String {
-        let isPlain =
-            text.first?.isLetter == true && !["true", "false", "null", "on", "off", "yes", "no"].contains(text)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-                default: "-._/@".utf8.contains(byte)
-                }
-            }
-        if isPlain { return text }
-        // What a preset holds are names and addresses: no control character, nothing beyond ASCII.
-        return "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
-    }
+    private func scalar(_ text: String) -> String { YAMLText.scalar(text) }
 }

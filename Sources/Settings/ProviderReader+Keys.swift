@@ -6,22 +6,22 @@ extension ProviderReader {
     ///
     /// - Parameter published: where the preset says that they are.
     static func keys(
-        _ section: Section, _ published: PublishedKeys, _ policy: ProviderPolicy, _ network: NetworkRules
-    ) throws(SettingsError) -> ProviderSettings.KeyPlace {
-        func url(_ name: String) throws(SettingsError) -> String? {
+        _ section: Section, _ published: PublishedKeys, _ policy: ProviderPolicy, _ network: NetworkRules,
+        _ usual: PresetDefaults
+    ) -> ProviderSettings.KeyPlace {
+        func url(_ name: String) -> String? {
             let schemes = network.allowHTTP ? ["https://", "http://"] : ["https://"]
-            return try section.scalar(name, "a URL that begins with \(schemes.joined(separator: " or "))") { text in
+            return section.scalar(name, "a URL that begins with \(schemes.joined(separator: " or "))") { text in
                 schemes.contains { text.hasPrefix($0) } ? text : nil
             }
         }
-        let discovery = try url("discovery_url")
-        let jwks = try url("jwks_uri")
-        let certificates = try url("certificates_uri")
-        let file = try section.text("jwks_file")
-        var documentIssuer = try section.text("discovery_issuer")
-        guard [discovery, jwks, certificates].count(where: { $0 != nil }) <= 1 else {
-            throw section.error(
-                nil, "only one of discovery_url, jwks_uri and certificates_uri can say where the keys are")
+        let discovery = url("discovery_url")
+        let jwks = url("jwks_uri")
+        let certificates = url("certificates_uri")
+        let file = section.text("jwks_file")
+        var documentIssuer = section.text("discovery_issuer")
+        if [discovery, jwks, certificates].count(where: { $0 != nil }) > 1 {
+            section.refuse(nil, "only one of discovery_url, jwks_uri and certificates_uri can say where the keys are")
         }
         let place: ProviderSettings.KeyPlace
         // Beside a URL that is written out, the file is what to fall back on; alone, it is where the keys are.
@@ -35,43 +35,67 @@ extension ProviderReader {
         } else if let file {
             place = .file(file)
         } else {
-            switch published {
-            case .jwkSet(let address): place = .jwksURI(address)
-            case .certificates(let address): place = .certificates(address)
-            case .discovery(let url, let issuer):
-                documentIssuer = documentIssuer ?? issuer
-                place = .discovery(url: url, issuer: documentIssuer)
-            }
+            place = publishedPlace(section, published, &documentIssuer, usual)
         }
         guard case .discovery(let address, let issuer, _) = place else {
-            guard documentIssuer == nil else {
-                throw section.error(
+            if documentIssuer != nil, !isUnsettled(section) {
+                section.refuse(
                     "discovery_issuer", "discovery_issuer has no meaning where no discovery document is read")
             }
             return place
         }
-        try checkDiscovery(section, address, issuer, policy, network)
+        if let issuer { section.recordUnset("discovery_issuer", issuer, from: usual.preset) }
+        if !isUnsettled(section) { checkDiscovery(section, address, issuer, policy, network) }
         return place
+    }
+
+    /// Whether a fault leaves open where the keys are.
+    private static func isUnsettled(_ section: Section) -> Bool {
+        ["preset", "discovery_url", "jwks_uri", "certificates_uri", "jwks_file", "discovery_issuer", "network"]
+            .contains(where: section.isFaulty)
+    }
+
+    /// Where the preset says that the keys are.
+    private static func publishedPlace(
+        _ section: Section, _ published: PublishedKeys, _ documentIssuer: inout String?, _ usual: PresetDefaults
+    ) -> ProviderSettings.KeyPlace {
+        switch published {
+        case .jwkSet(let address):
+            section.recordUnset("jwks_uri", address, from: usual.preset)
+            return .jwksURI(address)
+        case .certificates(let address):
+            section.recordUnset("certificates_uri", address, from: usual.preset)
+            return .certificates(address)
+        case .discovery(let url, let issuer):
+            if let url { section.recordUnset("discovery_url", url, from: usual.preset) }
+            documentIssuer = documentIssuer ?? issuer
+            return .discovery(url: url, issuer: documentIssuer)
+        }
     }
 
     /// A discovery document must be to be found, and to be told from another issuer's.
     private static func checkDiscovery(
         _ section: Section, _ address: String?, _ issuer: String?, _ policy: ProviderPolicy, _ network: NetworkRules
-    ) throws(SettingsError) {
+    ) {
         let isTemplate = IssuerTemplate(policy.issuer) != nil
-        guard !isTemplate || (address != nil && issuer != nil) else {
-            throw section.error(
+        if isTemplate, address == nil || issuer == nil {
+            section.refuse(
                 "issuer",
                 "an issuer that differs by tenant has no discovery document of its own: give discovery_url and the issuer it names in discovery_issuer, or jwks_uri or jwks_file"
             )
-        }
-        guard
-            address != nil || policy.issuer.hasPrefix("https://")
-                || (network.allowHTTP && policy.issuer.hasPrefix("http://"))
-        else {
-            throw section.error(
+        } else if address == nil, !policy.issuer.hasPrefix("https://"),
+            !(network.allowHTTP && policy.issuer.hasPrefix("http://"))
+        {
+            section.refuse(
                 "issuer",
                 "an issuer that is no https URL has no discovery document: give discovery_url, jwks_uri or jwks_file")
         }
+    }
+}
+
+extension Section {
+    /// Records what a preset says of a setting that neither the file nor the environment says.
+    fileprivate func recordUnset(_ name: String, _ value: String, from preset: EffectiveSettings.Origin) {
+        if source(name) == nil { otherwise(name, (), shown: value, from: preset) }
     }
 }

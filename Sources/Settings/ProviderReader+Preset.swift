@@ -1,19 +1,17 @@
 internal import IDToken
 
 extension ProviderReader {
-    /// Reads what a preset has to be told, each under its own name.
-    static func arguments(
-        for preset: ProviderPreset, _ section: Section, id: String
-    ) throws(SettingsError) -> PresetArguments {
+    /// Reads the parameters of a preset, each under its own name.
+    static func arguments(for preset: ProviderPreset, _ section: Section, id: String) -> PresetArguments {
         var arguments = PresetArguments()
         for parameter in preset.parameters {
-            let argument = try section.scalar(parameter.name, parameter.meaning) { text in
+            let argument = section.scalar(parameter.name, parameter.meaning) { text in
                 parameter.accepts(text) ? text : nil
             }
-            guard argument != nil || parameter.isOptional else {
+            if argument == nil, !parameter.isOptional {
                 let article = parameter.name == "issuer" ? "an" : "a"
-                throw section.error(
-                    nil,
+                section.refuseMissing(
+                    parameter.name,
                     "provider \(id) needs \(article) \(parameter.name) for preset \(preset.name): \(parameter.meaning)")
             }
             arguments[parameter.name] = argument

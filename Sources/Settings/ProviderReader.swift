@@ -6,80 +6,129 @@ private import KeySource
 enum ProviderReader {
     static let clockSkews: ClosedRange<Int64> = 0...300
 
+    /// - Returns: `nil` where a fault, which is reported, leaves nothing to read the rest by.
     static func read(
-        _ node: YAMLNode, defaultClockSkew: Int64, _ environment: [String: String]
-    ) throws(SettingsError) -> ProviderSettings {
+        _ node: YAMLNode, defaultClockSkew: Int64, _ reading: SettingsReading
+    ) -> ProviderSettings? {
         // The id comes first: it names the environment variables of the rest.
-        let id = try id(of: node)
-        let section = try Section(node, path: ["providers", id], environment)
-        _ = try section.text("id")
-        let presets = ProviderPreset.all.map(\.name).joined(separator: ", ")
-        let preset = try section.scalar("preset", "one of \(presets)", ProviderPreset.named) ?? .oidc
-
-        let facts = preset.facts(try arguments(for: preset, section, id: id))
+        guard let id = id(of: node, reading) else { return nil }
+        let section = Section(node, path: ["providers", id], reading)
+        section.record("id", .scalar(id), .line(node["id"]?.line ?? node.line))
+        _ = section.node("id")
+        guard let preset = preset(section) else {
+            reading.variables.noteUnread(section.path)
+            return nil
+        }
+        let facts = preset.preset.facts(arguments(for: preset.preset, section, id: id))
+        let usual = PresetDefaults(facts.policy, preset.origin)
         var policy = facts.policy
         policy.id = id
-        try readIssuer(section, &policy)
-        try readAudiences(section, &policy)
-        let algorithms = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
-        if let list = try section.list("algorithms", "one of \(algorithms)", SignatureAlgorithm.init(rawValue:)) {
-            guard !list.isEmpty else { throw section.error("algorithms", "algorithms must name at least one") }
-            policy.algorithms = SignatureAlgorithms(list)
-        }
-        policy.nonce = try nonce(section.section("nonce"), policy.nonce)
-        policy.clockSkewSeconds = try section.seconds("clock_skew", in: clockSkews) ?? defaultClockSkew
-        policy.maximumTokenAgeSeconds = try section.seconds("max_token_age", in: 1...(366 * 86400))
-        // Beside the preset's: whoever asks for one more must not lose another by it.
-        policy.requiredClaims += try section.list("required_claims", "the name of a claim") { ClaimName($0) } ?? []
-        policy.claimRules = try claimRules(section, facts, preset: preset.name)
-        policy.serviceAccounts = try serviceAccounts(section.section("service_accounts"), policy.serviceAccounts)
-        policy.refusesAccessTokens = try section.bool("refuse_access_tokens") ?? policy.refusesAccessTokens
-        policy.identityClaims = try identityClaims(section.section("identity"), policy.identityClaims)
-        policy.reportsRealUserStatus = try section.bool("real_user_status") ?? policy.reportsRealUserStatus
-        policy.email = try email(section.section("email"), policy.email)
-        policy.email.privateDomains = try section.texts("private_email_domains") ?? policy.email.privateDomains
+        readIssuer(section, &policy, usual)
+        readAudiences(section, &policy, usual)
+        readAlgorithms(section, &policy, usual)
+        policy.nonce = nonce(section.section("nonce"), policy.nonce, usual)
+        policy.clockSkewSeconds = section.seconds("clock_skew", in: clockSkews, default: defaultClockSkew)
+        policy.maximumTokenAgeSeconds = section.seconds("max_token_age", in: 1...(366 * 86400))
+        readRequiredClaims(section, &policy, usual)
+        policy.claimRules = claimRules(section, facts, preset: preset.preset.name, usual)
+        policy.serviceAccounts = serviceAccounts(section.section("service_accounts"), policy.serviceAccounts, usual)
+        policy.refusesAccessTokens = section.bool(
+            "refuse_access_tokens", default: policy.refusesAccessTokens, from: usual.origin(\.refusesAccessTokens))
+        policy.identityClaims = identityClaims(section.section("identity"), policy.identityClaims, usual)
+        policy.reportsRealUserStatus = section.bool(
+            "real_user_status", default: policy.reportsRealUserStatus, from: usual.origin(\.reportsRealUserStatus))
+        policy.email = email(section.section("email"), policy.email, usual)
+        policy.email.privateDomains = section.texts(
+            "private_email_domains", default: policy.email.privateDomains, from: usual.origin(\.email.privateDomains))
 
-        let network = try network(section.section("network"))
-        var provider = ProviderSettings(policy: policy, keys: try keys(section, facts.keys, policy, network))
+        let network = network(section.section("network"))
+        var provider = ProviderSettings(policy: policy, keys: keys(section, facts.keys, policy, network, usual))
         provider.network = network
         provider.mayMeetAccessTokens = facts.policy.refusesAccessTokens || policy.refusesAccessTokens
-        provider.isOptional = try section.bool("optional") ?? false
-        try section.finish()
+        provider.isOptional = section.bool("optional", default: false)
+        section.finish()
         return provider
     }
 
-    private static func id(of node: YAMLNode) throws(SettingsError) -> String {
+    private static func id(of node: YAMLNode, _ reading: SettingsReading) -> String? {
         let expected = "each provider needs an id of 1 to 64 letters, digits, full stops, hyphens and underscores"
         guard let id = node["id"]?.scalar?.string, (1...64).contains(id.utf8.count),
             id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) })
-        else { throw SettingsError(line: node.line, message: expected) }
+        else {
+            let found = (node.mapping == nil ? node : node["id"]).map { "; found \(FoundText.of($0))" } ?? ""
+            reading.report(["providers"], line: node.line, expected + found)
+            // Whose variables are there can't be known.
+            reading.variables.noteUnread(["providers"])
+            return nil
+        }
         return id
     }
 
-    private static func nonce(_ section: Section, _ usual: NonceRule) throws(SettingsError) -> NonceRule {
-        var rule = usual
-        let forms = NonceMatch.allCases.map(\.rawValue).joined(separator: ", ")
-        if let accepted = try section.list("match", "one of \(forms)", NonceMatch.init(rawValue:)) {
-            guard !accepted.isEmpty else { throw section.error("match", "match must name at least one form") }
-            rule.accepted = accepted
+    /// Reads which preset the settings begin with. A misspelt one is read as the nearest, so that what else is wrong can be
+    /// found.
+    private static func preset(
+        _ section: Section
+    ) -> (preset: ProviderPreset, origin: EffectiveSettings.Origin)? {
+        let names = ProviderPreset.all.map(\.name)
+        let expected = "one of \(names.joined(separator: ", "))"
+        if let preset = section.scalar("preset", expected, words: names, ProviderPreset.named) {
+            return (preset, .preset(preset.name))
         }
-        rule.isRequired = try section.bool("required") ?? rule.isRequired
-        rule.isChecked = try section.scalar("check", "on or off") { ["on": true, "off": false][$0] } ?? rule.isChecked
-        try section.finish()
-        guard rule.isChecked || !rule.isRequired else {
-            throw section.error("required", "a nonce can't be required and not checked")
+        guard section.isFaulty("preset") else {
+            section.otherwise("preset", (), shown: ProviderPreset.oidc.name)
+            return (.oidc, .standard)
+        }
+        let meant = section.scalarText("preset").flatMap { Suggestion.nearest(to: $0, among: names) }
+        return meant.flatMap(ProviderPreset.named).map { ($0, .preset($0.name)) }
+    }
+
+    private static func readAlgorithms(_ section: Section, _ policy: inout ProviderPolicy, _ usual: PresetDefaults) {
+        let names = SignatureAlgorithm.allCases.map(\.rawValue)
+        guard
+            let list = section.list(
+                "algorithms", "one of \(names.joined(separator: ", "))", words: names,
+                SignatureAlgorithm.init(rawValue:)
+            )
+        else {
+            section.otherwise(
+                "algorithms", (), shown: (policy.algorithms?.names ?? []).sorted(), from: usual.origin(\.algorithms))
+            return
+        }
+        if list.isEmpty { section.refuse("algorithms", "algorithms must name at least one") }
+        policy.algorithms = SignatureAlgorithms(list)
+    }
+
+    private static func nonce(_ section: Section, _ rule: NonceRule, _ usual: PresetDefaults) -> NonceRule {
+        var rule = rule
+        let forms = NonceMatch.allCases.map(\.rawValue)
+        let expected = "one of \(forms.joined(separator: ", "))"
+        if let accepted = section.list("match", expected, words: forms, NonceMatch.init(rawValue:)) {
+            if accepted.isEmpty { section.refuse("match", "match must name at least one form") }
+            rule.accepted = accepted
+        } else {
+            section.otherwise(
+                "match", (), shown: rule.accepted.map(\.rawValue), from: usual.origin(\.nonce.accepted))
+        }
+        rule.isRequired = section.bool("required", default: rule.isRequired, from: usual.origin(\.nonce.isRequired))
+        rule.isChecked =
+            section.scalar("check", "on or off", words: ["on", "off"]) { ["on": true, "off": false][$0] }
+            ?? section.otherwise(
+                "check", rule.isChecked, shown: rule.isChecked ? "on" : "off", from: usual.origin(\.nonce.isChecked))
+        section.finish()
+        if !rule.isChecked, rule.isRequired {
+            section.refuse("required", "a nonce can't be required and not checked")
         }
         return rule
     }
 
-    private static func network(_ section: Section) throws(SettingsError) -> NetworkRules {
+    private static func network(_ section: Section) -> NetworkRules {
         var network = NetworkRules()
-        network.allowHTTP = try section.bool("allow_http") ?? false
-        network.allowPrivateAddresses = try section.bool("allow_private_addresses") ?? false
+        network.allowHTTP = section.bool("allow_http", default: false)
+        network.allowPrivateAddresses = section.bool("allow_private_addresses", default: false)
         let addresses = "an address or a block such as 10.0.0.0/8, with no bits behind the prefix"
-        network.allowedAddresses = try section.list("allow_addresses", addresses, AddressBlock.init) ?? []
-        network.caFile = try section.text("ca_file")
-        try section.finish()
+        network.allowedAddresses = section.list("allow_addresses", addresses, AddressBlock.init) ?? []
+        network.caFile = section.text("ca_file")
+        section.finish()
         return network
     }
 }

@@ -15,6 +15,21 @@ enum Quantities {
         quantity(text, units: ["": 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024]).map(Int.init)
     }
 
+    /// A duration in the largest unit that it is a multiple of.
+    static func text(seconds: Int64) -> String {
+        for (unit, size) in [("d", 86400), ("h", 3600), ("m", 60)] as [(String, Int64)]
+        where seconds > size && seconds.isMultiple(of: size) { return "\(seconds / size)\(unit)" }
+        return "\(seconds)s"
+    }
+
+    /// A size in the largest unit that it is a multiple of.
+    static func text(bytes: Int) -> String {
+        for (unit, size) in [("MiB", 1024 * 1024), ("KiB", 1024)] where bytes >= size && bytes.isMultiple(of: size) {
+            return "\(bytes / size)\(unit)"
+        }
+        return "\(bytes)B"
+    }
+
     private static func quantity(_ text: String, units: [String: Int64]) -> Int64? {
         let digits = text.prefix { ("0"..."9").contains($0) }
         guard !digits.isEmpty, let number = Int64(digits), let unit = units[String(text.dropFirst(digits.count))] else {

@@ -1,177 +1,159 @@
 /// A mapping of the settings file that is read member by member, each of which the environment may override.
 ///
-/// Whoever reads one calls ``finish()`` at the end, which refuses what nobody asked for: a misspelt key must not pass as an
-/// unset one.
+/// A reader asks for every member it knows and calls ``finish()`` at the end, which reports the members that nobody asked
+/// for: a misspelt key must not pass as an unset one. Faults are reported to the ``SettingsReading``, and reading goes on
+/// as if the member were not set.
 final class Section {
     private let members: [YAMLMember]
-    private let environment: [String: String]
-    /// The names that lead here; they make the names of the environment variables that override this section's scalars.
-    private let path: [String]
+    let reading: SettingsReading
+    /// The names that lead here; they make the names of the environment variables that override this section's members.
+    let path: [String]
+    /// Whether it is an element of a list, whose members no environment variable can name.
+    private let isElement: Bool
     /// Where the section begins.
     let line: Int?
     private var known: Set<String> = []
+    private var missing: [(name: String, message: String)] = []
 
     /// - Parameter node: a mapping; `nil` for a section that is not there, whose members may still come from the environment.
-    init(_ node: YAMLNode?, path: [String], _ environment: [String: String]) throws(SettingsError) {
+    init(_ node: YAMLNode?, path: [String], isElement: Bool = false, _ reading: SettingsReading) {
         line = node?.line
-        self.environment = environment
+        self.reading = reading
         self.path = path
+        self.isElement = isElement
+        if !isElement, !path.isEmpty { reading.variables.noteMapping(path) }
         guard let node, !node.isNull else {
             members = []
             return
         }
-        guard let mapping = node.mapping else {
-            throw SettingsError(line: node.line, message: "a mapping (key: value) is expected here")
+        members = node.mapping ?? []
+        if node.mapping == nil {
+            reading.report(
+                path, line: node.line, "a mapping (key: value) is expected here; found \(FoundText.of(node))")
         }
-        members = mapping
-    }
-
-    /// `assay.oidc-example` as it appears in the name of an environment variable: `ASSAY_OIDC_EXAMPLE`.
-    private static func variableName(_ text: String) -> String {
-        String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? Character($0.uppercased()) : "_" })
     }
 
     /// Whether two names make the same environment variable.
-    static func share(_ one: String, _ other: String) -> Bool { variableName(one) == variableName(other) }
+    static func share(_ one: String, _ other: String) -> Bool {
+        EnvironmentVariables.part(one) == EnvironmentVariables.part(other)
+    }
 
-    /// A scalar read by `read`, from the environment if it is set there.
+    // MARK: Members
+
+    /// What a member says, and where.
+    enum Source {
+        case variable(String, text: String)
+        case node(YAMLNode)
+
+        var origin: EffectiveSettings.Origin {
+            switch self {
+            case .variable(let name, _): .variable(name)
+            case .node(let node): .line(node.line)
+            }
+        }
+    }
+
+    /// A member, from the environment if it is set there.
     ///
-    /// - Parameter expected: what the value must be, for the error.
-    func scalar<Value>(
-        _ name: String, _ expected: String, _ read: (String) -> Value?
-    ) throws(SettingsError) -> Value? {
+    /// - Parameter keepsNull: whether a key with nothing behind it counts as written.
+    func source(_ name: String, keepsNull: Bool = false) -> Source? {
         known.insert(name)
-        let variable = (["ASSAY"] + path + [name]).map(Self.variableName).joined(separator: "_")
-        if let text = environment[variable] {
-            guard let value = read(text) else {
-                throw SettingsError(line: nil, message: "\(variable) must be \(expected)")
-            }
-            return value
+        if !isElement, let (variable, text) = reading.variables.value(path + [name]) {
+            return .variable(variable, text: text)
         }
-        guard let node = node(name) else { return nil }
-        guard let scalar = node.scalar, let value = read(scalar.string) else {
-            throw SettingsError(line: node.line, message: "\(name) must be \(expected)")
-        }
-        return value
+        guard let node = members.first(where: { $0.name == name })?.value, keepsNull || !node.isNull else { return nil }
+        return .node(node)
     }
 
-    func text(_ name: String) throws(SettingsError) -> String? {
-        try scalar(name, "a text") { $0.isEmpty ? nil : $0 }
-    }
-
-    func bool(_ name: String) throws(SettingsError) -> Bool? {
-        try scalar(name, "true or false") { $0 == "true" ? true : $0 == "false" ? false : nil }
-    }
-
-    func integer(_ name: String, in range: ClosedRange<Int>) throws(SettingsError) -> Int? {
-        try scalar(name, "an integer from \(range.lowerBound) to \(range.upperBound)") { text in
-            Int(text).flatMap { range.contains($0) ? $0 : nil }
+    /// What a member says as a scalar, read or not.
+    func scalarText(_ name: String) -> String? {
+        switch source(name) {
+        case .variable(_, let text)?: text
+        case .node(let node)?: node.scalar?.string
+        case nil: nil
         }
     }
 
-    func seconds(_ name: String, in range: ClosedRange<Int64>) throws(SettingsError) -> Int64? {
-        try scalar(name, "a duration such as 30s, 5m or 24h, \(range.lowerBound)s to \(range.upperBound)s") { text in
-            Quantities.seconds(text).flatMap { range.contains($0) ? $0 : nil }
-        }
-    }
-
-    func milliseconds(_ name: String, in range: ClosedRange<Int64>) throws(SettingsError) -> Int64? {
-        try scalar(name, "a duration such as 250ms or 2s, \(range.lowerBound)ms to \(range.upperBound)ms") { text in
-            Quantities.milliseconds(text).flatMap { range.contains($0) ? $0 : nil }
-        }
-    }
-
-    func bytes(_ name: String, in range: ClosedRange<Int>) throws(SettingsError) -> Int? {
-        try scalar(name, "a size such as 64KiB or 4MiB, \(range.lowerBound) to \(range.upperBound) bytes") { text in
-            Quantities.bytes(text).flatMap { range.contains($0) ? $0 : nil }
-        }
-    }
-
-    /// A list of scalars, each read by `read`.
-    func list<Value>(
-        _ name: String, _ expected: String, _ read: (String) -> Value?
-    ) throws(SettingsError) -> [Value]? {
+    /// A member that no environment variable can set.
+    func node(_ name: String) -> YAMLNode? {
         known.insert(name)
-        // A list with nothing behind its name is a slip, and what it would leave open is not for us to guess.
-        guard let node = members.first(where: { $0.name == name })?.value else { return nil }
-        guard let sequence = node.sequence else {
-            throw SettingsError(line: node.line, message: "\(name) must be a list")
-        }
-        var values: [Value] = []
-        for element in sequence {
-            guard let scalar = element.scalar, !element.isNull, let value = read(scalar.string) else {
-                throw SettingsError(line: element.line, message: "each of \(name) must be \(expected)")
-            }
-            values.append(value)
-        }
-        return values
-    }
-
-    func texts(_ name: String) throws(SettingsError) -> [String]? {
-        try list(name, "a text") { $0.isEmpty ? nil : $0 }
-    }
-
-    /// Whether a member that may be a list is this word instead.
-    func isWord(_ word: String, _ name: String) -> Bool {
-        known.insert(name)
-        return node(name)?.scalar?.string == word
-    }
-
-    /// A mapping whose names nobody knows beforehand, each with a text or a list of texts.
-    ///
-    /// - Parameter expected: what each of it must be, for the error.
-    func namedTexts(
-        _ name: String, _ expected: String
-    ) throws(SettingsError) -> [(name: String, texts: [String])]? {
-        let members = try section(name).members
-        return members.isEmpty
-            ? nil
-            : try members.map { member throws(SettingsError) in
-                let elements = member.value.sequence ?? [member.value]
-                let texts = try elements.map { element throws(SettingsError) in
-                    guard let scalar = element.scalar, !element.isNull else {
-                        throw SettingsError(line: element.line, message: "\(member.name) must be \(expected)")
-                    }
-                    return scalar.string
-                }
-                return (member.name, texts)
-            }
+        return members.first { $0.name == name && !$0.value.isNull }?.value
     }
 
     /// Whether a member is written, be there anything behind its name or not.
     func mentions(_ name: String) -> Bool { members.contains { $0.name == name } }
 
     /// A mapping within this one; there even where the file has none, since the environment may fill it.
-    func section(_ name: String) throws(SettingsError) -> Section {
-        known.insert(name)
-        return try Section(node(name), path: path + [name], environment)
+    func section(_ name: String) -> Section {
+        Section(node(name), path: path + [name], isElement: isElement, reading)
     }
 
-    /// The mappings of a list.
-    func elements(_ name: String) throws(SettingsError) -> [YAMLNode] {
-        known.insert(name)
+    /// The mappings of a list, which only the file can have.
+    func elements(_ name: String) -> [YAMLNode] {
+        if !isElement { reading.variables.noteMapping(path + [name]) }
         guard let node = node(name) else { return [] }
-        guard let sequence = node.sequence else {
-            throw SettingsError(line: node.line, message: "\(name) must be a list")
+        if node.sequence == nil {
+            reading.report(path + [name], line: node.line, "\(name) must be a list; found \(FoundText.of(node))")
         }
-        return sequence
+        return node.sequence ?? []
     }
 
-    /// An error at the place of a member, or of the section.
-    func error(_ name: String? = nil, _ message: String) -> SettingsError {
-        SettingsError(line: name.flatMap { node($0)?.line } ?? line, message: message)
+    /// The members of a mapping whose names are not known beforehand, and which only the file can have.
+    func freeMembers(_ name: String) -> [YAMLMember] {
+        if case .variable(let variable, _)? = source(name) {
+            reading.report(path + [name], line: nil, EnvironmentVariables.refusal(ofMapping: variable))
+        }
+        return section(name).members
     }
 
-    /// Refuses members that nobody has asked for.
-    func finish() throws(SettingsError) {
+    /// Records the value that a member has in effect. A list's elements are recorded as one, by the list.
+    func record(_ name: String, _ value: EffectiveSettings.Value?, _ origin: EffectiveSettings.Origin) {
+        if !isElement { reading.record(path + [name], value, origin) }
+    }
+
+    // MARK: Faults
+
+    /// Reports a fault at a member's place, unless one was found in it before; `nil`: of the section as a whole.
+    func refuse(_ name: String?, _ message: String) {
+        guard let name else {
+            reading.report(nil, line: line, message)
+            return
+        }
+        guard !isFaulty(name) else { return }
+        reading.report(path + [name], line: self.line(of: name), message)
+    }
+
+    /// Reports that a member must be there and is not.
+    ///
+    /// ``finish()`` does so, and only if no misspelt member was probably meant to be this one.
+    func refuseMissing(_ name: String, _ message: String) {
+        if !isFaulty(name) { missing.append((name, message)) }
+    }
+
+    /// Whether a fault was found in a member or within it: its value, or that it has none, then means nothing.
+    func isFaulty(_ name: String) -> Bool { reading.isFaulty(path + [name]) }
+
+    /// The line of a member, or else of the section; `nil` where an environment variable sets it.
+    func line(of name: String) -> Int? {
+        if case .variable? = source(name) { return nil }
+        return node(name)?.line ?? line
+    }
+
+    /// Reports members that nobody has asked for.
+    func finish() {
+        var meant: Set<String> = []
         for member in members where !known.contains(member.name) {
-            let names = known.sorted().joined(separator: ", ")
-            throw SettingsError(
-                line: member.line, message: "\(member.name) is not known here; these are: \(names)")
+            var message = "\(member.name) is not known here"
+            if let nearest = Suggestion.nearest(to: member.name, among: known.sorted()) {
+                meant.insert(nearest)
+                message += "; did you mean \(nearest)?"
+            } else {
+                message += "; these are: \(known.sorted().joined(separator: ", "))"
+            }
+            reading.report(path + [member.name], line: member.line, message)
         }
-    }
-
-    private func node(_ name: String) -> YAMLNode? {
-        members.first { $0.name == name && !$0.value.isNull }?.value
+        for (name, message) in missing where !meant.contains(name) {
+            reading.reportMissing(path + [name], line: line, message)
+        }
     }
 }

@@ -4,120 +4,159 @@ private import JOSE
 extension Settings {
     /// Reads the text of a settings file, with the environment's overrides.
     ///
-    /// - Throws: ``SettingsError`` with the line of the first fault.
+    /// - Throws: ``SettingsError`` with every fault.
     package init(yaml: String, environment: [String: String] = [:]) throws(SettingsError) {
+        (self, _) = try Self.read(yaml: yaml, environment: environment)
+    }
+
+    /// Reads the text of a settings file, with the environment's overrides, and notes where each setting comes from.
+    ///
+    /// - Throws: ``SettingsError`` with every fault.
+    package static func read(
+        yaml: String, environment: [String: String] = [:]
+    ) throws(SettingsError) -> (settings: Settings, effective: EffectiveSettings) {
         let root: YAMLNode?
         do throws(YAMLError) {
             root = try YAMLReader.read(yaml)
         } catch {
-            throw SettingsError(line: error.line, message: error.description)
+            throw SettingsError([SettingsFault(line: error.line, message: error.description)])
         }
-        let top = try Section(root, path: [], environment)
-        self.init()
-        try readListeners(top)
-        try readLimits(top.section("limits"))
-        let keys = try top.section("keys")
+        let reading = SettingsReading(environment: environment)
+        var settings = Settings()
+        settings.read(Section(root, path: [], reading), reading)
+        settings.serviceLinks = reading.variables.serviceLinks
+        return (settings, try reading.finish())
+    }
+
+    private mutating func read(_ top: Section, _ reading: SettingsReading) {
+        // What is no mapping has nothing to be missed in it.
+        guard !reading.isFaulty([]) else { return }
+        readListeners(top)
+        readLimits(top.section("limits"))
+        let keys = top.section("keys")
         self.keys.staleForSeconds =
-            try keys.seconds("stale_for", in: 0...(30 * 86400)) ?? self.keys.staleForSeconds
-        try keys.finish()
-        try readLog(top.section("log"))
-        tracing = try TracingReader.read(top.section("tracing"), environment)
-        cacheDirectory = try top.text("cache_directory")
-        let cache = try top.section("verified_token_cache")
-        verifiedTokenCacheEntries = try cache.integer("entries", in: 0...1_000_000) ?? verifiedTokenCacheEntries
-        try cache.finish()
-        shutdownDelaySeconds = try top.seconds("shutdown_delay", in: 0...300) ?? shutdownDelaySeconds
-        shutdownGraceSeconds = try top.seconds("shutdown_grace", in: 0...600) ?? shutdownGraceSeconds
-        let clockSkew = try top.seconds("clock_skew", in: ProviderReader.clockSkews) ?? 60
-        for node in try top.elements("providers") {
-            let provider = try ProviderReader.read(node, defaultClockSkew: clockSkew, environment)
-            try checkDiffers(provider, line: node.line)
+            keys.seconds("stale_for", in: 0...(30 * 86400), default: self.keys.staleForSeconds)
+        keys.finish()
+        readLog(top.section("log"))
+        tracing = TracingReader.read(top.section("tracing"), reading.variables.all)
+        cacheDirectory = top.text("cache_directory")
+        let cache = top.section("verified_token_cache")
+        verifiedTokenCacheEntries = cache.integer("entries", in: 0...1_000_000, default: verifiedTokenCacheEntries)
+        cache.finish()
+        shutdownDelaySeconds = top.seconds("shutdown_delay", in: 0...300, default: shutdownDelaySeconds)
+        shutdownGraceSeconds = top.seconds("shutdown_grace", in: 0...600, default: shutdownGraceSeconds)
+        let clockSkew = top.seconds("clock_skew", in: ProviderReader.clockSkews, default: 60)
+        let elements = top.elements("providers")
+        for node in elements {
+            guard let provider = ProviderReader.read(node, defaultClockSkew: clockSkew, reading) else { continue }
+            checkDiffers(provider, line: node.line, reading)
             providers.append(provider)
         }
-        try top.finish()
-        guard !providers.isEmpty else { throw top.error(nil, "at least one provider is needed under providers") }
+        if elements.isEmpty {
+            top.refuseMissing("providers", "at least one provider is needed under providers")
+        }
+        top.finish()
     }
 
-    private mutating func readListeners(_ top: Section) throws(SettingsError) {
+    private mutating func readListeners(_ top: Section) {
         let expected = "a SHA-256 digest in 64 hexadecimal digits"
-        let serviceSection = try top.section("service")
-        service = try ListenerReader.read(serviceSection, service.listen)
-        try serviceSection.finish()
-        let adminSection = try top.section("admin")
-        admin = try ListenerReader.read(adminSection, admin.listen)
-        adminAPIKeyDigests = try adminSection.list("api_keys", expected, Self.digest)
+        let serviceSection = top.section("service")
+        service = ListenerReader.read(serviceSection, service.listen)
+        serviceSection.finish()
+        let adminSection = top.section("admin")
+        admin = ListenerReader.read(adminSection, admin.listen)
+        adminAPIKeyDigests = adminSection.list("api_keys", expected, isSecret: true, Self.digest)
         adminHosts =
-            try adminSection.list("hosts", "a host name such as assay.internal, without a port", Self.hostName) ?? []
-        servesConsole = try adminSection.bool("console") ?? servesConsole
-        try adminSection.finish()
-        apiKeyDigests = try top.list("api_keys", expected, Self.digest) ?? []
-        allowsInsecureListen = try top.bool("allow_insecure_listen") ?? false
-        try checkRestricted("service", service, serviceSection, keys: "api_keys", apiKeyDigests)
-        try checkRestricted("admin", admin, adminSection, keys: "admin.api_keys or api_keys", operatorKeyDigests)
+            adminSection.list("hosts", "a host name such as assay.internal, without a port", Self.hostName) ?? []
+        servesConsole = adminSection.bool("console", default: servesConsole)
+        adminSection.finish()
+        apiKeyDigests = top.list("api_keys", expected, isSecret: true, Self.digest) ?? []
+        allowsInsecureListen = top.bool("allow_insecure_listen", default: false)
+        guard !top.isFaulty("api_keys"), !top.isFaulty("allow_insecure_listen") else { return }
+        checkRestricted("service", service, serviceSection, keys: "api_keys", apiKeyDigests)
+        if !adminSection.isFaulty("api_keys") {
+            checkRestricted("admin", admin, adminSection, keys: "admin.api_keys or api_keys", operatorKeyDigests)
+        }
+        checkApart(serviceSection, adminSection)
     }
 
-    /// Whoever can be reached from other machines must know who may call.
+    /// The two listeners can't listen at one place.
+    private func checkApart(_ serviceSection: Section, _ adminSection: Section) {
+        guard !serviceSection.isFaulty("listen"), service.listen.collides(with: admin.listen) else { return }
+        let section = adminSection.mentions("listen") ? adminSection : serviceSection
+        section.refuse(
+            "listen",
+            "service.listen and admin.listen can't both be used: found \(service.listen.text) and "
+                + "\(admin.listen.text); give one of them another port or path")
+    }
+
+    /// A listener that can be reached from other machines must be told who may call.
     private func checkRestricted(
         _ name: String, _ listener: Listener, _ section: Section, keys: String, _ keyDigests: [[UInt8]]
-    ) throws(SettingsError) {
-        guard listener.listen.isLocal || listener.asksForCertificates || !keyDigests.isEmpty || allowsInsecureListen
+    ) {
+        guard
+            listener.listen.isLocal || listener.asksForCertificates || !keyDigests.isEmpty || allowsInsecureListen
+                || section.isFaulty("tls")
         else {
-            throw section.error(
+            section.refuse(
                 "listen",
                 "\(name).listen can be reached from other machines and nothing says who may call: set \(keys), or "
                     + "\(name).tls with client_ca_file, or allow_insecure_listen: true if something else keeps them out"
             )
+            return
         }
     }
 
-    private mutating func readLimits(_ section: Section) throws(SettingsError) {
-        limits.maximumBody = try section.bytes("max_body", in: 1024...(16 * 1024 * 1024)) ?? limits.maximumBody
+    private mutating func readLimits(_ section: Section) {
+        limits.maximumBody = section.bytes("max_body", in: 1024...(16 * 1024 * 1024), default: limits.maximumBody)
         limits.maximumBatchBody =
-            try section.bytes("max_batch_body", in: 1024...(64 * 1024 * 1024)) ?? limits.maximumBatchBody
-        limits.maximumHeader = try section.bytes("max_header", in: 1024...(1024 * 1024)) ?? limits.maximumHeader
+            section.bytes("max_batch_body", in: 1024...(64 * 1024 * 1024), default: limits.maximumBatchBody)
+        limits.maximumHeader = section.bytes("max_header", in: 1024...(1024 * 1024), default: limits.maximumHeader)
         limits.maximumBuffered =
-            try section.bytes("max_buffered", in: 65_536...(16 * 1024 * 1024 * 1024)) ?? limits.maximumBuffered
+            section.bytes("max_buffered", in: 65_536...(16 * 1024 * 1024 * 1024), default: limits.maximumBuffered)
         limits.maximumConnections =
-            try section.integer("max_connections", in: 1...1_000_000) ?? limits.maximumConnections
-        limits.maximumInFlight = try section.integer("max_in_flight", in: 1...1_000_000) ?? limits.maximumInFlight
+            section.integer("max_connections", in: 1...1_000_000, default: limits.maximumConnections)
+        limits.maximumInFlight = section.integer("max_in_flight", in: 1...1_000_000, default: limits.maximumInFlight)
         limits.requestTimeoutSeconds =
-            try section.seconds("request_timeout", in: 1...300) ?? limits.requestTimeoutSeconds
-        limits.idleTimeoutSeconds = try section.seconds("idle_timeout", in: 1...3600) ?? limits.idleTimeoutSeconds
-        limits.keysTimeoutSeconds = try section.seconds("keys_timeout", in: 1...60) ?? limits.keysTimeoutSeconds
+            section.seconds("request_timeout", in: 1...300, default: limits.requestTimeoutSeconds)
+        limits.idleTimeoutSeconds = section.seconds("idle_timeout", in: 1...3600, default: limits.idleTimeoutSeconds)
+        limits.keysTimeoutSeconds = section.seconds("keys_timeout", in: 1...60, default: limits.keysTimeoutSeconds)
         limits.queueTimeoutMilliseconds =
-            try section.milliseconds("queue_timeout", in: 50...60_000) ?? limits.queueTimeoutMilliseconds
-        try section.finish()
+            section.milliseconds("queue_timeout", in: 50...60_000, default: limits.queueTimeoutMilliseconds)
+        section.finish()
     }
 
-    private mutating func readLog(_ section: Section) throws(SettingsError) {
+    private mutating func readLog(_ section: Section) {
         let levels = Log.levels
         log.level =
-            try section.scalar("level", "one of \(levels.joined(separator: ", "))") { levels.contains($0) ? $0 : nil }
-            ?? log.level
+            section.scalar("level", "one of \(levels.joined(separator: ", "))", words: levels) {
+                levels.contains($0) ? $0 : nil
+            } ?? section.otherwise("level", log.level, shown: log.level)
         log.requests =
-            try section.scalar("requests", "true, false or refused", Log.Requests.init(rawValue:)) ?? log.requests
-        log.probes = try section.bool("probes") ?? log.probes
-        try section.finish()
+            section.scalar(
+                "requests", "true, false or refused", words: ["true", "false", "refused"], Log.Requests.init(rawValue:))
+            ?? section.otherwise("requests", log.requests, shown: log.requests.rawValue)
+        section.finish()
     }
 
     /// Providers must be told apart by id, and by every name that a token may carry.
-    private func checkDiffers(_ provider: ProviderSettings, line: Int?) throws(SettingsError) {
+    private func checkDiffers(_ provider: ProviderSettings, line: Int?, _ reading: SettingsReading) {
         let policy = provider.policy
         for other in providers.map(\.policy) {
-            guard policy.id != other.id else {
-                throw SettingsError(line: line, message: "the provider id \(policy.id) is there twice")
+            var message: String?
+            if policy.id == other.id {
+                message = "the provider id \(policy.id) is there twice"
+            } else if Section.share(policy.id, other.id) {
+                message = "the provider ids \(policy.id) and \(other.id) would share their environment variables"
+            } else if policy.sharesIssuer(with: other), !reading.isFaulty(["providers", policy.id]),
+                !reading.isFaulty(["providers", other.id])
+            {
+                message =
+                    "provider \(policy.id): its issuer or alias is \(other.id)'s too; list all audiences under one"
             }
-            guard !Section.share(policy.id, other.id) else {
-                throw SettingsError(
-                    line: line,
-                    message: "the provider ids \(policy.id) and \(other.id) would share their environment variables")
-            }
-            guard !policy.sharesIssuer(with: other) else {
-                throw SettingsError(
-                    line: line,
-                    message:
-                        "provider \(policy.id): its issuer or alias is \(other.id)'s too; list all audiences under one"
-                )
+            if let message {
+                reading.report(nil, line: line, message)
+                return
             }
         }
     }

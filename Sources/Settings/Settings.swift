@@ -26,6 +26,8 @@ package struct Settings: Sendable {
     /// How long a stop waits for requests under way.
     package var shutdownGraceSeconds: Int64 = 10
     package var providers: [ProviderSettings] = []
+    /// The names of environment variables that Kubernetes set for a Service named `assay`, and that set nothing here.
+    package var serviceLinks: [String] = []
 
     package init() {}
 
@@ -69,7 +71,15 @@ package struct Settings: Sendable {
     package var warnings: [String] {
         Self.warnings("the service", service, apiKeyDigests)
             + Self.warnings("the admin listener", admin, operatorKeyDigests)
-            + (tracing?.warnings ?? []) + providers.flatMap(\.warnings)
+            + (tracing?.warnings ?? []) + providers.flatMap(\.warnings) + serviceLinkWarnings
+    }
+
+    private var serviceLinkWarnings: [String] {
+        guard !serviceLinks.isEmpty else { return [] }
+        let names = serviceLinks.joined(separator: ", ")
+        return [
+            "ignored, because Kubernetes sets them for a Service (enableServiceLinks: false turns them off): \(names)"
+        ]
     }
 
     private static func warnings(_ name: String, _ listener: Listener, _ keyDigests: [[UInt8]]) -> [String] {

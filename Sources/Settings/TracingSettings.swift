@@ -40,46 +40,64 @@ extension Settings {
 /// Reads `tracing`, and those of OpenTelemetry's own environment variables that mean the same. The settings win.
 enum TracingReader {
     /// - Returns: `nil` where no collector is named, or `OTEL_SDK_DISABLED` is `true`: nothing is traced.
-    static func read(
-        _ section: Section, _ environment: [String: String]
-    ) throws(SettingsError) -> Settings.Tracing? {
+    static func read(_ section: Section, _ environment: [String: String]) -> Settings.Tracing? {
         // To OpenTelemetry, an empty variable is one that is not set.
         let environment = environment.filter { !$0.value.isEmpty }
         let expected = "the collector's URL, such as http://127.0.0.1:4318, without a query"
-        let named = try section.scalar("otlp_endpoint", expected, endpoint)
-        let serviceName = try section.text("service_name")
-        let sampleRatio = try section.scalar("sample_ratio", "a number from 0 to 1", ratio)
-        let headersFile = try section.text("headers_file")
-        let caFile = try section.text("ca_file")
-        try section.finish()
+        let named = section.scalar("otlp_endpoint", expected, endpoint)
+        let serviceName = section.text("service_name")
+        let sampleRatio = section.scalar("sample_ratio", "a number from 0 to 1", ratio)
+        let headersFile = section.text("headers_file")
+        let caFile = section.text("ca_file")
+        let hasNoEndpoint = named == nil && !section.isFaulty("otlp_endpoint")
 
         var found = named
-        // Whoever speaks gRPC there can't be spoken to.
-        if found == nil, environment["OTEL_EXPORTER_OTLP_PROTOCOL"] != "grpc",
+        // A collector that expects gRPC would not understand the exporter.
+        if hasNoEndpoint, environment["OTEL_EXPORTER_OTLP_PROTOCOL"] != "grpc",
             let text = environment["OTEL_EXPORTER_OTLP_ENDPOINT"]
         {
             found = endpoint(text)
-            guard found != nil else {
-                throw SettingsError(line: nil, message: "OTEL_EXPORTER_OTLP_ENDPOINT must be \(expected)")
+            if let found {
+                section.record("otlp_endpoint", .scalar(found), .variable("OTEL_EXPORTER_OTLP_ENDPOINT"))
+            } else {
+                section.reading.report(
+                    section.path, line: nil,
+                    "OTEL_EXPORTER_OTLP_ENDPOINT must be \(expected); found \(FoundText.of(text))")
             }
         }
-        guard let found else {
-            // What was meant by half of it is not for us to guess.
-            guard serviceName == nil, sampleRatio == nil, headersFile == nil, caFile == nil,
-                !section.mentions("otlp_endpoint")
-            else { throw section.error(nil, "tracing needs otlp_endpoint; without it nothing is traced") }
-            return nil
+        // What was meant by half of it is not for us to guess.
+        if found == nil,
+            serviceName != nil || sampleRatio != nil || headersFile != nil || caFile != nil
+                || section.mentions("otlp_endpoint")
+        {
+            section.refuseMissing("otlp_endpoint", "tracing needs otlp_endpoint; without it nothing is traced")
         }
-        guard environment["OTEL_SDK_DISABLED"]?.lowercased() != "true" else { return nil }
+        section.finish()
+        guard let found, environment["OTEL_SDK_DISABLED"]?.lowercased() != "true" else { return nil }
         var tracing = Settings.Tracing(endpoint: found)
         tracing.resourceAttributes = attributes(environment["OTEL_RESOURCE_ATTRIBUTES"] ?? "")
-        tracing.serviceName =
-            serviceName ?? environment["OTEL_SERVICE_NAME"]
-            ?? tracing.resourceAttributes.last { $0.name == "service.name" }?.value ?? tracing.serviceName
-        tracing.sampleRatio = sampleRatio ?? tracing.sampleRatio
+        tracing.serviceName = serviceName ?? usualServiceName(section, environment, tracing)
+        tracing.sampleRatio =
+            sampleRatio ?? section.otherwise("sample_ratio", tracing.sampleRatio, shown: "\(tracing.sampleRatio)")
         tracing.headersFile = headersFile
         tracing.caFile = caFile
         return tracing
+    }
+
+    /// The service's name where the settings give none.
+    private static func usualServiceName(
+        _ section: Section, _ environment: [String: String], _ tracing: Settings.Tracing
+    ) -> String {
+        let variable: String
+        let name: String
+        if let text = environment["OTEL_SERVICE_NAME"] {
+            (variable, name) = ("OTEL_SERVICE_NAME", text)
+        } else if let attribute = tracing.resourceAttributes.last(where: { $0.name == "service.name" }) {
+            (variable, name) = ("OTEL_RESOURCE_ATTRIBUTES", attribute.value)
+        } else {
+            return section.otherwise("service_name", tracing.serviceName, shown: tracing.serviceName)
+        }
+        return section.otherwise("service_name", name, shown: name, from: .variable(variable))
     }
 
     private static func endpoint(_ text: String) -> String? {

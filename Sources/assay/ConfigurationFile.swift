@@ -9,7 +9,7 @@ struct ConfigurationFile: ParsableArguments {
         help: ArgumentHelp(
             "The settings file.",
             discussion:
-                "Default: what ASSAY_CONFIG says, else /etc/assay/assay.yaml. Scalars can be overridden by the environment: ASSAY_SERVICE_LISTEN, ASSAY_PROVIDERS_APPLE_CLOCK_SKEW, …",
+                "Default: what ASSAY_CONFIG says, else /etc/assay/assay.yaml. Environment variables override scalars and lists of scalars: ASSAY_SERVICE_LISTEN, ASSAY_PROVIDERS_APPLE_CLOCK_SKEW, …",
             valueName: "file"))
     var path: String?
 

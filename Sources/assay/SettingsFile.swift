@@ -40,7 +40,7 @@ struct SettingsFile: Sendable {
         do throws(SettingsError) {
             return try Settings(yaml: text, environment: environment)
         } catch {
-            throw ConfigurationError(text: "\(path): \(error)")
+            throw ConfigurationError(error.faults, in: path)
         }
     }
 
@@ -70,4 +70,14 @@ struct SettingsFile: Sendable {
 struct ConfigurationError: Error, Equatable, CustomStringConvertible {
     let text: String
     var description: String { text }
+
+    init(text: String) { self.text = text }
+
+    /// - Parameter path: the file's.
+    init(_ faults: [SettingsFault], in path: String) {
+        text =
+            faults.count == 1
+            ? "\(path): \(faults[0])"
+            : "\(path): \(faults.count) errors" + faults.map { "\n  \($0)" }.joined()
+    }
 }

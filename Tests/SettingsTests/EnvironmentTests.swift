@@ -113,16 +113,85 @@ import Testing
         #expect(try fault("clock_skwe: 5s\n" + provider, ["ASSAY_CLOCK_SKEW": "5s"]).line == 1)
     }
 
-    @Test func `variables of other names and lists are nobody's business`() throws {
+    @Test func `lists of scalars can be set, separated by commas`() throws {
+        let digest = String(repeating: "0f", count: 32)
         let settings = try settings(
             provider,
             [
-                "ASSAY_CONFIG": "/etc/assay.yaml", "ASSAY_PROVIDERS_APPLE_AUDIENCES": "evil", "CLOCK_SKEW": "1s",
-                "assay_clock_skew": "1s", "ASSAY_PROVIDERS_GOOGLE_PRESET": "google", "ASSAY_API_KEYS": "none",
+                "ASSAY_API_KEYS": "\(digest), \(digest)", "ASSAY_ADMIN_API_KEYS": digest,
+                "ASSAY_PROVIDERS_APPLE_AUDIENCES": "one,two", "ASSAY_PROVIDERS_APPLE_NONCE_MATCH": "plain",
+                "ASSAY_PROVIDERS_APPLE_NETWORK_ALLOW_ADDRESSES": "10.0.0.0/8,::1",
             ])
-        #expect(settings.providers.map(\.policy.audiences) == [["com.example.app"]])
+        #expect(settings.apiKeyDigests == Array(repeating: [UInt8](repeating: 0x0f, count: 32), count: 2))
+        #expect(settings.adminAPIKeyDigests?.count == 1)
+        #expect(settings.providers[0].policy.audiences == ["one", "two"])
+        #expect(settings.providers[0].policy.nonce.accepted == [.plain])
+        #expect(settings.providers[0].network.allowedAddresses.count == 2)
+        let none = try Settings(
+            yaml: "providers: [{ id: a, preset: apple, authorized_parties: [p] }]",
+            environment: ["ASSAY_PROVIDERS_A_AUDIENCES": "none"])
+        #expect(none.providers[0].policy.audiences == [])
+    }
+
+    @Test(arguments: ["my-secret-key", "", ",", "my-secret-key,my-secret-key"])
+    func `a bad element is refused, and no key is repeated`(value: String) throws {
+        let faults = try faults(provider, ["ASSAY_API_KEYS": value])
+        for fault in faults {
+            #expect(fault.message.hasPrefix("each of ASSAY_API_KEYS, separated by commas, must be a SHA-256 digest"))
+            #expect(!fault.message.contains("secret"))
+        }
+    }
+
+    @Test(arguments: [
+        ("ASSAY_CLOK_SKEW", "ASSAY_CLOCK_SKEW"), ("ASSAY_SERVICE_LISTENS", "ASSAY_SERVICE_LISTEN"),
+        ("ASSAY_API_KEY", "ASSAY_API_KEYS"), ("ASSAY_PROVIDERS_APPEL_AUDIENCES", "ASSAY_PROVIDERS_APPLE_AUDIENCES"),
+        ("ASSAY_WHATEVER_IT_IS", nil), ("ASSAY_", nil), ("ASSAY_PROVIDERS_GOOGLE_CA", nil),
+    ])
+    func `a variable that names nothing is refused, and its value not shown`(name: String, nearest: String?) throws {
+        let fault = try fault(provider, [name: "my-secret-key"])
+        #expect(fault.line == nil)
+        #expect(fault.message == "\(name) is not a setting" + (nearest.map { "; did you mean \($0)?" } ?? ""))
+    }
+
+    @Test(arguments: ["ASSAY_SERVICE", "ASSAY_LIMITS", "ASSAY_PROVIDERS", "ASSAY_PROVIDERS_APPLE", "ASSAY_SERVICE_TLS"])
+    func `a variable that names a mapping is refused`(name: String) throws {
+        #expect(try fault(provider, [name: "x"]).message.hasPrefix("\(name) can't be set by a variable"))
+    }
+
+    @Test func `variables of other names are nobody's business`() throws {
+        let settings = try settings(
+            provider, ["ASSAY_CONFIG": "/etc/assay.yaml", "CLOCK_SKEW": "1s", "assay_clock_skew": "1s"])
         #expect(settings.providers[0].policy.clockSkewSeconds == 60)
-        #expect(settings.apiKeyDigests == [])
+        #expect(settings.warnings == [])
+    }
+
+    @Test func `Kubernetes' variables for a Service named assay are warned of by name`() throws {
+        let links = [
+            "ASSAY_PORT": "tcp://10.0.0.1:8080", "ASSAY_SERVICE_HOST": "10.0.0.1", "ASSAY_SERVICE_PORT": "8080",
+            "ASSAY_SERVICE_PORT_HTTP": "8080", "ASSAY_PORT_8080_TCP": "tcp://10.0.0.1:8080",
+            "ASSAY_PORT_8080_TCP_PROTO": "tcp", "ASSAY_PORT_8080_TCP_PORT": "8080",
+            "ASSAY_PORT_8080_TCP_ADDR": "10.0.0.1",
+        ]
+        let settings = try settings(provider, links.merging(["ASSAY_SERVICE_LISTEN": "127.0.0.1:1"]) { $1 })
+        #expect(settings.service.listen == .network(host: "127.0.0.1", port: 1))
+        let warning = try #require(settings.warnings.first)
+        #expect(settings.warnings.count == 1)
+        #expect(warning.contains(links.keys.sorted().joined(separator: ", ")))
+        #expect(!warning.contains("10.0.0.1"))
+        for name in ["ASSAY_PORT_HTTP", "ASSAY_PORT_8080", "ASSAY_PORT_8080_TCP_X", "ASSAY_SERVICE_HOSTS"] {
+            #expect(try fault(provider, [name: "1"]).message.hasPrefix("\(name) is not a setting"))
+        }
+    }
+
+    @Test func `a provider's id can't be overridden`() throws {
+        #expect(
+            try fault(provider, ["ASSAY_PROVIDERS_APPLE_ID": "b"]).message.hasPrefix(
+                "ASSAY_PROVIDERS_APPLE_ID is not a setting"))
+    }
+
+    @Test func `nothing is said of the variables of a provider that can't be read`() throws {
+        let yaml = "providers:\n  - { id: a, preset: facebook }\n"
+        #expect(try fault(yaml, ["ASSAY_PROVIDERS_A_TENANT": "x"]).message.hasPrefix("preset must be one of"))
     }
 
     @Test func `the environment can give a provider what the file left out`() throws {

@@ -121,26 +121,30 @@ import Testing
     // MARK: Unknown and repeated keys
 
     @Test(arguments: [
-        ("clock_skwe: 5s\n" + provider, 1, "clock_skwe"),
-        (provider + "provider: x\n", 5, "provider"),
-        ("service: { listen: '127.0.0.1:1', port: 2 }\n" + provider, 1, "port"),
-        ("admin:\n  adress: x\n" + provider, 2, "adress"),
-        ("keys:\n  stale: 1h\n" + provider, 2, "stale"),
-        ("limits:\n  max_body: 64KiB\n  maxbody: 1\n" + provider, 3, "maxbody"),
-        ("log: { Level: info }\n" + provider, 1, "Level"),
-        ("verified_token_cache:\n  size: 5\n" + provider, 2, "size"),
-        (provider + "    audience: [a]\n", 5, "audience"),
-        (provider + "    nonce:\n      reqired: true\n", 6, "reqired"),
-        (provider + "    network: { allow_http: false, proxy: x }\n", 5, "proxy"),
-        (provider + "    network: { allow_adresses: ['10.0.0.0/8'] }\n", 5, "allow_adresses"),
-        (provider + "    <<: { optional: true }\n", 5, "<<"),
+        ("clock_skwe: 5s\n" + provider, 1, "clock_skwe", "clock_skew"),
+        (provider + "provider: x\n", 5, "provider", "providers"),
+        ("service: { listen: '127.0.0.1:1', port: 2 }\n" + provider, 1, "port", nil),
+        ("admin:\n  adress: x\n" + provider, 2, "adress", nil),
+        ("keys:\n  stale: 1h\n" + provider, 2, "stale", nil),
+        ("limits:\n  max_body: 64KiB\n  maxbody: 1\n" + provider, 3, "maxbody", "max_body"),
+        ("log: { Level: info }\n" + provider, 1, "Level", "level"),
+        ("verified_token_cache:\n  size: 5\n" + provider, 2, "size", nil),
+        (provider + "    audience: [a]\n", 5, "audience", "audiences"),
+        (provider + "    nonce:\n      reqired: true\n", 6, "reqired", "required"),
+        (provider + "    network: { allow_http: false, proxy: x }\n", 5, "proxy", nil),
+        (provider + "    network: { allow_adresses: ['10.0.0.0/8'] }\n", 5, "allow_adresses", "allow_addresses"),
+        (provider + "    <<: { optional: true }\n", 5, "<<", nil),
     ])
     func `a misspelt key is refused at every level, with its line and what there is`(
-        yaml: String, line: Int, key: String
+        yaml: String, line: Int, key: String, nearest: String?
     ) throws {
         let fault = try fault(yaml)
         #expect(fault.line == line)
-        #expect(fault.message.hasPrefix("\(key) is not known here; these are: "), "\(fault.message)")
+        if let nearest {
+            #expect(fault.message == "\(key) is not known here; did you mean \(nearest)?")
+        } else {
+            #expect(fault.message.hasPrefix("\(key) is not known here; these are: "), "\(fault.message)")
+        }
     }
 
     @Test(arguments: [
@@ -185,7 +189,7 @@ import Testing
     func `what is no mapping is refused`(yaml: String) throws {
         let fault = try fault(yaml)
         #expect(fault.line == 1)
-        #expect(fault.message == "a mapping (key: value) is expected here")
+        #expect(fault.message.hasPrefix("a mapping (key: value) is expected here; found "))
     }
 
     @Test(arguments: ["", "\n", "# nothing\n", "---\n", "~", "providers:\n", "providers: []\n", "clock_skew: 5s\n"])
@@ -268,7 +272,9 @@ import Testing
     func `an API key's digest is 64 hexadecimal digits, and never repeated in the error`(text: String) throws {
         let fault = try fault("api_keys:\n  - \"\(text)\"\n" + provider)
         #expect(fault.line == 2)
-        #expect(fault.message == "each of api_keys must be a SHA-256 digest in 64 hexadecimal digits")
+        let found = text.isEmpty ? "an empty text" : "a text of \(text.count) characters"
+        #expect(
+            fault.message == "each of api_keys must be a SHA-256 digest in 64 hexadecimal digits; found \(found)")
     }
 
     @Test func `an API key's digest may be in capitals`() throws {
@@ -290,7 +296,7 @@ import Testing
 
     @Test(arguments: ["providers: apple\n", "providers: { id: apple }\n"])
     func `providers are a list`(yaml: String) throws {
-        #expect(try fault(yaml).message == "providers must be a list")
+        #expect(try fault(yaml).message.hasPrefix("providers must be a list; found "))
     }
 
     @Test func `a provider that is no mapping is refused`() throws {
@@ -336,7 +342,7 @@ import Testing
     func `a list with nothing behind its name is a slip, lest it leave a door open`(yaml: String) throws {
         let fault = try fault(yaml + provider)
         #expect(fault.line == 1)
-        #expect(fault.message == "api_keys must be a list")
+        #expect(fault.message == "api_keys must be a list; found nothing")
     }
 
     @Test func `an alias may not be the issuer of a provider further down`() throws {

@@ -23,11 +23,21 @@ func indented(_ text: String) -> String {
     text.split(separator: "\n").map { "    " + $0 + "\n" }.joined()
 }
 
-/// What is wrong with some settings; fails where nothing is.
+/// What is wrong with some settings; fails where nothing is, or more than one thing.
 func fault(
     _ yaml: String, _ environment: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
-) throws -> SettingsError {
+) throws -> SettingsFault {
+    let faults = try faults(yaml, environment, sourceLocation: sourceLocation)
+    #expect(faults.count == 1, "\(faults)", sourceLocation: sourceLocation)
+    return try #require(faults.first, sourceLocation: sourceLocation)
+}
+
+/// Everything that is wrong with some settings, in the order in which it is reported.
+func faults(
+    _ yaml: String, _ environment: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+) throws -> [SettingsFault] {
     try #require(
         #expect(throws: SettingsError.self, sourceLocation: sourceLocation) { try settings(yaml, environment) },
-        sourceLocation: sourceLocation)
+        sourceLocation: sourceLocation
+    ).faults
 }

@@ -18,7 +18,7 @@ import Testing
             ["the service listens beyond this machine without TLS: API keys can be read on the way"]
         ),
         (
-            "admin: { listen: '0.0.0.0:8080', api_keys: [\(digest)] }\n",
+            "admin: { listen: '0.0.0.0:9090', api_keys: [\(digest)] }\n",
             ["the admin listener listens beyond this machine without TLS: API keys can be read on the way"]
         ),
         (
@@ -36,7 +36,7 @@ import Testing
 
     @Test(arguments: [
         "service: { listen: '0.0.0.0:8080', tls: { certificate_file: c, key_file: k, client_ca_file: a } }\n",
-        "admin: { listen: '0.0.0.0:8080', tls: { certificate_file: c, key_file: k, client_ca_file: a } }\n",
+        "admin: { listen: '0.0.0.0:9090', tls: { certificate_file: c, key_file: k, client_ca_file: a } }\n",
         "service: { listen: '0.0.0.0:8080', tls: { certificate_file: c, key_file: k } }\napi_keys: [\(digest)]\n",
         "allow_insecure_listen: true\n",
     ])

@@ -1,0 +1,45 @@
+/// The settings in effect, and where each comes from.
+///
+/// A ``Section`` records each setting that a reader asks it for, so that no second list of settings is kept.
+package struct EffectiveSettings: Sendable, Equatable {
+    /// In the order in which they were read first.
+    package private(set) var all: [Setting] = []
+    private var indices: [[String]: Int] = [:]
+
+    package struct Setting: Sendable, Equatable {
+        /// `["providers", "apple", "clock_skew"]`.
+        package let path: [String]
+        /// `nil`: it is not set, and has no default.
+        package let value: Value?
+        package let origin: Origin
+    }
+
+    package enum Value: Sendable, Equatable {
+        case scalar(String)
+        case list([String])
+        /// A list of more than texts, each in YAML's flow style.
+        case flow([String])
+    }
+
+    package enum Origin: Sendable, Equatable {
+        case line(Int)
+        case variable(String)
+        case preset(String)
+        case standard
+        /// A preset's list that the file or the environment adds to.
+        indirect case both(Origin, Origin)
+    }
+
+    /// The setting at a path; `nil`: it was not asked for.
+    package subscript(path: [String]) -> Setting? { indices[path].map { all[$0] } }
+
+    mutating func record(_ path: [String], _ value: Value?, _ origin: Origin) {
+        let setting = Setting(path: path, value: value, origin: origin)
+        if let index = indices[path] {
+            all[index] = setting
+        } else {
+            indices[path] = all.count
+            all.append(setting)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// What was found in place of a good value, as an error says it.
+enum FoundText {
+    private static let maximumLength = 100
+
+    /// A text in quotes; control characters are escaped, credentials in URLs are masked, and long texts are cut.
+    static func quoted(_ text: String) -> String {
+        let masked = maskingCredentials(text)
+        var shown = ""
+        for scalar in masked.unicodeScalars.prefix(maximumLength) {
+            switch scalar {
+            case "\"", "\\": shown += "\\" + String(scalar)
+            default:
+                let isPrintable =
+                    scalar.properties.generalCategory != .control
+                    && scalar.properties.generalCategory != .format
+                shown += isPrintable ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"
+            }
+        }
+        return "\"\(shown)\"" + (masked.unicodeScalars.count > maximumLength ? "…" : "")
+    }
+
+    /// What a node is, in a few words.
+    ///
+    /// - Parameter isSecret: whether its value must not be shown.
+    static func of(_ node: YAMLNode, isSecret: Bool = false) -> String {
+        switch node.content {
+        case .scalar where node.isNull: "nothing"
+        case .scalar(let scalar): of(scalar.string, isSecret: isSecret)
+        case .sequence: "a list"
+        case .mapping: "a mapping"
+        }
+    }
+
+    static func of(_ text: String, isSecret: Bool = false) -> String {
+        if text.isEmpty { return "an empty text" }
+        return isSecret ? "a text of \(text.count) characters" : quoted(text)
+    }
+
+    /// `https://user:password@host/` becomes `https://***@host/`.
+    static func maskingCredentials(_ text: String) -> String {
+        guard let scheme = text.firstRange(of: "://") else { return text }
+        let rest = text[scheme.upperBound...]
+        let authority = rest.prefix { !"/?#".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return text }
+        return text[..<scheme.upperBound] + "***" + text[at...]
+    }
+}

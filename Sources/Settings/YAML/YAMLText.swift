@@ -1,0 +1,34 @@
+/// Writes texts so that every reader of YAML reads them back as they are.
+enum YAMLText {
+    /// Plain where that can be read in one way only, whatever it stands in; else in double quotes.
+    static func scalar(_ text: String) -> String {
+        let isWord =
+            text.first?.isLetter == true && !["true", "false", "null", "on", "off", "yes", "no"].contains(text)
+        return isWord && isPlain(text) ? text : quoted(text)
+    }
+
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+            default: "-._/@".utf8.contains(byte)
+            }
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": quoted += "\\" + String(scalar)
+            case _
+            where scalar.properties.generalCategory == .control
+                || ["\u{2028}", "\u{2029}", "\u{feff}"].contains(scalar):
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted += String(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}
