@@ -1,8 +1,7 @@
 """Each language's client, against a running Assay: the identity, a refusal, a mistake of ours, and nobody to ask."""
 
 import pytest
-from languages import API_KEY
-from languages import LANGUAGES, without_nulls
+from languages import API_KEY, LANGUAGES, without_nulls
 
 from harness.tokens import now, sha256_hex
 

@@ -227,6 +227,19 @@ def test_checks_that_were_not_reached_are_one_line(service, visit):
     assert faults(page) == []
 
 
+def test_what_is_in_the_token_is_shown_when_it_is_asked_for(service, visit, apple):
+    page = visit(service).page
+    page.get_by_label("ID Token").fill(apple.token(email="somebody@example.com"))
+    page.get_by_role("button", name="Explain").click()
+    shown = page.locator("#explanation .contents")
+    expect(shown.get_by_text("apple-1")).to_be_hidden()
+    shown.get_by_text("What is in the token").click()
+    expect(shown.get_by_text("apple-1")).to_be_visible()
+    expect(shown.get_by_text("email", exact=True)).to_be_visible()
+    assert "somebody@example.com" not in shown.inner_text()
+    assert faults(page) == []
+
+
 def test_a_token_is_kept_nowhere(service, visit, apple):
     token = apple.token()
     opened = visit(service)
@@ -457,8 +470,9 @@ def test_all_of_it_can_be_done_at_the_keyboard(service, visit, apple):
     page.keyboard.press("Enter")
     expect(page.locator("#explanation").get_by_role("heading", level=3)).to_be_visible()
     assert press("Tab") == "Clear"
+    assert press("Tab") == "What is in the token"
     assert press("Tab") == "event-filter"
-    assert press("Shift+Tab") == "Clear"
+    assert press("Shift+Tab") == "What is in the token"
 
 
 def test_what_happens_is_announced(service, visit):

@@ -376,7 +376,17 @@ function drawExplanation(answer) {
     fix ? drawFix(fix) : null,
     definitions(["Provider", answer.provider], ["Code", answer.code && element("code", {}, answer.code)]),
     drawKeysOf(answer),
-    element("ol", { className: "checks" }, foldUnreached(answer.checks)));
+    element("ol", { className: "checks" }, foldUnreached(answer.checks)),
+    answer.token ? drawToken(answer.token) : null);
+}
+
+/** What the token holds, folded: most questions are answered before. Personal values come masked from the listener. */
+function drawToken({ header, claims }) {
+  const list = (members) => definitions(...members.map(({ name, value, masked }) =>
+    [name, element("span", { className: masked ? "masked" : "mono" }, value)]));
+  return element("details", { className: "contents" },
+    element("summary", {}, "What is in the token"),
+    element("h4", {}, "Header"), list(header), element("h4", {}, "Claims"), list(claims));
 }
 
 /** How it stands with the keys, where that may be the reason. */
