@@ -63,7 +63,7 @@ let package = Package(
         .target(
             name: "HTTPListener",
             dependencies: [
-                "Clocks", "Files", .product(name: "NIOHTTP1", package: "swift-nio"),
+                "Clocks", "Files", "OpenSSL", .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOTLS", package: "swift-nio"),
             ] + nio,
             swiftSettings: settings

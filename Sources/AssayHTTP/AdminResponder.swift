@@ -39,13 +39,13 @@ final class AdminResponder: HTTPResponder {
 
     func bodyLimit(for head: RequestHead) -> Int { service.settings.maximumBody }
 
-    func respond(to fault: HTTPFault, head: RequestHead?) -> HTTPResponse {
-        service.response(to: fault, head, head.map { Route.admin($0.path) } ?? .unknown)
+    func respond(to request: UnreadRequest) -> HTTPResponse {
+        service.response(to: request, request.head.map { Route.admin($0.path) }, on: .admin)
     }
 
     func respond(to request: HTTPRequest) -> HTTPReply {
         let route = Route.admin(request.head.path)
-        let record = service.begin(route, request.head)
+        var record = service.begin(route, request, on: .admin)
         do throws(Problem) {
             if let hosts = service.settings.operatorHosts, request.head.fields.isForForeignHost(besides: hosts) {
                 throw .requestInvalid(
@@ -54,7 +54,7 @@ final class AdminResponder: HTTPResponder {
             guard !route.belongsToConsole || service.settings.servesConsole else { throw Problem.consoleOff }
             guard route != .unknown else { throw Problem.notFoundByAdmin }
             try route.check(request.head.method)
-            try admit(request.head, to: route)
+            record.keyName = try admit(request.head, to: route)
             if route == .explain { return explain(try VerifyRequest(request.jsonObject()), record) }
         } catch {
             return .now(service.end(record, error))
@@ -83,17 +83,18 @@ final class AdminResponder: HTTPResponder {
 
     /// Probes and scrapers come without a key, and see nothing that is anybody's secret. So does a browser for the console's
     /// own files, since it can't be told to send one with a navigation.
-    private func admit(_ head: RequestHead, to route: Route) throws(Problem) {
+    ///
+    /// - Returns: the name of the API key that was presented, where one was asked for.
+    private func admit(_ head: RequestHead, to route: Route) throws(Problem) -> String? {
         switch route {
-        case .live, .ready, .metrics: return
+        case .live, .ready, .metrics: return nil
         default: break
         }
-        guard route.belongsToConsole || service.settings.operatorKeys.admits(head.fields) else {
-            throw .callerUnauthenticated
-        }
+        let keyName = route.belongsToConsole ? nil : try service.settings.operatorKeys.admit(head.fields)
         if head.method == .post, head.fields.isCrossSite {
             throw .requestInvalid("A page of another site may not ask for this; see Origin and Sec-Fetch-Site.")
         }
+        return keyName
     }
 
     private func console(_ file: Console.File, _ record: ServiceLoop.RequestRecord) -> HTTPResponse {

@@ -24,6 +24,9 @@ package final class AssayServer: Sendable {
 
     /// Where the service listens, and how.
     package struct Configuration: Sendable {
+        /// Names of which a client's certificate must have one; `nil`: any.
+        package var serviceClientNames: [String]?
+        package var adminClientNames: [String]?
         package var service: ListenAddress
         package var admin: ListenAddress
         /// What the listeners speak TLS with; `nil`: plain HTTP.
@@ -51,8 +54,12 @@ package final class AssayServer: Sendable {
         on group: MultiThreadedEventLoopGroup,
         log: Log, sink: LogSink
     ) async throws -> AssayServer {
-        let serviceTLS = try configuration.serviceTLS.map { try CertificateWatch("service", $0, log: log) }
-        let adminTLS = try configuration.adminTLS.map { try CertificateWatch("admin", $0, log: log) }
+        let serviceTLS = try configuration.serviceTLS.map {
+            try CertificateWatch("service", $0, clientNames: configuration.serviceClientNames, log: log)
+        }
+        let adminTLS = try configuration.adminTLS.map {
+            try CertificateWatch("admin", $0, clientNames: configuration.adminClientNames, log: log)
+        }
         let certificates = [serviceTLS, adminTLS].compactMap(\.self)
         let roster = try await Roster().changed(to: providers, on: group)
         try await startKeys(providers.map(\.keys), on: group.next())

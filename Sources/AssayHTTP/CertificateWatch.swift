@@ -34,8 +34,10 @@ final class CertificateWatch: Sendable {
     /// Reads the files for the first time. Blocks.
     ///
     /// - Throws: ``TLSFileError``.
-    init(_ name: String, _ files: TLSFiles, log: Log) throws(TLSFileError) {
-        tls = try ListenerTLS(files)
+    init(_ name: String, _ files: TLSFiles, clientNames: [String]? = nil, log: Log) throws(TLSFileError) {
+        tls = try ListenerTLS(files, clientNames: clientNames) { reason in
+            log.write(.warning, "TLS handshake failed", [("listener", .text(name)), ("reason", .text(reason))])
+        }
         self.name = name
         self.log = log
         thread.start()

@@ -22,7 +22,8 @@ package enum Problem: Error, Equatable, Sendable {
     case audienceNotConfigured
     case rejected(Rejection)
     case keysUnavailable(retryAfterSeconds: Int64)
-    case overloaded
+    /// - Parameter limit: the setting whose limit was hit, such as `limits.max_in_flight`.
+    case overloaded(limit: String)
     case shuttingDown
 
     /// Stable: what clients may depend on.
@@ -40,7 +41,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .audienceNotConfigured: "audience_not_configured"
         case .rejected(let rejection): rejection.code.rawValue
         case .keysUnavailable: "keys_unavailable"
-        case .overloaded: "overloaded"
+        case .overloaded: Self.overloadedCode
         case .shuttingDown: "shutting_down"
         }
     }
@@ -104,7 +105,8 @@ package enum Problem: Error, Equatable, Sendable {
         case .rejected(let rejection): rejection.detail
         case .keysUnavailable:
             "The provider's keys can't be fetched now and none are kept, so nothing can be said of the token; try again."
-        case .overloaded: "More requests are under way than this service takes on; try again after a moment."
+        case .overloaded(let limit):
+            "More is under way than \(limit) allows on this instance; try again after a moment."
         case .shuttingDown: "This instance is stopping; send the request to another one, or again after the restart."
         }
     }
@@ -113,6 +115,12 @@ package enum Problem: Error, Equatable, Sendable {
     var claim: String? {
         if case .rejected(let rejection) = self { rejection.claim?.string } else { nil }
     }
+
+    /// The setting whose limit was hit, where one was.
+    var limit: String? { if case .overloaded(let limit) = self { limit } else { nil } }
+
+    /// The code of ``overloaded(limit:)``, whatever the limit.
+    static let overloadedCode = "overloaded"
 
     /// The header fields that go with it.
     var headers: [(name: StaticString, value: String)] {

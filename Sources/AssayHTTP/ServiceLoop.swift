@@ -98,7 +98,7 @@ final class ServiceLoop {
 
     /// Takes a request up in this turn of the loop, unless it is one too many for it.
     ///
-    /// - Throws: ``Problem/overloaded``.
+    /// - Throws: ``Problem/overloaded(limit:)``.
     func takeTurn(_ record: RequestRecord) throws(Problem) {
         guard queue.isCrowded else { return }
         switch queue.admit(at: record.startedAtMicroseconds) {
@@ -108,7 +108,7 @@ final class ServiceLoop {
             loop.assumeIsolated().execute { self.queue.turnEnded() }
         case .refused:
             metrics.countRefusalByQueue()
-            throw .overloaded
+            throw .overloaded(limit: "limits.queue_timeout")
         }
     }
 
@@ -128,12 +128,34 @@ final class ServiceLoop {
         let startedAtMicroseconds: Int64
         /// The caller's span, where it told of one.
         let caller: SpanContext?
+        let listener: ListenerName
+        /// The name in the client's certificate, where it had to show one.
+        let clientName: String?
+        /// The name of the API key that the client has presented, once it was asked for one.
+        var keyName: String?
     }
 
-    func begin(_ route: Route, _ head: RequestHead?) -> RequestRecord {
+    func begin(_ route: Route, _ request: HTTPRequest, on listener: ListenerName) -> RequestRecord {
+        begin(
+            route, request.head, on: listener, clientName: request.clientName,
+            at: SystemClocks.monotonicMicroseconds())
+    }
+
+    /// - Parameter route: where its head was read; else it is unknown.
+    func begin(_ route: Route?, _ request: UnreadRequest, on listener: ListenerName) -> RequestRecord {
+        begin(
+            route ?? .unknown, request.head, on: listener, clientName: request.clientName,
+            at: request.startedAtMicroseconds ?? SystemClocks.monotonicMicroseconds())
+    }
+
+    private func begin(
+        _ route: Route, _ head: RequestHead?, on listener: ListenerName, clientName: String?,
+        at startedAtMicroseconds: Int64
+    ) -> RequestRecord {
         RequestRecord(
             id: requestIDs.id(for: head?.fields), route: route, method: head?.method,
-            startedAtMicroseconds: SystemClocks.monotonicMicroseconds(), caller: head.flatMap(caller))
+            startedAtMicroseconds: startedAtMicroseconds, caller: head.flatMap(caller), listener: listener,
+            clientName: clientName)
     }
 
     /// The caller's span, where there is anyone to be told of it.
@@ -145,15 +167,18 @@ final class ServiceLoop {
     /// Counts and logs a request, and makes its response.
     func end(
         _ record: RequestRecord, _ status: HTTPResponseStatus, _ contentType: StaticString, _ body: [UInt8],
-        code: String? = nil, provider: Int? = nil, headers: [(name: StaticString, value: String)] = []
+        code: String? = nil, provider: Int? = nil, limit: String? = nil,
+        headers: [(name: StaticString, value: String)] = []
     ) -> HTTPResponse {
         let duration = SystemClocks.monotonicMicroseconds() - record.startedAtMicroseconds
         metrics.countRequest(record.route, status: status.code, microseconds: duration)
+        if let name = record.keyName { metrics.countCaller(.apiKey(name, record.listener)) }
+        if let name = record.clientName { metrics.countCaller(.certificate(name, record.listener)) }
         let provider = provider.map { providerIDs[$0] }
         let span = spans?.record(record, status: status.code, code: code, provider: provider, microseconds: duration)
         requestLog?.write(
-            requestID: record.id, route: record.route, status: status.code, code: code, provider: provider,
-            microseconds: duration, trace: RequestTrace(caller: record.caller, span: span))
+            record, status: status.code, code: code, provider: provider, limit: limit, microseconds: duration,
+            trace: RequestTrace(caller: record.caller, span: span))
         return HTTPResponse(
             status: status, contentType: contentType, body: body, requestID: record.id, headers: headers,
             closesConnection: stage != .serving)
@@ -163,7 +188,7 @@ final class ServiceLoop {
         let body = json { problem.write(to: &$0, requestID: record.id) }
         return end(
             record, problem.status, "application/problem+json", body, code: problem.code, provider: provider,
-            headers: problem.headers)
+            limit: problem.limit, headers: problem.headers)
     }
 
     func end(_ record: RequestRecord, json: [UInt8], status: HTTPResponseStatus = .ok) -> HTTPResponse {
@@ -180,18 +205,18 @@ final class ServiceLoop {
     }
 
     /// The answer to a request that could not be read to its end.
-    func response(to fault: HTTPFault, _ head: RequestHead?, _ route: Route) -> HTTPResponse {
+    func response(to request: UnreadRequest, _ route: Route?, on listener: ListenerName) -> HTTPResponse {
         let problem: Problem =
-            switch fault {
+            switch request.fault {
             case .malformed: .requestInvalid("This is not HTTP/1.1 that can be understood in one way only.")
             case .repeatedField(let name):
                 .requestInvalid("The header field \(name) may come once, and came twice; send one.")
             case .headersTooLarge: .headersTooLarge
             case .bodyTooLarge: .requestTooLarge
             case .timeout: .requestTimeout
-            case .overloaded: .overloaded
+            case .overloaded(let limit): .overloaded(limit: "limits.\(limit.rawValue)")
             }
-        return end(begin(route, head), problem)
+        return end(begin(route, request, on: listener), problem)
     }
 
     // MARK: Health

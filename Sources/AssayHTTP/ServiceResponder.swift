@@ -22,25 +22,27 @@ final class ServiceResponder: HTTPResponder {
         }
     }
 
-    func respond(to fault: HTTPFault, head: RequestHead?) -> HTTPResponse {
-        let route = head.map { Route.service($0.path) } ?? .unknown
-        if fault == .bodyTooLarge, route == .batch, let head, !service.settings.callerKeys.admits(head.fields) {
-            return service.end(service.begin(route, head), Problem.callerUnauthenticated)
+    func respond(to request: UnreadRequest) -> HTTPResponse {
+        let route = request.head.map { Route.service($0.path) }
+        if request.fault == .bodyTooLarge, route == .batch, let head = request.head,
+            !service.settings.callerKeys.admits(head.fields)
+        {
+            return service.end(service.begin(route, request, on: .service), Problem.callerUnauthenticated)
         }
-        return service.response(to: fault, head, route)
+        return service.response(to: request, route, on: .service)
     }
 
     func respond(to request: HTTPRequest) -> HTTPReply {
         let route = Route.service(request.head.path)
-        let record = service.begin(route, request.head)
+        var record = service.begin(route, request, on: .service)
         do throws(Problem) {
             try route.check(request.head.method)
             switch route {
             case .live: return .now(service.live(record))
             case .ready: return .now(service.ready(record))
             case .openAPI: return .now(service.end(record, .ok, "application/yaml", service.settings.openAPI))
-            case .verify: return try verify(body(of: request, record), record)
-            case .batch: return try verifyBatch(body(of: request, record), record)
+            case .verify: return try verify(body(of: request, &record), record)
+            case .batch: return try verifyBatch(body(of: request, &record), record)
             default: throw .notFound
             }
         } catch {
@@ -50,11 +52,11 @@ final class ServiceResponder: HTTPResponder {
 
     /// The JSON object that a call carries.
     private func body(
-        of request: HTTPRequest, _ record: ServiceLoop.RequestRecord
+        of request: HTTPRequest, _ record: inout ServiceLoop.RequestRecord
     ) throws(Problem) -> JSONObject {
         guard request.isUnderWay else { throw .shuttingDown }
         try service.takeTurn(record)
-        guard service.settings.callerKeys.admits(request.head.fields) else { throw .callerUnauthenticated }
+        record.keyName = try service.settings.callerKeys.admit(request.head.fields)
         return try request.jsonObject()
     }
 

@@ -67,7 +67,7 @@ private final class DevResponder: HTTPResponder {
 
     func bodyLimit(for head: RequestHead) -> Int { 64 * 1024 }
 
-    func respond(to fault: HTTPFault, head: RequestHead?) -> HTTPResponse {
+    func respond(to request: UnreadRequest) -> HTTPResponse {
         error(.badRequest, "the request can't be read")
     }
 

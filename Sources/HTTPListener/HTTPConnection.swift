@@ -1,3 +1,4 @@
+private import Clocks
 internal import NIOCore
 
 /// One HTTP/1.1 connection: has its requests answered one after the other, and writes the answers in order.
@@ -40,6 +41,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var untakenBytes = 0
     /// The tick of ``table`` at which patience ends.
     private(set) var deadline: Int
+    /// When a request that did not come in one read began to; monotonic.
+    private var readingSinceMicroseconds: Int64?
+    /// The name in the client's certificate, once it is known.
+    private var clientName: String?
 
     private enum Phase {
         /// Between requests.
@@ -84,7 +89,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         table.insert(self)
         switch account.open() {
         case .admitted: break
-        case .refused: refuse(.overloaded)
+        case .refused: refuse(.overloaded(.connections))
         case .none: close()
         }
         context.fireChannelActive()
@@ -144,6 +149,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         if let event = event as? ChannelEvent, event == .inputClosed {
             isInputClosed = true
             if phase == .lingering { close() } else { endIfAllIsAnswered() }
+        } else if let client = event as? ClientIdentified {
+            clientName = client.name
         }
         context.fireUserInboundEventTriggered(event)
     }
@@ -171,6 +178,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func startReading() {
         phase = .reading
+        readingSinceMicroseconds = nil
         deadline = table.tick(inSeconds: limits.requestTimeoutSeconds)
     }
 
@@ -188,10 +196,12 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func answer(_ body: [UInt8]) {
         guard let head, let context else { return }
-        switch responder.respond(to: HTTPRequest(head: head, body: body, isUnderWay: isUnderWay)) {
+        switch responder.respond(
+            to: HTTPRequest(head: head, body: body, isUnderWay: isUnderWay, clientName: clientName))
+        {
         case .now(let response): finish(response)
         case .later(let begin):
-            guard account.beginWaiting() else { return refuse(.overloaded) }
+            guard account.beginWaiting() else { return refuse(.overloaded(.inFlight)) }
             phase = .answering
             deadline = .max
             let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
@@ -230,7 +240,10 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func refuse(_ fault: HTTPFault) {
         guard !isEnding else { return }
         account.endRequest()
-        write(responder.respond(to: fault, head: head), closes: true, omitsBody: head?.method == .head)
+        let request = UnreadRequest(
+            fault: fault, head: head, startedAtMicroseconds: phase == .reading ? readingSinceMicroseconds : nil,
+            clientName: clientName)
+        write(responder.respond(to: request), closes: true, omitsBody: head?.method == .head)
         end()
     }
 
@@ -257,6 +270,9 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func pause() {
         guard !isEnding else { return }
         var held = input.readableBytes
+        if phase == .reading, readingSinceMicroseconds == nil {
+            readingSinceMicroseconds = SystemClocks.monotonicMicroseconds()
+        }
         if phase == .reading, let head {
             // Only now does a request that is not yet whole count as one under way.
             account.beginReading()
@@ -264,7 +280,11 @@ final class HTTPConnection: ChannelDuplexHandler {
         }
         if !account.hold(held) {
             input = ByteBuffer()
-            if phase == .answering { faultBehind = .overloaded } else { return refuse(.overloaded) }
+            if phase == .answering {
+                faultBehind = .overloaded(.buffered)
+            } else {
+                return refuse(.overloaded(.buffered))
+            }
         }
         if input.readableBytes == 0 {
             // The channel reads into the same memory again, once nobody else holds it.

@@ -10,6 +10,13 @@ package enum HTTPFault: Error, Equatable {
     case bodyTooLarge
     /// Head or body were not there in time.
     case timeout
-    /// Too many connections, or too many requests under way.
-    case overloaded
+    /// More than a limit allows.
+    case overloaded(ListenerLimit)
+}
+
+/// A limit of a listener's that connections and requests can be over, by its name in settings and metrics.
+package enum ListenerLimit: String, Sendable {
+    case connections = "max_connections"
+    case inFlight = "max_in_flight"
+    case buffered = "max_buffered"
 }

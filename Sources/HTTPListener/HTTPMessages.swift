@@ -8,12 +8,26 @@ package struct HTTPRequest {
     package let body: [UInt8]
     /// Whether it had begun before its responder was told to stop.
     package let isUnderWay: Bool
+    /// The name in the client's certificate, where it had to show one.
+    package let clientName: String?
 
-    package init(head: RequestHead, body: [UInt8], isUnderWay: Bool = true) {
+    package init(head: RequestHead, body: [UInt8], isUnderWay: Bool = true, clientName: String? = nil) {
         self.head = head
         self.body = body
         self.isUnderWay = isUnderWay
+        self.clientName = clientName
     }
+}
+
+/// A request that could not be read to its end.
+package struct UnreadRequest {
+    package let fault: HTTPFault
+    /// `nil` where not even that is there.
+    package let head: RequestHead?
+    /// When its first bytes were read, on the monotonic clock; `nil` where they were read just now, or there are none.
+    package let startedAtMicroseconds: Int64?
+    /// The name in the client's certificate, where it had to show one.
+    package let clientName: String?
 }
 
 /// A response, ready to be written.
@@ -56,5 +70,5 @@ package protocol HTTPResponder: AnyObject {
     func bodyLimit(for head: RequestHead) -> Int
     func respond(to request: HTTPRequest) -> HTTPReply
     /// The response to a request that could not be read; the connection is closed after it.
-    func respond(to fault: HTTPFault, head: RequestHead?) -> HTTPResponse
+    func respond(to request: UnreadRequest) -> HTTPResponse
 }

@@ -58,6 +58,17 @@ private import COpenSSL
         }
     }
 
+    /// The common name of its subject, where it has one that is UTF-8.
+    package var commonName: String? {
+        defer { ERR_clear_error() }
+        guard let subject = unsafe X509_get_subject_name(pointer) else { return nil }
+        // The standard bounds it to 64 characters (RFC 5280, appendix A.1).
+        var text = [CChar](repeating: 0, count: 257)
+        let length = unsafe X509_NAME_get_text_by_NID(subject, NID_commonName, &text, CInt(text.count))
+        guard length > 0 else { return nil }
+        return String(validating: text.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     /// Whether it names itself as its authority. Its signature is not looked at: nothing rests on this but an explanation.
     package var isSelfSigned: Bool {
         defer { ERR_clear_error() }

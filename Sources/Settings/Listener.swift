@@ -109,5 +109,7 @@ extension Settings {
         package var keyFile: String
         /// The authorities whose clients are let in; `nil`: clients are asked for no certificate.
         package var clientCAFile: String?
+        /// URIs and DNS names, of which a client's certificate must have one; `nil`: any that the authorities vouch for.
+        package var clientNames: [String]?
     }
 }

@@ -36,6 +36,19 @@ enum ListenerReader {
         return Settings.Socket(mode: mode ?? Settings.Socket().mode, group: group)
     }
 
+    /// A URI with a scheme, or a DNS name.
+    private static func clientName(_ text: String) -> String? {
+        guard (1...2048).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            return nil
+        }
+        if let colon = text.firstIndex(of: ":") {
+            let scheme = text[..<colon]
+            return scheme.first?.isLetter == true && text.index(after: colon) < text.endIndex
+                && scheme.allSatisfy { $0.isLetter || $0.isNumber || "+-.".contains($0) } ? text : nil
+        }
+        return text.allSatisfy { $0.isLetter || $0.isNumber || "-._".contains($0) } ? text : nil
+    }
+
     private static func tls(_ section: Section) -> Settings.TLS? {
         let certificate = section.text("certificate_file")
         let key = section.text("key_file")
@@ -51,8 +64,18 @@ enum ListenerReader {
                 section.refuseMissing(name, "tls needs both certificate_file and key_file")
             }
         }
+        let clientNames = section.list(
+            "client_names", "a URI such as spiffe://example.org/backend, or a DNS name such as backend.example.org",
+            clientName)
+        if clientNames?.isEmpty == true {
+            section.refuse("client_names", "client_names must have at least one name; without the line, any will do")
+        } else if clientNames != nil, clientCA == nil {
+            section.refuse(
+                "client_names", "client_names needs client_ca_file: without it clients show no certificate")
+        }
         section.finish()
         guard let certificate, let key else { return nil }
-        return Settings.TLS(certificateFile: certificate, keyFile: key, clientCAFile: clientCA)
+        return Settings.TLS(
+            certificateFile: certificate, keyFile: key, clientCAFile: clientCA, clientNames: clientNames)
     }
 }

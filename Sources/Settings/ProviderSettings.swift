@@ -2,7 +2,7 @@ package import IDToken
 package import KeySource
 
 /// One provider's settings, checked: what its tokens must be, and where its keys come from.
-package struct ProviderSettings: Sendable {
+package struct ProviderSettings: Sendable, Equatable {
     package var policy: ProviderPolicy
     /// Whether readiness does not wait for it.
     package var isOptional = false

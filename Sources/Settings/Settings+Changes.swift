@@ -1,3 +1,5 @@
+private import IDToken
+
 extension Settings {
     /// The keys of the file whose values are not a running service's, and that only a restart can change: what listens, and
     /// where keys are kept on disk.
@@ -20,6 +22,43 @@ extension Settings {
         compare("limits.max_in_flight", \.limits.maximumInFlight)
         compare("limits.request_timeout", \.limits.requestTimeoutSeconds)
         compare("limits.idle_timeout", \.limits.idleTimeoutSeconds)
+        return names
+    }
+
+    /// The keys of the file whose values differ from a running service's, as the file spells them. A provider that came or
+    /// went is named with that word.
+    package func changes(from running: Settings) -> [String] {
+        var names = changesThatNeedRestart(from: running)
+        func compare<Value: Equatable>(_ name: String, _ value: (Settings) -> Value) {
+            if value(self) != value(running) { names.append(name) }
+        }
+        compare("admin.api_keys", \.adminAPIKeys)
+        compare("admin.hosts", \.adminHosts)
+        compare("admin.console", \.servesConsole)
+        compare("api_keys", \.apiKeys)
+        compare("allow_insecure_listen", \.allowsInsecureListen)
+        compare("limits.max_body", \.limits.maximumBody)
+        compare("limits.max_batch_body", \.limits.maximumBatchBody)
+        compare("limits.keys_timeout", \.limits.keysTimeoutSeconds)
+        compare("limits.queue_timeout", \.limits.queueTimeoutMilliseconds)
+        compare("keys.stale_for", \.keys.staleForSeconds)
+        compare("log.level", \.log.level)
+        compare("log.requests", \.log.requests)
+        compare("log.probes", \.log.probes)
+        compare("shutdown_delay", \.shutdownDelaySeconds)
+        compare("shutdown_grace", \.shutdownGraceSeconds)
+        compare("verified_token_cache.entries", \.verifiedTokenCacheEntries)
+        for provider in providers {
+            let id = provider.policy.id
+            guard let before = running.providers.first(where: { $0.policy.id == id }) else {
+                names.append("providers.\(id) (new)")
+                continue
+            }
+            if provider != before { names.append("providers.\(id)") }
+        }
+        for provider in running.providers where !providers.contains(where: { $0.policy.id == provider.policy.id }) {
+            names.append("providers.\(provider.policy.id) (gone)")
+        }
         return names
     }
 }

@@ -59,18 +59,17 @@ extension Settings {
     }
 
     private mutating func readListeners(_ top: Section) {
-        let expected = "a SHA-256 digest in 64 hexadecimal digits"
         let serviceSection = top.section("service")
         service = ListenerReader.read(serviceSection, service.listen)
         serviceSection.finish()
         let adminSection = top.section("admin")
         admin = ListenerReader.read(adminSection, admin.listen)
-        adminAPIKeyDigests = adminSection.list("api_keys", expected, isSecret: true, Self.digest)
+        adminAPIKeys = APIKeysReader.read(adminSection)
         adminHosts =
             adminSection.list("hosts", "a host name such as assay.internal, without a port", Self.hostName) ?? []
         servesConsole = adminSection.bool("console", default: servesConsole)
         adminSection.finish()
-        apiKeyDigests = top.list("api_keys", expected, isSecret: true, Self.digest) ?? []
+        apiKeys = APIKeysReader.read(top) ?? []
         allowsInsecureListen = top.bool("allow_insecure_listen", default: false)
         guard !top.isFaulty("api_keys"), !top.isFaulty("allow_insecure_listen") else { return }
         checkRestricted("service", service, serviceSection, keys: "api_keys", apiKeyDigests)
@@ -136,6 +135,7 @@ extension Settings {
             section.scalar(
                 "requests", "true, false or refused", words: ["true", "false", "refused"], Log.Requests.init(rawValue:))
             ?? section.otherwise("requests", log.requests, shown: log.requests.rawValue)
+        log.probes = section.bool("probes", default: log.probes)
         section.finish()
     }
 
@@ -171,18 +171,5 @@ extension Settings {
             }
         }
         return (1...253).contains(text.utf8.count) && isHostName ? text.lowercased() : nil
-    }
-
-    private static func digest(_ text: String) -> [UInt8]? {
-        let digits = Array(text.utf8)
-        guard digits.count == 64, text.allSatisfy(\.isHexDigit) else { return nil }
-        var octets: [UInt8] = []
-        for index in stride(from: 0, to: 64, by: 2) {
-            guard let octet = UInt8(String(decoding: digits[index..<(index + 2)], as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            octets.append(octet)
-        }
-        return octets
     }
 }

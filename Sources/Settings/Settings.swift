@@ -13,10 +13,10 @@ package struct Settings: Sendable {
     package var cacheDirectory: String?
     /// How many verified tokens are remembered; 0: none.
     package var verifiedTokenCacheEntries = 10_000
-    /// SHA-256 digests of the API keys that callers may present; none: no key is asked for.
-    package var apiKeyDigests: [[UInt8]] = []
+    /// The API keys that callers may present; none: no key is asked for.
+    package var apiKeys: [APIKey] = []
     /// The same of operators, on the admin listener; `nil`: what callers may present will do.
-    package var adminAPIKeyDigests: [[UInt8]]?
+    package var adminAPIKeys: [APIKey]?
     /// Names, in lower case, that a keyless admin listener answers to beside `localhost` and IP addresses.
     package var adminHosts: [String] = []
     /// Whether the admin listener has a page for operators.
@@ -64,8 +64,10 @@ package struct Settings: Sendable {
         }
     }
 
-    /// SHA-256 digests of the API keys that operators may present; none: no key is asked for.
-    package var operatorKeyDigests: [[UInt8]] { adminAPIKeyDigests ?? apiKeyDigests }
+    /// The API keys that operators may present; none: no key is asked for.
+    package var operatorKeys: [APIKey] { adminAPIKeys ?? apiKeys }
+    package var apiKeyDigests: [[UInt8]] { apiKeys.map(\.digest) }
+    package var operatorKeyDigests: [[UInt8]] { operatorKeys.map(\.digest) }
 
     /// What an operator should know about settings that are allowed and risky: a start-up warning each.
     package var warnings: [String] {

@@ -58,11 +58,13 @@ actor Reloading {
                 throw ConfigurationError(
                     text: "\(file.path): \(names) can't change while the service runs: restart it, or undo the change")
             }
+            let changes = settings.changes(from: self.settings)
             try await change(to: settings)
             await server.reloadCertificates()
             wiring.configurations.recordSuccess(atUnixSeconds: SystemClocks.unixSeconds())
             wiring.log.write(
-                .info, "configuration reloaded", [("providers", .number(Int64(settings.providers.count)))])
+                .info, "configuration reloaded",
+                [("providers", .number(Int64(settings.providers.count))), ("changed", .texts(changes))])
         } catch {
             wiring.configurations.recordFailure()
             wiring.log.write(

@@ -11,6 +11,8 @@ extension AssayServer.Configuration {
             settings: ServiceSettings(settings), version: assay.version)
         serviceTLS = settings.service.tls.map(TLSFiles.init)
         adminTLS = settings.admin.tls.map(TLSFiles.init)
+        serviceClientNames = settings.service.tls?.clientNames
+        adminClientNames = settings.admin.tls?.clientNames
         limits.maximumHeader = settings.limits.maximumHeader
         limits.maximumBuffered = settings.limits.maximumBuffered
         limits.maximumConnections = settings.limits.maximumConnections
@@ -28,8 +30,8 @@ extension ServiceSettings {
         maximumBatchBody = settings.limits.maximumBatchBody
         keysTimeout = .seconds(settings.limits.keysTimeoutSeconds)
         queueTimeout = Interval(milliseconds: settings.limits.queueTimeoutMilliseconds)
-        callerKeys = CallerKeys(digests: settings.apiKeyDigests)
-        operatorKeys = CallerKeys(digests: settings.operatorKeyDigests)
+        callerKeys = CallerKeys(settings.apiKeys)
+        operatorKeys = CallerKeys(settings.operatorKeys)
         servesConsole = settings.servesConsole
         // A page that is not ours has no key. Where others can connect and no key is asked for, whoever keeps strangers out
         // knows by what names it is reached.
@@ -42,6 +44,10 @@ extension ServiceSettings {
         // Each event loop has a share of its own, so that remembering takes no lock.
         rememberedSignatures = (settings.verifiedTokenCacheEntries + Processors.count - 1) / Processors.count
     }
+}
+
+extension CallerKeys {
+    fileprivate init(_ keys: [Settings.APIKey]) { self.init(keys.map { Key(name: $0.name, digest: $0.digest) }) }
 }
 
 extension LoggedRequests {

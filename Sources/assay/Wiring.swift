@@ -1,6 +1,7 @@
 import AssayHTTP
 import Clocks
 import FoundationEssentials
+import IDToken
 import KeySource
 import NIOCore
 import NIOPosix
@@ -80,6 +81,13 @@ struct Wiring: Sendable {
             await tracing?.exporter.stop(atMost: .seconds(0))
             throw ConfigurationError(text: "\(error)")
         }
+        log.write(
+            .info, "started",
+            [
+                ("version", .text(assay.version)), ("settings", .text(file?.path ?? "none")),
+                ("service", .text(server.serviceAddress)), ("admin", .text(server.adminAddress)),
+                ("providers", .texts(settings.providers.map(\.policy.id))),
+            ])
         let reloading = file.map { Reloading(of: server, wiredBy: self, from: $0) }
         let running = Task {
             if let reloading, let reloadSignals { await reloading.run(reloadSignals) }

@@ -22,7 +22,7 @@ import Testing
         (.contentTypeUnsupported, "content_type_unsupported", 415),
         (.headersTooLarge, "headers_too_large", 431),
         (.keysUnavailable(retryAfterSeconds: 7), "keys_unavailable", 503),
-        (.overloaded, "overloaded", 503),
+        (.overloaded(limit: "limits.max_in_flight"), "overloaded", 503),
         (.shuttingDown, "shutting_down", 503),
         (.rejected(.cryptographyUnavailable), "internal", 500),
         (.rejected(.tokenMalformed(.tooLong)), "token_malformed", 422),
@@ -116,7 +116,7 @@ import Testing
     @Test func `what is worth trying again says when, and a refusal says what would do`() {
         func fields(_ problem: Problem) -> [String] { problem.headers.map { "\($0.name): \($0.value)" } }
         #expect(fields(.keysUnavailable(retryAfterSeconds: 7)) == ["Retry-After: 7"])
-        #expect(fields(.overloaded) == ["Retry-After: 1"])
+        #expect(fields(.overloaded(limit: "limits.max_buffered")) == ["Retry-After: 1"])
         #expect(fields(.shuttingDown) == ["Retry-After: 1"])
         #expect(fields(.methodNotAllowed(allow: "POST")) == ["Allow: POST"])
         #expect(fields(.callerUnauthenticated) == ["WWW-Authenticate: Bearer"])

@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import json
 import os
 import pathlib
 import shutil
@@ -217,8 +218,13 @@ def test_plain_http_gets_no_answer_and_is_counted(service):
                     received += octets
         assert b"HTTP" not in received
     service.wait_until(lambda: metric(service, FAILURES, listener="service") == before + 20)
-    # Whoever floods the port does not flood the log.
-    assert all('"message":"request"' in line for line in service.log[lines:])
+    # A client that floods the port does not flood the log.
+    new = [json.loads(line) for line in service.log[lines:]]
+    failed = [line for line in new if line["message"] == "TLS handshake failed"]
+    assert len(failed) == 10
+    assert {(line["level"], line["listener"], line["reason"]) for line in failed} == {
+        ("warning", "service", "the client speaks plain HTTP")
+    }
     assert service.api.get("/livez").status == 200
 
 
@@ -605,6 +611,109 @@ def test_a_certificate_that_has_expired_is_told_of(issuer, authority):
     with Service(provider(issuer), service=tls(authority.server_file(ends=-HOUR))) as service:
         entry = service.wait_for_entry(message="certificate has expired", listener="service")
         assert entry["level"] == "warning"
+
+
+# clients' names
+
+SPIFFE = "spiffe://example.org/ns/shop/sa/backend"
+
+
+@pytest.fixture(scope="module")
+def narrowed(issuer, authority, clients):
+    names = [SPIFFE, "Backend.example.org"]
+    listener = tls(authority.server_file(), client_ca_file=str(clients.certificate_file), client_names=names)
+    context = authority.client_context(clients.client_file(uris=["urn:x", SPIFFE]))
+    with Service(
+        provider(issuer), service=listener, admin=listener, context=context, admin_context=context
+    ) as service:
+        yield service.wait_until_ready()
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+@pytest.mark.parametrize("listener", ["api", "admin"])
+@pytest.mark.parametrize(
+    ("host", "uris", "name"),
+    [
+        ("other.example", [SPIFFE], SPIFFE),
+        ("BACKEND.example.org", [], "Backend.example.org"),
+        ("client.example", [], None),
+        ("a.backend.example.org", [], None),
+        ("*.example.org", [], None),
+        ("client.example", [SPIFFE + "/x"], None),
+        ("client.example", [SPIFFE.upper()], None),
+        ("client.example", ["spiffe://example.org"], None),
+    ],
+)
+def test_a_client_must_have_a_name_that_is_listed(narrowed, authority, clients, listener, host, uris, name, version):
+    context = authority.client_context(clients.client_file(host, uris=uris))
+    context.minimum_version = context.maximum_version = version
+    address = getattr(narrowed, listener).address
+    labels = {"listener": {"api": "service", "admin": "admin"}[listener]}
+    if name:
+        counted = metric(narrowed, "assay_client_certificate_requests_total", client=name, **labels)
+        headers = {"X-Request-Id": f"named-{listener}-{version}-{host}"}
+        assert Client(address, context).request("GET", "/nowhere", None, headers).status == 404
+        line = narrowed.wait_for_entry(message="request", request_id=headers["X-Request-Id"])
+        assert line["client_certificate"] == name
+        after = metric(narrowed, "assay_client_certificate_requests_total", client=name, **labels)
+        # The question itself is one of the admin listener's, by the name that is asked for.
+        assert after >= counted + 1
+    else:
+        before = metric(narrowed, FAILURES, **labels)
+        handshake_fails(address, context)
+        narrowed.wait_until(lambda: metric(narrowed, FAILURES, **labels) == before + 1)
+        reason = "the client's certificate has none of the names in tls.client_names"
+        narrowed.wait_for_entry(message="TLS handshake failed", reason=reason, **labels)
+
+
+def test_a_session_that_is_resumed_has_its_name_checked(narrowed, authority, clients):
+    """With TLS 1.2, whose sessions Python resumes at once; the certificate is not sent again."""
+    context = authority.client_context(clients.client_file(uris=[SPIFFE]))
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    host, port = narrowed.api.address.rsplit(":", 1)
+    session = None
+    for number in range(2):
+        with socket.create_connection((host, int(port)), 15) as plain:
+            with context.wrap_socket(plain, server_hostname=host, session=session) as connection:
+                session = connection.session
+                assert connection.session_reused == (number == 1)
+                headers = {"X-Request-Id": f"resumed-{number}", "Connection": "close"}
+                connection.sendall(request_bytes("GET", "/nowhere", None, headers))
+                assert connection.recv(4096).startswith(b"HTTP/1.1 404")
+        line = narrowed.wait_for_entry(message="request", request_id=f"resumed-{number}")
+        assert line["client_certificate"] == SPIFFE
+
+
+def test_a_client_is_called_by_its_certificate(issuer, authority, clients):
+    listener = tls(authority.server_file(), client_ca_file=str(clients.certificate_file))
+    for uris, name in (["urn:first", "urn:second"], "urn:first"), ([], "client.example"):
+        context = authority.client_context(clients.client_file(uris=uris))
+        with Service(provider(issuer), service=listener, context=context) as service:
+            service.wait_until_ready()
+            service.accept(issuer.token())
+            line = service.wait_for_entry(message="request", route="/v1/verify")
+            assert line["client_certificate"] == name
+            assert metric(service, "assay_client_certificate_requests_total", client=name, listener="service") >= 1
+
+
+@pytest.mark.parametrize(
+    ("who", "reason"),
+    [
+        ("nobody", "the client shows no certificate"),
+        ("a stranger", "the client's certificate is not accepted"),
+        ("one who is late", "the client's certificate is not accepted"),
+    ],
+)
+def test_why_a_handshake_failed_is_in_the_log(mutual, authority, clients, tmp_path, who, reason):
+    file = {
+        "nobody": lambda: None,
+        "a stranger": lambda: Authority(tmp_path).client_file(),
+        "one who is late": lambda: clients.client_file(ends=-HOUR),
+    }[who]()
+    handshake_fails(mutual.api.address, authority.client_context(file))
+    mutual.wait_for(
+        lambda: [line for line in mutual.entries(message="TLS handshake failed") if line["reason"].startswith(reason)]
+    )
 
 
 # healthcheck

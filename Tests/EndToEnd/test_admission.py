@@ -36,8 +36,10 @@ def test_requests_beyond_max_in_flight_are_refused_at_once(issuer):
         readable, _, _ = select.select([connection.socket for connection in connections], [], [], 10)
         assert len(readable) == 1
         refused = next(connection for connection in connections if connection.socket in readable)
-        assert_code(refused.response("POST", "/v1/verify"), "overloaded")
+        problem = assert_code(refused.response("POST", "/v1/verify"), "overloaded")
+        assert "limits.max_in_flight" in problem["detail"]
         assert overloaded(service) == {"max_in_flight": 1}
+        assert service.wait_for_entry(message="request", code="overloaded")["limit"] == "limits.max_in_flight"
         # Whoever watches must not be refused with the others.
         assert service.admin.get("/livez").status == 200
         assert service.admin.get("/readyz").status == 503

@@ -6,6 +6,7 @@ import pytest
 
 from harness.client import request_bytes
 from harness.contract import assert_code
+from harness.metrics import Metrics
 from harness.service import Service, provider
 from harness.tokens import ec_key, sha256_hex
 
@@ -128,6 +129,30 @@ def test_operators_may_have_keys_of_their_own(issuer, method, path, body):
         assert_code(service.verify(issuer.token(), second), "caller_unauthenticated")
         assert service.admin.request(method, path, body, second).status == 200
         assert_code(service.admin.request(method, path, body, first), "caller_unauthenticated")
+
+
+def test_a_rotation_can_be_seen_through(issuer):
+    """Who still calls by the old key is in the log and in a metric."""
+    keys = [{"name": "backend-2026", "sha256": sha256_hex(FIRST)}, sha256_hex(SECOND)]
+    operator = {"listen": "127.0.0.1:0", "api_keys": [{"name": "ops", "sha256": sha256_hex("operator")}]}
+    with Service(provider(issuer), api_keys=keys, admin=operator) as service:
+        service.wait_until_ready()
+        for key, name, count in ((FIRST, "backend-2026", 2), (SECOND, "key-2", 1)):
+            for number in range(count):
+                headers = {"Authorization": f"Bearer {key}", "X-Request-Id": f"{name}-{number}"}
+                assert service.verify(issuer.token(), headers).status == 200
+                line = service.wait_for_entry(message="request", request_id=f"{name}-{number}")
+                assert line["api_key"] == name
+        assert service.verify(issuer.token(), {"X-Request-Id": "none"}).status == 401
+        assert "api_key" not in service.wait_for_entry(message="request", request_id="none")
+        assert service.admin.get("/v1/providers", {"Authorization": "Bearer operator"}).status == 200
+        page = Metrics(service.admin.get("/metrics").text)
+        found = {
+            (dict(labels)["listener"], dict(labels)["key"]): value
+            for (name, labels), value in page.samples.items()
+            if name == "assay_api_key_requests_total"
+        }
+        assert found == {("service", "backend-2026"): 2, ("service", "key-2"): 1, ("admin", "ops"): 1}
 
 
 def test_a_refused_caller_is_counted_and_not_named_in_the_log(guarded, issuer):

@@ -11,7 +11,7 @@ from harness.client import request_bytes
 from harness.collector import Collector
 from harness.collector import settings as tracing
 from harness.metrics import Metrics
-from harness.service import Service, apple_like, provider
+from harness.service import Service, apple_like, provider, run, write_config
 from harness.tokens import assemble, ec_key, half_hash, jws, now, parts, rsa_key, sha256_hex
 
 CANARY = "canary"
@@ -293,6 +293,46 @@ def test_strangers_cannot_fill_the_log(shared_server):
         assert len(written) + sum(line.get("suppressed", 0) for line in found) == many
     # What a caller with a key is told, each time.
     assert len([line for line in lines if line["status"] == 422]) == many
+
+
+def test_one_line_says_what_was_started(shared_server):
+    issuer, second = (shared_server.issuer(name, ec_key(name)) for name in ("started", "started-second"))
+    with Service(provider(issuer), provider(second, "second", optional=True)) as service:
+        entry = service.wait_for_entry(message="started")
+        assert entry["settings"] == str(service.config)
+        assert (entry["service"], entry["admin"]) == (service.api.address, service.admin.address)
+        assert entry["providers"] == ["oidc", "second"]
+        assert entry["version"] in run("--version").stdout.decode()
+
+
+def test_a_reload_says_what_has_changed(shared_server):
+    issuer, new = (shared_server.issuer(name, ec_key(name)) for name in ("changed", "changed-new"))
+    with Service(provider(issuer)) as service:
+        service.wait_until_ready()
+        settings = {
+            "service": {"listen": "127.0.0.1:0"},
+            "admin": {"listen": "127.0.0.1:0", "hosts": ["ops"]},
+            "log": {"requests": "refused"},
+            "providers": [provider(issuer, audiences=["other"]), provider(new, "new")],
+        }
+        write_config(service.directory, settings)
+        service.process.send_signal(signal.SIGHUP)
+        entry = service.wait_for_entry(message="configuration reloaded")
+        assert entry["changed"] == ["admin.hosts", "log.requests", "providers.oidc", "providers.new (new)"]
+
+
+def test_a_request_that_took_too_long_has_its_duration(shared_server):
+    issuer = shared_server.issuer("slow", ec_key("slow"))
+    with Service(provider(issuer), limits={"request_timeout": "1s"}) as service:
+        service.wait_until_ready()
+        for sent in (b"POST /v1/verify HTTP/1.1\r\nHost: x", request_bytes("POST", "/v1/verify", b"{}")[:-1]):
+            with service.api.connect() as connection:
+                connection.send(sent)
+                assert connection.response("POST", "/v1/verify").status == 408
+        service.wait_for(lambda: len(service.entries(message="request", status=408)) == 2)
+        for entry in service.entries(message="request", status=408):
+            # The listener looks four times a second.
+            assert 1_000_000 <= entry["duration_us"] < 10_000_000
 
 
 def test_probes_and_scrapes_are_logged_if_asked_for(shared_server):

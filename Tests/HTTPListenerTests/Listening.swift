@@ -136,16 +136,16 @@ private final class PathResponder: HTTPResponder {
         }
     }
 
-    func respond(to fault: HTTPFault, head: RequestHead?) -> HTTPResponse {
+    func respond(to request: UnreadRequest) -> HTTPResponse {
         let status: HTTPResponseStatus =
-            switch fault {
+            switch request.fault {
             case .malformed, .repeatedField: .badRequest
             case .headersTooLarge: .requestHeaderFieldsTooLarge
             case .bodyTooLarge: .payloadTooLarge
             case .timeout: .requestTimeout
             case .overloaded: .serviceUnavailable
             }
-        return .text(status, "\(fault) \(head?.path.string ?? "-")")
+        return .text(status, "\(request.fault) \(request.head?.path.string ?? "-")")
     }
 }
 

@@ -132,7 +132,7 @@ private final class OKResponder: HTTPResponder {
 
     func bodyLimit(for head: RequestHead) -> Int { 1000 }
     func respond(to request: HTTPRequest) -> HTTPReply { .now(response(.ok)) }
-    func respond(to fault: HTTPFault, head: RequestHead?) -> HTTPResponse { response(.badRequest) }
+    func respond(to request: UnreadRequest) -> HTTPResponse { response(.badRequest) }
 
     private func response(_ status: HTTPResponseStatus) -> HTTPResponse {
         HTTPResponse(status: status, contentType: "text/plain", body: body, requestID: "id")

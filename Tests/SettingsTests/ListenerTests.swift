@@ -20,6 +20,68 @@ import Testing
         }
     }
 
+    // MARK: Names of clients
+
+    @Test func `a client may have to have one of some names`() throws {
+        for name in ["service", "admin"] {
+            let files = "certificate_file: /c, key_file: /k, client_ca_file: /a"
+            let names = #"[ "spiffe://a.b/c", backend.example.org, "urn:x:y" ]"#
+            let settings = try settings("\(name): { tls: { \(files), client_names: \(names) } }\n" + provider)
+            let tls = name == "service" ? settings.service.tls : settings.admin.tls
+            #expect(tls?.clientNames == ["spiffe://a.b/c", "backend.example.org", "urn:x:y"])
+        }
+    }
+
+    @Test(arguments: [
+        ("client_ca_file: /a, client_names: []", "client_names must have at least one name"),
+        ("client_ca_file: /a, client_names: [ 'a b' ]", "each of client_names must be a URI"),
+        ("client_ca_file: /a, client_names: [ '1:x' ]", "each of client_names must be a URI"),
+        ("client_ca_file: /a, client_names: [ 'x:' ]", "each of client_names must be a URI"),
+        ("client_ca_file: /a, client_names: [ '*.a' ]", "each of client_names must be a URI"),
+        ("client_names: [ a ]", "client_names needs client_ca_file"),
+    ])
+    func `names of clients are URIs and DNS names, and need an authority`(yaml: String, message: String) throws {
+        let fault = try fault("service:\n  tls: { certificate_file: /c, key_file: /k, \(yaml) }\n" + provider)
+        #expect(fault.message.contains(message))
+    }
+
+    // MARK: Names of keys
+
+    @Test func `a key has the name it is given, or one of its place`() throws {
+        let keys = "[ \(Self.digest), { name: new.key_2-a, sha256: \(Self.other) } ]"
+        let settings = try settings(
+            "api_keys: \(keys)\nadmin: { api_keys: [ { name: ops, sha256: \(Self.digest) } ] }\n" + provider)
+        #expect(settings.apiKeys.map(\.name) == ["key-1", "new.key_2-a"])
+        #expect(settings.apiKeyDigests == [[UInt8](repeating: 0x0f, count: 32), [UInt8](repeating: 0x1e, count: 32)])
+        #expect(settings.operatorKeys.map(\.name) == ["ops"])
+    }
+
+    @Test(arguments: [
+        ("{ name: a }", "needs both name and sha256"), ("{ sha256: DIGEST }", "needs both name and sha256"),
+        ("{ name: 'a b', sha256: DIGEST }", "name must be"), ("{ name: a, sha256: 12 }", "sha256 must be"),
+        ("{ name: a, sha256: DIGEST, x: 1 }", "x"), ("[ DIGEST ]", "each of api_keys must be"),
+        ("{ name: key-1, sha256: DIGEST }", "two of api_keys are called key-1"),
+    ])
+    func `a key that is half there, or has another's name, is refused`(key: String, message: String) throws {
+        let other = "{ name: other, sha256: \(Self.other) }"
+        let key = key.replacingOccurrences("DIGEST", Self.digest)
+        let fault = try fault("api_keys:\n  - \(Self.digest)\n  - \(other)\n  - \(key)\n" + provider)
+        #expect(fault.message.contains(message))
+    }
+
+    // MARK: Hosts
+
+    @Test func `names of the admin listener are read in any case of letters`() throws {
+        #expect(
+            try settings("admin: { hosts: [ Assay.Internal, a-b_c ] }\n" + provider).adminHosts == [
+                "assay.internal", "a-b_c",
+            ])
+        for host in ["a:1", "http://a", "''", "a b", "*"] {
+            let fault = try fault("admin: { hosts: [ '\(host.filter { $0 != "'" })' ] }\n" + provider)
+            #expect(fault.message.contains("each of hosts must be a host name"))
+        }
+    }
+
     // MARK: Sockets
 
     @Test func `a socket is its owner's alone unless it is said otherwise`() throws {
@@ -155,5 +217,11 @@ import Testing
         #expect(own.apiKeyDigests == [keys])
         #expect(try settings(callers + "admin: { api_keys: [] }\n" + provider).operatorKeyDigests == [])
         #expect(try fault("admin:\n  api_keys: [abc]\n" + provider).line == 2)
+    }
+}
+
+extension String {
+    fileprivate func replacingOccurrences(_ text: String, _ other: String) -> String {
+        split(separator: text, omittingEmptySubsequences: false).joined(separator: other)
     }
 }

@@ -26,6 +26,7 @@ package final class Log: Sendable {
     package enum Value: Sendable {
         case text(String)
         case number(Int64)
+        case texts([String])
     }
 
     private let sink: LogSink
@@ -49,7 +50,11 @@ package final class Log: Sendable {
             self.level = level
             self.message = String(describing: message)
             texts = values.compactMap { name, value in
-                if case .text(let text) = value { Text(name: String(describing: name), text: text) } else { nil }
+                switch value {
+                case .text(let text): Text(name: String(describing: name), text: text)
+                case .texts(let texts): Text(name: String(describing: name), text: texts.joined(separator: ", "))
+                case .number: nil
+                }
             }
         }
     }
@@ -86,6 +91,10 @@ package final class Log: Sendable {
                 switch value {
                 case .text(let text): json.value(text)
                 case .number(let number): json.value(number)
+                case .texts(let texts):
+                    json.beginArray()
+                    for text in texts { json.value(text) }
+                    json.endArray()
                 }
             }
         }

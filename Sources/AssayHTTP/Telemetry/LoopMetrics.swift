@@ -9,6 +9,18 @@ struct LoopMetrics: Sendable {
     /// Durations of `POST /v1/verify`.
     private(set) var verifyDurations = Histogram()
 
+    /// Requests by who called.
+    private(set) var callers: [Caller: Int] = [:]
+
+    /// Who called, by a name of the settings or of an authority's.
+    enum Caller: Hashable {
+        case apiKey(String, ListenerName)
+        case certificate(String, ListenerName)
+    }
+
+    /// So many callers are told apart; an authority may issue certificates without end.
+    private static let maximumCallers = 256
+
     struct VerdictLabel: Equatable {
         let provider: Int?
         let code: String
@@ -32,6 +44,18 @@ struct LoopMetrics: Sendable {
         if route == .verify { verifyDurations.record(microseconds: microseconds) }
     }
 
+    /// Counts a request of a caller; one for whom there is no room counts as `other`.
+    mutating func countCaller(_ caller: Caller) {
+        guard callers[caller] == nil, callers.count >= Self.maximumCallers else {
+            callers[caller, default: 0] += 1
+            return
+        }
+        switch caller {
+        case .apiKey(_, let listener): callers[.apiKey("other", listener), default: 0] += 1
+        case .certificate(_, let listener): callers[.certificate("other", listener), default: 0] += 1
+        }
+    }
+
     mutating func countRefusalByQueue() { refusedByQueue += 1 }
 
     mutating func add(_ other: LoopMetrics) {
@@ -39,5 +63,6 @@ struct LoopMetrics: Sendable {
         requests.add(other.requests)
         refusedByQueue += other.refusedByQueue
         verifyDurations.add(other.verifyDurations)
+        callers.merge(other.callers, uniquingKeysWith: +)
     }
 }

@@ -50,10 +50,27 @@ struct MetricsPage {
                 "assay_http_requests_total",
                 [("route", "\(answer.route.pattern)"), ("status", String(answer.status))], count)
         }
+        writeCallers(to: &page)
         page.metric(
             "assay_verify_duration_seconds", .histogram,
             "Time from the taking up of a verify request to its answer; its wait in the socket before is not in it.")
         page.histogram("assay_verify_duration_seconds", loops.verifyDurations)
+    }
+
+    private func writeCallers(to page: inout PrometheusText) {
+        page.metric(
+            "assay_api_key_requests_total", .counter,
+            "Answered requests by the API key that was presented, by its name.")
+        for case (.apiKey(let name, let listener), let count) in loops.callers {
+            page.sample("assay_api_key_requests_total", [("listener", listener.rawValue), ("key", name)], count)
+        }
+        page.metric(
+            "assay_client_certificate_requests_total", .counter,
+            "Answered requests by the name in the client's certificate; other, where there are too many.")
+        for case (.certificate(let name, let listener), let count) in loops.callers {
+            page.sample(
+                "assay_client_certificate_requests_total", [("listener", listener.rawValue), ("client", name)], count)
+        }
     }
 
     private func writeSpans(to page: inout PrometheusText) {

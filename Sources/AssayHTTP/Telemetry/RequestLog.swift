@@ -23,6 +23,9 @@ final class RequestLog {
         let status: UInt
         let code: String?
         let provider: String?
+        let limit: String?
+        /// Of the settings, and nobody else's to choose.
+        let keyName: String?
     }
 
     /// - Parameter logged: which requests have a line; with `none` there is no log of them.
@@ -39,12 +42,14 @@ final class RequestLog {
     }
 
     func write(
-        requestID: String, route: Route, status: UInt, code: String?, provider: String?, microseconds: Int64,
-        trace: RequestTrace?
+        _ record: ServiceLoop.RequestRecord, status: UInt, code: String?, provider: String?, limit: String?,
+        microseconds: Int64, trace: RequestTrace?
     ) {
+        let route = record.route
         if route.isProbe, !includesProbes, status == 200 || status == 503 { return }
         if status >= 400 {
-            let refusal = Refusal(route: route, status: status, code: code, provider: provider)
+            let refusal = Refusal(
+                route: route, status: status, code: code, provider: provider, limit: limit, keyName: record.keyName)
             guard !isLimited(refusal) || repeats?.admits(refusal, now: SystemClocks.monotonic()) != false else {
                 return
             }
@@ -52,9 +57,12 @@ final class RequestLog {
             return
         }
         beginLine()
-        lines.member("request_id", requestID)
+        lines.member("request_id", record.id)
         writeOutcome(route, status, code, provider)
         lines.member("duration_us", microseconds)
+        if let limit { lines.member("limit", limit) }
+        if let name = record.keyName { lines.member("api_key", name) }
+        if let name = record.clientName { lines.member("client_certificate", name) }
         trace?.write(to: &lines)
         lines.endObject()
         lines.endLine()
@@ -64,10 +72,11 @@ final class RequestLog {
     /// Whether lines of a refusal are limited in number: a client without a key must not be able to fill the log.
     private func isLimited(_ refusal: Refusal) -> Bool {
         if writesRefusedOnly { return true }
+        if refusal.keyName != nil { return false }
         switch refusal.status {
         case 400, 401, 404, 405, 408, 413, 415, 431: return true
         // Connections beyond the limit are refused as they come.
-        case 503: return refusal.code == Problem.overloaded.code
+        case 503: return refusal.code == Problem.overloadedCode
         default: return false
         }
     }
@@ -95,6 +104,8 @@ final class RequestLog {
             beginLine()
             if let refusal = requests.kind {
                 writeOutcome(refusal.route, refusal.status, refusal.code, refusal.provider)
+                if let limit = refusal.limit { lines.member("limit", limit) }
+                if let name = refusal.keyName { lines.member("api_key", name) }
             }
             lines.member("suppressed", Int64(requests.count))
             lines.endObject()

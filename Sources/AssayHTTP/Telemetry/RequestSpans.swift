@@ -20,7 +20,7 @@ struct RequestSpans {
         _ request: ServiceLoop.RequestRecord, status: UInt, code: String?, provider: String?, microseconds: Int64
     ) -> SpanContext? {
         // Whoever is not let in does not get to fill the queue of spans, whatever trace they say they are of.
-        guard request.route.isTraced, status != 401, code != Problem.overloaded.code, let method = request.method
+        guard request.route.isTraced, status != 401, code != Problem.overloadedCode, let method = request.method
         else { return nil }
         let context = tracer.newContext(below: request.caller)
         guard context.isSampled else { return nil }

@@ -75,6 +75,7 @@ class Authority:
         usage=ExtendedKeyUsageOID.SERVER_AUTH,
         is_self_signed: bool = False,
         sent_along: Sequence["Authority"] = (),
+        uris: Sequence[str] = (),
         key=None,
     ) -> pathlib.Path:
         """A server's key and certificate for an address or a host's name, and the authorities that it sends along."""
@@ -89,7 +90,7 @@ class Authority:
             begins,
             ends,
             x509.BasicConstraints(False, None),
-            x509.SubjectAlternativeName([alternative]),
+            x509.SubjectAlternativeName([alternative, *map(x509.UniformResourceIdentifier, uris)]),
             x509.ExtendedKeyUsage([usage]),
         )
         private = key.private_bytes(
@@ -98,9 +99,9 @@ class Authority:
         chain = [certificate, *(authority.certificate for authority in sent_along)]
         return self._file("server", private + b"".join(map(_pem, chain)))
 
-    def client_file(self, **settings) -> pathlib.Path:
-        """A client's key and certificate."""
-        return self.server_file("client.example", **{"usage": ExtendedKeyUsageOID.CLIENT_AUTH} | settings)
+    def client_file(self, host: str = "client.example", **settings) -> pathlib.Path:
+        """A client's key and certificate, for a host's name and for `uris`."""
+        return self.server_file(host, **{"usage": ExtendedKeyUsageOID.CLIENT_AUTH} | settings)
 
     def client_context(self, file: pathlib.Path | None = None) -> ssl.SSLContext:
         """A client that trusts this authority, and shows this certificate if there is one."""

@@ -15,6 +15,9 @@ def dump(value: dict, indent: str = "") -> str:
         elif isinstance(member, list) and any(isinstance(entry, dict) for entry in member):
             lines.append(f"{indent}{name}:")
             for entry in member:
+                if not isinstance(entry, dict):
+                    lines.append(f"{indent}  - {_inline(entry)}")
+                    continue
                 block = dump(entry, indent + "    ")
                 lines.append(indent + "  - " + block.removeprefix(indent + "    "))
         else:
