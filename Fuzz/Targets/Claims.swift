@@ -75,8 +75,8 @@ private func checkIdentity(_ identity: Identity, _ claims: [String: JSONTree]) {
     let isVerified = identity.email != nil && isTrue(claims["email_verified"])
     require((identity.emailTrust == nil) == (identity.email == nil), "only an address is worth something")
     require(isVerified || identity.emailTrust ?? .unverified == .unverified, "only a verified address is worth more")
-    // What follows the last `@` decides, however many there are.
     let parts = identity.email?.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false) ?? []
+    require(identity.email == nil || parts.count == 2, "an address has one @")
     let domain = lowercased(parts.dropFirst().last ?? "".utf8[...])
     let known = policy.email.authoritativeDomains + [identity.hostedDomain].compactMap { $0 }
     let isKnown = known.contains { lowercased($0.utf8) == domain } && !domain.isEmpty

@@ -8,9 +8,9 @@ public struct Identity: Sendable, Equatable {
     public let issuer: String
     /// `sub`, 1 to 255 characters, compared byte for byte.
     public let subject: String
-    /// The address, as written; `nil` where there is none or it is empty.
+    /// The address, as written; `nil` where there is none, or what is there is not one `addr-spec` of RFC 5322.
     public let email: String?
-    /// Whether the provider says that it checked the address; `nil` where it says nothing.
+    /// Whether the provider says that it checked the address; `nil` where it says nothing, or of no address.
     public let isEmailVerified: Bool?
     /// What the address may be used for; `nil` where there is none.
     public let emailTrust: EmailTrust?
@@ -26,12 +26,12 @@ public struct Identity: Sendable, Equatable {
     public let locale: String?
     /// Apple's guess whether the user is a person; `nil` for other providers.
     public let realUserStatus: RealUserStatus?
-    /// Apple's `transfer_sub`, sent for 60 days after an app changed hands.
+    /// Apple's `transfer_sub`, sent for 60 days after an app changed hands; `nil` for other providers.
     public let transferSubject: String?
     /// The organization that the user belongs to at the provider: Microsoft's `tid`, or what ``ProviderPolicy/identityClaims``
     /// names.
     public let tenant: String?
-    /// Google's `hd`.
+    /// Google's `hd`; `nil` for other providers, unless ``ProviderPolicy/reportsHostedDomain`` says so.
     public let hostedDomain: String?
 
     /// What an address may be used for. Accounts may be linked by address only where it is authoritative.
@@ -61,29 +61,37 @@ public struct Identity: Sendable, Equatable {
     ///
     /// Claims and policy are borrowed: what an initializer is given is copied otherwise, and a policy has eleven references.
     ///
-    /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email`, `email_verified` or `is_private_email` of another type.
+    /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email`, `email_verified` or `is_private_email` of another type, and for a
+    ///   required address that is none.
     init(
         _ claims: borrowing Claims, issuer: String, subject: String, _ policy: borrowing ProviderPolicy,
         clientName: ClientName?
     ) throws(Rejection) {
         // What may be refused first: what was set before would have to be undone.
         let email = try claims.email(policy)
-        let isEmailVerified = try policy.email.isVerified(claims, hasEmail: email != nil)
+        let hasEmail = if case .address = email { true } else { false }
+        let isEmailVerified = try policy.email.isVerified(claims, hasEmail: hasEmail)
         let isClaimedPrivate = try claims.bool(.isPrivateEmail)
 
         provider = policy.id
         self.issuer = issuer
         self.subject = subject
-        self.email = email
-        self.isEmailVerified = isEmailVerified
-        hostedDomain = claims.text(.hostedDomain, policy)
-        let domain = email.flatMap(EmailDomain.init)
-        emailTrust =
-            email == nil
-            ? nil
-            : policy.email.trust(in: domain, isVerified: isEmailVerified == true, hostedDomain: hostedDomain)
-        isPrivateEmail =
-            email == nil ? nil : policy.email.isPrivate(domain, claimed: isClaimedPrivate)
+        hostedDomain = claims.text(
+            .hostedDomain, ifReported: policy.reportsHostedDomain || policy.email.trustsHostedDomain, policy)
+        switch email {
+        case .address(let address):
+            self.email = address.text
+            self.isEmailVerified = isEmailVerified
+            emailTrust = policy.email.trust(
+                in: address.domain, isVerified: isEmailVerified == true, hostedDomain: hostedDomain)
+            isPrivateEmail = policy.email.isPrivate(address.domain, claimed: isClaimedPrivate)
+        case .absent, .noAddress:
+            self.email = nil
+            // Of something that is no address, nothing is verified.
+            if case .absent = email { self.isEmailVerified = isEmailVerified } else { self.isEmailVerified = nil }
+            emailTrust = nil
+            isPrivateEmail = nil
+        }
 
         let names = Names(claims, policy, clientName)
         name = names.full
@@ -95,7 +103,7 @@ public struct Identity: Sendable, Equatable {
         picture = claims.text(.picture, policy)
         locale = claims.text(.locale, policy)
         realUserStatus = policy.reportsRealUserStatus ? RealUserStatus(claims.integer(.realUserStatus)) : nil
-        transferSubject = claims.text(.transferSubject)
+        transferSubject = claims.text(.transferSubject, ifReported: policy.reportsTransferSubject, policy)
         tenant = claims.text(.tenant, policy)
     }
 }

@@ -9,8 +9,10 @@ public enum IdentityMember: String, Sendable, CaseIterable {
     case locale
     case tenant
     case hostedDomain = "hosted_domain"
+    case transferSubject = "transfer_subject"
 
-    /// The claim that fills it where a policy names no other.
+    /// The claim that fills it where a policy names no other. Of ``hostedDomain`` and ``transferSubject``, only where the policy
+    /// says that the provider has them.
     // Inlined, so that of a member that the caller names only its claim is left.
     @inline(__always)
     package var usualClaim: ClaimName {
@@ -24,6 +26,7 @@ public enum IdentityMember: String, Sendable, CaseIterable {
         case .locale: .locale
         case .tenant: .tenant
         case .hostedDomain: .hostedDomain
+        case .transferSubject: .transferSubject
         }
     }
 }
@@ -42,13 +45,38 @@ extension Claims {
         return text(at: path)
     }
 
-    /// The address; `nil` where there is none or it is empty.
-    ///
-    /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email` of another type.
-    func email(_ policy: borrowing ProviderPolicy) throws(Rejection) -> String? {
-        guard !policy.identityClaims.isEmpty, let path = policy.identityClaims[.email] else {
-            return try has(.email) ? string(.email) : nil
-        }
-        return text(at: path).flatMap { $0.isEmpty ? nil : $0 }
+    /// The text of a member that only some providers have: where the policy says so, or names its claim.
+    @inline(__always)
+    func text(_ member: IdentityMember, ifReported isReported: Bool, _ policy: borrowing ProviderPolicy) -> String? {
+        if isReported { return text(member, policy) }
+        return policy.identityClaims.isEmpty ? nil : policy.identityClaims[member].flatMap(text(at:))
     }
+
+    /// What the token says to be the user's address.
+    ///
+    /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email` of another type, and for a claim that the policy requires and that
+    ///   holds no address.
+    func email(_ policy: borrowing ProviderPolicy) throws(Rejection) -> ClaimedEmail {
+        let path = policy.identityClaims.isEmpty ? nil : policy.identityClaims[.email]
+        let text: String?
+        if let path {
+            text = self.text(at: path).flatMap { $0.isEmpty ? nil : $0 }
+        } else {
+            text = try has(.email) ? string(.email) : nil
+        }
+        guard let text else { return .absent }
+        if let address = EmailAddress(text) { return .address(address) }
+        let claim = path?.name ?? .email
+        guard !policy.requiredClaims.contains(claim) else { throw .claimInvalid(claim) }
+        return .noAddress
+    }
+}
+
+/// What a token says to be the user's address.
+enum ClaimedEmail {
+    case address(EmailAddress)
+    /// There is no claim, or it is empty.
+    case absent
+    /// It is a text, but no address.
+    case noAddress
 }

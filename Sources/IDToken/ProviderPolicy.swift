@@ -43,6 +43,10 @@ public struct ProviderPolicy: Sendable, Equatable {
     public var identityClaims: [IdentityMember: ClaimPath] = [:]
     /// Whether `real_user_status` is this provider's claim.
     public var reportsRealUserStatus = false
+    /// Whether `hd` is this provider's claim, and means a domain that it hosts.
+    public var reportsHostedDomain = false
+    /// Whether `transfer_sub` is this provider's claim.
+    public var reportsTransferSubject = false
     /// The issuer and its aliases, where they are templates; `nil` where they are not, as most are.
     private(set) var issuerTemplates: [IssuerTemplate]?
 

@@ -66,8 +66,14 @@ private struct YAMLWriter {
             line("refuse_access_tokens: \(policy.refusesAccessTokens)")
         }
         section("identity") { yaml in
-            for (member, path) in policy.identityClaims.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-                yaml.member(member.rawValue, path.name.string)
+            var claims = policy.identityClaims.mapValues(\.name.string)
+            let reported = [
+                policy.reportsHostedDomain ? IdentityMember.hostedDomain : nil,
+                policy.reportsTransferSubject ? .transferSubject : nil,
+            ].compactMap(\.self)
+            for member in reported where claims[member] == nil { claims[member] = member.usualClaim.string }
+            for (member, claim) in claims.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+                yaml.member(member.rawValue, claim)
             }
         }
         if policy.reportsRealUserStatus { line("real_user_status: true") }

@@ -188,22 +188,33 @@ extension ProviderReader {
     }
 
     /// Reads `identity`: which claims fill which members, where not the usual ones do.
-    static func identityClaims(
-        _ section: Section, _ given: [IdentityMember: ClaimPath], _ usual: PresetDefaults
-    ) -> [IdentityMember: ClaimPath] {
-        var claims = given
+    ///
+    /// `hosted_domain` and `transfer_subject` are filled only where a preset says that the provider has them, or a claim is
+    /// named here; `none` empties them.
+    static func readIdentity(_ section: Section, _ policy: inout ProviderPolicy, _ usual: PresetDefaults) {
         for member in IdentityMember.allCases {
-            guard let path = section.text(member.rawValue).map(ClaimPath.init) else {
+            let isReported: WritableKeyPath<ProviderPolicy, Bool>? =
+                switch member {
+                case .hostedDomain: \.reportsHostedDomain
+                case .transferSubject: \.reportsTransferSubject
+                default: nil
+                }
+            guard let text = section.text(member.rawValue) else {
+                let named = policy.identityClaims[member]?.name.string
+                let isPresets = named != nil || isReported.map { policy[keyPath: $0] } == true
                 section.otherwise(
-                    member.rawValue, (), shown: (given[member]?.name ?? member.usualClaim).string,
-                    from: given[member] == nil ? .standard : usual.preset)
+                    member.rawValue, (),
+                    shown: named ?? (isPresets || isReported == nil ? member.usualClaim.string : "none"),
+                    from: isPresets ? usual.preset : .standard)
                 continue
             }
             // A member that is told to use its usual claim uses it as it always does.
-            claims[member] = path == ClaimPath(member.usualClaim.string) ? nil : path
+            let isUsual = text == member.usualClaim.string
+            let isNone = isReported != nil && text == "none"
+            if let isReported { policy[keyPath: isReported] = isUsual }
+            policy.identityClaims[member] = isUsual || isNone ? nil : ClaimPath(text)
         }
         section.finish()
-        return claims
     }
 
     /// Reads `email`: what the provider's word on addresses is worth.

@@ -34,7 +34,7 @@ enum ProviderReader {
         policy.serviceAccounts = serviceAccounts(section.section("service_accounts"), policy.serviceAccounts, usual)
         policy.refusesAccessTokens = section.bool(
             "refuse_access_tokens", default: policy.refusesAccessTokens, from: usual.origin(\.refusesAccessTokens))
-        policy.identityClaims = identityClaims(section.section("identity"), policy.identityClaims, usual)
+        readIdentity(section.section("identity"), &policy, usual)
         policy.reportsRealUserStatus = section.bool(
             "real_user_status", default: policy.reportsRealUserStatus, from: usual.origin(\.reportsRealUserStatus))
         policy.email = email(section.section("email"), policy.email, usual)

@@ -55,9 +55,8 @@ import Testing
         ("a@example.com", #""sub.example.com""#, .verified), ("a@notgmail.com", nil, .verified),
         ("a@gmail.com.evil.example", nil, .verified),
         ("a@gmail.co", nil, .verified), ("gmail.com@evil.example", nil, .verified), ("a@example.com", "5", .verified),
-        ("a@example.com", "null", .verified), ("a@example.com", #""""#, .verified), ("a@", #""""#, .verified),
-        ("a", #""a""#, .verified),
-        ("a@gmail.com@victim.com", nil, .verified), ("a@gmаil.com", nil, .verified),
+        ("a@example.com", "null", .verified), ("a@example.com", #""""#, .verified),
+        ("a@gmаil.com", nil, .verified),
         ("a@example.com", #"["example.com"]"#, .verified),
     ])
     func `Google runs gmail.com and the domain in hd, and no other`(

@@ -23,12 +23,12 @@ import Testing
         let signIn = mapping(
             Dictionary(uniqueKeysWithValues: IdentityMember.allCases.map { ($0, "x_" + $0.rawValue) }))
         let named = IdentityMember.allCases.reduce(signIn) { $0.with("x_" + $1.rawValue, "\"\($1.rawValue)\"") }
-        let identity = try named.verify().identity
-        #expect(identity.email == "email")
+        let identity = try named.with("x_email", #""a@b.example""#).verify().identity
+        #expect(identity.email == "a@b.example")
         #expect((identity.name, identity.givenName, identity.familyName) == ("name", "given_name", "family_name"))
         #expect((identity.preferredUsername, identity.picture) == ("preferred_username", "picture"))
         #expect((identity.locale, identity.tenant) == ("locale", "tenant"))
-        #expect(identity.hostedDomain == "hosted_domain")
+        #expect((identity.hostedDomain, identity.transferSubject) == ("hosted_domain", "transfer_subject"))
     }
 
     @Test func `of a list the first text counts, and what is no text is nothing`() throws {

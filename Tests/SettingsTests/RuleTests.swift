@@ -178,6 +178,18 @@ import Testing
         #expect(try policy("identity: { email: email, tenant: tid }").identityClaims == [:])
     }
 
+    @Test func `a hosted domain and a transfer subject are a provider's if the settings say so`() throws {
+        let usual = try policy("identity: { hosted_domain: hd, transfer_subject: transfer_sub }")
+        #expect(usual.reportsHostedDomain && usual.reportsTransferSubject && usual.identityClaims == [:])
+        let named = try policy("identity: { hosted_domain: domain, transfer_subject: /old/sub }")
+        #expect(!named.reportsHostedDomain && !named.reportsTransferSubject)
+        #expect(
+            named.identityClaims == [.hostedDomain: ClaimPath("domain"), .transferSubject: ClaimPath("/old/sub")])
+        #expect(try policy("").reportsHostedDomain == false)
+        let google = try read(provider: "preset: google\naudiences: [a]\nidentity: { hosted_domain: none }").policy
+        #expect(!google.reportsHostedDomain && google.identityClaims == [:])
+    }
+
     @Test func `what addresses are worth can be said`() throws {
         let rule = try policy(
             "email: { verified_claim: xms_edov, authoritative_domains: [a.example], trust_hosted_domain: true }"

@@ -161,10 +161,36 @@ extension SignInExamination {
         let outcome = result { () throws(Rejection) in
             try Identity(claims, issuer: policy.issuer, subject: "", policy, clientName: nil)
         }
+        let address = policy.identityClaims[.email]?.name ?? .email
+        let noAddress = claims.textThatIsNoAddress(policy)
+        let found = noAddress.map { ShownText.fingerprint($0, checker) }
         switch outcome {
         case .success:
-            return .passed(.identity, "The claims that make the identity are of the types that they should be.")
+            guard noAddress != nil else {
+                return .passed(.identity, "The claims that make the identity are of the types that they should be.")
+            }
+            return .passed(
+                .identity,
+                """
+                The token's \(address.string) is not one e-mail address, so the identity has none: email, email_verified, \
+                email_trust and is_private_email are null.
+                """, found: found)
         case .failure(let rejection):
+            if noAddress != nil, rejection == .claimInvalid(address) {
+                return .failed(
+                    .identity, rejection,
+                    Diagnosis(
+                        """
+                        The token's \(address.string) is not one e-mail address, and required_claims of the provider \
+                        \(policy.id) asks for one.
+                        """,
+                        fix:
+                            """
+                            Have the provider send one plain address (name@example.com, without a display name), or take \
+                            \(address.string) from required_claims.
+                            """
+                    ), expected: "one e-mail address", found: found)
+            }
             let claim = rejection.claim?.string ?? "email"
             return .failed(
                 .identity, rejection,
@@ -179,5 +205,13 @@ extension SignInExamination {
                         """
                 ), expected: claim == "email" ? "a string" : "true or false", found: "another type")
         }
+    }
+}
+
+extension Claims {
+    /// What the token has in place of an address; `nil` where it has one, or says nothing.
+    fileprivate func textThatIsNoAddress(_ policy: ProviderPolicy) -> String? {
+        let claimed = policy.identityClaims[.email].map(text(at:)) ?? text(.email)
+        return claimed.flatMap { $0.isEmpty || EmailAddress($0) != nil ? nil : $0 }
     }
 }

@@ -17,6 +17,7 @@ extension ProviderPreset {
         facts.policy.email.privateDomains = relays
         facts.policy.email.authoritativeDomains = relays + ["icloud.com", "me.com", "mac.com"]
         facts.policy.reportsRealUserStatus = true
+        facts.policy.reportsTransferSubject = true
         return facts
     }
 }

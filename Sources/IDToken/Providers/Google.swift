@@ -14,6 +14,7 @@ extension ProviderPreset {
         facts.policy.algorithms = [.rs256]
         facts.policy.email.authoritativeDomains = ["gmail.com", "googlemail.com"]
         facts.policy.email.trustsHostedDomain = true
+        facts.policy.reportsHostedDomain = true
         // A service account gets tokens for any audience it names. Its azp is its own number; its address is below
         // iam.gserviceaccount.com, or developer. or appspot. for the accounts that Google makes.
         facts.policy.serviceAccounts.refusesOwnParty = true
