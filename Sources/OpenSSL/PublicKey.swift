@@ -98,6 +98,10 @@ package final class PublicKey: Sendable {
 
     var pointer: OpaquePointer { unsafe owner.pointer }
 
+    /// What lives for as long as the key or a copy of it does. Unlike the key, it is not retained for each verification, and so
+    /// pays nothing for a weak reference to it.
+    var sharedOwner: AnyObject { owner }
+
     /// An RSA key of 2048 to 8192 bits, with an odd exponent of at least 3 and at most 64 bits.
     ///
     /// Octets are big-endian; leading zeros are tolerated, since real providers send them.

@@ -10,8 +10,7 @@ package final class SignatureChecker {
     /// The one that was used last, which nearly every token asks for again: a look-up takes 350 instructions.
     private var latest: (name: ContextName, context: VerifyContext)?
     private var contexts: [ContextName: VerifyContext] = [:]
-    /// Those that were in use before ``contexts`` was last full: the ones that nobody asks for again, since their keys are
-    /// gone, go when it is full again.
+    /// Those that were in use before ``contexts`` was last full: the ones that nobody asks for again go when it is full again.
     private var oldContexts: [ContextName: VerifyContext] = [:]
 
     private struct ContextName: Hashable {
@@ -22,6 +21,9 @@ package final class SignatureChecker {
     /// A bound on memory, not a tuning knob: a context takes some 4 KB, and one has to be built for a quarter of the price of
     /// a signature where more keys than this are in use.
     private static let contextsATime = 1024
+    private static let leastSweep = 8
+    /// With this many contexts, those whose keys are gone go before one is added.
+    private var sweepAt = SignatureChecker.leastSweep
 
     /// - Parameter rememberedSignatures: how many valid signatures are remembered, so that none is checked twice.
     /// - Throws: ``OpenSSLError`` when out of memory.
@@ -80,6 +82,7 @@ package final class SignatureChecker {
         if let context = contexts[name] { return context }
         let old = oldContexts[name]
         let context = if let old { old } else { try VerifyContext(key, name.scheme) }
+        if contexts.count >= sweepAt { sweep() }
         if contexts.count >= Self.contextsATime {
             swap(&contexts, &oldContexts)
             contexts.removeAll(keepingCapacity: true)
@@ -87,13 +90,30 @@ package final class SignatureChecker {
         contexts[name] = context
         return context
     }
+
+    /// Drops the contexts of keys that nobody has any more. Providers rotate their keys for as long as a process lives.
+    ///
+    /// Done each time that the contexts have doubled, so that it costs an added one no more than a few look-ups.
+    private func sweep() {
+        contexts = contexts.filter { $0.value.hasKey }
+        oldContexts = oldContexts.filter { $0.value.hasKey }
+        sweepAt = max(2 * contexts.count, Self.leastSweep)
+    }
+
+    /// How many contexts are kept.
+    package var contextCount: Int { contexts.count + oldContexts.count }
 }
 
 /// An `EVP_PKEY_CTX` made ready to verify with one key and one scheme, used again for each signature.
 @safe private final class VerifyContext {
     private let pointer: OpaquePointer
+    private weak var keyOwner: AnyObject?
+
+    /// Whether anybody still has the key that this verifies with.
+    var hasKey: Bool { keyOwner != nil }
 
     init(_ key: PublicKey, _ scheme: SignatureScheme) throws(OpenSSLError) {
+        keyOwner = key.sharedOwner
         guard let copy = unsafe EVP_PKEY_dup(key.pointer) else { throw .drain() }
         // The context takes a reference of its own.
         defer { unsafe EVP_PKEY_free(copy) }

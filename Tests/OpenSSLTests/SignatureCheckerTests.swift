@@ -297,4 +297,18 @@ private let message = Array("The quick brown fox jumps over the lazy dog".utf8)
         }
         #expect(verdicts == 8 * 20 * signers.count)
     }
+
+    @Test func `what was built for a key goes with the key, and for those in use stays`() throws {
+        let checker = try SignatureChecker()
+        let scheme = SignatureScheme.ecdsa(.p256)
+        let signature = try TestKey.p256.signing.sign(message, scheme)
+        let inUse = (0..<20).map { _ in TestKey.p256.publicKey() }
+        for _ in 0..<500 {
+            let rotated = TestKey.p256.publicKey()
+            for key in inUse + [rotated] { #expect(try checker.isValid(signature, of: message, by: key, scheme)) }
+        }
+        // As many again may have been added since the last sweep.
+        #expect(checker.contextCount <= 2 * inUse.count + 2)
+        #expect(checker.contextCount >= inUse.count)
+    }
 }
