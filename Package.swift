@@ -49,14 +49,23 @@ let package = Package(
         .target(name: "Clocks", swiftSettings: settings),
         .target(name: "Files", swiftSettings: settings),
         .target(
-            name: "KeySource",
+            name: "OutboundHTTP",
             dependencies: [
-                "Clocks", "Files", "JOSE", "JSON", "OpenSSL",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Clocks", "Files",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
+            ] + nio,
+            swiftSettings: settings
+        ),
+        .target(
+            name: "KeySource",
+            dependencies: [
+                "Clocks", "Files", "JOSE", "JSON", "OpenSSL", "OutboundHTTP",
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ] + nio,
             swiftSettings: settings
         ),
@@ -160,7 +169,7 @@ let package = Package(
         .testTarget(
             name: "KeySourceTests",
             dependencies: [
-                "Clocks", "Files", "JOSE", "JSON", "KeySource", "TestSupport",
+                "Clocks", "Files", "JOSE", "JSON", "KeySource", "OutboundHTTP", "TestSupport",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ] + nio,

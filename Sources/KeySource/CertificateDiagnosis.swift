@@ -1,9 +1,10 @@
 internal import Clocks
 internal import NIOCore
-private import NIOPosix
+private import NIOHTTP1
 private import NIOSSL
-private import NIOTLS
 private import OpenSSL
+private import OutboundHTTP
+private import Synchronization
 
 /// Finds out what is wrong with a server's certificate that was not believed: the TLS library only says that it was not.
 ///
@@ -25,7 +26,7 @@ struct CertificateDiagnosis {
 
     /// What an operator should know; `nil` where nothing was found.
     func reason(unixSeconds now: Int64) async -> String? {
-        guard let certificate = try? await certificate() else { return nil }
+        guard let certificate = await certificate() else { return nil }
         if Int64(certificate.notValidBefore) > now { return "the server's certificate is not yet valid" }
         if Int64(certificate.notValidAfter) < now { return "the server's certificate has expired" }
         let remedy = "name its authority in network.ca_file if it should be believed"
@@ -36,64 +37,34 @@ struct CertificateDiagnosis {
             "the server's certificate is by an authority that is not trusted, or comes without an intermediate: \(remedy)"
     }
 
-    private func certificate() async throws -> NIOSSLCertificate? {
-        var configuration = TLSConfiguration.makeClientConfiguration()
+    /// For connections that believe anybody; `nil` never.
+    private static let context: NIOSSLContext? = {
+        var configuration = TLSConfiguration.forExchanges
         configuration.certificateVerification = .none
-        configuration.minimumTLSVersion = .tlsv12
-        let context = try NIOSSLContext(configuration: configuration)
-        let isAddress = AddressVetting.octets(host) != nil
-        let handshake = loop.makePromise(of: Void.self)
-        let channel: any Channel
-        do {
-            channel = try await ClientBootstrap(group: loop)
-                .connectTimeout(.milliseconds(timeout.milliseconds))
-                .channelInitializer { [host] channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        let handler = try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
-                        try channel.pipeline.syncOperations.addHandlers(handler, HandshakeHandler(handshake))
-                    }
-                }
-                .connect(host: address, port: port).get()
-        } catch {
-            handshake.fail(error)
-            throw error
+        return try? NIOSSLContext(configuration: configuration)
+    }()
+
+    /// Ends the exchange before anything is sent.
+    private struct Seen: Error {}
+
+    private func certificate() async -> NIOSSLCertificate? {
+        guard let context = Self.context else { return nil }
+        let seen = Mutex<NIOSSLCertificate?>(nil)
+        let tls = HTTPExchange.TLS(
+            context: context, serverName: AddressVetting.octets(host) == nil ? host : nil
+        ) { certificate in
+            seen.withLock { $0 = certificate }
+            throw Seen()
         }
-        let timer = loop.scheduleTask(in: .milliseconds(timeout.milliseconds)) { channel.close(promise: nil) }
-        defer { timer.cancel() }
-        let certificate: Result<NIOSSLCertificate?, any Error>
-        do {
-            try await handshake.futureResult.get()
-            certificate = .success(try await channel.nioSSL_peerCertificate().get())
-        } catch {
-            certificate = .failure(error)
-        }
-        channel.close(promise: nil)
-        return try certificate.get()
+        let exchange = HTTPExchange(
+            to: .address(address, port: port), tls: tls,
+            head: HTTPRequestHead(version: .http1_1, method: .GET, uri: "/"),
+            limits: HTTPExchange.Limits(
+                connectTimeout: timeout, idleTimeout: timeout, maximumBody: 0, maximumOctets: Self.maximumOctets))
+        _ = await exchange.perform(on: loop)
+        return seen.withLock { $0 }
     }
+
+    /// A handshake has some certificates of a few kilobytes each.
+    private static let maximumOctets = 256 * 1024
 }
-
-/// Tells when a TLS handshake has ended.
-private final class HandshakeHandler: ChannelInboundHandler {
-    typealias InboundIn = Never
-
-    private let handshake: EventLoopPromise<Void>
-
-    init(_ handshake: EventLoopPromise<Void>) { self.handshake = handshake }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case TLSUserEvent.handshakeCompleted = event { handshake.succeed() }
-        context.fireUserInboundEventTriggered(event)
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        handshake.fail(error)
-        context.close(promise: nil)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        handshake.fail(ChannelError.eof)
-        context.fireChannelInactive()
-    }
-}
-
-@available(*, unavailable) extension HandshakeHandler: Sendable {}

@@ -1,21 +1,23 @@
-private import AsyncHTTPClient
 package import Clocks
 package import NIOCore
 private import NIOHTTP1
-private import NIOHTTPCompression
 private import NIOSSL
 private import OpenSSL
+private import OutboundHTTP
+private import Synchronization
 
 /// Fetches small documents over HTTP: discovery documents and JWK Sets.
 ///
-/// One short-lived client a fetch, so that nothing is shared between providers and every address is vetted anew. The name is
-/// resolved and vetted here and the connection pinned to what was vetted, so that a second answer of the resolver can't lead
-/// elsewhere; SNI and the certificate still go by the name.
+/// Each request has a connection of its own, which is closed when it ends: nothing is held between fetches but the certificates
+/// that are trusted (``TrustStore``). The name is resolved and vetted here and the connection pinned to what was vetted, so that
+/// a second answer of the resolver can't lead elsewhere; SNI and the certificate still go by the name.
 package struct DocumentFetcher: Sendable {
     private let rules: NetworkRules
     private let proxy: ProxyEnvironment?
     private let loop: any EventLoop
-    private let resolver = NameResolver()
+    private let blocking: BlockingCalls
+    private let resolver: NameResolver
+    private let trustStores: TrustStoreCache
     private let unixSeconds: @Sendable () -> Int64
     /// `nil` where nobody looks into the fetches.
     private let trace: FetchTrace?
@@ -55,6 +57,9 @@ package struct DocumentFetcher: Sendable {
         self.rules = rules
         self.proxy = proxy
         self.loop = loop
+        blocking = BlockingCalls()
+        resolver = NameResolver(on: blocking)
+        trustStores = TrustStoreCache(caFile: rules.caFile)
         self.unixSeconds = unixSeconds
         self.trace = trace
         self.onExchange = onExchange
@@ -121,17 +126,15 @@ package struct DocumentFetcher: Sendable {
         if target.isSecure, let proxy, proxy.applies(to: target.host) {
             // The proxy resolves the name; what it may reach is its operator's to say.
             trace?.note(.proxied(host: target.host))
-            let configuration = configuration { configuration in
-                configuration.proxy = .server(
-                    host: proxy.host, port: proxy.port,
-                    authorization: proxy.credentials.map { .basic(username: $0.user, password: $0.password) })
-            }
-            return try await exchange(target, mode, known, configuration, &status)
+            let tunnel = HTTPExchange.Tunnel(
+                through: (proxy.host, proxy.port), to: (target.host, target.port),
+                authorization: proxy.credentials?.basicAuthorization)
+            return try await exchange(target, mode, known, .tunnel(tunnel), &status)
         }
         var lastFailure = FetchFailure(.connect, "no address could be connected to")
         for address in try await vettedAddresses(of: target) {
             do throws(FetchFailure) {
-                let pinned = configuration { $0.dnsOverride = [target.host: address] }
+                let pinned = HTTPExchange.Destination.address(address, port: target.port)
                 return try await exchange(target, mode, known, pinned, &status)
             } catch {
                 if error.isUntrustedCertificate { throw await diagnosis(of: error, target, address) }
@@ -182,122 +185,108 @@ package struct DocumentFetcher: Sendable {
 
     // MARK: One exchange
 
-    private func configuration(
-        _ change: (inout HTTPClient.Configuration) -> Void
-    ) -> HTTPClient.Configuration {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        if let caFile = rules.caFile { tls.additionalTrustRoots = [.file(caFile)] }
-        var configuration = HTTPClient.Configuration(
-            tlsConfiguration: tls, redirectConfiguration: .disallow,
-            decompression: .enabled(limit: .size(rules.maximumBody)))
-        configuration.httpVersion = .http1Only
-        // Else a refused connection and a bad certificate are tried again until the connect time-out.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.timeout.connect = .milliseconds(rules.connectTimeout.milliseconds)
-        configuration.timeout.read = .milliseconds(rules.idleTimeout.milliseconds)
-        let limit = rules.maximumBody + rules.maximumOverhead
-        // Nothing else of the library's lets us see the certificate, or the bytes before they are decoded.
-        configuration.http1_1ConnectionDebugInitializer = { [trace] channel in
-            channel.eventLoop.makeCompletedFuture {
-                try Self.checkCertificate(of: channel, trace)
-                try channel.pipeline.syncOperations.addHandler(ByteLimitHandler(limit), position: .first)
-            }
+    private func exchange(
+        _ target: WebAddress, _ mode: FetchMode, _ known: Document?, _ destination: HTTPExchange.Destination,
+        _ status: inout UInt?
+    ) async throws(FetchFailure) -> Answer {
+        let conditions = known?.address == target.text ? known?.caching.conditions : nil
+        var exchange = HTTPExchange(
+            to: destination, tls: try await tls(for: target), head: request(target, mode, conditions), limits: limits)
+        exchange.decompresses = true
+        let answeredAt = Mutex<Int64?>(nil)
+        exchange.readsBody = { [unixSeconds] head in
+            answeredAt.withLock { $0 = unixSeconds() }
+            return head.status == .ok && Self.isReadable(head.headers)
         }
-        change(&configuration)
-        return configuration
+        let askedAt = unixSeconds()
+        let answer = await exchange.perform(on: loop)
+        guard let head = answer.head else { throw failure(of: answer) }
+        status = head.status.code
+        let caching = CachingFields(head.headers)
+        let header = FetchedHeader(caching, askedFor: askedAt...max(askedAt, answeredAt.withLock { $0 } ?? askedAt))
+        trace?.note(.answered(header))
+        switch head.status.code {
+        case 200: break
+        case 301, 302, 303, 307, 308:
+            guard let location = head.headers.first(name: "Location") else {
+                throw FetchFailure(.http, "the server answered with status \(head.status.code) and no location")
+            }
+            return .redirect(to: location)
+        default:
+            guard head.status == .notModified, let known, conditions != nil else {
+                throw FetchFailure(describing: head)
+            }
+            return .document(
+                Document(
+                    body: known.body, address: known.address, caching: known.caching.updated(with: caching),
+                    isConfirmation: true, clockOffsetSeconds: header.clockOffsetSeconds))
+        }
+        guard Self.isReadable(head.headers) else {
+            throw FetchFailure(.http, "the body is encoded in a way that was not asked for")
+        }
+        guard case .success(let body) = answer.body else { throw failure(of: answer) }
+        return .document(
+            Document(
+                body: body, address: target.text, caching: caching, isConfirmation: false,
+                clockOffsetSeconds: header.clockOffsetSeconds))
+    }
+
+    private func failure(of answer: HTTPAnswer) -> FetchFailure {
+        switch answer.body {
+        case .failure(let failure as FetchFailure): failure
+        case .failure(let error): FetchFailure(describing: error)
+        case .success: FetchFailure(.http, "the fetch failed")
+        }
+    }
+
+    private func request(_ target: WebAddress, _ mode: FetchMode, _ conditions: HTTPHeaders?) -> HTTPRequestHead {
+        var headers: HTTPHeaders = [
+            "Host": target.authority, "Accept": "application/json", "User-Agent": "assay", "Connection": "close",
+        ]
+        if mode == .reload { headers.add(name: "Cache-Control", value: "no-cache") }
+        if let conditions { headers.add(contentsOf: conditions) }
+        return HTTPRequestHead(version: .http1_1, method: .GET, uri: target.requestTarget, headers: headers)
+    }
+
+    private var limits: HTTPExchange.Limits {
+        HTTPExchange.Limits(
+            connectTimeout: rules.connectTimeout, idleTimeout: rules.idleTimeout, maximumBody: rules.maximumBody,
+            maximumOctets: rules.maximumBody + rules.maximumOverhead,
+            minimumRate: (rules.minimumRate, after: rules.minimumRateAfter))
+    }
+
+    /// How TLS is spoken with a target; `nil` for one of plain HTTP.
+    private func tls(for target: WebAddress) async throws(FetchFailure) -> HTTPExchange.TLS? {
+        guard target.isSecure else { return nil }
+        let store: TrustStore
+        do {
+            store = try await blocking.run { [trustStores] in try trustStores.current() }
+        } catch {
+            throw FetchFailure(
+                .tls,
+                rules.caFile == nil
+                    ? "the system's certificate authorities can't be read"
+                    : "network.ca_file can't be read, or holds no certificate in PEM")
+        }
+        let isAddress = AddressVetting.octets(target.host) != nil
+        return HTTPExchange.TLS(context: store.context, serverName: isAddress ? nil : target.host) {
+            [trace] certificate in
+            try Self.check(certificate, trace)
+        }
     }
 
     /// What the TLS library lets pass: a certificate that someone else than its authority could have made.
-    private static func checkCertificate(of channel: any Channel, _ trace: FetchTrace?) throws {
-        guard let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLHandler.self) else { return }
-        if let end = tls.peerCertificate?.notValidAfter { trace?.note(.secured(expiresAtUnixSeconds: Int64(end))) }
-        guard let octets = try tls.peerCertificate?.toDERBytes(), let certificate = Certificate(octets) else { return }
+    private static func check(_ peer: NIOSSLCertificate?, _ trace: FetchTrace?) throws {
+        if let end = peer?.notValidAfter { trace?.note(.secured(expiresAtUnixSeconds: Int64(end))) }
+        guard let octets = try peer?.toDERBytes(), let certificate = Certificate(octets) else { return }
         if certificate.hasWeakSignature {
             throw FetchFailure(.tls, "the server's certificate is signed with SHA-1 or weaker, which can be forged")
         }
     }
 
-    private func exchange(
-        _ target: WebAddress, _ mode: FetchMode, _ known: Document?, _ configuration: HTTPClient.Configuration,
-        _ status: inout UInt?
-    ) async throws(FetchFailure) -> Answer {
-        let client = HTTPClient(eventLoopGroupProvider: .shared(loop), configuration: configuration)
-        let answer: Result<Answer, FetchFailure>
-        do throws(FetchFailure) {
-            answer = .success(try await exchange(target, mode, known, client, &status))
-        } catch {
-            answer = .failure(error)
-        }
-        // Nothing of the answer depends on how the client goes down.
-        try? await client.shutdown()
-        return try answer.get()
-    }
-
-    private func exchange(
-        _ target: WebAddress, _ mode: FetchMode, _ known: Document?, _ client: HTTPClient, _ status: inout UInt?
-    ) async throws(FetchFailure) -> Answer {
-        var request = HTTPClientRequest(url: target.text)
-        request.headers = ["Accept": "application/json", "User-Agent": "assay"]
-        if mode == .reload { request.headers.add(name: "Cache-Control", value: "no-cache") }
-        let conditions = known?.address == target.text ? known?.caching.conditions : nil
-        if let conditions { request.headers.add(contentsOf: conditions) }
-        do {
-            let askedAt = unixSeconds()
-            let response = try await client.execute(
-                request, deadline: .now() + .milliseconds(rules.totalTimeout.milliseconds))
-            status = response.status.code
-            let caching = CachingFields(response.headers)
-            let header = FetchedHeader(caching, askedFor: askedAt...max(askedAt, unixSeconds()))
-            trace?.note(.answered(header))
-            if response.status == .notModified, let known, conditions != nil {
-                return .document(
-                    Document(
-                        body: known.body, address: known.address, caching: known.caching.updated(with: caching),
-                        isConfirmation: true, clockOffsetSeconds: header.clockOffsetSeconds))
-            }
-            switch response.status.code {
-            case 200: break
-            case 301, 302, 303, 307, 308:
-                guard let location = response.headers.first(name: "Location") else {
-                    throw FetchFailure(.http, "the server answered with status \(response.status.code) and no location")
-                }
-                return .redirect(to: location)
-            default: throw FetchFailure(describing: response)
-            }
-            try checkEncoding(response.headers)
-            return .document(
-                Document(
-                    body: try await body(of: response), address: target.text, caching: caching, isConfirmation: false,
-                    clockOffsetSeconds: header.clockOffsetSeconds))
-        } catch let failure as FetchFailure {
-            throw failure
-        } catch {
-            throw FetchFailure(describing: error, maximumBody: rules.maximumBody)
-        }
-    }
-
-    private func checkEncoding(_ headers: HTTPHeaders) throws(FetchFailure) {
+    /// Whether a body is encoded in no way, or in one that was asked for, and only once.
+    private static func isReadable(_ headers: HTTPHeaders) -> Bool {
         let encodings = headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }
-        // What the client library unpacks, and only once.
-        guard encodings.isEmpty || (encodings.count == 1 && ["identity", "gzip", "deflate"].contains(encodings[0]))
-        else { throw FetchFailure(.http, "the body is encoded in a way that was not asked for") }
-    }
-
-    private func body(of response: HTTPClientResponse) async throws -> [UInt8] {
-        var body: [UInt8] = []
-        let begun = loop.now
-        for try await chunk in response.body {
-            guard body.count + chunk.readableBytes <= rules.maximumBody else {
-                throw FetchFailure(tooLarge: rules.maximumBody)
-            }
-            body.append(contentsOf: chunk.readableBytesView)
-            let milliseconds = (loop.now - begun).nanoseconds / 1_000_000
-            guard
-                milliseconds < rules.minimumRateAfter.milliseconds
-                    || Int64(body.count) * 1000 >= rules.minimumRate * milliseconds
-            else { throw FetchFailure(.http, "the body comes more slowly than \(rules.minimumRate) bytes a second") }
-        }
-        return body
+        return encodings.isEmpty || (encodings.count == 1 && ["identity", "gzip", "deflate"].contains(encodings[0]))
     }
 }

@@ -1,16 +1,14 @@
-internal import AsyncHTTPClient
 private import Clocks
 private import NIOCore
-private import NIOHTTP1
+internal import NIOHTTP1
 private import NIOHTTPCompression
 private import NIOPosix
 private import NIOSSL
+private import OutboundHTTP
 
 extension FetchFailure {
-    init(tooLarge limit: Int) { self.init(.http, "the body is larger than \(limit) bytes") }
-
     /// What an answer means that is neither a document nor a way to one.
-    init(describing response: HTTPClientResponse) {
+    init(describing response: HTTPResponseHead) {
         let isBusy = [429, 503].contains(response.status.code)
         let retryAfter =
             isBusy
@@ -21,11 +19,10 @@ extension FetchFailure {
         )
     }
 
-    /// What a client library's error means to an operator. Only its kind is told: its text could hold anything.
-    init(describing error: any Error, maximumBody: Int) {
+    /// What a library's error means to an operator. Only its kind is told: its text could hold anything.
+    init(describing error: any Error) {
         switch error {
-        case let error as HTTPClientError: self.init(describing: error)
-        case NIOHTTPDecompression.DecompressionError.limit: self.init(tooLarge: maximumBody)
+        case let error as HTTPExchangeError: self.init(describing: error)
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             self.init(.http, "the compressed body is damaged")
         case is HTTPParserError: self.init(.http, "the answer is not HTTP")
@@ -52,15 +49,17 @@ extension FetchFailure {
         }
     }
 
-    private init(describing error: HTTPClientError) {
+    private init(describing error: HTTPExchangeError) {
         switch error {
         case .connectTimeout: self.init(.connect, "no connection within the connect time-out")
         case .tlsHandshakeTimeout: self.init(.tls, "the TLS handshake timed out")
-        case .readTimeout, .deadlineExceeded: self.init(.http, "the server did not answer in time")
-        case .remoteConnectionClosed: self.init(.http, "the server closed the connection")
-        case .proxyAuthenticationRequired, .invalidProxyResponse:
-            self.init(.connect, "the proxy refused the connection")
-        default: self.init(.http, "the fetch failed")
+        case .idleTimeout: self.init(.http, "the server did not answer in time")
+        case .connectionClosed: self.init(.http, "the server closed the connection")
+        case .proxyRefused: self.init(.connect, "the proxy refused the connection")
+        case .bodyTooLarge(let limit): self.init(.http, "the body is larger than \(limit) bytes")
+        case .tooManyOctets(let limit):
+            self.init(.http, "the answer is larger than \(limit) bytes with all its parts")
+        case .tooSlow(let rate): self.init(.http, "the body comes more slowly than \(rate) bytes a second")
         }
     }
 }

@@ -1,18 +1,14 @@
 private import Glibc
-private import NIOPosix
 private import Synchronization
 
 /// Finds the addresses of hosts for one provider, by the system's resolver.
 ///
-/// The resolver blocks its thread for as long as it likes. Each provider has one, made at start, so that a name server that
-/// hangs holds up nobody but those who ask it, and can't use up the machine's threads either.
+/// The resolver blocks its thread for as long as it likes (``BlockingCalls``).
 final class NameResolver: Sendable {
-    private let thread = NIOThreadPool(numberOfThreads: 1)
+    private let blocking: BlockingCalls
     private let underWay = Mutex<[String: Task<[String], Never>]>([:])
 
-    init() { thread.start() }
-
-    deinit { thread.shutdownGracefully { _ in } }
+    init(on blocking: BlockingCalls = BlockingCalls()) { self.blocking = blocking }
 
     /// The addresses in text, in the order in which the system would try them. Who asks while the same name is being resolved
     /// already shares the answer.
@@ -21,8 +17,8 @@ final class NameResolver: Sendable {
     func addresses(of host: String) async throws(FetchFailure) -> [String] {
         let lookup = underWay.withLock { underWay in
             if let lookup = underWay[host] { return lookup }
-            let lookup = Task { [thread] in
-                let addresses = (try? await thread.runIfActive { Self.lookUp(host) }) ?? []
+            let lookup = Task { [blocking] in
+                let addresses = (try? await blocking.run { Self.lookUp(host) }) ?? []
                 self.underWay.withLock { $0[host] = nil }
                 return addresses
             }

@@ -14,6 +14,9 @@ package struct ProxyEnvironment: Sendable, Equatable {
     package struct Credentials: Sendable, Equatable {
         package let user: String
         package let password: String
+
+        /// A value of `Proxy-Authorization` (RFC 7617).
+        var basicAuthorization: String { "Basic " + Data("\(user):\(password)".utf8).base64EncodedString() }
     }
 
     /// `nil` where no proxy is named.

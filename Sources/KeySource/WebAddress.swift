@@ -90,6 +90,18 @@ package struct WebAddress: Sendable, Hashable {
         return target
     }
 
+    /// Host and port, as the field `Host` has them.
+    var authority: String {
+        let host = self.host.contains(":") ? "[\(self.host)]" : self.host
+        return port == (isSecure ? 443 : 80) ? host : "\(host):\(port)"
+    }
+
+    /// Path and query, as the request line has them (RFC 9112, 3.2.1).
+    var requestTarget: String {
+        let target = text.suffix(pathLength)
+        return (target.hasPrefix("/") ? "" : "/") + target
+    }
+
     /// Characters from the first `/` or `?` after the authority to the end.
     private var pathLength: Int {
         let afterScheme = text.dropFirst(isSecure ? "https://".count : "http://".count)

@@ -1,0 +1,181 @@
+private import Clocks
+internal import NIOCore
+internal import NIOHTTP1
+private import NIOHTTPCompression
+private import NIOSSL
+private import NIOTLS
+
+/// Sends the request of an exchange, and gathers its answer.
+final class ExchangeHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    private let exchange: HTTPExchange
+    private let connectDeadline: NIODeadline
+    private let outcome: EventLoopPromise<HTTPAnswer>
+    private var state = State.connecting
+    private var timer: Scheduled<Void>?
+    /// When the last part of the answer came; before, when the request was sent.
+    private var lastPart = NIODeadline.now()
+
+    private enum State {
+        case connecting
+        case waitingForHead
+        case readingBody(HTTPResponseHead, [UInt8], begun: NIODeadline)
+        case ended
+    }
+
+    /// - Parameter connectDeadline: until when the TLS handshake must be over.
+    init(_ exchange: HTTPExchange, _ connectDeadline: NIODeadline, _ outcome: EventLoopPromise<HTTPAnswer>) {
+        self.exchange = exchange
+        self.connectDeadline = connectDeadline
+        self.outcome = outcome
+    }
+
+    // MARK: Connecting
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if exchange.tls != nil {
+            timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: connectDeadline) {
+                self.end(.failure(HTTPExchangeError.tlsHandshakeTimeout), context)
+            }
+        } else if context.channel.isActive {
+            send(context)
+        }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        if exchange.tls == nil { send(context) }
+        context.fireChannelActive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted = event, let tls = exchange.tls {
+            do {
+                let handler = try context.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
+                try tls.check(handler.peerCertificate)
+                send(context)
+            } catch {
+                end(.failure(error), context)
+            }
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    private func send(_ context: ChannelHandlerContext) {
+        guard case .connecting = state else { return }
+        state = .waitingForHead
+        context.write(wrapOutboundOut(.head(exchange.head)), promise: nil)
+        if !exchange.body.isEmpty {
+            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: exchange.body)))), promise: nil)
+        }
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenFailure { error in
+            self.end(.failure(error), context)
+        }
+        lastPart = context.eventLoop.now
+        waitForPart(context)
+    }
+
+    /// Sets the timer to when the server will have been silent for too long. It is not set anew for each part.
+    private func waitForPart(_ context: ChannelHandlerContext) {
+        timer?.cancel()
+        let deadline = lastPart + .milliseconds(exchange.limits.idleTimeout.milliseconds)
+        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
+            if self.lastPart + .milliseconds(self.exchange.limits.idleTimeout.milliseconds) > context.eventLoop.now {
+                self.waitForPart(context)
+            } else {
+                self.end(.failure(HTTPExchangeError.idleTimeout), context)
+            }
+        }
+    }
+
+    // MARK: The answer
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        lastPart = context.eventLoop.now
+        switch unwrapInboundIn(data) {
+        case .head(let head): read(head, context)
+        case .body(let part): read(part, context)
+        case .end: if case .readingBody(_, let body, _) = state { end(.success(body), context) }
+        }
+    }
+
+    private func read(_ head: HTTPResponseHead, _ context: ChannelHandlerContext) {
+        // An interim response is not the answer, but for the one that ends HTTP on this connection.
+        guard case .waitingForHead = state, head.status.code >= 200 || head.status == .switchingProtocols else {
+            return
+        }
+        state = .readingBody(head, [], begun: lastPart)
+        if !exchange.readsBody(head) { end(.success([]), context) }
+    }
+
+    private func read(_ part: ByteBuffer, _ context: ChannelHandlerContext) {
+        guard case .readingBody(let head, var body, let begun) = state else { return }
+        // Else the array would be copied with each part.
+        state = .waitingForHead
+        let limits = exchange.limits
+        let fits = body.count + part.readableBytes <= limits.maximumBody
+        if fits { body.append(contentsOf: part.readableBytesView) }
+        let count = body.count
+        state = .readingBody(head, body, begun: begun)
+        guard fits else {
+            end(.failure(HTTPExchangeError.bodyTooLarge(limit: limits.maximumBody)), context)
+            return
+        }
+        guard let rate = limits.minimumRate else { return }
+        let milliseconds = (lastPart - begun).nanoseconds / 1_000_000
+        guard
+            milliseconds < rate.after.milliseconds || Int64(count) * 1000 >= rate.octetsPerSecond * milliseconds
+        else {
+            end(.failure(HTTPExchangeError.tooSlow(octetsPerSecond: rate.octetsPerSecond)), context)
+            return
+        }
+    }
+
+    // MARK: The end
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if case NIOSSLError.uncleanShutdown = error, !isEndedByClosing {
+            // The connection was closed without a `close_notify`. What comes next tells whether anything is missing.
+            return
+        }
+        if case NIOHTTPDecompression.DecompressionError.limit = error {
+            end(.failure(HTTPExchangeError.bodyTooLarge(limit: exchange.limits.maximumBody)), context)
+        } else {
+            end(.failure(error), context)
+        }
+    }
+
+    /// Whether the end of the body is the end of the connection, so that nobody but TLS can tell whether it was cut off.
+    private var isEndedByClosing: Bool {
+        switch state {
+        case .connecting: true
+        case .readingBody(let head, _, _):
+            !head.headers.contains(name: "Content-Length") && !head.headers.contains(name: "Transfer-Encoding")
+        case .waitingForHead, .ended: false
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end(.failure(HTTPExchangeError.connectionClosed), context)
+        context.fireChannelInactive()
+    }
+
+    /// Closes the connection, and then gives the answer.
+    private func end(_ body: Result<[UInt8], any Error>, _ context: ChannelHandlerContext) {
+        let head: HTTPResponseHead?
+        switch state {
+        case .ended: return
+        case .readingBody(let found, _, _): head = found
+        case .connecting, .waitingForHead: head = nil
+        }
+        state = .ended
+        timer?.cancel()
+        timer = nil
+        let answer = HTTPAnswer(head, body)
+        context.channel.closeFuture.whenComplete { [outcome] _ in outcome.succeed(answer) }
+        ConnectionGuard.closeNow(context.channel)
+    }
+}
+
+@available(*, unavailable) extension ExchangeHandler: Sendable {}

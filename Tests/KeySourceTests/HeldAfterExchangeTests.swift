@@ -1,0 +1,65 @@
+import Clocks
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import OutboundHTTP
+import TestSupport
+import Testing
+
+/// What is left in memory of an exchange that has ended: nothing, however it ended.
+@Suite struct HeldAfterExchangeTests {
+    private let certificates: Certificates
+
+    init() throws { certificates = try Certificates.make() }
+
+    private struct Refused: Error {}
+
+    enum Ending: CaseIterable {
+        case good, withoutItsBody, cutOff, silence, untrusted, refusedByUs, cancelled
+    }
+
+    @Test(arguments: Ending.allCases)
+    func `a connection, its timers and its context are gone`(_ ending: Ending) async throws {
+        let tls = try certificates.make(.localhost).serverConfiguration()
+        let answer: RawServer.Answer =
+            switch ending {
+            case .cutOff: .bytesAndClose("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab")
+            case .silence, .cancelled: .silence
+            default: .bytes(RawServer.response("{}"))
+            }
+        try await RawServer.run(tls: tls, answering: { _ in answer }) { server async throws in
+            weak var held: NIOSSLContext?
+            let task: Task<HTTPAnswer, Never>
+            do {
+                var configuration = TLSConfiguration.forExchanges
+                if ending != .untrusted { configuration.trustRoots = .file(certificates.authority) }
+                let context = try NIOSSLContext(configuration: configuration)
+                held = context
+                var exchange = HTTPExchange(
+                    to: .address("127.0.0.1", port: server.port),
+                    tls: HTTPExchange.TLS(context: context, serverName: "localhost") { _ in
+                        if ending == .refusedByUs { throw Refused() }
+                    },
+                    head: HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: ["Host": "localhost"]),
+                    limits: HTTPExchange.Limits(
+                        connectTimeout: .seconds(100),
+                        idleTimeout: ending == .silence ? Interval(milliseconds: 50) : .seconds(100),
+                        maximumBody: 100, maximumOctets: 100_000))
+                exchange.readsBody = { _ in ending != .withoutItsBody }
+                task = Task { [exchange] in await exchange.perform(on: MultiThreadedEventLoopGroup.singleton.next()) }
+            }
+            if ending == .cancelled {
+                try await eventually { !server.requests.isEmpty }
+                task.cancel()
+            }
+            let answer = await task.value
+            #expect(
+                (try? answer.body.get()) == (ending == .good ? Array("{}".utf8) : ending == .withoutItsBody ? [] : nil))
+            // A timer that is left holds all of the connection for as long as it runs: TLS's own, five seconds.
+            let begun = ContinuousClock.now
+            try await eventually { held == nil }
+            #expect(ContinuousClock.now - begun < .seconds(4))
+        }
+    }
+}
