@@ -29,13 +29,18 @@ package struct SmallFile {
     }
 
     package enum Failure: Error, Equatable {
-        case notThere, notOpened, notRegular, tooLarge, notRead
+        case notThere
+        /// The system's error number says why.
+        case notOpened(Int32)
+        case notRegular, tooLarge
+        case notRead(Int32)
 
         /// For people to read.
         package func text(maximumSize: Int) -> String {
             switch self {
             case .notThere: "there is no such file"
-            case .notOpened, .notRead: "the file can't be read"
+            case .notOpened(let code), .notRead(let code):
+                "the file can't be read: \(unsafe String(cString: strerror(code)))"
             case .notRegular: "it is not a regular file"
             case .tooLarge: "the file is larger than \(maximumSize) bytes"
             }
@@ -49,14 +54,14 @@ package struct SmallFile {
         // O_NONBLOCK: a pipe in the file's place must not hold us up.
         let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followingLinks ? 0 : O_NOFOLLOW)
         let file = unsafe open(path, flags)
-        guard file >= 0 else { throw errno == ENOENT ? .notThere : .notOpened }
+        guard file >= 0 else { throw errno == ENOENT ? .notThere : .notOpened(errno) }
         defer { close(file) }
         var status = stat()
-        guard unsafe fstat(file, &status) == 0 else { throw .notRead }
+        guard unsafe fstat(file, &status) == 0 else { throw .notRead(errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
         guard status.st_size <= maximumSize else { throw .tooLarge }
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-        guard unsafe read(file, &bytes, bytes.count) == bytes.count else { throw .notRead }
+        guard unsafe read(file, &bytes, bytes.count) == bytes.count else { throw .notRead(errno) }
         self.bytes = bytes
         version = Version(status)
         owner = status.st_uid

@@ -33,6 +33,11 @@ package struct EffectiveSettings: Sendable, Equatable {
     /// The setting at a path; `nil`: it was not asked for.
     package subscript(path: [String]) -> Setting? { indices[path].map { all[$0] } }
 
+    /// The line of the file that sets a setting; `nil` where something else does.
+    package func line(of path: [String]) -> Int? {
+        if case .line(let line)? = self[path]?.origin { line } else { nil }
+    }
+
     mutating func record(_ path: [String], _ value: Value?, _ origin: Origin) {
         let setting = Setting(path: path, value: value, origin: origin)
         if let index = indices[path] {

@@ -4,7 +4,7 @@ import Settings
 
 struct Config: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at the configuration.", subcommands: [Check.self])
+        abstract: "Look at the configuration.", subcommands: [Check.self, Show.self])
 
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -30,7 +30,11 @@ struct Config: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let settings = try file.settings()
+            let source = file.read()
+            let (settings, effective) = try source.read(source.content)
+            // With --live, they are among the findings.
+            let unreadable = live ? [] : FileCheck.faults(settings, effective)
+            guard unreadable.isEmpty else { throw ConfigurationError(unreadable, in: source.path) }
             try settings.service.checkOnThisMachine("service")
             try settings.admin.checkOnThisMachine("admin")
             try settings.tracing?.checkOnThisMachine()
@@ -47,6 +51,25 @@ struct Config: AsyncParsableCommand {
                 for line in check.lines { print(line) }
             }
             if !check.couldAllServe { throw ExitCode(1) }
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the settings in effect, and where each comes from.",
+            discussion: """
+                Prints a settings file with every setting; a comment names the line of the file, the environment variable or \
+                the preset that it comes from, or says that it is the default. API keys are shown as the digests that the \
+                settings hold, files by their path; credentials in URLs are masked.
+                """)
+
+        @OptionGroup var file: ConfigurationFile
+
+        func run() throws {
+            let source = file.read()
+            let effective = try source.read(source.content).effective
+            print("# The settings of \(source.path) and of this environment.")
+            print(effective.yaml(), terminator: "")
         }
     }
 }

@@ -34,11 +34,18 @@ struct SettingsFile: Sendable {
 
     /// The settings of a text, checked, with the environment's overrides.
     ///
-    /// - Throws: ``ConfigurationError`` whose text names the file, the line, and what was expected.
+    /// - Throws: ``ConfigurationError`` whose text names the file and, for each fault, the line and what was expected.
     func settings(_ content: Content) throws(ConfigurationError) -> Settings {
+        try read(content).settings
+    }
+
+    /// The same, and where each setting comes from.
+    func read(
+        _ content: Content
+    ) throws(ConfigurationError) -> (settings: Settings, effective: EffectiveSettings) {
         let text = try content.get()
         do throws(SettingsError) {
-            return try Settings(yaml: text, environment: environment)
+            return try Settings.read(yaml: text, environment: environment)
         } catch {
             throw ConfigurationError(error.faults, in: path)
         }

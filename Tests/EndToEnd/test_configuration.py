@@ -1,6 +1,7 @@
 """`assay.yaml`: what is accepted, what is refused and at which line, and the environment."""
 
 import json
+import pathlib
 import re
 
 import pytest
@@ -57,6 +58,8 @@ providers:
 shutdown_grace: 10s
 log: { level: info, requests: true }
 """
+# `config check` looks whether the file is there; this one is.
+EXAMPLE = EXAMPLE.replace("/etc/assay/keys.json", __file__)
 SOME_LIMITS = "{ max_body: 64KiB, max_connections: 10000, max_in_flight: 1024 }"
 ALL_LIMITS = (
     "{ max_body: 64KiB, max_batch_body: 4MiB, max_header: 16KiB, max_connections: 10000, max_in_flight: 1024, "
@@ -186,7 +189,7 @@ def test_a_fault_is_refused_by_its_line(check, name):
         ("    issuer: https://file.example.com\n", "    issuer: https://old.example.com\n"),
         ("    issuer: https://file.example.com\n", "    issuer: https://accounts.google.com\n"),
         (
-            "    jwks_file: /etc/assay/keys.json\n",
+            f"    jwks_file: {__file__}\n",
             "    discovery_url: https://x.example.com/d\n    jwks_uri: https://x.example.com/\n",
         ),
         ("  - id: google\n    preset", "  - preset"),
@@ -227,6 +230,36 @@ def test_a_provider_that_makes_no_sense_is_refused(check, piece, fault):
 )
 def test_a_file_that_is_no_configuration_is_refused(check, text):
     assert_refused(check(text))
+
+
+def test_all_faults_are_told_at_once(check):
+    faulty = EXAMPLE.replace("127.0.0.1:8080", "127.0.0.1:99999").replace("preset: apple", "preset: aple")
+    result = check(faulty, {"ASSAY_API_KYES": "my-secret-key"})
+    assert_refused(result, line_of("127.0.0.1:8080"), "99999", "0 to 65535")
+    assert_refused(result, line_of("preset: apple"), "did you mean apple?")
+    assert_refused(result, None, "ASSAY_API_KYES", "did you mean ASSAY_API_KEYS?")
+    assert b"my-secret-key" not in result.stderr + result.stdout
+
+
+@pytest.mark.parametrize("setting", ["jwks_file: {}", "network: {{ ca_file: {} }}"])
+def test_a_providers_file_that_is_not_there_is_refused(check, tmp_path, setting):
+    line = "    " + setting.format(tmp_path / "absent.pem")
+    result = check(EXAMPLE.replace(f"    jwks_file: {__file__}", line + "\n    discovery_url: https://x.example/d"))
+    assert_refused(result, line_of("jwks_file:"), "absent.pem: there is no such file")
+
+
+def test_the_settings_in_effect_are_shown(tmp_path):
+    file = tmp_path / "assay.yaml"
+    file.write_text(EXAMPLE)
+    result = run("config", "show", "--config", str(file), variables={"ASSAY_LOG_LEVEL": "debug"})
+    assert result.returncode == 0, result
+    shown = [" ".join(line.split()) for line in result.stdout.decode().splitlines()]
+    assert 'listen: "127.0.0.1:8080" # line 1' in shown
+    assert "level: debug # ASSAY_LOG_LEVEL" in shown
+    assert "max_batch_body: 4MiB # default" in shown
+    assert 'issuer: "https://appleid.apple.com" # preset apple' in shown
+    file.write_bytes(result.stdout)
+    assert run(*commands.config_check(file)).returncode == 0
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):

@@ -7,6 +7,13 @@ enum YAMLText {
         return isWord && isPlain(text) ? text : quoted(text)
     }
 
+    /// Plain also where it is a number, a quantity or a word such as `true`, which the settings read as they are written.
+    static func setting(_ text: String) -> String {
+        let isNumber = text.first.map { ("0"..."9").contains($0) } ?? false
+        let isBoolean = ["true", "false", "on", "off"].contains(text)
+        return isBoolean || isNumber && isPlain(text) ? text : scalar(text)
+    }
+
     private static func isPlain(_ text: String) -> Bool {
         text.utf8.allSatisfy { byte in
             switch byte {

@@ -1,0 +1,51 @@
+import Files
+import IDToken
+import KeySource
+import NIOSSL
+import Settings
+
+/// Looks at the files that providers' settings name, as `config check` does: the service would start without them and find no
+/// keys.
+enum FileCheck {
+    private static let maximumSize = 512 * 1024
+
+    /// What is wrong with them, in the order of the providers.
+    static func faults(_ settings: Settings, _ effective: EffectiveSettings) -> [SettingsFault] {
+        settings.providers.flatMap { provider -> [SettingsFault] in
+            let path = ["providers", provider.policy.id]
+            var faults: [SettingsFault] = []
+            func check(_ file: String?, _ setting: [String], _ isGood: ([UInt8]) -> String?) {
+                guard let file, let fault = fault(file, isGood) else { return }
+                faults.append(
+                    SettingsFault(
+                        line: effective.line(of: path + setting),
+                        message: "provider \(provider.policy.id): \(setting.joined(separator: ".")): \(file): \(fault)")
+                )
+            }
+            check(provider.keys.file, ["jwks_file"]) { _ in nil }
+            check(provider.network.caFile, ["network", "ca_file"]) { bytes in
+                let certificates = (try? NIOSSLCertificate.fromPEMBytes(bytes)) ?? []
+                return certificates.isEmpty ? "there is no certificate in PEM in it" : nil
+            }
+            return faults
+        }
+    }
+
+    private static func fault(_ path: String, _ isGood: ([UInt8]) -> String?) -> String? {
+        do throws(SmallFile.Failure) {
+            return isGood(try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true).bytes)
+        } catch {
+            return error.text(maximumSize: maximumSize)
+        }
+    }
+}
+
+extension ProviderSettings.KeyPlace {
+    /// The file that keys are read from, first or as a fallback.
+    fileprivate var file: String? {
+        switch self {
+        case .file(let path): path
+        case .discovery(_, _, let file), .jwksURI(_, let file), .certificates(_, let file): file
+        }
+    }
+}
