@@ -157,8 +157,14 @@ final class AdminResponder: HTTPResponder {
         guard let id = Route.providerToRefresh(request.head.path),
             let (number, provider) = service.verifications.provider(id)
         else { return .now(service.end(record, Problem.providerUnknown)) }
+        let need: KeyStore.StateMachine.Need
+        do throws(Problem) {
+            need = .refresh(dropsOmitted: try Self.dropsOmitted(request.head.query.string))
+        } catch {
+            return .now(service.end(record, error, provider: number))
+        }
         let deadline = SystemClocks.monotonic() + Self.refreshTimeout
-        let refreshed = { provider.keys.wait(for: .refresh, judgedBy: 0, until: deadline) }
+        let refreshed = { provider.keys.wait(for: need, judgedBy: 0, until: deadline) }
         return later(refreshed().flatMap { _ in provider.keys.status() }, record) { status in
             guard status.snapshot?.isUsable(at: status.now) == true else {
                 let pause = status.nextFetchIn.map { max($0.secondsRoundedUp, 1) } ?? 1
@@ -168,23 +174,32 @@ final class AdminResponder: HTTPResponder {
         }
     }
 
+    /// What a refresh is asked to do with keys that it does not find.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)`` for any other query: a misspelt word must not change what is dropped.
+    private static func dropsOmitted(_ query: String) throws(Problem) -> Bool {
+        switch query {
+        case "", "drop_omitted=false": false
+        case "drop_omitted=true": true
+        default: throw .requestInvalid("A refresh has one query parameter: drop_omitted, which is true or false.")
+        }
+    }
+
     /// Explains what `POST /v1/verify` would answer. Where that would have keys fetched, so does this; nothing is counted as
     /// a verification.
     private func explain(_ request: VerifyRequest, _ record: ServiceLoop.RequestRecord) -> HTTPReply {
         let verifications = service.verifications
         let attempt = verifications.verify(request, at: .now())
-        let provider = verifications.providers.first { $0.number == attempt.provider }
+        let number = attempt.provider
+        let provider = verifications.providers.first { $0.number == number }
         // A header that is refused needs no keys, but telling of the signature does: of a fetch under way it waits for the end.
-        let firstKeys =
-            provider?.snapshot == nil && !attempt.isMalformed
-            ? provider.map {
-                Verifications.KeyNeed(keys: $0.provider.keys, need: .anyKeys(mayFetch: false), version: 0)
-            }
-            : nil
-        let (number, need) = (attempt.provider, attempt.need ?? firstKeys)
-        return later(self.status(of: provider?.provider.keys, onceMet: need), record) { status in
+        let waitsForKeys = provider?.snapshot == nil && !attempt.isMalformed
+        let decided = self.status(
+            of: provider?.provider.keys, onceDecided: attempt, waitingForKeys: waitsForKeys, request, verifications)
+        return later(decided, record) { status, verdict in
             do throws(Problem) {
-                let answer = try verifications.explain(request, status, now: SystemClocks.unixSeconds())
+                let answer = try verifications.explain(
+                    request, status, verdict: verdict, now: SystemClocks.unixSeconds())
                 let text = self.service.json { answer.write(to: &$0) }
                 return self.service.end(record, .ok, "application/json", text, provider: number)
             } catch {
@@ -193,16 +208,27 @@ final class AdminResponder: HTTPResponder {
         }
     }
 
-    /// The state of a provider's keys, after a fetch that could bring what is needed.
+    /// The state of a provider's keys, once a fetch that could bring what is needed has ended; and why the token would be
+    /// refused then, if it would.
     private func status(
-        of keys: KeyStore?, onceMet need: Verifications.KeyNeed?
-    ) -> EventLoopFuture<KeyStatus?> {
-        guard let keys else { return service.loop.makeSucceededFuture(nil) }
-        guard let need else { return keys.status().map { $0 } }
+        of keys: KeyStore?, onceDecided attempt: Verifications.Attempt, waitingForKeys: Bool,
+        _ request: VerifyRequest, _ verifications: Verifications
+    ) -> EventLoopFuture<(KeyStatus?, Problem?)> {
+        let problem: EventLoopFuture<Problem?>
         let deadline = SystemClocks.monotonic() + service.settings.keysTimeout
-        return keys.wait(for: need.need, judgedBy: need.version, until: deadline).flatMap { _ in
-            keys.status().map { $0 }
+        switch attempt {
+        case .decided(let verdict):
+            let decided = verdict.problem
+            let fetched = keys.flatMap {
+                waitingForKeys ? $0.wait(for: .anyKeys(mayFetch: false), judgedBy: 0, until: deadline) : nil
+            }
+            problem = fetched?.map { _ in decided } ?? service.loop.makeSucceededFuture(decided)
+        case .needsKeys(let need, let provider, let otherwise):
+            problem = service.wait(for: need, provider, request, verifications, otherwise, until: deadline)
+                .assumeIsolated().map(\.problem).nonisolated()
         }
+        guard let keys else { return problem.map { (nil, $0) } }
+        return problem.flatMap { problem in keys.status().map { ($0, problem) } }
     }
 
     /// Brings a value from another loop back to this one, and makes a response of it.
@@ -224,12 +250,13 @@ extension Verifications.Attempt {
         }
     }
 
-    /// What newer keys might hold.
-    fileprivate var need: Verifications.KeyNeed? { if case .needsKeys(let need, _, _) = self { need } else { nil } }
-
     fileprivate var isMalformed: Bool {
         if case .decided(.refused(.rejected(.tokenMalformed), _)) = self { true } else { false }
     }
+}
+
+extension Verdict {
+    fileprivate var problem: Problem? { if case .refused(let problem, _) = self { problem } else { nil } }
 }
 
 @available(*, unavailable) extension AdminResponder: Sendable {}

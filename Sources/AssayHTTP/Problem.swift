@@ -104,7 +104,7 @@ package enum Problem: Error, Equatable, Sendable {
             "The audience asked for is not among the provider's audiences; add it, or correct it."
         case .rejected(let rejection): rejection.detail
         case .keysUnavailable:
-            "The provider's keys can't be fetched now and none are kept, so nothing can be said of the token; try again."
+            "The key for this token can't be fetched from the provider now, so nothing can be said of it; try again."
         case .overloaded(let limit):
             "More is under way than \(limit) allows on this instance; try again after a moment."
         case .shuttingDown: "This instance is stopping; send the request to another one, or again after the restart."

@@ -69,8 +69,10 @@ final class ServiceResponder: HTTPResponder {
         case .decided(let verdict): return .now(answer(verdict, record))
         case .needsKeys(let need, let provider, let otherwise):
             return .later {
-                self.wait(for: need, provider, request, verifications, otherwise, until: self.keysDeadline())
-                    .assumeIsolated().map { self.answer($0, record) }.nonisolated()
+                self.service.wait(
+                    for: need, provider, request, verifications, otherwise, until: self.keysDeadline()
+                )
+                .assumeIsolated().map { self.answer($0, record) }.nonisolated()
             }
         }
     }
@@ -112,8 +114,10 @@ final class ServiceResponder: HTTPResponder {
                 case .decided(let verdict): write(verdict, to: &json, record)
                 case .needsKeys(let request, let need, let provider, let otherwise):
                     waiting.append {
-                        self.wait(for: need, provider, request, verifications, otherwise, until: deadline)
-                            .map { (index, $0) }
+                        self.service.wait(
+                            for: need, provider, request, verifications, otherwise, until: deadline
+                        )
+                        .map { (index, $0) }
                     }
                 }
                 places.append(start..<json.count)
@@ -194,40 +198,6 @@ final class ServiceResponder: HTTPResponder {
     }
 
     private func keysDeadline() -> MonotonicTime { SystemClocks.monotonic() + service.settings.keysTimeout }
-
-    /// Waits for the provider's one shared fetch, off this loop, and verifies once more when it is back.
-    ///
-    /// - Parameter verifications: those that the request began with; there may be others by now.
-    private func wait(
-        for need: Verifications.KeyNeed, _ provider: Int, _ request: VerifyRequest, _ verifications: Verifications,
-        _ otherwise: Problem, until deadline: MonotonicTime
-    ) -> EventLoopFuture<Verdict> {
-        let outcome = need.keys.wait(for: need.need, judgedBy: need.version, until: deadline).hop(to: service.loop)
-        return outcome.assumeIsolated().flatMap { outcome in
-            if case .unavailable(let retryAfter) = outcome {
-                return self.settled(.refused(otherwise.retriable(after: retryAfter), provider: provider))
-            }
-            switch verifications.verify(request, at: .now()) {
-            case .decided(let verdict): return self.settled(verdict)
-            case .needsKeys(let need, let provider, let otherwise):
-                guard outcome == .lookAgain else { return self.settled(.refused(otherwise, provider: provider)) }
-                // Each round is judged by newer keys, and the deadline ends them all.
-                return self.wait(for: need, provider, request, verifications, otherwise, until: deadline)
-            }
-        }.nonisolated()
-    }
-
-    private func settled(_ verdict: Verdict) -> EventLoopFuture<Verdict> {
-        service.loop.makeSucceededFuture(verdict)
-    }
-}
-
-extension Problem {
-    /// The same problem, with the time after which it may be gone, where it is one that passes.
-    fileprivate func retriable(after interval: Interval) -> Problem {
-        guard case .keysUnavailable = self else { return self }
-        return .keysUnavailable(retryAfterSeconds: max(interval.secondsRoundedUp, 1))
-    }
 }
 
 @available(*, unavailable) extension ServiceResponder: Sendable {}

@@ -91,6 +91,9 @@ package final class Verifications {
         let keys: KeyStore
         let need: KeyStore.StateMachine.Need
         let version: Int
+        /// Whether the provider may have published the key meanwhile: where it can't be asked, nothing can be said of the
+        /// token. If not, the keys at hand decide.
+        let lacksKey: Bool
     }
 
     /// A verdict, or what is needed for one.
@@ -177,10 +180,13 @@ package final class Verifications {
             return .decided(.verified(answer, provider: index))
         } catch {
             let policy = place.policy
-            if let need = need(after: error, token, keys.snapshot, policy),
+            let snapshot = keys.snapshot
+            if let need = need(after: error, token, snapshot, policy, now.monotonic),
                 token.wouldPassClaims(of: policy, now: now.wall)
             {
-                let need = KeyNeed(keys: place.provider.keys, need: need, version: keys.snapshot.version)
+                let lacksKey = error == .keyNotFound || !(token.keyID.map(snapshot.hasKey) ?? true)
+                let need = KeyNeed(
+                    keys: place.provider.keys, need: need, version: snapshot.version, lacksKey: lacksKey)
                 return .needsKeys(need, provider: index, otherwise: .rejected(error))
             }
             return .decided(.refused(.rejected(error), provider: index))
@@ -200,21 +206,27 @@ package final class Verifications {
         let unavailable = Problem.keysUnavailable(retryAfterSeconds: 1)
         let mayFetch = token.wouldPassClaims(of: policy, now: now)
         let need = KeyNeed(
-            keys: place.provider.keys, need: .anyKeys(mayFetch: mayFetch), version: place.keys?.snapshot.version ?? 0)
+            keys: place.provider.keys, need: .anyKeys(mayFetch: mayFetch), version: place.keys?.snapshot.version ?? 0,
+            lacksKey: true)
         return .needsKeys(need, provider: index, otherwise: unavailable)
     }
 
     /// What newer keys might hold, if a rejection is for want of it.
     ///
     /// A token that names no key has its signature tried with those that fit; if none of them made it, the provider may have
-    /// changed its key without anything in the token to tell. And where the provider's own document says which algorithms
-    /// it uses, it may have begun to use another.
+    /// changed its key without anything in the token to tell. A provider may also put another key, or one of another type,
+    /// in place of the one that a token names. And where the provider's own document says which algorithms it uses, it may
+    /// have begun to use another.
     private func need(
-        after rejection: Rejection, _ token: UnverifiedToken, _ snapshot: KeySnapshot, _ policy: ProviderPolicy
+        after rejection: Rejection, _ token: UnverifiedToken, _ snapshot: KeySnapshot, _ policy: ProviderPolicy,
+        _ now: MonotonicTime
     ) -> KeyStore.StateMachine.Need? {
         switch (rejection, token.keyID) {
-        case (.keyNotFound, let keyID?): snapshot.hasKey(keyID) ? nil : .key(keyID)
-        case (.keyNotFound, nil), (.signatureInvalid, nil): .newerKeys
+        case (.keyNotFound, let keyID?) where !snapshot.hasKey(keyID): .key(keyID)
+        // The store would say the same, at the price of a hop to its loop for each bad signature of a flood.
+        case (.keyNotFound, let keyID?), (.keyUnsuitable, let keyID?), (.signatureInvalid, let keyID?):
+            snapshot.isConfirmed(at: now) ? nil : .replacedKey(keyID)
+        case (.keyNotFound, nil), (.keyUnsuitable, nil), (.signatureInvalid, nil): .newerKeys
         case (.algorithmNotAllowed, _): policy.algorithms == nil && token.algorithm != nil ? .newerKeys : nil
         default: nil
         }

@@ -38,6 +38,14 @@ package struct HTTPFields: Sendable {
     /// A piece of the head that these fields are of.
     func text(_ range: HeadRange) -> HeadText { HeadText(range, of: head) }
 
+    /// The query that stands behind a path in the request line.
+    func query(behind path: HeadRange) -> HeadText {
+        let start = path.indices.upperBound
+        guard start < head.count, head[start] == UInt8(ascii: "?") else { return HeadText(HeadRange(0..<0), of: head) }
+        let end = head[start...].firstIndex(of: UInt8(ascii: " ")) ?? head.count
+        return HeadText(HeadRange((start + 1)..<end), of: head)
+    }
+
     private func isName(_ line: FieldLine, _ name: StaticString) -> Bool {
         let range = line.name.indices
         return range.count == name.utf8CodeUnitCount

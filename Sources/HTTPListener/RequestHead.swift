@@ -17,9 +17,13 @@ package struct RequestHead: Sendable {
     }
 
     /// The head of a request that came over no connection.
+    ///
+    /// - Parameter path: with a query behind it, where there is one.
     package init(_ method: RequestMethod, _ path: String, _ fields: HTTPFields = [:]) {
         self.method = method
-        (self.fields, pathRange) = fields.adding(path)
+        let target: HeadRange
+        (self.fields, target) = fields.adding(path)
+        pathRange = HeadRange(target.indices.prefix(path.utf8.prefix { $0 != UInt8(ascii: "?") }.count))
         isHTTP10 = false
         framing = Framing()
     }
@@ -29,4 +33,8 @@ package struct RequestHead: Sendable {
 
     /// The target's path as it was sent, without a query; of an absolute-form target as well.
     package var path: HeadText { fields.text(pathRange) }
+
+    /// The target's query as it was sent, without its question mark; empty where there is none. It is looked for when asked
+    /// for, since hardly any request has one.
+    package var query: HeadText { fields.query(behind: pathRange) }
 }

@@ -15,12 +15,14 @@ package struct KeyRules: Sendable {
     package var staleFor = Interval.seconds(24 * 3600)
     /// How long at most a key serves that the provider's last answer left out.
     package var graceForOmittedKeys = Interval.seconds(3600)
-    /// Fetches that unknown `kid`s may cause within ``unknownKeyWindow``.
+    /// Fetches that unknown `kid`s, and bad signatures by known ones, may cause within ``unknownKeyWindow``.
     package var unknownKeyFetches = 2
     package var unknownKeyWindow = Interval.seconds(30)
-    /// How long a `kid` that was not found is not looked for again.
+    /// How long a `kid` that was not found is not looked for again, nor one whose key a whole answer has confirmed.
     package var missingKeyMemory = Interval.seconds(30)
     package var rememberedMissingKeys = 1024
+    /// Operators cause at most one fetch in this time; those who ask sooner share the next one.
+    package var refreshInterval = Interval.seconds(1)
     package var minimumBackoff = Interval(milliseconds: 500)
     package var firstBackoff = Interval.seconds(1)
     package var maximumBackoff = Interval.seconds(5 * 60)

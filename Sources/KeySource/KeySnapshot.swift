@@ -19,6 +19,8 @@ package struct KeySnapshot: Sendable {
     /// Seconds by which the provider's clock was ahead of ours at least when the keys were fetched; `nil` where it told no
     /// time.
     package let clockOffsetSeconds: Int64?
+    /// Until when the provider's last whole answer, fetched past caches, counts as news; `nil` where there was none.
+    private let confirmedUntil: MonotonicTime?
     /// Until when the provider lets us keep the keys.
     package let freshUntil: MonotonicTime
     /// Until when the keys may verify although they can't be refreshed.
@@ -30,8 +32,8 @@ package struct KeySnapshot: Sendable {
 
     /// - Parameter omitted: keys that `fetched` leaves out and that serve on.
     package init(
-        version: Int, _ fetched: FetchedKeys, omitted: [JWK], fetchedAt: MonotonicTime, freshUntil: MonotonicTime,
-        usableUntil: MonotonicTime
+        version: Int, _ fetched: FetchedKeys, omitted: [JWK], fetchedAt: MonotonicTime,
+        confirmedUntil: MonotonicTime? = nil, freshUntil: MonotonicTime, usableUntil: MonotonicTime
     ) {
         self.version = version
         keys = omitted.isEmpty ? fetched.keys : fetched.keys.adding(omitted)
@@ -40,6 +42,7 @@ package struct KeySnapshot: Sendable {
         algorithms = fetched.algorithms
         source = fetched.source
         self.fetchedAt = fetchedAt
+        self.confirmedUntil = confirmedUntil
         fetchedAtUnixSeconds = fetched.fetchedAtUnixSeconds
         clockOffsetSeconds = fetched.clockOffsetSeconds
         self.freshUntil = freshUntil
@@ -54,4 +57,8 @@ package struct KeySnapshot: Sendable {
 
     /// Whether a key of the set carries this `kid`.
     package func hasKey(_ keyID: String) -> Bool { keys.hasKey(keyID) }
+
+    /// Whether the provider sent its keys whole a short while ago: another key under the `kid` of one of them is not worth
+    /// a fetch.
+    package func isConfirmed(at now: MonotonicTime) -> Bool { confirmedUntil.map { now < $0 } ?? false }
 }

@@ -25,10 +25,15 @@ extension KeyStore {
         private var unknownKeys: UnknownKeyBudget
         private var reportedState = KeyState.unavailable
         private var isFallbackBroken = false
+        /// Until when the provider's last whole answer, fetched past caches, counts as news of every key in it.
+        private var confirmedUntil: MonotonicTime?
+        /// When an operator may cause the next fetch.
+        private var nextRefresh: MonotonicTime?
 
         /// A fetch under way.
         private struct Fetch {
-            /// Whether what it does not find is gone at once: an operator says so.
+            let mode: FetchMode
+            /// Whether keys that it does not find are dropped at once: an operator asks for that.
             let isStrict: Bool
         }
 
@@ -51,11 +56,25 @@ extension KeyStore {
             case anyKeys(mayFetch: Bool)
             /// No key of the set carries the token's `kid`.
             case key(String)
+            /// The key that carries the token's `kid` did not make its signature: the provider may have replaced it.
+            case replacedKey(String)
             /// Nothing in the token says which key it needs, or it needs an algorithm that was not listed: only newer keys
             /// can tell.
             case newerKeys
-            /// An operator wants a fetch now, and nothing kept that it does not find.
-            case refresh
+            /// An operator wants a fetch that begins from now on.
+            ///
+            /// - Parameter dropsOmitted: whether keys that it does not find are dropped at once.
+            case refresh(dropsOmitted: Bool)
+
+            package var isRefresh: Bool { if case .refresh = self { true } else { false } }
+
+            /// The `kid` that it is about.
+            package var keyID: String? {
+                switch self {
+                case .key(let keyID), .replacedKey(let keyID): keyID
+                case .anyKeys, .newerKeys, .refresh: nil
+                }
+            }
         }
 
         /// What became of a request's need.
@@ -65,7 +84,10 @@ extension KeyStore {
             /// There are newer keys than the request was judged by, or a fetch that had begun before it asked has ended: look
             /// again, and ask again.
             case lookAgain
-            /// Nothing better can be had now; ask again after this interval at the earliest.
+            /// No fetch is due: the last one succeeded a short while ago, so the verdict by its keys stands.
+            case upheld
+            /// The last fetch failed, or the one that the request waited for: newer keys can't be had now. Ask again after this
+            /// interval at the earliest.
             case unavailable(retryAfter: Interval)
         }
 
@@ -118,7 +140,7 @@ extension KeyStore {
             for need: Need, judgedBy version: Int, id: WaiterID, until deadline: MonotonicTime, now time: MonotonicTime
         ) -> [Effect] {
             advance(to: time)
-            if need != .refresh, let snapshot, snapshot.version > version, snapshot.isUsable(at: now) {
+            if !need.isRefresh, let snapshot, snapshot.version > version, snapshot.isUsable(at: now) {
                 return [.resume(id, .lookAgain)]
             }
             var effects: [Effect] = []
@@ -130,21 +152,21 @@ extension KeyStore {
                     return [.resume(id, .unavailable(retryAfter: max((nextFetch ?? now) - now, rules.minimumBackoff)))]
                 }
                 if fetch == nil { effects = beginFetch(plannedMode) }
-            case .key, .newerKeys:
-                if case .key(let keyID) = need, unknownKeys.isMissing(keyID, now: now) {
-                    return [.resume(id, .unavailable(retryAfter: rules.unknownKeyWindow))]
+            case .key, .replacedKey, .newerKeys:
+                if case .replacedKey = need, snapshot?.isConfirmed(at: now) == true { return [.resume(id, .upheld)] }
+                if let keyID = need.keyID, unknownKeys.isMissing(keyID, now: now) {
+                    return [.resume(id, outcomeWithoutFetch)]
                 }
                 guard fetch == nil else { break }
                 guard unknownKeys.spend(now: now) else {
-                    return [
-                        .report(.unknownKeyFetchRefused), .resume(id, .unavailable(retryAfter: rules.unknownKeyWindow)),
-                    ]
+                    return [.report(.unknownKeyFetchRefused), .resume(id, outcomeWithoutFetch)]
                 }
                 effects = [.report(.unknownKeyFetchSpent)] + beginFetch(.reload)
             case .refresh:
-                if fetch == nil { effects = beginFetch(.reload, isStrict: true) }
+                waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, cameLate: true))
+                return settled(fetch == nil ? fetchForLateWaiters() : [])
             }
-            // Who finds no fetch under way has just begun one.
+            // A request that has just begun a fetch is the only one that did not come late for it.
             let cameLate = effects.isEmpty
             waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, cameLate: cameLate))
             return settled(effects)
@@ -154,13 +176,18 @@ extension KeyStore {
         package mutating func fetchSucceeded(_ fetched: FetchedKeys, now time: MonotonicTime) -> [Effect] {
             advance(to: time)
             let isStrict = fetch?.isStrict ?? false
+            let isReload = fetch?.mode == .reload
             fetch = nil
             let hasRecovered = consecutiveFailures > 0
             consecutiveFailures = 0
             lastFailure = nil
             noteOmissions(by: fetched, isStrict: isStrict)
             answer = fetched
-            if !fetched.isConfirmation { lastWholeAnswer = now }
+            if !fetched.isConfirmation {
+                lastWholeAnswer = now
+                // A conditional answer may be a cache's, which has not heard of the change.
+                if isReload { confirmedUntil = now + rules.missingKeyMemory }
+            }
             let lifetime = rules.lifetime(fetched.lifetime)
             let current = makeSnapshot(
                 fetched, fetchedAt: now, freshUntil: now + lifetime, usableUntil: now + lifetime + rules.staleFor)
@@ -172,7 +199,7 @@ extension KeyStore {
                 publish(current) + [.keep(fetched, omitted: omitted.keys, lifetime: lifetime), .report(.fetched)]
             if hasRecovered { effects.append(.report(.recovered)) }
             for waiter in waiters.remove(where: { !$0.needsAnotherFetch }) {
-                if !waiter.cameLate, case .key(let keyID) = waiter.need, !current.hasKey(keyID) {
+                if !waiter.cameLate, let keyID = waiter.need.keyID, !current.hasKey(keyID) {
                     unknownKeys.remember(missing: keyID, now: now)
                 }
                 effects.append(.resume(waiter.id, waiter.cameLate ? .lookAgain : .refreshed))
@@ -204,6 +231,7 @@ extension KeyStore {
             isFallbackBroken = false
             guard needsFallback else { return [] }
             omitted.dropAll()
+            confirmedUntil = nil
             answer = keys
             // Stale from the beginning: they serve because the provider has given none. They are read again after each
             // fetch that fails, at the latest after the longest pause.
@@ -234,7 +262,9 @@ extension KeyStore {
                 let expired = waiters.remove { [now] in $0.deadline <= now }
                 effects += expired.map { .resume($0.id, .unavailable(retryAfter: rules.firstBackoff)) }
             }
-            if fetch == nil, let nextFetch, nextFetch <= now { effects += beginFetch(plannedMode) }
+            if fetch == nil { effects += fetchForLateWaiters() }
+            // While operators wait for theirs, which comes within a second, it does for the planned one.
+            if fetch == nil, waiters.isEmpty, let nextFetch, nextFetch <= now { effects += beginFetch(plannedMode) }
             return settled(effects)
         }
 
@@ -262,7 +292,7 @@ extension KeyStore {
         ) -> KeySnapshot {
             KeySnapshot(
                 version: (snapshot?.version ?? 0) + 1, fetched, omitted: omitted.keys, fetchedAt: fetchedAt,
-                freshUntil: freshUntil, usableUntil: usableUntil)
+                confirmedUntil: confirmedUntil, freshUntil: freshUntil, usableUntil: usableUntil)
         }
 
         private mutating func publish(_ current: KeySnapshot) -> [Effect] {
@@ -290,9 +320,16 @@ extension KeyStore {
         }
 
         private mutating func beginFetch(_ mode: FetchMode, isStrict: Bool = false) -> [Effect] {
-            fetch = Fetch(isStrict: isStrict)
+            fetch = Fetch(mode: mode, isStrict: isStrict)
             nextFetch = nil
             return [.startFetch(mode)]
+        }
+
+        /// What a request is told whose need is no reason for a fetch now.
+        private var outcomeWithoutFetch: Outcome {
+            guard lastFailure != nil else { return .upheld }
+            let pause = nextFetch.map { $0 - now } ?? rules.firstBackoff
+            return .unavailable(retryAfter: max(min(pause, rules.unknownKeyWindow), rules.minimumBackoff))
         }
 
         /// Exponential with full jitter: anything between nothing and the exponential bound, but for a floor that keeps
@@ -309,11 +346,13 @@ extension KeyStore {
             waiters.remove(where: \.needsAnyKeys).map { .resume($0.id, .lookAgain) }
         }
 
-        /// Begins another fetch for those whom the one that has just ended did not serve.
+        /// Begins the fetch that operators wait for, if they may have one by now: while none is under way, nobody else waits.
         private mutating func fetchForLateWaiters() -> [Effect] {
-            guard !waiters.isEmpty else { return [] }
+            guard !waiters.isEmpty, nextRefresh.map({ $0 <= now }) ?? true else { return [] }
             waiters.fetchBegan()
-            return beginFetch(.reload, isStrict: true)
+            nextRefresh = now + rules.refreshInterval
+            let isStrict = waiters.contains { $0.need == .refresh(dropsOmitted: true) }
+            return beginFetch(.reload, isStrict: isStrict)
         }
 
         // MARK: Time
@@ -336,6 +375,7 @@ extension KeyStore {
         }
 
         private func nextDue(_ state: KeyState) -> MonotonicTime? {
+            let nextFetch = fetch != nil ? nil : waiters.isEmpty ? nextFetch : nextRefresh
             var times = [waiters.firstDeadline, nextFetch, omitted.firstEnd].compactMap(\.self)
             // A moment later they are past it.
             switch state {

@@ -16,10 +16,12 @@ struct Waiters {
         var needsAnyKeys: Bool { if case .anyKeys = need { true } else { false } }
 
         /// Whether only a fetch that begins from now on will do: an operator has just changed something.
-        var needsAnotherFetch: Bool { cameLate && need == .refresh }
+        var needsAnotherFetch: Bool { cameLate && need.isRefresh }
     }
 
     var isEmpty: Bool { all.isEmpty }
+
+    func contains(where isSought: (Waiter) -> Bool) -> Bool { all.contains(where: isSought) }
 
     mutating func append(_ waiter: Waiter) {
         all.append(waiter)

@@ -173,6 +173,32 @@ import Testing
         }
     }
 
+    @Test func `a key that could not be looked for is told of as verify does, with the reason`() async throws {
+        try await ServiceFixture.run { service in
+            try await service.fetchKeys()
+            await service.fetcher.answer(with: .failure(FetchFailure(.dns, "the host name does not exist")))
+            let token = ServiceFixture.token(by: .otherP256)
+            let answer = try await explain(service, token)
+            #expect(answer["code"] == .string("keys_unavailable"))
+            #expect(check(answer, .key)["code"] == .string("keys_unavailable"))
+            let explanation = try #require(check(answer, .key)["explanation"]?.string)
+            #expect(explanation.contains("could not be fetched: the host name does not exist."), "\(explanation)")
+            #expect(try await service.verify(token).code == "keys_unavailable")
+            // Nobody looks for the key of a token that could not pass.
+            let junk = ServiceFixture.token(ServiceFixture.claims.with("exp", "1"), by: .otherP256)
+            #expect(try await explain(service, junk)["code"] == .string("key_not_found"))
+        }
+    }
+
+    @Test func `a key whose fetch takes too long is told of so`() async throws {
+        try await ServiceFixture.run({ $0.keysTimeout = Interval(milliseconds: 50) }) { service in
+            try await service.fetchKeys()
+            let answer = try await explain(service, ServiceFixture.token(by: .otherP256))
+            #expect(answer["code"] == .string("keys_unavailable"))
+            #expect(check(answer, .key)["explanation"]?.string?.contains("the fetch took too long") == true)
+        }
+    }
+
     @Test func `it counts as a request of its own, and not as a verification`() async throws {
         try await ServiceFixture.run { service in
             try await service.fetchKeys()

@@ -29,6 +29,7 @@ final class ServiceFixture: Sendable {
     static func run(
         _ settings: (inout ServiceSettings) -> Void = { _ in },
         policy change: (inout ProviderPolicy) -> Void = { _ in },
+        rules: KeyRules = KeyRules(),
         _ body: (ServiceFixture) async throws -> Void
     ) async throws {
         var serviceSettings = ServiceSettings(openAPI: Array("openapi: 3.1.0\n".utf8))
@@ -39,7 +40,7 @@ final class ServiceFixture: Sendable {
         settings(&serviceSettings)
         var policy = ProviderPreset.oidc.policy(id: "p", issuer: issuer, audiences: ["client", "other-client"])
         change(&policy)
-        let fixture = try await ServiceFixture(serviceSettings, policy)
+        let fixture = try await ServiceFixture(serviceSettings, policy, rules)
         do {
             try await body(fixture)
         } catch {
@@ -49,7 +50,7 @@ final class ServiceFixture: Sendable {
         await fixture.end()
     }
 
-    private init(_ settings: ServiceSettings, _ policy: ProviderPolicy) async throws {
+    private init(_ settings: ServiceSettings, _ policy: ProviderPolicy, _ rules: KeyRules) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         self.loop = loop
         let sink = LogSink()
@@ -60,7 +61,7 @@ final class ServiceFixture: Sendable {
             unixSeconds: { 1_700_000_000 })
         self.telemetry = telemetry
         keys = KeyStore(
-            rules: KeyRules(), fetcher: fetcher, archive: nil, threads: .singleton,
+            rules: rules, fetcher: fetcher, archive: nil, threads: .singleton,
             on: MultiThreadedEventLoopGroup.singleton.next(), onEvent: { telemetry.record($0, provider: "p") })
         let providers = [Provider(policy: policy, isOptional: false, keys: keys)]
         // As the server does it, but that nothing is fetched before it is needed.
@@ -164,6 +165,9 @@ final class ServiceFixture: Sendable {
 extension HTTPResponse {
     var text: String { TestSupport.text(body) }
 
+    /// Seconds of the header field `Retry-After`.
+    var retryAfter: Int? { headers.first { "\($0.name)" == "Retry-After" }.flatMap { Int($0.value) } }
+
     /// The members of a body that is one JSON object.
     var json: [String: JSONTree] { get throws { try #require(try JSONTree(readingObject: body).object) } }
 
@@ -176,13 +180,17 @@ actor TestFetcher: KeyFetching {
     private(set) var calls = 0
     private var answer: Result<[TestKey], FetchFailure>?
     private var clockOffset: Int64?
+    private var commonKeyID: String?
     private var pending: [CheckedContinuation<Result<[TestKey], FetchFailure>, Never>] = []
 
     func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
         calls += 1
         let result =
             if let answer { answer } else { await withCheckedContinuation { pending.append($0) } }
-        let text = jwkSet(try result.get().map { $0.jwk() })
+        let text = jwkSet(
+            try result.get().map { key in
+                key.jwk(commonKeyID.map { ["kid": .string($0)] } ?? [:])
+            })
         return FetchedKeys(
             keys: try! JWKSet(text), text: text, algorithms: .all, source: .network,
             lifetime: nil, fetchedAtUnixSeconds: SystemClocks.unixSeconds(), clockOffsetSeconds: clockOffset)
@@ -190,6 +198,9 @@ actor TestFetcher: KeyFetching {
 
     /// By how many seconds the provider's clock is ahead.
     func set(clockOffset: Int64) { self.clockOffset = clockOffset }
+
+    /// Publishes whatever keys it has under this `kid`.
+    func publish(as keyID: String) { commonKeyID = keyID }
 
     /// Answers the fetches that wait and those to come; with nothing, lets those to come wait.
     func answer(with result: Result<[TestKey], FetchFailure>?) {

@@ -28,8 +28,7 @@ import Testing
             let response = try await service.verify(ServiceFixture.token())
             #expect(response.status == .serviceUnavailable)
             #expect(try response.code == "keys_unavailable")
-            let retryAfter = response.headers.first { "\($0.name)" == "Retry-After" }
-            #expect(try #require(Int(retryAfter?.value ?? "")) >= 1)
+            #expect(try #require(response.retryAfter) >= 1)
         }
     }
 
@@ -60,12 +59,97 @@ import Testing
         }
     }
 
-    @Test func `a failed look for a kid leaves the verdict as it was`() async throws {
+    @Test func `while a key can't be looked for, nothing is said of its token`() async throws {
         try await ServiceFixture.run { service async throws in
             try await service.fetchKeys()
             await service.fetcher.answer(with: .failure(FetchFailure(.connect, "no")))
-            #expect(try await service.verify(ServiceFixture.token(by: .otherP256)).code == "key_not_found")
+            // Two fetches, and then none is left.
+            for calls in [2, 3, 3] {
+                let response = try await service.verify(ServiceFixture.token(by: .otherP256))
+                #expect(try response.code == "keys_unavailable")
+                #expect(try #require(response.retryAfter) >= 1)
+                #expect(await service.fetcher.calls == calls)
+            }
             #expect(try await service.verify(ServiceFixture.token()).status == .ok)
+            // Of a token that could not pass, all is known.
+            let token = ServiceFixture.token(ServiceFixture.claims.with("exp", "1000000000"), by: .otherP256)
+            #expect(try await service.verify(token).code == "key_not_found")
+        }
+    }
+
+    @Test func `a fetch that does not end in time is no verdict either`() async throws {
+        try await ServiceFixture.run({ $0.keysTimeout = Interval(milliseconds: 50) }) { service async throws in
+            try await service.fetchKeys()
+            #expect(try await service.verify(ServiceFixture.token(by: .otherP256)).code == "keys_unavailable")
+        }
+    }
+
+    @Test func `each token of a batch whose key can't be looked for is worth another try`() async throws {
+        try await ServiceFixture.run { service async throws in
+            try await service.fetchKeys()
+            await service.fetcher.answer(with: .failure(FetchFailure(.connect, "no")))
+            let tokens = [TestKey.p256, .otherP256, .otherP256, .otherP256].map { ServiceFixture.token(by: $0) }
+            let items = tokens.map { #"{"id_token":"\#($0)"}"# }.joined(separator: ",")
+            let response = try await service.send("POST", "/v1/verify/batch", #"{"items":[\#(items)]}"#)
+            let results = try #require(try response.json["results"]?.array)
+            let codes = results.map { $0.object?["error"]?.object?["code"]?.string }
+            #expect(codes == [nil] + [String?](repeating: "keys_unavailable", count: 3))
+        }
+    }
+
+    // MARK: A key replaced under its kid
+
+    /// A store by whose rules what has been fetched is no news a moment later.
+    private static var forgetful: KeyRules {
+        var rules = KeyRules()
+        rules.missingKeyMemory = .seconds(0)
+        return rules
+    }
+
+    /// Signed by another key than the one that has its `kid`.
+    private static func replaced(_ claims: ClaimsText = ServiceFixture.claims) -> String {
+        compactJWS(
+            header: #"{"alg":"ES256","kid":"\#(TestKey.p256.keyID)"}"#, payload: claims.json, signedBy: .otherP256)
+    }
+
+    @Test func `a key that was replaced under its kid is found by the token that first needs it`() async throws {
+        try await ServiceFixture.run(rules: Self.forgetful) { service async throws in
+            try await service.fetchKeys()
+            await service.fetcher.publish(as: TestKey.p256.keyID)
+            await service.fetcher.answer(with: .success([.otherP256]))
+            #expect(try await service.verify(Self.replaced()).status == .ok)
+            #expect(await service.fetcher.calls == 2)
+            // The one that was replaced, and may have been stolen, is trusted no more.
+            #expect(try await service.verify(ServiceFixture.token()).code == "signature_invalid")
+        }
+    }
+
+    @Test func `a bad signature causes no fetch while the keys are news`() async throws {
+        try await ServiceFixture.run { service async throws in
+            try await service.fetchKeys()
+            for _ in 0..<5 {
+                #expect(try await service.verify(Self.replaced()).code == "signature_invalid")
+            }
+            #expect(await service.fetcher.calls == 1)
+        }
+    }
+
+    @Test func `a bad signature of a token that could not pass causes no fetch`() async throws {
+        try await ServiceFixture.run(rules: Self.forgetful) { service async throws in
+            try await service.fetchKeys()
+            let claims = ServiceFixture.claims.with("aud", "\"someone else\"")
+            #expect(try await service.verify(Self.replaced(claims)).code == "signature_invalid")
+            #expect(await service.fetcher.calls == 1)
+        }
+    }
+
+    /// The key is there, and the signature is not its: that is said though a newer key could not be fetched.
+    @Test func `a bad signature by a known key stays one where the provider can't be asked`() async throws {
+        try await ServiceFixture.run(rules: Self.forgetful) { service async throws in
+            try await service.fetchKeys()
+            await service.fetcher.answer(with: .failure(FetchFailure(.connect, "no")))
+            #expect(try await service.verify(Self.replaced()).code == "signature_invalid")
+            #expect(await service.fetcher.calls == 2)
         }
     }
 

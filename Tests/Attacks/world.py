@@ -78,7 +78,7 @@ class World:
         self.hostile.jwks.headers |= headers
 
     def refresh(self) -> dict:
-        return self.service.admin.post("/v1/providers/hostile/refresh").json
+        return self.service.admin.post("/v1/providers/hostile/refresh?drop_omitted=true").json
 
     def by(self, key, **members) -> str:
         """A good token of the hostile provider, by one of its keys."""

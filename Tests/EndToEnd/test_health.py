@@ -157,6 +157,26 @@ def test_refreshes_at_once_share_a_fetch_or_queue(server):
         assert issuer.jwks.count <= 6
 
 
+def test_a_loop_of_refreshes_has_the_keys_fetched_once_a_second(server):
+    issuer = server.issuer("op", OLD)
+    with Service(provider(issuer)) as service:
+        service.wait_until_ready()
+        began = time.monotonic()
+        connections = [service.admin.connect() for _ in range(8)]
+        for connection in connections * 2:
+            connection.send(request_bytes("POST", "/v1/providers/oidc/refresh", b""))
+        for connection in connections * 2:
+            assert connection.response("POST", "/v1/providers/oidc/refresh").json["state"] == "ready"
+        for connection in connections:
+            connection.close()
+        assert issuer.jwks.count <= 3 + (time.monotonic() - began)
+
+
+@pytest.mark.parametrize("query", ["drop_omitted", "drop_omitted=1", "drop_omited=true", "drop_omitted=true&x=1"])
+def test_a_refresh_has_one_parameter(service, query):
+    assert_code(service.admin.post(f"/v1/providers/oidc/refresh?{query}"), "request_invalid")
+
+
 @pytest.mark.parametrize(
     "path",
     ["/v1/providers/nobody/refresh", "/v1/providers//refresh", "/v1/providers/oidc/", "/v1/providers/oidc/refresh/x"],

@@ -64,7 +64,7 @@ def test_keys_of_a_file_serve_while_the_key_server_gives_none(server, issuer, fi
         assert origin(service.accept(jws(FILED, issuer.claims()))) == ("file", True)
         service.reject(jws(FORGER, issuer.claims(), kid="filed"), "signature_invalid")
         service.reject(jws(FILED, issuer.claims(aud="someone else")), "audience_mismatch")
-        service.reject(unknown(issuer), "key_not_found")
+        unavailable(service, unknown(issuer))
         state = service.provider_state("oidc")
         assert (state["state"], state["source"]) == ("stale", "file")
         assert state["last_error"]["phase"] in ("http", "connect")
@@ -107,7 +107,7 @@ def test_the_file_adds_nothing_to_keys_of_the_key_server(server, issuer, file):
         service.reject(jws(FILED, issuer.claims()), "key_not_found")
         server.misbehave(BROKEN)
         assert refresh(service)["source"] == "network"
-        service.reject(jws(FILED, issuer.claims()), "key_not_found")
+        unavailable(service, jws(FILED, issuer.claims()))
         assert origin(service.accept(issuer.token())) == ("network", False)
 
 
@@ -121,7 +121,7 @@ def test_keys_on_disk_come_before_the_file(server, issuer, file, tmp_path):
         service.wait_until_ready()
         server.wait_for(lambda: len(server.requests) >= 3)
         assert origin(service.accept(issuer.token()))[0] == "disk"
-        service.reject(jws(FILED, issuer.claims()), "key_not_found")
+        unavailable(service, jws(FILED, issuer.claims()))
 
 
 def test_the_files_keys_are_not_kept_on_disk(server, issuer, file, tmp_path):
@@ -164,7 +164,7 @@ def test_a_change_of_the_file_is_seen_while_it_serves(server, issuer, file):
         service.accept(jws(FILED, issuer.claims()))
         file.write(NEW)
         service.wait_until(lambda: service.verify(jws(NEW, issuer.claims())).status == 200)
-        service.reject(jws(FILED, issuer.claims()), "key_not_found")
+        unavailable(service, jws(FILED, issuer.claims()))
 
 
 def test_a_file_that_breaks_while_it_serves_takes_nothing_away(server, issuer, file):

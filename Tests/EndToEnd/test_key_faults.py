@@ -72,7 +72,7 @@ class Case:
         old, claims = self.old, self.issuer.claims
         return [
             (jws(old, claims()), None),
-            (jws(FORGER, claims(), kid=old.kid), "signature_invalid"),
+            (jws(FORGER, claims(aud="someone else"), kid=old.kid), "signature_invalid"),
             (jws(old, claims(exp=now() - 3600, iat=now() - 7200)), "token_expired"),
             (jws(old, claims(aud="someone else")), "audience_mismatch"),
             (jws(STRANGER, claims(aud="someone else")), "key_not_found"),
@@ -98,10 +98,10 @@ class Case:
         assert response.json["token"]["key_id"] == key.kid
         return response.json
 
-    def refuse_a_stranger(self) -> None:
+    def refuse_a_stranger(self, code: str = "key_not_found") -> None:
         """A token as good as any, but for a key that nobody published: worth a fetch."""
         token = jws(STRANGER, self.issuer.claims(), kid=secrets.token_hex(8))
-        assert_code(self.verify(token), "key_not_found")
+        assert_code(self.verify(token), code)
 
     def refresh(self) -> dict:
         self.refreshes += 1
@@ -240,7 +240,7 @@ def dawns(dark):
 
 def live_through_refused_answers(case: Case, load: Load) -> None:
     case.misbehave()
-    case.refuse_a_stranger()
+    case.refuse_a_stranger("keys_unavailable")
     case.assert_failed(case.state())
     load.passes(case.id)
     if case.fault.slow:
@@ -256,7 +256,7 @@ def live_through_refused_answers(case: Case, load: Load) -> None:
         case.server.misbehave(case.fault)
         case.assert_failed(case.refresh())
         for _ in range(5):
-            case.refuse_a_stranger()
+            case.refuse_a_stranger("keys_unavailable")
         case.accept(case.new)
         case.heal(case.newer, case.new, case.old, case.other)
         case.refresh()

@@ -65,6 +65,52 @@ def test_requests_that_need_no_new_key_do_not_wait_for_a_fetch(server):
             assert_code(parked.response("POST", "/v1/verify"), "key_not_found")
 
 
+def test_a_token_whose_key_can_not_be_fetched_is_worth_another_try(server, tmp_path):
+    """A provider rotates its keys and is down then; also after a restart, which has the keys from disk."""
+    issuer = server.issuer("op", OLD)
+    settings = {"cache_directory": str(tmp_path)}
+    with Service(provider(issuer), **settings) as service:
+        service.wait_until(lambda: list(tmp_path.glob("*.keys")))
+        issuer.rotate(NEW, OLD)
+        issuer.jwks.status = 500
+        for _ in range(4):
+            unavailable(service, issuer.token())
+        answer = service.admin.post("/v1/explain", {"id_token": issuer.token()}).json
+        assert answer["code"] == "keys_unavailable" and answer["keys"]["last_error"]["phase"] == "http"
+        [key] = [check for check in answer["checks"] if check["name"] == "key"]
+        assert "could not be fetched: the server answered with status 500" in key["explanation"]
+    with Service(provider(issuer), **settings) as service:
+        service.wait_until_ready()
+        assert service.accept(jws(OLD, issuer.claims()))["keys"]["source"] == "disk"
+        for _ in range(4):
+            unavailable(service, issuer.token())
+        issuer.jwks.status = 200
+        service.wait_until(lambda: service.verify(issuer.token()).status == 200)
+
+
+def test_a_key_that_was_replaced_under_its_id_is_found(server, tmp_path):
+    """From disk, so that the keys are older than those that are not worth another look."""
+    issuer = server.issuer("op", OLD)
+    settings = {"cache_directory": str(tmp_path)}
+    with Service(provider(issuer), **settings) as service:
+        service.wait_until(lambda: list(tmp_path.glob("*.keys")))
+    issuer.jwks.status = 500
+    with Service(provider(issuer), **settings) as service:
+        service.wait_until_ready()
+        service.wait_until(lambda: service.provider_state("oidc")["last_error"])
+        replacing = Key(NEW.private, "old")
+        # The key at hand decides while the provider can't be asked.
+        service.reject(jws(replacing, issuer.claims()), "signature_invalid")
+        issuer.rotate(replacing)
+        issuer.jwks.status = 200
+        service.accept(jws(replacing, issuer.claims()))
+        service.reject(jws(OLD, issuer.claims()), "signature_invalid")
+        asked = issuer.jwks.count
+        for _ in range(5):
+            service.reject(jws(OLD, issuer.claims()), "signature_invalid")
+        assert issuer.jwks.count == asked
+
+
 def test_junk_with_random_key_ids_costs_no_fetch(server):
     issuer = server.issuer("op", OLD)
     with Service(provider(issuer, algorithms=["ES256"])) as service:
@@ -89,7 +135,7 @@ def test_junk_with_random_key_ids_costs_no_fetch(server):
         assert issuer.discovery.count == 1
 
 
-def test_a_bad_signature_by_a_known_key_costs_no_fetch(server):
+def test_a_bad_signature_by_a_key_that_was_just_fetched_costs_no_fetch(server):
     issuer = server.issuer("op", OLD)
     with Service(provider(issuer)) as service:
         service.wait_until_ready()

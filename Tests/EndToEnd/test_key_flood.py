@@ -84,7 +84,7 @@ def test_a_flood_upon_a_key_server_that_fails_is_no_flood_of_fetches(server, iss
         server.misbehave(Fault(reply(status="500 Internal Server Error")))
         with background(service, issuer) as load:
             began = time.monotonic()
-            assert flood(service, strangers(issuer, 2000)) == {"key_not_found"}
+            assert flood(service, strangers(issuer, 2000)) == {"keys_unavailable"}
             elapsed = time.monotonic() - began
             load.passes("oidc")
         # Those, and what the service tries of its own accord after a failure.
@@ -99,7 +99,7 @@ def test_a_flood_upon_a_key_server_that_hangs_waits_no_longer_than_it_may(server
         service.wait_until_ready()
         server.misbehave(Fault(held()))
         with background(service, issuer) as load:
-            assert flood(service, strangers(issuer, 1000)) == {"key_not_found"}
+            assert flood(service, strangers(issuer, 1000)) == {"keys_unavailable"}
             assert server.holds()
             load.passes("oidc")
         assert server.most_at_once == 1
@@ -123,11 +123,11 @@ def test_strangers_who_wait_crowd_nobody_out(server, issuer):
         codes = []
         for connection in connections:
             response = connection.response("POST", "/v1/verify")
-            assert_code(response, "key_not_found", "overloaded")
+            assert_code(response, "key_not_found", "keys_unavailable", "overloaded")
             codes.append(response.code)
             connection.close()
         assert codes.count("overloaded") >= 1
-        assert codes.count("key_not_found") >= 8
+        assert len(codes) - codes.count("overloaded") >= 8
 
 
 JUNK = {

@@ -1,4 +1,4 @@
-"""Answers that leave a key out: one is not believed, two in a row are, and an operator's word counts at once."""
+"""Answers that leave a key out: one is not believed, two in a row are, and one where an operator says so."""
 
 import pytest
 
@@ -74,9 +74,17 @@ def test_a_key_that_two_answers_in_a_row_leave_out_is_gone(service, issuer):
     assert omitted(service) == []
 
 
-def test_a_refresh_drops_at_once_what_it_does_not_find(service, issuer):
+def test_a_refresh_keeps_what_one_answer_leaves_out(service, issuer):
     issuer.rotate(OTHER)
+    assert [key["kid"] for key in refresh(service)["keys"]] == ["other", "old"]
+    assert omitted(service) == ["old"]
+    service.accept(jws(OLD, issuer.claims()))
     assert [key["kid"] for key in refresh(service)["keys"]] == ["other"]
+
+
+def test_a_refresh_drops_at_once_what_it_does_not_find_if_it_is_to(service, issuer):
+    issuer.rotate(OTHER)
+    assert [key["kid"] for key in refresh(service, drops_omitted=True)["keys"]] == ["other"]
     service.reject(jws(OLD, issuer.claims()), "key_not_found")
     service.accept(jws(OTHER, issuer.claims()))
 
@@ -94,7 +102,7 @@ def test_a_refresh_that_fails_drops_nothing(service, server, issuer):
     fetch(service, issuer)
     server.misbehave(BROKEN)
     assert refresh(service)["last_error"]
-    service.reject(unknown(issuer), "key_not_found")
+    unavailable(service, unknown(issuer))
     assert omitted(service) == ["old"]
     service.accept(jws(OLD, issuer.claims()))
     # The second answer in a row counts, whatever failed in between.
@@ -139,7 +147,7 @@ def test_a_key_that_can_not_verify_takes_nobodys_place(service, issuer):
 def test_of_two_keys_with_one_id_either_may_be_left_out(service, issuer):
     rsa, ec = rsa_key("one"), Key(OLD.private, "one")
     issuer.rotate(rsa, ec)
-    refresh(service)
+    refresh(service, drops_omitted=True)
     issuer.rotate(rsa)
     fetch(service, issuer)
     assert omitted(service) == ["one"]
@@ -172,7 +180,7 @@ def test_a_set_with_none_of_the_former_keys_keeps_them_all(service, issuer):
 def test_keys_without_an_id_are_told_apart_by_what_they_are(service, issuer):
     one, two = Key(OLD.private, None), Key(OTHER.private, None)
     issuer.rotate(one, two)
-    refresh(service)
+    refresh(service, drops_omitted=True)
     issuer.rotate(two)
     fetch(service, issuer)
     assert omitted(service) == [None]
@@ -203,13 +211,14 @@ def test_a_restart_does_not_bring_back_what_is_gone(server, issuer, tmp_path):
         [file] = tmp_path.glob("*.keys")
         before = file.read_bytes()
         issuer.rotate(OTHER)
-        refresh(service)
+        refresh(service, drops_omitted=True)
         service.wait_until(lambda: file.read_bytes() != before)
     server.misbehave(BROKEN)
     with Service(settings[0], **settings[1]) as service:
         service.wait_until_ready()
         service.accept(jws(OTHER, issuer.claims()))
-        service.reject(jws(OLD, issuer.claims()), "key_not_found")
+        # The provider can't be asked, so nothing is said of a key that is not there.
+        unavailable(service, jws(OLD, issuer.claims()))
 
 
 def test_grace_is_for_keys_that_were_good(server, issuer):

@@ -1,12 +1,14 @@
 """Which key verifies a token, and what a JWK Set may hold."""
 
 import hashlib
+import itertools
 import unicodedata
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from harness.issuer import KeyServer
+from harness.keys import refresh
 from harness.service import Service, provider
 from harness.tokens import (
     ALGORITHMS,
@@ -26,19 +28,30 @@ GOOD = rsa_key("good")
 
 
 class Keyring:
-    """A running service whose provider's key set a test replaces as a whole."""
+    """A running service with a provider whose key set a test replaces as a whole.
+
+    The providers take turns, since each has its keys fetched for an operator once a second at most.
+    """
 
     def __init__(self, key_server: KeyServer):
         self.server = key_server
-        self.issuer = key_server.issuer("keyring", GOOD)
-        settings = provider(self.issuer, jwks_uri=self.issuer.jwks_uri, algorithms=list(ALGORITHMS))
-        self.service = Service(settings)
+        self.issuers = [key_server.issuer(f"keyring-{number}", GOOD) for number in range(8)]
+        self.turns = itertools.cycle(self.issuers)
+        self.issuer = next(self.turns)
+        algorithms = list(ALGORITHMS)
+        self.service = Service(
+            *(provider(each, each.name, jwks_uri=each.jwks_uri, algorithms=algorithms) for each in self.issuers)
+        )
 
     def publish(self, *jwks: dict) -> None:
         """Publishes these keys and a good one, and has the service fetch them."""
-        self.issuer.jwks.body = {"keys": [*jwks, GOOD.jwk()]}
-        state = self.service.admin.post("/v1/providers/oidc/refresh").json
-        assert state["state"] == "ready", state
+        self.publish_document({"keys": [*jwks, GOOD.jwk()]})
+
+    def publish_document(self, body: dict | bytes) -> None:
+        self.issuer = next(self.turns)
+        self.issuer.jwks.body = body
+        state = refresh(self.service, self.issuer.name, drops_omitted=True)
+        assert (state["state"], state["last_error"]) == ("ready", None), state
 
     def token(self, key, **members) -> str:
         return jws(key, self.issuer.claims(), **members)
@@ -416,6 +429,5 @@ def test_one_bad_key_among_many_good_ones_is_passed_over(keyring):
 def test_white_space_and_order_in_a_set_do_not_matter(keyring):
     key = ec_key("pretty")
     text = json_bytes({"more": [], "keys": [dict(reversed(key.jwk().items()))]}).replace(b",", b" ,\n\t")
-    keyring.issuer.jwks.body = b"\n" + text + b"\n"
-    keyring.service.admin.post("/v1/providers/oidc/refresh")
+    keyring.publish_document(b"\n" + text + b"\n")
     keyring.accept(key)

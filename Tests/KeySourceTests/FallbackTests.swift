@@ -43,7 +43,7 @@ import Testing
         scene.moveTo(300 + Scene.day)
         #expect(!scene.fireTimer().contains(.readFallback))
         #expect(!scene.fail().contains(.readFallback))
-        scene.wait(.refresh)
+        scene.wait(.refresh(dropsOmitted: true))
         #expect(!scene.fail().contains(.readFallback))
     }
 
@@ -59,7 +59,7 @@ import Testing
         #expect(!scene.fireTimer().contains(.readFallback))
     }
 
-    @Test(arguments: [Machine.Need.key("b"), .refresh])
+    @Test(arguments: [Machine.Need.key("b"), .refresh(dropsOmitted: true)])
     func `it is read then even where a request comes before the timer`(need: Machine.Need) {
         var scene = Scene.ready(Self.rules)
         scene.moveToNextFetch()
@@ -125,7 +125,7 @@ import Testing
         scene.start()
         scene.wait(.anyKeys(mayFetch: true), id: 1)
         scene.wait(.key("b"), id: 2)
-        scene.wait(.refresh, id: 3)
+        scene.wait(.refresh(dropsOmitted: true), id: 3)
         #expect(scene.fallBack().answers == [1: .lookAgain])
         #expect(scene.succeed().answers == [2: .lookAgain])
     }

@@ -101,7 +101,7 @@ import Testing
         try await fetcher.end(.failure(Scene.failure))
         try await fallback.end(.success(KeySets.fetched(["f", "g"], source: .file)))
         try await eventually { try await store.status().get().snapshot?.keyIDs == ["f", "g"] }
-        let refreshed = store.wait(for: .refresh, judgedBy: 0, until: fixture.soon())
+        let refreshed = store.wait(for: .refresh(dropsOmitted: true), judgedBy: 0, until: fixture.soon())
         try await fetcher.end(.success(KeySets.fetched(["a"])))
         _ = try await refreshed.get()
         #expect(try await store.status().get().snapshot?.keyIDs == ["a"])

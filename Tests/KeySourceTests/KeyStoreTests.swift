@@ -47,7 +47,7 @@ import Testing
 
     @Test func `whoever subscribes later gets what is there at once`() async throws {
         let store = fixture.store()
-        let waiting = store.wait(for: .refresh, judgedBy: 0, until: fixture.soon())
+        let waiting = store.wait(for: .refresh(dropsOmitted: true), judgedBy: 0, until: fixture.soon())
         try await fetcher.end(.success(KeySets.fetched(["a"])))
         _ = try await waiting.get()
         let got = Mutex<[[String]]>([])
@@ -87,7 +87,7 @@ import Testing
         #expect(try #require(status.lastFailureAtUnixSeconds) >= before)
         #expect(try #require(status.nextFetchIn) <= .seconds(60))
         #expect(events.all == [.fetchFailed(Scene.failure, isFirst: true)])
-        let refreshed = store.wait(for: .refresh, judgedBy: 0, until: fixture.soon())
+        let refreshed = store.wait(for: .refresh(dropsOmitted: true), judgedBy: 0, until: fixture.soon())
         try await fetcher.end(.success(KeySets.fetched(["a"])))
         #expect(try await refreshed.get() == .refreshed)
         #expect(try await store.status().get().lastFailure == nil)
@@ -104,7 +104,7 @@ import Testing
         try await store.start().get()
         for _ in 0..<20 { try await fetcher.end(.failure(Scene.failure)) }
         try await fetcher.end(.success(KeySets.fetched(["a"])))
-        let waiting = store.wait(for: .refresh, judgedBy: 0, until: fixture.soon())
+        let waiting = store.wait(for: .refresh(dropsOmitted: true), judgedBy: 0, until: fixture.soon())
         try await fetcher.end(.success(KeySets.fetched(["a"])))
         #expect(try await waiting.get() == .refreshed)
         #expect(await fetcher.calls == 22)
@@ -132,7 +132,7 @@ import Testing
         try await fetcher.begun()
         store.stop()
         for outcome in waiting { #expect(try await outcome.get() == .unavailable(retryAfter: .seconds(1))) }
-        let late = store.wait(for: .refresh, judgedBy: 0, until: fixture.soon())
+        let late = store.wait(for: .refresh(dropsOmitted: true), judgedBy: 0, until: fixture.soon())
         #expect(try await late.get() == .unavailable(retryAfter: .seconds(1)))
         #expect(await fetcher.calls == 1)
         try await fetcher.end(.success(KeySets.fetched(["a"])))

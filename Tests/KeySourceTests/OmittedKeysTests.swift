@@ -120,7 +120,7 @@ import Testing
 
     @Test func `what an operator's refresh does not find is gone at once`() {
         var scene = Scene.ready(KeyRules(), ["a", "b"])
-        scene.wait(.refresh, id: 1)
+        scene.wait(.refresh(dropsOmitted: true), id: 1)
         let effects = scene.succeed(["a"])
         #expect(scene.keyIDs == ["a"])
         #expect(effects.reports == [.keysChanged(keyIDs: ["a"]), .fetched])
@@ -129,7 +129,7 @@ import Testing
 
     @Test func `an operator's refresh drops what had been left out before`() {
         var scene = Scene.omitting()
-        scene.wait(.refresh, id: 1)
+        scene.wait(.refresh(dropsOmitted: true), id: 1)
         scene.succeed(["a"])
         #expect(scene.keyIDs == ["a"])
     }
@@ -137,7 +137,7 @@ import Testing
     @Test func `an operator who comes while a fetch is under way has the next one be strict`() {
         var scene = Scene.ready(KeyRules(), ["a", "b", "c"])
         scene.moveToNextFetch()
-        scene.wait(.refresh, id: 1)
+        scene.wait(.refresh(dropsOmitted: true), id: 1)
         #expect(scene.succeed(["a", "b"]).fetchMode == .reload)
         #expect(scene.omittedKeyIDs == ["c"])
         scene.succeed(["a"])
@@ -146,7 +146,7 @@ import Testing
 
     @Test func `an operator's refresh that fails drops nothing`() {
         var scene = Scene.omitting()
-        scene.wait(.refresh, id: 1)
+        scene.wait(.refresh(dropsOmitted: true), id: 1)
         scene.fail()
         #expect(scene.omittedKeyIDs == ["b"])
         // Nor does it make the next fetch strict.

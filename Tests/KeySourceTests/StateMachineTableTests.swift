@@ -76,7 +76,7 @@ import Testing
         let begun: [Seen] =
             switch need {
             case .anyKeys: [.startFetch(plannedMode(state))]
-            case .key, .newerKeys: [.report(.unknownKeyFetchSpent), .startFetch(.reload)]
+            case .key, .replacedKey, .newerKeys: [.report(.unknownKeyFetchSpent), .startFetch(.reload)]
             case .refresh: [.startFetch(.reload)]
             }
         return (state.isFetching ? [] : begun) + [.setTimer(scene.now + .seconds(5))]
@@ -121,16 +121,27 @@ import Testing
         #expect(scene.wait(need) == (state.isFetching ? Self.fetches(scene, state, for: need) : refused))
     }
 
-    @Test(arguments: State.allCases, [Machine.Need.key("b"), .newerKeys, .refresh])
+    @Test(arguments: State.allCases, [Machine.Need.key("b"), .newerKeys, .refresh(dropsOmitted: false)])
     func `what the newest keys don't hold is fetched, in a backoff too`(state: State, need: Machine.Need) {
         var scene = Self.scene(state)
         #expect(scene.wait(need) == Self.fetches(scene, state, for: need))
     }
 
+    /// The second of these is judged a moment after a whole answer past caches; of the others, none or an older one.
+    @Test(arguments: State.allCases)
+    func `a replaced key is looked for unless the keys have just come whole`(state: State) {
+        var scene = Self.scene(state)
+        let expected: [Seen] =
+            state == .ready ? [.resume(7, .upheld)] : Self.fetches(scene, state, for: .replacedKey("a"))
+        #expect(scene.wait(.replacedKey("a")) == expected)
+    }
+
     @Test(arguments: State.allCases)
     func `an operator's refresh is never told to look again`(state: State) {
         var scene = Self.scene(state)
-        #expect(scene.wait(.refresh, judgedBy: 0) == Self.fetches(scene, state, for: .refresh))
+        #expect(
+            scene.wait(.refresh(dropsOmitted: true), judgedBy: 0)
+                == Self.fetches(scene, state, for: .refresh(dropsOmitted: true)))
     }
 
     @Test func `a fetch that ends well publishes, keeps, reports and plans the next`() {

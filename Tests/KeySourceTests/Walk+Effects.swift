@@ -42,14 +42,19 @@ extension Walk {
         var isStrict = false
         switch event {
         case .start, .wait(.anyKeys): if mode != plannedMode { fail(.modes) }
-        case .wait(.key), .wait(.newerKeys): if mode != .reload { fail(.modes) }
+        case .wait(.key), .wait(.replacedKey), .wait(.newerKeys): if mode != .reload { fail(.modes) }
+        case .timer where operatorsWait && lastRefresh.map { heard - $0 >= .seconds(1) } ?? true:
+            beginRefresh()
+            isStrict = strictnessWanted
+            if mode != .reload { fail(.modes) }
         case .timer:
             if mode != plannedMode { fail(.modes) }
             if plannedFetch.map({ $0 <= heard }) != true { fail(.plannedInTime) }
             if let last = lastPlannedFetch, heard - last < Interval(milliseconds: 500) { fail(.plannedApart) }
             lastPlannedFetch = heard
         case .wait(.refresh), .success, .failure:
-            isStrict = true
+            beginRefresh()
+            isStrict = strictnessWanted
             if mode != .reload { fail(.modes) }
         case .restored, .fellBack, .fallbackFailed: fail(.plannedInTime)
         }
@@ -71,7 +76,7 @@ extension Walk {
         case .refreshed:
             if event != .success || fetchesBegun == waiter.fetchesBegun { fail(.refreshedTruly) }
             if !hasPublished { fail(.publishedFirst) }
-            if case .key(let keyID) = waiter.need, machine.snapshot?.hasKey(keyID) == false {
+            if let keyID = waiter.need.keyID, machine.snapshot?.hasKey(keyID) == false {
                 tally.note("missing")
                 missing[keyID] = heard
             }
@@ -79,6 +84,10 @@ extension Walk {
             if case .wait = event { break }
             let mayAskAgain = event == .failure && waiter.fetchesBegun == fetchesBegun && waiter.need.isForOneKey
             if !hasPublished, !mayAskAgain { fail(.publishedFirst) }
+        case .upheld:
+            tally.note("upheld")
+            if case .wait(.replacedKey) = event, isConfirmed { break }
+            guard case .wait(let need) = event, need.isForOneKey, !hasFailed else { return fail(.upheld) }
         case .unavailable(let interval): if interval <= .seconds(0) { fail(.retryLater) }
         }
     }
@@ -86,17 +95,32 @@ extension Walk {
     // MARK: Between events
 
     mutating func checkRest() {
-        if !waiting.isEmpty, fetch == nil { fail(.nobodyWaitsForNothing) }
+        let nextRefresh = lastRefresh.map { $0 + .seconds(1) }
+        if fetch == nil, waiting.values.contains(where: { !$0.need.isRefresh || nextRefresh == nil }) {
+            fail(.nobodyWaitsForNothing)
+        }
         if isStarted, fetch == nil, machine.nextFetch == nil { fail(.neverAsleep) }
         if machine.nextFetch != plannedFetch { fail(.plannedInTime) }
         let millisecond = Interval(milliseconds: 1)
         var due = waiting.values.map(\.deadline) + ledger.omitted.values
-        if let next = machine.nextFetch { due.append(next) }
+        if fetch == nil, let next = operatorsWait ? nextRefresh : machine.nextFetch { due.append(next) }
         if let snapshot = machine.snapshot {
             if state == .ready { due.append(snapshot.freshUntil + millisecond) }
             if state == .stale { due.append(snapshot.usableUntil + millisecond) }
         }
         if let first = due.min(), timer.map({ $0 <= first }) != true { fail(.timerSet) }
+    }
+
+    var operatorsWait: Bool { waiting.values.contains { $0.need.isRefresh } }
+
+    /// Whether an operator who waits for the fetch that begins wants what it does not find dropped.
+    var strictnessWanted: Bool { waiting.values.contains { $0.need == .refresh(dropsOmitted: true) } }
+
+    var isConfirmed: Bool { lastReload.map { heard - $0 < .seconds(30) } ?? false }
+
+    mutating func beginRefresh() {
+        if let last = lastRefresh, heard - last < .seconds(1) { fail(.refreshLimit) }
+        lastRefresh = heard
     }
 
     var hasKeysOfProvider: Bool {
@@ -107,7 +131,7 @@ extension Walk {
 extension Machine.Need {
     fileprivate var isForOneKey: Bool {
         switch self {
-        case .key, .newerKeys: true
+        case .key, .replacedKey, .newerKeys: true
         case .anyKeys, .refresh: false
         }
     }

@@ -9,13 +9,16 @@ struct Walk {
         case oneFetch = "never two fetches at once"
         case unknownKeyBudget = "at most two fetches for unknown keys in any thirty seconds"
         case missingKeyMemory = "a kid that a fetch has not found causes none for thirty seconds"
+        case confirmed = "a bad signature causes no fetch within thirty seconds of a whole answer past caches"
+        case upheld = "a verdict stands only where the last fetch succeeded"
+        case refreshLimit = "operators cause at most one fetch a second"
         case plannedInTime = "a planned fetch begins at its time and not before"
         case plannedApart = "planned fetches are half a second apart at least"
         case noFetchInBackoff = "who merely has no keys causes no fetch that backoff has put off"
         case modes = "only a fetch that keeps keys fresh may be content with a confirmation, and that for a day"
         case oneAnswer = "a waiter gets exactly one answer"
         case answeredInTime = "a waiter is answered by the timer at its deadline at the latest"
-        case nobodyWaitsForNothing = "who waits, waits for a fetch"
+        case nobodyWaitsForNothing = "who waits, waits for a fetch, or for an operator's next one"
         case keptOnFailure =
             "a snapshot is never replaced but by keys that came, or less keys that have served their time"
         case lifetimeBound = "keys are fresh for five minutes to a day"
@@ -50,7 +53,8 @@ struct Walk {
 
         private static let all = [
             "success", "confirmation", "thin", "failure", "garbage", "asked to wait", "slow", "given up", "refused",
-            "missing", "omitted", "dropped", "lapsed", "strict", "fell back", "no fallback", "restored", "rotated",
+            "missing", "confirmed", "upheld", "put off", "omitted", "dropped", "lapsed", "strict", "fell back",
+            "no fallback", "restored", "rotated",
             "back in time", "ready", "stale", "unavailable",
         ]
     }
@@ -77,6 +81,9 @@ struct Walk {
     var lastPlannedFetch: MonotonicTime?
     var unknownKeyFetches: [MonotonicTime] = []
     var missing: [String: MonotonicTime] = [:]
+    var lastRefresh: MonotonicTime?
+    /// When the provider last sent its keys whole, past caches.
+    var lastReload: MonotonicTime?
     var lastNetworkAnswer: WalkAnswer?
     var lastWholeAnswer: MonotonicTime?
     var waiting: [Int: Waiter] = [:]
@@ -178,9 +185,10 @@ struct Walk {
             switch Int.random(in: 0..<20, using: &random) {
             case 0..<4: .anyKeys(mayFetch: Bool.random(using: &random))
             case 4..<8: .key(["a", "b", "c", "d"].randomElement(using: &random)!)
-            case 8..<16: .key("unknown \(Int.random(in: 0..<50, using: &random))")
-            case 16..<19: .newerKeys
-            default: .refresh
+            case 8..<14: .key("unknown \(Int.random(in: 0..<50, using: &random))")
+            case 14..<17: .replacedKey(["a", "b", "c", "d"].randomElement(using: &random)!)
+            case 17..<19: .newerKeys
+            default: .refresh(dropsOmitted: Bool.random(using: &random))
             }
         let id = nextID
         nextID += 1
@@ -191,9 +199,14 @@ struct Walk {
         let judgedBy = Int.random(in: 0..<10, using: &random) == 0 ? max(newest - 1, 0) : newest
         let effects = machine.wait(for: need, judgedBy: judgedBy, id: id, until: deadline, now: tell())
         let seen = effects.map(Seen.init)
-        let mustLookAgain = need != .refresh && judgedBy < newest && machine.snapshot!.isUsable(at: heard)
+        let mustLookAgain = !need.isRefresh && judgedBy < newest && machine.snapshot!.isUsable(at: heard)
         if mustLookAgain, seen != [.resume(id, .lookAgain)] { fail(.newerKeysAtOnce) }
         if seen.contains(.report(.unknownKeyFetchRefused)) { tally.note("refused") }
+        if need.isRefresh, fetch == nil, !seen.startsFetch { tally.note("put off") }
+        if case .replacedKey = need, !mustLookAgain, isConfirmed {
+            tally.note("confirmed")
+            if seen != [.resume(id, .upheld)] { fail(.confirmed) }
+        }
         if seen.startsFetch { checkBegun(need) }
         run(.wait(need), effects)
     }
@@ -202,12 +215,12 @@ struct Walk {
         switch need {
         case .anyKeys(let mayFetch):
             if !mayFetch || (hasFailed && (plannedFetch.map { $0 > heard } ?? false)) { fail(.noFetchInBackoff) }
-        case .key, .newerKeys:
+        case .key, .replacedKey, .newerKeys:
             unknownKeyFetches = (unknownKeyFetches + [heard]).suffix(3)
             if unknownKeyFetches.count == 3, unknownKeyFetches[2] - unknownKeyFetches[0] < .seconds(30) {
                 fail(.unknownKeyBudget)
             }
-            if case .key(let keyID) = need, let since = missing[keyID], heard - since < .seconds(30) {
+            if let keyID = need.keyID, let since = missing[keyID], heard - since < .seconds(30) {
                 fail(.missingKeyMemory)
             }
         case .refresh: break
@@ -260,7 +273,10 @@ struct Walk {
             tally.note("omitted", ledger.omitted.count)
         }
         lastNetworkAnswer = answer
-        if confirmed == nil { lastWholeAnswer = heard }
+        if confirmed == nil {
+            lastWholeAnswer = heard
+            if fetch.mode == .reload { lastReload = heard }
+        }
         let effects = machine.fetchSucceeded(
             KeySets.fetched(answer.keys, lifetime: lifetime, isConfirmation: confirmed != nil), now: time)
         self.fetch = nil
@@ -314,6 +330,7 @@ struct Walk {
             if machine.snapshot?.version != before || !effects.isEmpty { fail(.fallbackYields) }
         } else {
             tally.note("fell back")
+            lastReload = nil
             ledger.begin(anew: answer)
             let snapshot = machine.snapshot
             if snapshot?.source != .file || snapshot?.isStale(at: heard) != true

@@ -227,13 +227,15 @@ struct MetricsPage {
                     ("phase", fetch.failedPhase?.rawValue ?? ""),
                 ], count)
         }
-        page.metric("assay_unknown_key_fetches_total", .counter, "Fetches of keys that an unknown kid caused.")
+        page.metric(
+            "assay_unknown_key_fetches_total", .counter,
+            "Fetches of keys that unknown kids and bad signatures caused.")
         for (provider, count) in keyCounts.unknownKeyFetches {
             page.sample("assay_unknown_key_fetches_total", [("provider", provider)], count)
         }
         page.metric(
             "assay_unknown_key_fetches_refused_total", .counter,
-            "Unknown kids that were not looked for: no budget left.")
+            "Unknown kids and bad signatures that caused no fetch: no budget left.")
         for (provider, count) in keyCounts.refusals {
             page.sample("assay_unknown_key_fetches_refused_total", [("provider", provider)], count)
         }

@@ -70,6 +70,11 @@ extension SignInExamination {
             return .passed(
                 .algorithm, "The provider may sign with \(found ?? "it").", expected: expected, found: found)
         } catch {
+            // The provider may list the algorithm by now, beside a key that could not be fetched either.
+            if let keys, keys.lacksKey, policy.algorithms == nil, token.algorithm != nil {
+                return .failed(
+                    .algorithm, .keysUnavailable, unfetchedKeyDiagnosis(keys), expected: expected, found: found)
+            }
             return .failed(
                 .algorithm, Rejection(error), algorithmDiagnosis(alg?.string), expected: expected, found: found)
         }

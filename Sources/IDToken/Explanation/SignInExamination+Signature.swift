@@ -62,10 +62,11 @@ extension SignInExamination {
                 key, .passed(.signature, "The signature holds: the provider's key made it, and nothing was changed."),
             ]
         case .failure(.keyNotFound):
-            return [
-                .failed(.key, .keyNotFound, missingKeyDiagnosis(algorithm, keys), expected: expected, found: found),
-                .signatureWithoutKey,
-            ]
+            let (refusal, diagnosis): (Check.Refusal, Diagnosis) =
+                keys.lacksKey
+                ? (.keysUnavailable, unfetchedKeyDiagnosis(keys))
+                : (.rejected(.keyNotFound), missingKeyDiagnosis(algorithm, keys))
+            return [.failed(.key, refusal, diagnosis, expected: expected, found: found), .signatureWithoutKey]
         case .failure(.keyUnsuitable):
             let type = candidates.first?.typeText ?? "unreadable"
             return [
@@ -83,6 +84,22 @@ extension SignInExamination {
         case .failure(let error):
             return [key, .failed(.signature, Rejection(error), signatureDiagnosis(error, candidates))]
         }
+    }
+
+    /// For a key that the provider may have published since its keys were fetched.
+    func unfetchedKeyDiagnosis(_ keys: ExplainedKeys) -> Diagnosis {
+        let key = token.keyID.map { "no key " + ShownText.quoted($0) } ?? "no key that fits the token"
+        let age = keys.fetchedAt.map { ", fetched \(ShownText.duration(now.seconds(since: $0))) ago" } ?? ""
+        return Diagnosis(
+            """
+            There is \(key) in the provider's key set\(age), and newer keys could not be fetched: \
+            \(keys.fetchFailure ?? "the fetch took too long"). So nothing can be said of the token.
+            """,
+            fix:
+                """
+                Send the token again when the keys of \(policy.id) have been fetched; assay config check --live says \
+                what is in the way.
+                """)
     }
 
     private func missingKeyDiagnosis(_ algorithm: SignatureAlgorithm, _ keys: ExplainedKeys) -> Diagnosis {
@@ -149,18 +166,20 @@ extension SignInExamination {
                     "Send the id_token of the provider's answer, not the access_token: nobody but Graph can verify that."
             )
         }
+        let unseenKey =
+            keys?.fetchFailure.map { "; newer keys could not be fetched: \($0)" } ?? ""
         return Diagnosis(
             Rejection(error),
             otherwise: Diagnosis(
                 token.keyID.map {
                     """
                     The signature does not hold under the provider's key \(ShownText.quoted($0)), which the token names: \
-                    header or payload were changed, or another key signed them.
+                    header or payload were changed, or another key signed them\(unseenKey).
                     """
                 }
                     ?? """
                     The signature does not hold under any of the provider's keys: header or payload were changed, or \
-                    another key signed them.
+                    another key signed them\(unseenKey).
                     """,
                 fix:
                     """

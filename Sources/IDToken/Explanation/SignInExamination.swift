@@ -38,15 +38,22 @@ package struct ExplainedKeys: Sendable {
     /// Seconds by which the provider's clock was ahead of this machine's at least when the keys were fetched; `nil` where it
     /// told no time.
     package var clockOffsetSeconds: Int64?
+    /// Why the last fetch of them failed; `nil` where it did not.
+    package var fetchFailure: String?
+    /// Whether the token's key was looked for and could not be fetched.
+    package var lacksKey: Bool
 
     package init(
         set: JWKSet, algorithms: SignatureAlgorithms = .all, fetchedAt: UnixTime? = nil,
-        nextFetchAt: UnixTime? = nil, clockOffsetSeconds: Int64? = nil
+        nextFetchAt: UnixTime? = nil, clockOffsetSeconds: Int64? = nil, fetchFailure: String? = nil,
+        lacksKey: Bool = false
     ) {
         self.set = set
         self.algorithms = algorithms
         self.fetchedAt = fetchedAt
         self.nextFetchAt = nextFetchAt
         self.clockOffsetSeconds = clockOffsetSeconds
+        self.fetchFailure = fetchFailure
+        self.lacksKey = lacksKey
     }
 }

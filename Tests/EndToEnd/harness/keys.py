@@ -9,9 +9,10 @@ from .service import Service
 from .tokens import ec_key, jws
 
 
-def refresh(service: Service, id: str = "oidc") -> dict:
+def refresh(service: Service, id: str = "oidc", *, drops_omitted: bool = False) -> dict:
     """Has the keys fetched now, as an operator; returns the provider's state after that."""
-    return service.admin.post(f"/v1/providers/{id}/refresh").json
+    query = "?drop_omitted=true" if drops_omitted else ""
+    return service.admin.post(f"/v1/providers/{id}/refresh{query}").json
 
 
 def unavailable(service: Service, token: str, **members) -> None:

@@ -6,12 +6,14 @@ import json
 import threading
 
 from .client import Connection, ConnectionClosed, request_bytes
+from .contract import STATUS
 
 
 class Load:
     """Sends each provider's tokens round and round, and keeps every answer that is not the expected one.
 
-    `rounds` has for each provider its tokens, with the code that each is to be refused with, or `None`.
+    `rounds` has for each provider its tokens, with the code that each is to be refused with, or codes joined by `|`, or
+    `None`.
     """
 
     def __init__(self, address: str, rounds: dict[str, list[tuple[str, str | None]]], threads: int = 2, context=None):
@@ -33,6 +35,10 @@ class Load:
         tokens = [request_bytes("POST", "/v1/verify", json.dumps({"id_token": token}).encode()) for token, _ in round]
         self._rounds[name] = (b"".join(tokens), [code for _, code in round])
 
+    @staticmethod
+    def _due(codes: str | None) -> list[tuple[int, str | None]]:
+        return [(STATUS[code], code) for code in codes.split("|")] if codes else [(200, None)]
+
     def _run(self) -> None:
         connection = None
         # The pause leaves the processor to those who wait for an answer; nothing depends on its length.
@@ -47,7 +53,7 @@ class Load:
                 wrong = [
                     (code, response)
                     for code, response in zip(expected, responses, strict=True)
-                    if (response.status, response.code) != (422 if code else 200, code)
+                    if (response.status, response.code) not in self._due(code)
                 ]
             except (ConnectionClosed, OSError) as error:
                 connection, wrong = None, [error]

@@ -1,0 +1,79 @@
+import Clocks
+import KeySource
+import Testing
+
+/// What a bad signature by a known `kid` costs: the provider may have put another key in its place.
+@Suite struct ReplacedKeyTests {
+    @Test func `keys that have just come whole are not fetched again for thirty seconds`() {
+        var scene = Scene.ready()
+        scene.moveTo(29.999)
+        #expect(scene.wait(.replacedKey("a"), id: 1) == [.resume(1, .upheld)])
+        scene.moveTo(30)
+        let asked = scene.wait(.replacedKey("a"), id: 2)
+        #expect(asked.fetchMode == .reload)
+        #expect(asked.reports == [.unknownKeyFetchSpent])
+        #expect(scene.succeed().answers == [2: .refreshed])
+        scene.moveTo(59.999)
+        #expect(scene.wait(.replacedKey("a"), id: 3) == [.resume(3, .upheld)])
+    }
+
+    @Test func `it shares the budget of unknown keys`() {
+        var scene = Scene.ready()
+        scene.moveTo(30)
+        #expect(scene.wait(.key("b"), id: 1).startsFetch)
+        scene.fail()
+        #expect(scene.wait(.replacedKey("a"), id: 2).startsFetch)
+        scene.fail()
+        #expect(scene.wait(.replacedKey("a"), id: 3).reports == [.unknownKeyFetchRefused])
+        #expect(scene.wait(.key("b"), id: 4).reports == [.unknownKeyFetchRefused])
+    }
+
+    @Test func `a confirmation is not taken for a whole answer`() {
+        var scene = Scene.ready()
+        scene.refresh(["a"], isConfirmation: true)
+        #expect(scene.wait(.replacedKey("a")).startsFetch)
+    }
+
+    /// A conditional request may be answered by a cache that has not heard of the change.
+    @Test func `nor is a whole answer to a conditional request`() {
+        var scene = Scene.ready()
+        #expect(scene.moveToNextFetch().fetchMode == .revalidate)
+        scene.succeed()
+        #expect(scene.wait(.replacedKey("a")).startsFetch)
+    }
+
+    @Test func `a key that the last answer left out is not looked for at once`() {
+        var scene = Scene.ready(KeyRules(), ["a", "b"])
+        scene.moveTo(30)
+        scene.wait(.key("c"), id: 1)
+        scene.succeed(["a"])
+        #expect(scene.omittedKeyIDs == ["b"])
+        #expect(scene.wait(.replacedKey("b"), id: 2) == [.resume(2, .upheld)])
+    }
+
+    @Test func `a kid that is gone by then is not looked for again`() {
+        var rules = KeyRules()
+        rules.unknownKeyFetches = 100
+        var scene = Scene(rules)
+        scene.restore(["a"], age: .seconds(60))
+        scene.wait(.replacedKey("a"), id: 1)
+        // What was on disk is replaced by two answers in a row.
+        scene.succeed(["b"])
+        scene.moveTo(30)
+        scene.wait(.replacedKey("a"), id: 2)
+        #expect(scene.succeed(["b"]).answers == [2: .refreshed])
+        #expect(scene.keyIDs == ["b"])
+        #expect(scene.wait(.key("a"), id: 3) == [.resume(3, .upheld)])
+    }
+
+    @Test func `the fallback's keys are no news of the provider's`() {
+        var rules = KeyRules()
+        rules.hasFallback = true
+        rules.staleFor = .seconds(0)
+        var scene = Scene(rules)
+        scene.start()
+        scene.fail()
+        scene.fallBack(["a"])
+        #expect(scene.wait(.replacedKey("a")).startsFetch)
+    }
+}
