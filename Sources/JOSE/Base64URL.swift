@@ -23,6 +23,22 @@ package enum Base64URL {
         return collected & outside == 0 ? octets : nil
     }
 
+    /// The octets that a text stands for that may be in the alphabet of base64 (RFC 4648, section 4) as well, or in both, and
+    /// with padding: some providers write the members of their keys so. Never for a token: there, each text must stand for
+    /// octets of its own.
+    package static func decodeLeniently(_ text: String) -> [UInt8]? {
+        let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        guard padding <= 2 else { return nil }
+        let characters = text.utf8.dropLast(padding).map { character in
+            switch character {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: character
+            }
+        }
+        return decode(characters.span)
+    }
+
     /// Decodes through pointers, four characters by four look-ups: a character takes 4 instructions. With one look-up and a
     /// shift for each it took 7, and 11 with each access checked.
     ///

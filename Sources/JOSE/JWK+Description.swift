@@ -17,9 +17,12 @@ extension JWK {
         if case .usable(let key) = material { key.kind.signatureLength } else { nil }
     }
 
+    /// Whether it is an RSA key of less than 2048 bits.
+    var isTooSmall: Bool { modulusBits.map { $0 < 2048 } ?? false }
+
     /// Bits of an RSA key's modulus.
     private var modulusBits: Int? {
-        guard keyType == "RSA", let text = members["n"]?.string, let octets = Base64URL.decode(Array(text.utf8).span)
+        guard keyType == "RSA", let octets = members["n"]?.string.flatMap(Base64URL.decodeLeniently)
         else { return nil }
         let significant = octets.drop { $0 == 0 }
         return significant.count * 8 - (significant.first?.leadingZeroBitCount ?? 0)

@@ -22,7 +22,7 @@ extension JWKSet {
 
 extension JWK {
     /// - Parameter certificate: PEM (RFC 7468), the one certificate in it.
-    fileprivate convenience init?(keyID: String, certificate: String) {
+    convenience init?(keyID: String, certificate: String) {
         guard let der = Self.der(ofCertificate: certificate), let certificate = Certificate(der),
             let key = certificate.publicKey
         else { return nil }
@@ -46,14 +46,6 @@ extension JWK {
         guard lines.first == "-----BEGIN CERTIFICATE-----", lines.last == "-----END CERTIFICATE-----" else {
             return nil
         }
-        // Base64 is base64url with two other characters, and padding.
-        let text = lines.dropFirst().dropLast().joined().utf8.map { character in
-            switch character {
-            case UInt8(ascii: "+"): UInt8(ascii: "-")
-            case UInt8(ascii: "/"): UInt8(ascii: "_")
-            default: character
-            }
-        }
-        return Base64URL.decode(Array(text.prefix { $0 != UInt8(ascii: "=") }).span)
+        return Base64URL.decodeLeniently(lines.dropFirst().dropLast().joined())
     }
 }

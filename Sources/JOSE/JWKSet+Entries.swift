@@ -20,7 +20,7 @@ extension JWKSet {
                 return
             }
             guard case .usable = key.material else {
-                self.init(keyID: keyID, flaw: "it is too small (RSA under 2048 bits) or malformed")
+                self.init(keyID: keyID, flaw: Self.reasonToBeUnsuitable(key))
                 return
             }
             self.init(
@@ -28,7 +28,7 @@ extension JWKSet {
                 flaw: key.algorithms.isEmpty ? Self.reasonToFitNothing(members) : nil)
         }
 
-        private init(keyID: String?, algorithms: SignatureAlgorithms = [], flaw: String?) {
+        fileprivate init(keyID: String?, algorithms: SignatureAlgorithms = [], flaw: String?) {
             self.keyID = keyID
             self.algorithms = algorithms
             self.flaw = flaw
@@ -45,6 +45,20 @@ extension JWKSet {
             }
         }
 
+        private static func reasonToBeUnsuitable(_ key: JWK) -> String {
+            let numbers = ["n", "e", "x", "y"].filter { key.members[$0] != nil }
+            let unreadable = numbers.filter { key.members[$0]?.string.flatMap(Base64URL.decodeLeniently) == nil }
+            guard unreadable.isEmpty else {
+                let names = unreadable.joined(separator: ", ")
+                return "its \(names) \(unreadable.count == 1 ? "is" : "are") not base64url"
+            }
+            guard key.keyType == "RSA" else {
+                return "it is no point on \(key.curve ?? "its curve"), or one that is never safe"
+            }
+            return key.isTooSmall
+                ? "it is too small (\(key.typeText)): 2048 bits are the least" : "its n or e is no RSA key's"
+        }
+
         private static func lacks(_ names: [String], _ members: [String: JSONTree]) -> String? {
             let missing = names.filter { members[$0] == nil }
             return missing.isEmpty ? nil : "it has no \(missing.joined(separator: ", "))"
@@ -56,6 +70,18 @@ extension JWKSet {
                 return "its key_ops have no verify"
             }
             return "its alg is not supported, or contradicts its type"
+        }
+    }
+
+    /// What certificates by `kid` hold (``init(certificates:)``), those that can't be read among them; nothing where the text
+    /// is no JSON object.
+    package static func entries(ofCertificates json: [UInt8]) -> [Entry] {
+        let certificates = (try? JSONTree(readingObject: json))?.object ?? [:]
+        return certificates.sorted { $0.key < $1.key }.map { keyID, value in
+            guard let key = value.string.flatMap({ JWK(keyID: keyID, certificate: $0) }) else {
+                return Entry(keyID: keyID, flaw: "it is no certificate in PEM of an RSA or EC key")
+            }
+            return Entry(.object(key.members))
         }
     }
 

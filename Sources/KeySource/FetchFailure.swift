@@ -1,6 +1,7 @@
 package import Clocks
 
-/// Why keys could not be fetched: text written here, never a body, never a secret.
+/// Why keys could not be fetched: text written here, never a body, never a secret. Of what the provider sent, it holds at most
+/// a few `kid`s, shortened and as printable ASCII.
 package struct FetchFailure: Error, Sendable, Equatable {
     package let phase: Phase
     package let message: String

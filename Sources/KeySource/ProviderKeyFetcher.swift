@@ -105,7 +105,9 @@ extension JWKSet {
         do throws(ReadingError) {
             try self.init(json)
         } catch {
-            throw FetchFailure(describing: error, malformed: "the key set is not a JSON object with an array of keys")
+            throw FetchFailure(
+                describing: error, malformed: "the key set is not a JSON object with an array of keys",
+                JWKSet.entries(of: json))
         }
     }
 
@@ -116,17 +118,42 @@ extension JWKSet {
         do throws(ReadingError) {
             try self.init(certificates: json)
         } catch {
-            throw FetchFailure(describing: error, malformed: "the certificates are not one JSON object")
+            throw FetchFailure(
+                describing: error, malformed: "the certificates are not one JSON object",
+                JWKSet.entries(ofCertificates: json))
         }
     }
 }
 
 extension FetchFailure {
-    fileprivate init(describing error: JWKSet.ReadingError, malformed: String) {
+    /// - Parameter entries: what is in the set, to say of each key why it can't be used.
+    fileprivate init(
+        describing error: JWKSet.ReadingError, malformed: String, _ entries: @autoclosure () -> [JWKSet.Entry]
+    ) {
         switch error {
         case .malformed: self.init(.parse, malformed)
         case .tooManyKeys: self.init(.parse, "the key set holds more than \(JWKSet.maximumKeys) keys")
-        case .noUsableKey: self.init(.parse, "the key set holds no key that can verify a signature")
+        case .noUsableKey: self.init(.parse, Self.unusable(entries()))
         }
+    }
+
+    private static let listedKeys = 5
+
+    private static func unusable(_ entries: [JWKSet.Entry]) -> String {
+        let message = "the key set holds no key that can verify a signature"
+        guard !entries.isEmpty else { return message + ": it is empty" }
+        var flaws = entries.prefix(listedKeys).enumerated().map { index, entry in
+            "key \(index + 1)\(name(entry.keyID)): \(entry.flaw ?? "it can't be used")"
+        }
+        if entries.count > listedKeys { flaws.append("and \(entries.count - listedKeys) more") }
+        return message + ": " + flaws.joined(separator: "; ")
+    }
+
+    /// A `kid` is the provider's text: shown as printable ASCII, and not all of a long one.
+    private static func name(_ keyID: String?) -> String {
+        guard let keyID else { return "" }
+        let scalars = keyID.unicodeScalars.prefix(40)
+        let end = scalars.count < keyID.unicodeScalars.count ? "…" : ""
+        return " (kid \"" + scalars.map { $0.escaped(asASCII: true) }.joined() + end + "\")"
     }
 }

@@ -72,8 +72,14 @@ import Testing
 
     @Test(arguments: [
         ("[]", "the certificates are not one JSON object"),
-        (#"{"a":"x"}"#, "the key set holds no key that can verify a signature"),
-        (text(KeySets.json(["a"])), "the key set holds no key that can verify a signature"),
+        (
+            #"{"a":"x"}"#,
+            "the key set holds no key that can verify a signature: key 1 (kid \"a\"): it is no certificate in PEM of an RSA or EC key"
+        ),
+        (
+            text(KeySets.json(["a"])),
+            "the key set holds no key that can verify a signature: key 1 (kid \"keys\"): it is no certificate in PEM of an RSA or EC key"
+        ),
     ])
     func `certificates that are none are a failure with a reason`(json: String, message: String) async throws {
         try await RawServer.run(answering: { Self.answer($0, ["/certs": json]) }) { server async throws in
@@ -90,9 +96,20 @@ import Testing
         ("[]", "the key set is not a JSON object with an array of keys"),
         (#"{"keys":{}}"#, "the key set is not a JSON object with an array of keys"),
         (#"{"keys":[],"keys":[]}"#, "the key set is not a JSON object with an array of keys"),
-        (#"{"keys":[]}"#, "the key set holds no key that can verify a signature"),
-        (#"{"keys":[null,1,"x",{}]}"#, "the key set holds no key that can verify a signature"),
-        (#"{"keys":[{"kty":"oct","k":"AAAA","kid":"a"}]}"#, "the key set holds no key that can verify a signature"),
+        (#"{"keys":[]}"#, "the key set holds no key that can verify a signature: it is empty"),
+        (
+            #"{"keys":[null,{"kty":"oct","k":"AAAA","kid":"a\u0000é"},{"kty":"RSA","n":"AQAB","e":"AQAB"},{"kty":"RSA","n":"!"}]}"#,
+            "the key set holds no key that can verify a signature: key 1: it is no JSON object; key 2 (kid \"a\\u{00}\\u{E9}\"): it is a symmetric key, which everybody knows now; key 3: it is too small (RSA, 17 bits): 2048 bits are the least; key 4: it has no e"
+        ),
+        (
+            #"{"keys":[1,1,1,1,1,1,1]}"#,
+            "the key set holds no key that can verify a signature: "
+                + (1...5).map { "key \($0): it is no JSON object; " }.joined() + "and 2 more"
+        ),
+        (
+            #"{"keys":[{"kty":"oct","k":"AAAA","kid":"a"}]}"#,
+            "the key set holds no key that can verify a signature: key 1 (kid \"a\"): it is a symmetric key, which everybody knows now"
+        ),
         (
             #"{"keys":["# + Array(repeating: "{}", count: 1025).joined(separator: ",") + "]}",
             "the key set holds more than 1024 keys"
