@@ -14,7 +14,10 @@ package struct WebAddress: Sendable, Hashable {
     package init(_ text: String, allowingHTTP: Bool) throws(FetchFailure) {
         guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }), text.utf8.count <= 2048
         else {
-            throw FetchFailure(.address, "a URL must be printable ASCII without spaces and backslashes")
+            throw FetchFailure(
+                .address,
+                "a URL must be printable ASCII without spaces and backslashes, at most 2048 characters; write a host name with other letters as xn--…"
+            )
         }
         let rest: Substring
         if text.hasPrefix("https://") {
@@ -29,11 +32,12 @@ package struct WebAddress: Sendable, Hashable {
         } else {
             throw FetchFailure(.address, "only https URLs are fetched")
         }
-        guard !rest.contains("#") else { throw FetchFailure(.address, "a URL to fetch has no fragment") }
+        guard !rest.contains("#") else { throw FetchFailure(.address, "a URL to fetch has no fragment (#)") }
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
-        guard !authority.contains("@") else { throw FetchFailure(.address, "a URL must not carry credentials") }
+        guard !authority.contains("@") else { throw FetchFailure(.address, "a URL must not carry credentials (user@)") }
         guard let (host, port) = Self.split(authority) else {
-            throw FetchFailure(.address, "a URL needs a host, and a port from 1 to 65535 if any")
+            throw FetchFailure(
+                .address, "a URL needs a valid host name or address, and a port from 1 to 65535 if any")
         }
         let scheme = isSecure ? "https://" : "http://"
         self.text = scheme + authority.lowercased() + rest.dropFirst(authority.count)
@@ -52,7 +56,7 @@ package struct WebAddress: Sendable, Hashable {
         } else {
             host = authority.prefix { $0 != ":" }
             afterHost = authority[host.endIndex...]
-            guard host.utf8.allSatisfy(isHostCharacter) else { return nil }
+            guard host.utf8.allSatisfy(isHostCharacter), hasValidLabels(host) else { return nil }
         }
         guard !host.isEmpty else { return nil }
         guard let colon = afterHost.first else { return (host, nil) }
@@ -61,6 +65,16 @@ package struct WebAddress: Sendable, Hashable {
             (1...65535).contains(port)
         else { return nil }
         return (host, port)
+    }
+
+    /// Whether the Domain Name System could hold a name (RFC 1035, section 2.3.4); a full stop at its end stands for the root.
+    private static func hasValidLabels(_ host: Substring) -> Bool {
+        guard host.utf8.count <= 254 else { return false }
+        let name = host.hasSuffix(".") ? host.dropLast() : host
+        return name.utf8.count <= 253
+            && name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy {
+                (1...63).contains($0.utf8.count)
+            }
     }
 
     private static func isHostCharacter(_ byte: UInt8) -> Bool {

@@ -11,9 +11,11 @@ extension ProviderReader {
     ) -> ProviderSettings.KeyPlace {
         func url(_ name: String) -> String? {
             let schemes = network.allowHTTP ? ["https://", "http://"] : ["https://"]
-            return section.scalar(name, "a URL that begins with \(schemes.joined(separator: " or "))") { text in
+            let address = section.scalar(name, "a URL that begins with \(schemes.joined(separator: " or "))") { text in
                 schemes.contains { text.hasPrefix($0) } ? text : nil
             }
+            if let address { check(address, section, name, network) }
+            return address
         }
         let discovery = url("discovery_url")
         let jwks = url("jwks_uri")
@@ -73,6 +75,15 @@ extension ProviderReader {
         }
     }
 
+    /// Refuses a URL that no fetch could ever use.
+    private static func check(_ address: String, _ section: Section, _ name: String, _ network: NetworkRules) {
+        do throws(FetchFailure) {
+            _ = try WebAddress(address, allowingHTTP: network.allowHTTP)
+        } catch {
+            section.refuse(name, "\(name) can't be fetched from: \(error.message)")
+        }
+    }
+
     /// A discovery document must be to be found, and to be told from another issuer's.
     private static func checkDiscovery(
         _ section: Section, _ address: String?, _ issuer: String?, _ policy: ProviderPolicy, _ network: NetworkRules
@@ -89,6 +100,14 @@ extension ProviderReader {
             section.refuse(
                 "issuer",
                 "an issuer that is no https URL has no discovery document: give discovery_url, jwks_uri or jwks_file")
+        }
+        if address == nil, !section.isFaulty("issuer") {
+            if policy.issuer.contains("?") {
+                section.refuse(
+                    "issuer", "an issuer with a query (?) has no discovery document: give discovery_url or jwks_uri")
+            } else {
+                check(ProviderMetadata.address(forIssuer: policy.issuer), section, "issuer", network)
+            }
         }
     }
 }

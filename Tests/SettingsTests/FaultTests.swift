@@ -65,6 +65,30 @@ import Testing
                 "jwks_uri must be a URL that begins with https://"
             ),
             ("preset: apple\naudiences: [a]\njwks_uri: /keys", 5, "jwks_uri must be a URL"),
+            (
+                "preset: apple\naudiences: [a]\njwks_uri: https://a@b/k", 5,
+                "jwks_uri can't be fetched from: a URL must not"
+            ),
+            ("preset: apple\naudiences: [a]\njwks_uri: https://a/k#x", 5, "jwks_uri can't be fetched from: a URL to"),
+            (
+                "preset: apple\naudiences: [a]\njwks_uri: 'https://a b/k'", 5,
+                "jwks_uri can't be fetched from: a URL must"
+            ),
+            ("preset: apple\naudiences: [a]\njwks_uri: https://ä.example/k", 5, "jwks_uri can't be fetched from"),
+            (
+                "preset: apple\naudiences: [a]\njwks_uri: https://a:65536/k", 5,
+                "jwks_uri can't be fetched from: a URL needs"
+            ),
+            ("preset: apple\naudiences: [a]\njwks_uri: https://a:/k", 5, "jwks_uri can't be fetched from: a URL needs"),
+            ("preset: apple\naudiences: [a]\njwks_uri: https:///k", 5, "jwks_uri can't be fetched from: a URL needs"),
+            ("preset: apple\naudiences: [a]\ndiscovery_url: https://a..b/", 5, "discovery_url can't be fetched from"),
+            ("preset: apple\naudiences: [a]\ncertificates_uri: https://[::1/", 5, "certificates_uri can't be fetched"),
+            (
+                "issuer: https://a@b\naudiences: [a]", 3,
+                "issuer can't be fetched from: a URL must not carry credentials"
+            ),
+            ("issuer: https://a/#b\naudiences: [a]", 3, "issuer can't be fetched from: a URL to fetch has no fragment"),
+            ("issuer: https://a/?b\naudiences: [a]", 3, "an issuer with a query (?) has no discovery document"),
             ("preset: apple\naudiences: [a]\ndiscovery_url: ftp://a", 5, "discovery_url must be a URL"),
             (
                 "preset: apple\naudiences: [a]\njwks_uri: https://a.example\ndiscovery_url: https://a.example/d", 2,
