@@ -35,8 +35,8 @@ extension JWKSet {
         }
 
         private static func reasonToPassOver(_ members: [String: JSONTree]) -> String {
-            guard members["d"] == nil else { return "it is a private key, which is nobody's secret any more" }
-            guard members["k"] == nil else { return "it is a symmetric key, which everybody knows now" }
+            guard members["d"] == nil else { return "it is a private key: whoever has read it can sign tokens" }
+            guard members["k"] == nil else { return "it is a symmetric key: whoever has read it can sign tokens" }
             switch members["kty"]?.string {
             case "RSA": return lacks(["n", "e"], members) ?? "it is too large"
             case "EC": return lacks(["crv", "x", "y"], members) ?? "its curve (crv) is not supported"

@@ -73,6 +73,16 @@ struct InspectionReport {
             Finding(
                 .discovery, .ok,
                 "the document names the issuer that is configured; keys are at \(Self.quoted(metadata.jwksURI))"))
+        if !metadata.unsafeAlgorithms.isEmpty {
+            let names = metadata.unsafeAlgorithms.joined(separator: ", ")
+            add(
+                Finding(
+                    .discovery, metadata.unsafeAlgorithms.contains("none") ? .warning : .ok,
+                    """
+                    the document offers \(names) for ID Tokens: such tokens are always refused. Set your client up at the \
+                    provider to get them signed with RS256 or ES256
+                    """))
+        }
         if allowed.isEmpty {
             add(
                 Finding(

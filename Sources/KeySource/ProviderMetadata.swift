@@ -6,6 +6,9 @@ package struct ProviderMetadata: Sendable, Equatable {
     package let jwksURI: String
     /// The supported ones of `id_token_signing_alg_values_supported`, maybe none; all that are supported, where it is absent.
     package let algorithms: SignatureAlgorithms
+    /// Those it lists that nobody can tell the provider by: `none`, and those of a secret that the client has as well. Tokens
+    /// that are signed so are refused whatever the document says.
+    package let unsafeAlgorithms: [String]
 
     /// Reads a discovery document.
     ///
@@ -29,12 +32,18 @@ package struct ProviderMetadata: Sendable, Equatable {
             throw FetchFailure(.parse, "the discovery document has no jwks_uri")
         }
         self.jwksURI = jwksURI
-        if let listed = members["id_token_signing_alg_values_supported"]?.array {
-            algorithms = SignatureAlgorithms(naming: listed.compactMap(\.string))
+        if let listed = members["id_token_signing_alg_values_supported"]?.array?.compactMap(\.string) {
+            algorithms = SignatureAlgorithms(naming: listed)
+            unsafeAlgorithms = Self.unsafeNames.filter { name in
+                listed.contains { $0.lowercased() == name.lowercased() }
+            }
         } else {
             algorithms = .all
+            unsafeAlgorithms = []
         }
     }
+
+    private static let unsafeNames = ["none", "HS256", "HS384", "HS512"]
 
     /// The issuer that a discovery document names, whoever's it is.
     static func issuer(in json: [UInt8]) -> String? {

@@ -11,7 +11,9 @@ extension ProviderReader {
     ) -> ProviderSettings.KeyPlace {
         func url(_ name: String) -> String? {
             let schemes = network.allowHTTP ? ["https://", "http://"] : ["https://"]
-            let address = section.scalar(name, "a URL that begins with \(schemes.joined(separator: " or "))") { text in
+            let hint = network.allowHTTP ? "" : " (http:// needs network.allow_http)"
+            let expected = "a URL that begins with \(schemes.joined(separator: " or "))\(hint)"
+            let address = section.scalar(name, expected) { text in
                 schemes.contains { text.hasPrefix($0) } ? text : nil
             }
             if let address { check(address, section, name, network) }
@@ -94,6 +96,11 @@ extension ProviderReader {
                 "issuer",
                 "an issuer that differs by tenant has no discovery document of its own: give discovery_url and the issuer it names in discovery_issuer, or jwks_uri or jwks_file"
             )
+        } else if address == nil, !network.allowHTTP, policy.issuer.hasPrefix("http://") {
+            section.refuse(
+                "issuer",
+                "the discovery document of an http issuer is not fetched: use the https one, set network.allow_http for tests, or give discovery_url, jwks_uri or jwks_file"
+            )
         } else if address == nil, !policy.issuer.hasPrefix("https://"),
             !(network.allowHTTP && policy.issuer.hasPrefix("http://"))
         {
@@ -101,7 +108,7 @@ extension ProviderReader {
                 "issuer",
                 "an issuer that is no https URL has no discovery document: give discovery_url, jwks_uri or jwks_file")
         }
-        if address == nil, !section.isFaulty("issuer") {
+        if address == nil, section.source("issuer") != nil, !section.isFaulty("issuer") {
             if policy.issuer.contains("?") {
                 section.refuse(
                     "issuer", "an issuer with a query (?) has no discovery document: give discovery_url or jwks_uri")

@@ -133,7 +133,7 @@ def test_failed_fetches_leave_no_descriptor_open(world, status):
     world.publish()
     before = world.service.descriptors()
     world.publish_document(b"{", status)
-    for _ in range(10):
+    for _ in range(4):
         assert world.refresh()["last_error"]
     world.service.wait_until(lambda: world.service.descriptors() <= before + 2)
     world.publish()

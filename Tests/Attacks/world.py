@@ -21,7 +21,10 @@ def other_key(kid: str) -> Key:
 
 
 class World:
-    """Issuers by what they are for; `op` has a key of every kind and is the default of everything."""
+    """Issuers by what they are for; `op` has a key of every kind and is the default of everything.
+
+    The hostile ones take turns, a case each: each has its keys fetched for an operator once a second at most.
+    """
 
     def __init__(self):
         self.server = KeyServer()
@@ -35,7 +38,9 @@ class World:
         # The same kids as `op`, other keys; and the same kids with the same keys, as moto's Cognito pools have them.
         self.namesake = self.server.issuer("namesake", *(other_key(key.kid) for key in OP_KEYS))
         self.twin = self.server.issuer("twin", *OP_KEYS)
-        self.hostile = self.server.issuer("hostile", GOOD)
+        self.hostiles = [self.server.issuer(f"hostile-{number}", GOOD) for number in range(6)]
+        self._turns = itertools.cycle(self.hostiles)
+        self.hostile = next(self._turns)
         self._subjects = itertools.count()
         self.start()
 
@@ -50,7 +55,7 @@ class World:
             google_like(self.google),
             provider(self.namesake, "namesake", algorithms=everything),
             provider(self.twin, "twin", audiences=["twin-client"], algorithms=everything),
-            provider(self.hostile, "hostile", jwks_uri=self.hostile.jwks_uri, algorithms=everything),
+            *(provider(each, each.name, jwks_uri=each.jwks_uri, algorithms=everything) for each in self.hostiles),
             log={"level": "debug"},
             # Whatever might be fetched over https would pass here and be seen.
             variables={"HTTPS_PROXY": self.proxy.url},
@@ -78,7 +83,7 @@ class World:
         self.hostile.jwks.headers |= headers
 
     def refresh(self) -> dict:
-        return self.service.admin.post("/v1/providers/hostile/refresh?drop_omitted=true").json
+        return self.service.admin.post(f"/v1/providers/{self.hostile.name}/refresh?drop_omitted=true").json
 
     def by(self, key, **members) -> str:
         """A good token of the hostile provider, by one of its keys."""
@@ -96,6 +101,7 @@ class World:
         try:
             self.target.assert_unharmed()
             self.target.expect(self.by(GOOD), ACCEPTED)
+            self.hostile = next(self._turns)
         except AssertionError:
             if self.service.process.poll() is not None:
                 # The next case is to be judged by itself.

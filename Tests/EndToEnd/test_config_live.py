@@ -197,6 +197,20 @@ def test_a_proxy_is_gone_by(check, tmp_path):
 # discovery
 
 
+@pytest.mark.parametrize(
+    ("offered", "level", "names"),
+    [
+        (["RS256", "ES256", "none"], "warning", "offers none for ID Tokens"),
+        (["RS256", "ES256", "HS256", "NONE", "hs512"], "warning", "offers none, HS256, HS512 for"),
+        (["RS256", "ES256", "HS384"], "ok", "offers HS384 for"),
+    ],
+)
+def test_algorithms_that_nobody_can_be_told_by_are_remarked_on(check, issuer, offered, level, names):
+    issuer.discovery.body = issuer.discovery_document(id_token_signing_alg_values_supported=offered)
+    _, found = check(provider(issuer))
+    assert any(names in message for message in find(found["oidc"], "discovery", level))
+
+
 def test_another_issuer_is_shown_beside_the_configured_one(check, issuer):
     issuer.discovery.body = issuer.discovery_document(issuer=issuer.url + "/")
     could_serve, found = check(provider(issuer))

@@ -94,7 +94,7 @@ class Case:
 
     def accept(self, key) -> dict:
         response = self.verify(jws(key, self.issuer.claims()))
-        assert response.status == 200, response
+        assert response.status == 200, (response, self.state()["last_error"])
         assert response.json["token"]["key_id"] == key.kid
         return response.json
 

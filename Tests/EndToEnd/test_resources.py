@@ -29,7 +29,7 @@ def test_connections_and_failed_fetches_leave_no_descriptor_open(lived_in):
     before = service.descriptors()
     for status, body in [(500, b""), (200, b"{"), (302, b"")]:
         issuer.jwks.status, issuer.jwks.body = status, body
-        for _ in range(10):
+        for _ in range(4):
             service.admin.post("/v1/providers/oidc/refresh")
     for _ in range(100):
         with service.api.connect() as connection:

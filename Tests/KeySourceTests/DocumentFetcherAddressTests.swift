@@ -31,12 +31,12 @@ import Testing
         }
     }
 
-    @Test func `a name that can't exist is a failure to resolve it`() async throws {
+    @Test func `a name that can't exist is not looked for`() async throws {
         // A label has at most 63 letters: nobody needs to be asked.
         let failure = await #expect(throws: FetchFailure.self) {
             try await DocumentFetcher.onLoopback().fetch("http://\(String(repeating: "a", count: 64)).example/")
         }
-        #expect(failure == FetchFailure(.dns, "the host name has no address"))
+        #expect(failure?.phase == .address)
     }
 
     @Test func `http is refused where it is not allowed, before anything is sent`() async throws {

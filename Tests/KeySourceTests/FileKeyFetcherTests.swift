@@ -56,7 +56,7 @@ import Testing
         }
         #expect(
             await failure(Array(#"{"keys":[]}"#.utf8))
-                == FetchFailure(.parse, "the key set holds no key that can verify a signature"))
+                == FetchFailure(.parse, "the key set holds no key that can verify a signature: it is empty"))
         let padded = KeySets.json(["a"])
         #expect(try await fetch(padded + large.prefix(512 * 1024 - padded.count)).keys.hasKey("a"))
     }

@@ -85,7 +85,9 @@ import Testing
         // IPv6.
         "https://[::1", "https://::1/", "https://[]/", "https://[::1]x/", "https://[::1]:", "https://[::1]:x/",
         "https://[fe80::1%25eth0]/",
-        "https://[fe80::1%eth0]/", "https://[v1.x]/", "https://[example.com]/", "https://x[::1]/", "https://[[::1]]/",
+        "https://[fe80::1%eth0]/", "https://[v1.x]/", "https://[example.com]/", "https://x[::1]/",
+        "https://a..example/", "https://.example/", "https://example.com../",
+        "https://[[::1]]/",
         "https://[abc]/", "https://[1.2.3.4]/", "https://[:::]/", "https://[1:2:3:4:5:6:7:8:9]/",
     ])
     func `nothing else is an address to fetch from`(text: String) {
@@ -94,6 +96,18 @@ import Testing
             #expect(error?.phase == .address)
             // The URL may hold secrets, and the message goes to logs.
             if text.utf8.count > 12 { #expect(error?.message.contains(text) == false) }
+        }
+    }
+
+    @Test func `a host has labels and a length that names can have`() throws {
+        let label = String(repeating: "a", count: 63)
+        let longest = "\(label).\(label).\(label).\(label.dropLast(2))"
+        #expect(longest.utf8.count == 253)
+        for host in [longest, longest + ".", "a.", label] {
+            _ = try WebAddress("https://\(host)/", allowingHTTP: false)
+        }
+        for host in [label + "a", "a\(longest)", longest + ".."] {
+            #expect(throws: FetchFailure.self) { try WebAddress("https://\(host)/", allowingHTTP: false) }
         }
     }
 

@@ -62,7 +62,7 @@ import Testing
             ("preset: apple\naudiences: [a]\nmax_token_age: 367d", 5, "max_token_age must be a duration"),
             (
                 "preset: apple\naudiences: [a]\njwks_uri: http://a.example", 5,
-                "jwks_uri must be a URL that begins with https://"
+                "jwks_uri must be a URL that begins with https:// (http:// needs network.allow_http)"
             ),
             ("preset: apple\naudiences: [a]\njwks_uri: /keys", 5, "jwks_uri must be a URL"),
             (
@@ -105,7 +105,7 @@ import Testing
             ),
             ("preset: apple\naudiences: [a]\njwks_file: [/a]", 5, "jwks_file must be a text"),
             ("audiences: [a]\nissuer: auth.example.com", 4, "an issuer that is no https URL has no discovery document"),
-            ("audiences: [a]\nissuer: http://auth.example.com", 4, "an issuer that is no https URL"),
+            ("audiences: [a]\nissuer: http://auth.example.com", 4, "the discovery document of an http issuer is not"),
             ("preset: apple\naudiences: [a]\nnetwork: true", 5, "a mapping"),
             ("preset: apple\naudiences: [a]\nnetwork: { allow_http: 1 }", 5, "allow_http must be true or false"),
             (
