@@ -98,7 +98,7 @@ final class AdminResponder: HTTPResponder {
     }
 
     private func console(_ file: Console.File, _ record: ServiceLoop.RequestRecord) -> HTTPResponse {
-        service.end(record, .ok, file.contentType, file.content, headers: Console.headers)
+        service.end(record, .ok, file.contentType, constant: file.content, headers: Console.headers)
     }
 
     /// Relative, like all the page's addresses: a proxy may serve it below a path of its own.

@@ -33,6 +33,7 @@ package final class AssayServer: Sendable {
         package var serviceTLS: TLSFiles?
         package var adminTLS: TLSFiles?
         package var limits = ListenerLimits()
+        package var adminLimits = ListenerLimits()
         package var settings: ServiceSettings
         package var version: String
 
@@ -81,7 +82,7 @@ package final class AssayServer: Sendable {
             version: configuration.version, startedAtUnixSeconds: scrape.startedAtUnixSeconds)
         let adminListener = try await HTTPListener.bind(
             configuration.admin, tls: adminTLS?.tls, on: group, acceptor: acceptor,
-            limits: configuration.limits, unixSeconds: SystemClocks.unixSeconds
+            limits: configuration.adminLimits, unixSeconds: SystemClocks.unixSeconds
         ) { loop in
             AdminResponder(
                 loops[loop], process: process, scrape: { scrape.page(on: loop) },

@@ -166,8 +166,8 @@ final class ServiceLoop {
 
     /// Counts and logs a request, and makes its response.
     func end(
-        _ record: RequestRecord, _ status: HTTPResponseStatus, _ contentType: StaticString, _ body: [UInt8],
-        code: String? = nil, provider: Int? = nil, limit: String? = nil,
+        _ record: RequestRecord, _ status: HTTPResponseStatus, _ contentType: StaticString, _ body: [UInt8] = [],
+        constant: ByteBuffer? = nil, code: String? = nil, provider: Int? = nil, limit: String? = nil,
         headers: [(name: StaticString, value: String)] = []
     ) -> HTTPResponse {
         let duration = SystemClocks.monotonicMicroseconds() - record.startedAtMicroseconds
@@ -179,9 +179,11 @@ final class ServiceLoop {
         requestLog?.write(
             record, status: status.code, code: code, provider: provider, limit: limit, microseconds: duration,
             trace: RequestTrace(caller: record.caller, span: span))
-        return HTTPResponse(
+        var response = HTTPResponse(
             status: status, contentType: contentType, body: body, requestID: record.id, headers: headers,
             closesConnection: stage != .serving)
+        response.constantBody = constant
+        return response
     }
 
     func end(_ record: RequestRecord, _ problem: Problem, provider: Int? = nil) -> HTTPResponse {

@@ -40,7 +40,7 @@ final class ServiceResponder: HTTPResponder {
             switch route {
             case .live: return .now(service.live(record))
             case .ready: return .now(service.ready(record))
-            case .openAPI: return .now(service.end(record, .ok, "application/yaml", service.settings.openAPI))
+            case .openAPI: return .now(service.end(record, .ok, "application/yaml", constant: service.settings.openAPI))
             case .verify: return try verify(body(of: request, &record), record)
             case .batch: return try verifyBatch(body(of: request, &record), record)
             default: throw .notFound
@@ -125,7 +125,8 @@ final class ServiceResponder: HTTPResponder {
         }
         assert(places.count == itemCount)
         guard !waiting.isEmpty else { return .now(service.end(record, json: text)) }
-        return .later { [places] in
+        // The text of the decided items is kept until the others are decided.
+        return .later(WaitingCost(items: waiting.count, bytes: text.count)) { [places] in
             EventLoopFuture.whenAllSucceed(waiting.map { $0() }, on: self.service.loop).assumeIsolated().map { late in
                 let late = Dictionary(late.map { ($0.index, $0.verdict) }, uniquingKeysWith: { first, _ in first })
                 let text = self.batchAnswer { json in

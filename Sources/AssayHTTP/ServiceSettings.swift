@@ -1,4 +1,5 @@
 package import Clocks
+package import NIOCore
 
 /// What the two listeners need to know beside the providers.
 package struct ServiceSettings: Sendable {
@@ -23,9 +24,9 @@ package struct ServiceSettings: Sendable {
     /// How many valid signatures each event loop remembers; 0: none.
     package var rememberedSignatures = 0
     /// The contract, as served at `/openapi.yaml`.
-    package var openAPI: [UInt8]
+    package var openAPI: ByteBuffer
 
-    package init(openAPI: [UInt8]) { self.openAPI = openAPI }
+    package init(openAPI: [UInt8]) { self.openAPI = ByteBuffer(bytes: openAPI) }
 }
 
 /// Which requests have a line in the log.

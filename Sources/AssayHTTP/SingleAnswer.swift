@@ -53,7 +53,7 @@ extension AssayServer {
             let head = RequestHead(.post, path, ["Content-Type": "application/json"])
             switch responder.respond(to: HTTPRequest(head: head, body: body)) {
             case .now(let response): return loop.makeSucceededFuture(response)
-            case .later(let begin): return begin()
+            case .later(_, let begin): return begin()
             }
         }.get()
         var failures: [String] = []

@@ -3,7 +3,10 @@ struct ConnectionAccount {
     private let counts: ListenerCounts
     private var place = Place.none
     private var request = Request.none
+    /// Of requests.
     private var heldBytes = 0
+    /// Of answers.
+    private(set) var unreadBytes = 0
 
     enum Place {
         case none
@@ -25,6 +28,7 @@ struct ConnectionAccount {
     mutating func close() {
         endRequest()
         _ = hold(0)
+        holdUnread(0)
         switch place {
         case .none: break
         case .admitted: counts.connectionClosed()
@@ -40,12 +44,14 @@ struct ConnectionAccount {
         counts.readingBegan()
     }
 
-    /// Counts the request as one that waits for its answer, unless there are too many. Its place is free again when the answer
-    /// is there, and not when nobody is there any more to read it: what it holds, it holds until then.
-    mutating func beginWaiting() -> Bool {
-        guard counts.admitWaiting() else { return false }
+    /// Counts a request whose answer waits, unless there are too many or they hold too much.
+    ///
+    /// - Returns: what to give back to ``ListenerCounts/waitingEnded(_:)`` when the answer is there, and not when nobody is
+    ///   there any more to read it: what it holds, it holds until then. `nil`: there is no room.
+    mutating func beginWaiting(_ cost: WaitingCost) -> WaitingCost? {
+        guard counts.admitWaiting(cost) else { return nil }
         endRequest()
-        return true
+        return cost
     }
 
     mutating func endRequest() {
@@ -62,5 +68,13 @@ struct ConnectionAccount {
         if bytes < heldBytes { counts.release(bytes: heldBytes - bytes) }
         heldBytes = bytes
         return true
+    }
+
+    /// Counts the bytes of answers that the client has not taken. They are there, so nothing can be refused: where there
+    /// are too many, slow readers have to be closed.
+    mutating func holdUnread(_ bytes: Int) {
+        guard bytes != unreadBytes else { return }
+        counts.unreadChanged(by: bytes - unreadBytes)
+        unreadBytes = bytes
     }
 }

@@ -13,9 +13,11 @@ final class ConnectionTable {
     private var dateSeconds: Int64
     private let unixSeconds: @Sendable () -> Int64
 
+    private let counts: ListenerCounts
     private static let ticksPerSecond = 4
 
-    init(on loop: any EventLoop, unixSeconds: @escaping @Sendable () -> Int64) {
+    init(on loop: any EventLoop, counts: ListenerCounts, unixSeconds: @escaping @Sendable () -> Int64) {
+        self.counts = counts
         self.unixSeconds = unixSeconds
         dateSeconds = unixSeconds()
         date = HTTPDate.text(unixSeconds: dateSeconds)
@@ -37,7 +39,34 @@ final class ConnectionTable {
             dateSeconds = now
             date = HTTPDate.text(unixSeconds: now)
         }
-        for connection in connections.values where connection.deadline <= tick { connection.deadlinePassed() }
+        let looksAtAll = tick % Self.ticksPerSecond == 0
+        for connection in connections.values {
+            connection.lookAfterUnread(isSecond: looksAtAll)
+            if connection.deadline <= tick { connection.deadlinePassed() }
+        }
+        // Slow readers of this loop make room for what comes on any.
+        closeSlowReaders(unreadSince: counts.holdsTooMuch ? tick - 1 : tick - Self.ticksPerSecond)
+    }
+
+    /// Closes slow readers of this loop if too much is held: those first that it has seen before. Others may only be about
+    /// to take what they have just been given, and another loop's slow readers go at its next tick.
+    func makeRoom() {
+        if counts.holdsTooMuch { closeSlowReaders(unreadSince: tick - 1) }
+        if counts.holdsFarTooMuch { closeSlowReaders(unreadSince: tick) }
+    }
+
+    /// Closes connections whose clients don't take what they asked for, until there is some room: those first that have
+    /// held something for longest.
+    ///
+    /// - Parameter latest: the tick since when they must have held something.
+    private func closeSlowReaders(unreadSince latest: Int) {
+        guard counts.isNearlyFull else { return }
+        let slow = connections.values.filter { $0.unreadSince <= latest }
+        for connection in slow.sorted(by: { $0.unreadSince < $1.unreadSince }) {
+            guard counts.isNearlyFull else { return }
+            counts.slowReaderClosed()
+            connection.abort()
+        }
     }
 
     /// Closes the connections on which nothing is under way.

@@ -1,5 +1,6 @@
 private import Clocks
 internal import NIOCore
+private import NIOSSL
 
 /// One HTTP/1.1 connection: has its requests answered one after the other, and writes the answers in order.
 ///
@@ -37,6 +38,13 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// Requests answered since the event loop last had a chance to look after other connections.
     private var answersInTurn = 0
     private var isResumeScheduled = false
+    /// Whether something may have changed since the connection's memory was last looked at.
+    private var isUnreadUnknown = false
+    /// Since which tick of ``table`` the client has left so much unread that it counts; `.max` where it has not.
+    private(set) var unreadSince = Int.max
+    /// Bytes of answers given to the channel since that last had none, but for those that all connections share.
+    private var ownBytes = 0
+    private let isEncrypted: Bool
     /// Bytes of answers that the other side had not taken when its time to do so began.
     private var untakenBytes = 0
     /// The tick of ``table`` at which patience ends.
@@ -67,11 +75,19 @@ final class HTTPConnection: ChannelDuplexHandler {
     private static let outputATurn = 64 * 1024
     /// Who takes less than this of its answers in the time that a request has is let go.
     private static let leastTakenBytes = 64 * 1024
+    /// After a longer flush, unread output is counted at once; after shorter ones, once a second: clients usually read
+    /// those immediately.
+    private static let longOutput = 2048
+    /// Unread bytes that are part of what any connection costs, and are not counted.
+    private static let usualUnread = 4096
+    /// Encrypted output is flushed in TLS records: swift-nio-ssl keeps a buffer for the longest write of the connection.
+    private static let encryptedPiece = 16 * 1024
 
     init(
         responder: any HTTPResponder, table: ConnectionTable, answers: TurnAnswers, counts: ListenerCounts,
-        limits: ListenerLimits
+        limits: ListenerLimits, isEncrypted: Bool
     ) {
+        self.isEncrypted = isEncrypted
         self.responder = responder
         self.table = table
         self.answers = answers
@@ -196,17 +212,21 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func answer(_ body: [UInt8]) {
         guard let head, let context else { return }
+        let bodyBytes = body.count
         switch responder.respond(
             to: HTTPRequest(head: head, body: body, isUnderWay: isUnderWay, clientName: clientName))
         {
         case .now(let response): finish(response)
-        case .later(let begin):
-            guard account.beginWaiting() else { return refuse(.overloaded(.inFlight)) }
+        case .later(var cost, let begin):
+            // The bytes counted while the request came in are counted again as those of a waiting one.
+            _ = account.hold(input.readableBytes)
+            cost.bytes += head.size + bodyBytes
+            guard let waiting = account.beginWaiting(cost) else { return refuse(.overloaded(.inFlight)) }
             phase = .answering
             deadline = .max
             let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
             begin().whenComplete { [counts] result in
-                counts.waitingEnded()
+                counts.waitingEnded(waiting)
                 let connection = bound.value
                 guard connection.phase == .answering else { return }
                 // A responder that can't even say what went wrong leaves nothing to say.
@@ -249,6 +269,9 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func write(_ response: HTTPResponse, closes: Bool, omitsBody: Bool) {
         withOutput { response.write(into: &$0, date: table.date, closes: closes, omitsBody: omitsBody) }
+        guard let constant = response.constantBody, !omitsBody else { return }
+        writeAnswers()
+        give(constant, isOwn: isEncrypted)
     }
 
     private func withOutput(_ body: (inout ByteBuffer) -> Void) {
@@ -260,8 +283,76 @@ final class HTTPConnection: ChannelDuplexHandler {
     /// One system call for all the answers that one read brought about.
     func writeAnswers() {
         guard let written = output.take() else { return }
-        context?.writeAndFlush(wrapOutboundOut(written), promise: nil)
+        give(written, isOwn: true)
         answers.giveBack(written)
+    }
+
+    /// Gives bytes to the channel.
+    ///
+    /// - Parameters:
+    ///   - isOwn: whether they take memory for as long as the client does not take them.
+    ///   - written: kept once the kernel has all of them.
+    private func give(_ bytes: ByteBuffer, isOwn: Bool, written: EventLoopPromise<Void>? = nil) {
+        let count = bytes.readableBytes
+        if isOwn { ownBytes &+= count }
+        isUnreadUnknown = true
+        var rest = bytes
+        while isEncrypted, rest.readableBytes > Self.encryptedPiece,
+            let piece = rest.readSlice(length: Self.encryptedPiece)
+        {
+            context?.writeAndFlush(wrapOutboundOut(piece), promise: nil)
+        }
+        context?.writeAndFlush(wrapOutboundOut(rest), promise: written)
+        if count > Self.longOutput { lookAtUnread() }
+    }
+
+    // MARK: Unread output
+
+    /// Counts unread output if there may be some. Called at each tick of ``table``.
+    ///
+    /// - Parameter isSecond: whether a second is over.
+    func lookAfterUnread(isSecond: Bool) {
+        // While nothing is read, the client can fill the kernel's receive buffer.
+        let isHeldUp = !isWritable || phase == .answering
+        if isHeldUp || isSecond && (isUnreadUnknown || unreadSince != .max) { lookAtUnread() }
+    }
+
+    /// Counts the bytes that the client has not read, here and in the kernel, and makes room if all connections together hold
+    /// too much.
+    private func lookAtUnread() {
+        // Once it is closed, all is given back.
+        guard let context, context.channel.isActive else { return }
+        isUnreadUnknown = false
+        let unwritten = unwrittenBytes
+        if unwritten == 0 { ownBytes = 0 }
+        let inKernel = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable {
+            (socket: NIOBSDSocket.Handle) in SocketMemory.bytes(of: socket)
+        }
+        let unread = min(unwritten, ownBytes) + (inKernel ?? 0)
+        guard unread > Self.usualUnread else {
+            unreadSince = .max
+            return account.holdUnread(0)
+        }
+        if unreadSince == .max { unreadSince = table.tick }
+        account.holdUnread(unread)
+        // Not now: this may be in the middle of reading or writing.
+        if counts.holdsTooMuch { context.eventLoop.assumeIsolated().execute { self.table.makeRoom() } }
+    }
+
+    /// Closes the connection with a reset, so that unread output is freed at once, here and in the kernel.
+    func abort() {
+        guard let context else { return }
+        phase = .lingering
+        forgetRequests()
+        account.holdUnread(0)
+        unreadSince = .max
+        _ = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable { (socket: NIOBSDSocket.Handle) in
+            SocketMemory.dropAtClose(socket)
+        }
+        // Past TLS, which would first send what it has and wait for an answer.
+        let first =
+            isEncrypted ? try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) : nil
+        (first ?? context).close(promise: nil)
     }
 
     // MARK: Waiting
@@ -354,7 +445,7 @@ final class HTTPConnection: ChannelDuplexHandler {
         let written = context.eventLoop.makePromise(of: Void.self)
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         written.futureResult.whenSuccess { bound.value.lastAnswerWritten() }
-        context.writeAndFlush(wrapOutboundOut(output.take() ?? ByteBuffer()), promise: written)
+        give(output.take() ?? ByteBuffer(), isOwn: true, written: written)
         // What still comes in is read and dropped: unread, it would have the connection reset.
         if wantsRead { context.read() }
     }
@@ -370,16 +461,23 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func lastAnswerWritten() {
         phase = .lingering
         guard !isInputClosed else { return close() }
-        deadline = table.tick(inSeconds: Self.lingerSeconds)
+        linger()
         context?.close(mode: .output, promise: nil)
     }
 
+    private func linger() {
+        untakenBytes = account.unreadBytes
+        deadline = table.tick(inSeconds: Self.lingerSeconds)
+    }
+
     func deadlinePassed() {
-        let unwritten = unwrittenBytes
-        if phase == .writing || !isWritable, unwritten + Self.leastTakenBytes <= untakenBytes {
+        if phase == .writing || !isWritable, unwrittenBytes + Self.leastTakenBytes <= untakenBytes {
             return expectAnswersToBeTaken()
         }
-        if phase == .reading, isWritable { refuse(.timeout) } else { close() }
+        if phase == .reading, isWritable { return refuse(.timeout) }
+        // The kernel still has something for a client that reads slowly.
+        if phase == .lingering, account.unreadBytes < untakenBytes { return linger() }
+        if unreadSince != .max { abort() } else { close() }
     }
 
     func close() {

@@ -29,7 +29,8 @@ package final class HTTPListener: Sendable {
         let counts = ListenerCounts(limits: limits)
         let places = try await PerLoop(on: group) { loop in
             LoopPlace(
-                responder: makeResponder(loop), table: ConnectionTable(on: loop, unixSeconds: unixSeconds),
+                responder: makeResponder(loop),
+                table: ConnectionTable(on: loop, counts: counts, unixSeconds: unixSeconds),
                 answers: TurnAnswers(on: loop, microseconds: SystemClocks.monotonicMicroseconds))
         }
         let bootstrap = ServerBootstrap(group: acceptor, childGroup: group)
@@ -47,13 +48,18 @@ package final class HTTPListener: Sendable {
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .childChannelOption(.maxMessagesPerRead, value: 4)
+            // One read at a time, into a buffer that is kept only if it is small.
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(.recvAllocator, value: ReceiveBuffers())
+            // Otherwise the kernel lets them grow to megabytes.
+            .childChannelOption(.socketOption(.so_sndbuf), value: SocketOptionValue(limits.socketBuffer))
+            .childChannelOption(.socketOption(.so_rcvbuf), value: SocketOptionValue(limits.socketBuffer))
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let place = places[channel.eventLoop]
                     let connection = HTTPConnection(
                         responder: place.responder, table: place.table, answers: place.answers, counts: counts,
-                        limits: limits)
+                        limits: limits, isEncrypted: tls != nil)
                     if let tls {
                         let (handler, handshake) = tls.makeHandlers(handshakeWithin: limits.requestTimeoutSeconds)
                         try channel.pipeline.syncOperations.addHandlers(handler, handshake)

@@ -35,6 +35,8 @@ package struct HTTPResponse: Sendable {
     package var status: HTTPResponseStatus
     package var contentType: StaticString
     package var body: [UInt8]
+    /// What follows ``body``, where that is the same for every request: all answers share its memory.
+    package var constantBody: ByteBuffer?
     package var requestID: String
     /// Header fields beside those every response has.
     package var headers: [(name: StaticString, value: String)]
@@ -58,8 +60,21 @@ package struct HTTPResponse: Sendable {
 package enum HTTPReply {
     case now(HTTPResponse)
     /// Begins to make the answer; to be called once, unless there is too much under way already. Completes on the
-    /// connection's own event loop.
-    case later(() -> EventLoopFuture<HTTPResponse>)
+    /// connection's own event loop. Until then it costs so much, beside the request itself.
+    case later(WaitingCost = WaitingCost(), () -> EventLoopFuture<HTTPResponse>)
+}
+
+/// What an answer that waits takes of a listener's limits.
+package struct WaitingCost: Sendable, Equatable {
+    /// Things that are waited for: one, but for a batch.
+    package var items = 1
+    /// Bytes of memory.
+    package var bytes = 0
+
+    package init(items: Int = 1, bytes: Int = 0) {
+        self.items = items
+        self.bytes = bytes
+    }
 }
 
 /// Answers the requests of all connections on one event loop. Confined to that loop.

@@ -2,7 +2,7 @@ internal import NIOCore
 private import NIOHTTP1
 
 extension HTTPResponse {
-    /// The response as it goes over the wire, in one buffer.
+    /// The response as it goes over the wire, without ``constantBody``, in one buffer.
     ///
     /// - Parameters:
     ///   - date: the value of `Date`.
@@ -14,7 +14,7 @@ extension HTTPResponse {
         buffer.writeStaticString("\r\nContent-Type: ")
         buffer.writeStaticString(contentType)
         buffer.writeStaticString("\r\nContent-Length: ")
-        buffer.writeDecimal(body.count)
+        buffer.writeDecimal(body.count + (constantBody?.readableBytes ?? 0))
         buffer.writeStaticString("\r\nX-Request-Id: ")
         buffer.writeString(requestID)
         buffer.writeStaticString("\r\nCache-Control: no-store\r\nDate: ")

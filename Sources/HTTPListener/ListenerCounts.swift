@@ -7,6 +7,7 @@ final class ListenerCounts: Sendable {
     private let reading = Atomic(0)
     private let waiting = Atomic(0)
     private let heldBytes = Atomic(0)
+    private let unreadBytes = Atomic(0)
     private let refusedConnections = Atomic(0)
     private let refusedWaiting = Atomic(0)
     private let refusedBytes = Atomic(0)
@@ -28,16 +29,36 @@ final class ListenerCounts: Sendable {
     func readingBegan() { reading.add(1, ordering: .relaxed) }
     func readingEnded() { reading.subtract(1, ordering: .relaxed) }
 
-    /// Counts a request that waits for its answer, unless there are too many.
-    func admitWaiting() -> Bool { admit(1, to: waiting, limits.maximumInFlight, orCountIn: refusedWaiting) }
-    func waitingEnded() { waiting.subtract(1, ordering: .relaxed) }
+    /// Counts a request whose answer waits, unless there are too many or they hold too much.
+    func admitWaiting(_ cost: WaitingCost) -> Bool {
+        guard admit(cost.items, to: waiting, limits.maximumInFlight, orCountIn: refusedWaiting) else { return false }
+        if admitBytes(cost.bytes) { return true }
+        waiting.subtract(cost.items, ordering: .relaxed)
+        return false
+    }
+    func waitingEnded(_ cost: WaitingCost) {
+        waiting.subtract(cost.items, ordering: .relaxed)
+        release(bytes: cost.bytes)
+    }
 
-    /// Counts bytes that are held for requests which are not yet whole or whose turn has not come, unless all of them
-    /// together hold too many.
+    /// Counts bytes that are held for requests which are not yet whole, whose turn has not come or whose answer waits,
+    /// unless all of them together hold too many.
     func admitBytes(_ count: Int) -> Bool {
         admit(count, to: heldBytes, limits.maximumBuffered, orCountIn: refusedBytes)
     }
     func release(bytes: Int) { heldBytes.subtract(bytes, ordering: .relaxed) }
+
+    /// Counts bytes of answers that clients have not read.
+    func unreadChanged(by bytes: Int) { unreadBytes.add(bytes, ordering: .relaxed) }
+
+    /// Whether slow readers have to be closed: unread answers hold more than their limit.
+    var holdsTooMuch: Bool { unreadBytes.load(ordering: .relaxed) > limits.maximumUnread }
+    /// Whether even those readers have to be closed that may only be about to read their answers.
+    var holdsFarTooMuch: Bool { unreadBytes.load(ordering: .relaxed) > limits.maximumUnread / 4 * 5 }
+    /// Whether slow readers should be closed to make room.
+    var isNearlyFull: Bool { unreadBytes.load(ordering: .relaxed) > limits.maximumUnread / 8 * 7 }
+
+    func slowReaderClosed() { refusedBytes.add(1, ordering: .relaxed) }
 
     var requestsInFlight: Int { reading.load(ordering: .relaxed) + waiting.load(ordering: .relaxed) }
     var openConnections: Int { connections.load(ordering: .relaxed) }
@@ -45,7 +66,7 @@ final class ListenerCounts: Sendable {
     var usage: ListenerUsage {
         ListenerUsage(
             limits: limits, openConnections: openConnections, requestsInFlight: requestsInFlight,
-            bufferedBytes: heldBytes.load(ordering: .relaxed),
+            bufferedBytes: heldBytes.load(ordering: .relaxed) + unreadBytes.load(ordering: .relaxed),
             refusedConnections: refusedConnections.load(ordering: .relaxed),
             refusedWaiting: refusedWaiting.load(ordering: .relaxed), refusedBytes: refusedBytes.load(ordering: .relaxed)
         )

@@ -14,6 +14,7 @@ extension Settings {
         compare("service.tls", \.service.tls)
         compare("admin.listen", \.admin.listen)
         compare("admin.tls", \.admin.tls)
+        compare("admin.max_connections", \.adminMaximumConnections)
         compare("cache_directory", \.cacheDirectory)
         compare("tracing", \.tracing)
         compare("limits.max_header", \.limits.maximumHeader)

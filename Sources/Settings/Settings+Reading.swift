@@ -4,16 +4,19 @@ private import JOSE
 extension Settings {
     /// Reads the text of a settings file, with the environment's overrides.
     ///
+    /// - Parameter memory: bytes that the process may take, from which limits follow that are not set; `nil`: no limit.
     /// - Throws: ``SettingsError`` with every fault.
-    package init(yaml: String, environment: [String: String] = [:]) throws(SettingsError) {
-        (self, _) = try Self.read(yaml: yaml, environment: environment)
+    package init(
+        yaml: String, environment: [String: String] = [:], memory: Int? = nil
+    ) throws(SettingsError) {
+        (self, _) = try Self.read(yaml: yaml, environment: environment, memory: memory)
     }
 
     /// Reads the text of a settings file, with the environment's overrides, and notes where each setting comes from.
     ///
     /// - Throws: ``SettingsError`` with every fault.
     package static func read(
-        yaml: String, environment: [String: String] = [:]
+        yaml: String, environment: [String: String] = [:], memory: Int? = nil
     ) throws(SettingsError) -> (settings: Settings, effective: EffectiveSettings) {
         let root: YAMLNode?
         do throws(YAMLError) {
@@ -24,6 +27,7 @@ extension Settings {
         let reading = SettingsReading(environment: environment)
         var settings = Settings()
         settings.read(Section(root, path: [], reading), reading)
+        settings.fitLimits(to: memory)
         settings.serviceLinks = reading.variables.serviceLinks
         return (settings, try reading.finish())
     }
@@ -68,6 +72,8 @@ extension Settings {
         adminHosts =
             adminSection.list("hosts", "a host name such as assay.internal, without a port", Self.hostName) ?? []
         servesConsole = adminSection.bool("console", default: servesConsole)
+        adminMaximumConnections = adminSection.integer(
+            "max_connections", in: 8...10_000, default: adminMaximumConnections)
         adminSection.finish()
         apiKeys = APIKeysReader.read(top) ?? []
         allowsInsecureListen = top.bool("allow_insecure_listen", default: false)
@@ -116,6 +122,9 @@ extension Settings {
         limits.maximumConnections =
             section.integer("max_connections", in: 1...1_000_000, default: limits.maximumConnections)
         limits.maximumInFlight = section.integer("max_in_flight", in: 1...1_000_000, default: limits.maximumInFlight)
+        limits.given.maximumBuffered = section.source("max_buffered") != nil
+        limits.given.maximumConnections = section.source("max_connections") != nil
+        limits.given.maximumInFlight = section.source("max_in_flight") != nil
         limits.requestTimeoutSeconds =
             section.seconds("request_timeout", in: 1...300, default: limits.requestTimeoutSeconds)
         limits.idleTimeoutSeconds = section.seconds("idle_timeout", in: 1...3600, default: limits.idleTimeoutSeconds)

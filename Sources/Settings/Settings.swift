@@ -21,6 +21,8 @@ package struct Settings: Sendable {
     package var adminHosts: [String] = []
     /// Whether the admin listener has a page for operators.
     package var servesConsole = false
+    /// Connections to the admin listener.
+    package var adminMaximumConnections = 64
     /// For how long after a stop was asked for requests are still answered as before.
     package var shutdownDelaySeconds: Int64 = 0
     /// How long a stop waits for requests under way.
@@ -42,6 +44,16 @@ package struct Settings: Sendable {
         package var idleTimeoutSeconds: Int64 = 75
         package var keysTimeoutSeconds: Int64 = 5
         package var queueTimeoutMilliseconds: Int64 = 500
+        /// Bytes of each of a connection's two buffers in the kernel; follows from the memory there is.
+        package var socketBuffer = 64 * 1024
+        var given = Given()
+
+        /// Which of the limits that else follow from the memory there is are set.
+        struct Given: Sendable, Equatable {
+            var maximumBuffered = false
+            var maximumConnections = false
+            var maximumInFlight = false
+        }
     }
 
     package struct Keys: Sendable, Equatable {

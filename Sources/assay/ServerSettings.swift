@@ -4,6 +4,8 @@ import HTTPListener
 import Settings
 
 extension AssayServer.Configuration {
+    private static let adminBuffered = 4 * 1024 * 1024
+
     /// What settings say of the two listeners and of all that is answered on them.
     init(_ settings: Settings) {
         self.init(
@@ -17,8 +19,14 @@ extension AssayServer.Configuration {
         limits.maximumBuffered = settings.limits.maximumBuffered
         limits.maximumConnections = settings.limits.maximumConnections
         limits.maximumInFlight = settings.limits.maximumInFlight
+        limits.socketBuffer = settings.limits.socketBuffer
         limits.requestTimeoutSeconds = settings.limits.requestTimeoutSeconds
         limits.idleTimeoutSeconds = settings.limits.idleTimeoutSeconds
+        adminLimits = limits
+        adminLimits.maximumConnections = settings.adminMaximumConnections
+        // Enough for a few of the longest requests, and for some scrapes that nobody reads.
+        adminLimits.maximumBuffered = min(
+            limits.maximumBuffered, max(Self.adminBuffered, 2 * settings.limits.maximumBody))
     }
 }
 

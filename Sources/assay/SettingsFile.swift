@@ -45,7 +45,7 @@ struct SettingsFile: Sendable {
     ) throws(ConfigurationError) -> (settings: Settings, effective: EffectiveSettings) {
         let text = try content.get()
         do throws(SettingsError) {
-            return try Settings.read(yaml: text, environment: environment)
+            return try Settings.read(yaml: text, environment: environment, memory: MemoryLimit.bytes)
         } catch {
             throw ConfigurationError(error.faults, in: path)
         }

@@ -1,6 +1,7 @@
 import AssayHTTP
 import Clocks
 import FoundationEssentials
+import HTTPListener
 import IDToken
 import KeySource
 import NIOCore
@@ -23,6 +24,8 @@ struct Wiring: Sendable {
     private let telemetry: KeyTelemetry
     /// Keeps keys on disk.
     private let disk = NIOThreadPool(numberOfThreads: 1)
+    /// How many files and sockets the process may have open.
+    private let descriptors: Int
 
     /// - Parameter tellsOfRisks: whether the log names settings that are allowed, and risky.
     /// - Throws: ``ConfigurationError`` where the environment's proxy settings can't be understood, or a file that
@@ -39,11 +42,7 @@ struct Wiring: Sendable {
         disk.start()
         factory = ProviderFactory(proxy, telemetry, tracer: tracing?.tracer, disk)
         providers = factory.providers(settings)
-        let descriptors = DescriptorLimit.raise()
-        // What connections don't need, key fetches, files and the other listener may.
-        if descriptors < settings.limits.maximumConnections + 256 {
-            warn(of: "limits.max_connections is more than the \(descriptors) file descriptors allow (ulimit -n)")
-        }
+        descriptors = DescriptorLimit.raise()
         if tellsOfRisks {
             for warning in settings.warnings { warn(of: warning) }
         }
@@ -75,7 +74,7 @@ struct Wiring: Sendable {
         let server: AssayServer
         do {
             server = try await AssayServer.start(
-                AssayServer.Configuration(settings), providers: providers.map(\.provider), telemetry: telemetry,
+                configuration(), providers: providers.map(\.provider), telemetry: telemetry,
                 configurations: configurations, tracing: tracing, on: serving, log: log, sink: sink)
         } catch {
             await tracing?.exporter.stop(atMost: .seconds(0))
@@ -101,6 +100,27 @@ struct Wiring: Sendable {
             after: .seconds(latest.shutdownDelaySeconds), orWhen: { await signals.waitForAnother() },
             grace: .seconds(latest.shutdownGraceSeconds))
         await waitForDisk()
+    }
+
+    /// Where the service listens and how, within what the machine gives it.
+    private func configuration() -> AssayServer.Configuration {
+        var configuration = AssayServer.Configuration(settings)
+        let budget = DescriptorBudget(limit: descriptors, providers: settings.providers.count)
+        if budget.fit(&configuration.limits, admin: configuration.adminLimits) {
+            warn(
+                of: "limits.max_connections is \(configuration.limits.maximumConnections) instead of "
+                    + "\(settings.limits.maximumConnections): \(descriptors) file descriptors (ulimit -n) are too few")
+        }
+        let limits = configuration.limits
+        log.write(
+            .info, "limits",
+            [
+                ("max_connections", .number(Int64(limits.maximumConnections))),
+                ("max_in_flight", .number(Int64(limits.maximumInFlight))),
+                ("max_buffered_bytes", .number(Int64(limits.maximumBuffered))),
+                ("file_descriptors", .number(Int64(descriptors))),
+            ] + (MemoryLimit.bytes.map { [("memory_bytes", .number(Int64($0)))] } ?? []))
+        return configuration
     }
 
     /// Lets keys that were fetched a moment ago be kept, if the disk takes them.

@@ -132,8 +132,19 @@ final class ServiceFixture: Sendable {
             let request = HTTPRequest(head: head, body: body, isUnderWay: !responder.isStopping)
             switch responder.respond(to: request) {
             case .now(let response): return loop.makeSucceededFuture(response)
-            case .later(let begin): return begin()
+            case .later(_, let begin): return begin()
             }
+        }.get()
+    }
+
+    /// What it costs the listener to have a call wait, where it does.
+    func waitingCost(_ path: String, _ body: String) async throws -> WaitingCost? {
+        let service = service
+        return try await loop.submit {
+            let head = RequestHead(.post, path, ["Content-Type": "application/json"])
+            let request = HTTPRequest(head: head, body: Array(body.utf8))
+            guard case .later(let cost, _) = ServiceResponder(service.value).respond(to: request) else { return nil }
+            return cost
         }.get()
     }
 

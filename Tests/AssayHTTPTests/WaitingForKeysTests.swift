@@ -48,6 +48,22 @@ import Testing
         }
     }
 
+    @Test func `of a batch each item counts that waits, and the text of those that are decided`() async throws {
+        try await ServiceFixture.run { service async throws in
+            let token = ServiceFixture.token()
+            #expect(
+                try await service.waitingCost("/v1/verify", #"{"id_token":"\#(token)"}"#)
+                    == WaitingCost(items: 1, bytes: 0))
+            let items = Array(repeating: #"{"id_token":"\#(token)"}"#, count: 7) + [#"{"id_token":"x"}"#]
+            let batch = #"{"items":[\#(items.joined(separator: ","))]}"#
+            let cost = try #require(try await service.waitingCost("/v1/verify/batch", batch))
+            #expect(cost.items == 7)
+            #expect(cost.bytes > "token_malformed".utf8.count)
+            try await service.fetchKeys()
+            #expect(try await service.waitingCost("/v1/verify/batch", batch) == nil)
+        }
+    }
+
     @Test func `a kid that is nowhere is looked for once`() async throws {
         try await ServiceFixture.run { service async throws in
             try await service.fetchKeys()

@@ -361,14 +361,14 @@ def read_late(alone, issuer, headers: dict) -> None:
     batch = request_bytes("POST", "/v1/verify/batch", json.dumps({"items": [item] * 250}).encode(), headers)
     before = request_bytes("GET", "/openapi.yaml")
     with contextlib.closing(connect(service.api.address, 4 * KIB)) as late, service.api.connect() as clock:
-        late.sendall(before * 15 + batch)
+        late.sendall(before + batch)
         clock.send(HALF_HEAD)
         assert_code(clock.response("POST", "/v1/verify"), "request_timeout")
         if not headers:
             late.sendall(request_bytes("GET", "/livez", headers={"Connection": "close"}))
         found = answers(read_to_end(late))
-        assert len(found) == (16 if headers else 17)
-        assert len(found[15].json["results"]) == 250
+        assert len(found) == (2 if headers else 3)
+        assert len(found[1].json["results"]) == 250
 
 
 @pytest.mark.parametrize("large", [False, True], ids=["small answers", "large answers"])

@@ -53,11 +53,12 @@ def test_requests_beyond_max_in_flight_are_refused_at_once(issuer):
             service.accept(issuer.token())
 
 
-def test_a_batch_that_waits_counts_as_one_request(issuer):
+def test_each_item_of_a_batch_that_waits_counts(issuer):
     issuer.jwks.hold()
-    limits = {"max_in_flight": 1, "keys_timeout": "10s"}
+    limits = {"max_in_flight": 5, "keys_timeout": "10s"}
     with Service(provider(issuer), limits=limits) as service, service.api.connect() as connection:
         items = [{"id_token": issuer.token(sub=f"user-{n}")} for n in range(5)]
+        assert_code(service.api.post("/v1/verify/batch", {"items": [*items, items[0]]}), "overloaded")
         connection.send(request_bytes("POST", "/v1/verify/batch", json.dumps({"items": items}).encode()))
         issuer.jwks.wait_for(1)
         issuer.jwks.release()

@@ -10,6 +10,7 @@ from harness.contract import assert_code
 from harness.metrics import Metrics, overloaded
 from harness.service import Service, provider
 from harness.tokens import rsa_key
+from harness.wire import Crowd, gauges
 
 KIB = 1024
 
@@ -126,6 +127,21 @@ def test_the_limit_of_heads_is_a_setting(issuer):
         with service.api.connect() as connection:
             connection.send_tolerantly(request_bytes("GET", "/livez", headers={"X-Long": "x" * 2500}))
             assert_code(connection.response("GET", "/livez"), "headers_too_large")
+
+
+# unread responses
+
+
+def test_clients_that_read_nothing_hold_only_so_much(issuer):
+    limits = {"max_buffered": "2MiB"}
+    with Service(provider(issuer), limits=limits, api_keys=["0" * 64]) as service:
+        service.wait_until_ready()
+        with Crowd(service.api.address, 100, receive_buffer=4 * KIB) as crowd:
+            crowd.send(request_bytes("GET", "/openapi.yaml") * 6)
+            service.wait_until(lambda: overloaded(service).get("max_buffered", 0) >= 50)
+            service.wait_until(lambda: gauges(service)[2] <= 2 * KIB * KIB)
+            assert service.api.get("/openapi.yaml").status == 200
+        service.wait_until(lambda: gauges(service)[2] == 0)
 
 
 # time

@@ -106,9 +106,10 @@ final class Parked: Sendable {
 }
 
 /// Answers with what it was asked, or as the path says:
-/// `/park` waits, `/last` closes, `/large` is large, `/small` and `/wide` take bodies of at most 10 and 100,000 bytes.
+/// `/park` and `/park-three` wait, `/constant` is long and the same for all, `/last` closes, `/large` is large, `/small` and `/wide` take bodies of at most 10 and 100,000 bytes.
 private final class PathResponder: HTTPResponder {
     let isStopping = false
+    private static let constant = ByteBuffer(string: String(repeating: "c", count: 100_000))
     private let loop: any EventLoop
     private let parked: Parked
 
@@ -128,6 +129,11 @@ private final class PathResponder: HTTPResponder {
     func respond(to request: HTTPRequest) -> HTTPReply {
         switch request.head.path {
         case "/park": return .later { self.parked.park(on: self.loop) }
+        case "/park-three": return .later(WaitingCost(items: 3)) { self.parked.park(on: self.loop) }
+        case "/constant":
+            var response = HTTPResponse.text(.ok, "")
+            response.constantBody = Self.constant
+            return .now(response)
         case "/last": return .now(.text(.ok, "last", closes: true))
         case "/large": return .now(.text(.ok, String(repeating: "x", count: 256 * 1024)))
         default:

@@ -92,13 +92,15 @@ private final class Place {
         let clock = Clock()
         self.clock = clock
         answers = TurnAnswers(on: loop) { clock.microseconds }
-        table = ConnectionTable(on: loop, unixSeconds: { 0 })
+        table = ConnectionTable(on: loop, counts: ListenerCounts(limits: ListenerLimits()), unixSeconds: { 0 })
         responder = OKResponder(body: body)
     }
 
     func connect() throws -> EmbeddedChannel {
         let connection = HTTPConnection(
-            responder: responder, table: table, answers: answers, counts: ListenerCounts(limits: limits), limits: limits
+            responder: responder, table: table, answers: answers, counts: ListenerCounts(limits: limits),
+            limits: limits,
+            isEncrypted: false
         )
         let channel = EmbeddedChannel(handler: connection, loop: loop)
         try channel.connect(to: SocketAddress(unixDomainSocketPath: "/nowhere")).wait()

@@ -34,6 +34,7 @@ import Testing
         ("service: { listen: \"127.0.0.1:8080\"", "service: { listen: \"127.0.0.1:8081\"", "service.listen"),
         ("service: { listen: \"127.0.0.1:8080\"", "service: { listen: \"unix:/run/a.sock\"", "service.listen"),
         ("admin: { listen: \"127.0.0.1:9090\"", "admin: { listen: \"127.0.0.2:9090\"", "admin.listen"),
+        ("127.0.0.1:9090\"", "127.0.0.1:9090\", max_connections: 65", "admin.max_connections"),
         ("cache_directory: /var/lib/assay", "cache_directory: /var/lib/other", "cache_directory"),
         ("cache_directory: /var/lib/assay\n", "", "cache_directory"),
         ("max_header: 16KiB", "max_header: 32KiB", "limits.max_header"),

@@ -1,3 +1,5 @@
+internal import NIOCore
+
 /// A page for operators, on the admin listener: it shows what that listener's other endpoints answer, and holds nothing itself.
 enum Console {
     /// Nothing is loaded but its own script and style, nothing is asked but this listener, and no page may frame it. Text
@@ -28,12 +30,16 @@ enum Console {
             }
         }
 
-        var content: [UInt8] {
+        var content: ByteBuffer {
             switch self {
-            case .page: PackageResources.console_html
-            case .style: PackageResources.console_css
-            case .script: PackageResources.console_js
+            case .page: Self.pageContent
+            case .style: Self.styleContent
+            case .script: Self.scriptContent
             }
         }
+
+        private static let pageContent = ByteBuffer(bytes: PackageResources.console_html)
+        private static let styleContent = ByteBuffer(bytes: PackageResources.console_css)
+        private static let scriptContent = ByteBuffer(bytes: PackageResources.console_js)
     }
 }

@@ -89,7 +89,9 @@ struct MetricsPage {
         page.metric("assay_requests_in_flight", .gauge, "Requests that are being read or wait for keys.")
         page.sample("assay_requests_in_flight", [], service.requestsInFlight)
         page.metric(
-            "assay_buffered_bytes", .gauge, "Bytes of requests that are not yet whole, or whose turn has not come.")
+            "assay_buffered_bytes", .gauge,
+            "Bytes held for requests that are incomplete, queued or waiting for keys, and for responses that clients do not read."
+        )
         page.sample("assay_buffered_bytes", [], service.bufferedBytes)
         page.metric("assay_limit", .gauge, "What the settings allow of these.")
         for (limit, allowed) in [
@@ -100,7 +102,8 @@ struct MetricsPage {
         }
         page.metric(
             "assay_overloaded_total", .counter,
-            "Connections and requests refused as overloaded, by the limit they were over.")
+            "Connections and requests refused as overloaded, and slow readers disconnected, by the limit they were over."
+        )
         for (limit, count) in [
             ("max_connections", service.refusedConnections), ("max_in_flight", service.refusedWaiting),
             ("max_buffered", service.refusedBytes), ("queue_timeout", loops.refusedByQueue),

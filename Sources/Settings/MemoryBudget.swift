@@ -1,0 +1,77 @@
+/// How the memory that the process may take is shared out among what clients can have it hold: the defaults of
+/// `limits.max_connections`, `max_in_flight` and `max_buffered` under a limit of memory.
+///
+/// What the process takes for itself comes first. Of the rest, connections get a half, requests that are held a fifth, unread
+/// answers up to an eighth, and requests that wait for keys another. The remainder stays free, since no allocator returns
+/// everything.
+package struct MemoryBudget: Sendable, Equatable {
+    package let maximumConnections: Int
+    package let maximumInFlight: Int
+    package let maximumBuffered: Int
+    private let rest: Int
+
+    /// - Parameters:
+    ///   - bytes: what the process may take, the kernel's memory for its sockets included.
+    ///   - isEncrypted: whether the service listener speaks TLS.
+    package init(bytes: Int, isEncrypted: Bool, rememberedTokens: Int, providers: Int) {
+        let own = Self.process + rememberedTokens * Self.rememberedToken + providers * Self.provider
+        let rest = max(0, bytes - own)
+        let usual = Settings.Limits()
+        let connection = isEncrypted ? Self.encryptedConnection : Self.connection
+        maximumConnections = (rest / 2 / connection).clamped(to: Self.least...usual.maximumConnections)
+        // Unread answers may hold half as much, and a quarter of that again for a moment.
+        maximumBuffered = (rest / 5).clamped(to: Self.leastBuffered...usual.maximumBuffered)
+        self.rest = rest
+        maximumInFlight = (rest / 8 / Self.waitingRequest).clamped(to: Self.least...usual.maximumInFlight)
+    }
+
+    /// The size of a connection's receive buffer, and of its send buffer.
+    ///
+    /// What a receive buffer holds is known only after the fact, so all of them together may take no more than what the
+    /// process does not need for itself: it is not likely that all are full at once, and that everything else is held as well.
+    ///
+    /// - Parameter connections: how many there may be.
+    package func socketBuffer(connections: Int) -> Int {
+        // The kernel takes twice what it is asked for, to account for its own structures.
+        (rest / connections / 2).clamped(to: Self.leastSocketBuffer...Settings.Limits().socketBuffer)
+    }
+
+    private static let leastSocketBuffer = 8 * 1024
+    private static let mebibyte = 1024 * 1024
+    /// The program, its event loops, a full log buffer, the largest request that is being read, and the admin listener.
+    private static let process = 36 * mebibyte
+    /// Its keys, and a fetch of them.
+    private static let provider = mebibyte / 4
+    private static let rememberedToken = 512
+    /// What it takes here, what it takes in the kernel, and up to 4 KB that it leaves unread.
+    private static let connection = 16 * 1024
+    /// Beside that, the buffers of TLS, for which one record of each direction has come.
+    private static let encryptedConnection = 80 * 1024
+    /// Beside its bytes, which count as held.
+    private static let waitingRequest = 4 * 1024
+    /// However little memory there is, the service is of use to somebody.
+    private static let least = 64
+    private static let leastBuffered = mebibyte
+}
+
+extension Settings {
+    /// Sets of the limits that depend on memory those which the file and the environment leave open.
+    ///
+    /// - Parameter memory: bytes that the process may take; `nil`: as many as it likes.
+    mutating func fitLimits(to memory: Int?) {
+        guard let memory else { return }
+        let budget = MemoryBudget(
+            bytes: memory, isEncrypted: service.tls != nil, rememberedTokens: verifiedTokenCacheEntries,
+            providers: providers.count)
+        if !limits.given.maximumConnections { limits.maximumConnections = budget.maximumConnections }
+        if !limits.given.maximumInFlight { limits.maximumInFlight = budget.maximumInFlight }
+        if !limits.given.maximumBuffered { limits.maximumBuffered = budget.maximumBuffered }
+        limits.socketBuffer = budget.socketBuffer(connections: limits.maximumConnections)
+    }
+}
+
+extension Int {
+    fileprivate func clamped(to range: ClosedRange<Int>) -> Int {
+        Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
+    }
+}

@@ -1,0 +1,100 @@
+import Settings
+import Testing
+
+@Suite struct MemoryTests {
+    private static let mebibyte = 1 << 20
+
+    private func limits(_ yaml: String = "", memory: Int?) throws -> Settings.Limits {
+        try Settings(yaml: yaml + provider, memory: memory).limits
+    }
+
+    @Test func `without a limit of memory the defaults are what they are`() throws {
+        #expect(try limits(memory: nil) == Settings().limits)
+        #expect(try limits(memory: 4096 * Self.mebibyte) == Settings().limits)
+    }
+
+    @Test(arguments: [
+        // MiB of memory, connections, requests that wait, MiB that are held.
+        (64, 731, 731, 4), (128, 2779, 1024, 17), (256, 6875, 1024, 32), (384, 10_000, 1024, 32), (8, 64, 64, 1),
+    ]) func `less memory holds less`(memory: Int, connections: Int, inFlight: Int, buffered: Int) throws {
+        let limits = try limits(memory: memory * Self.mebibyte)
+        #expect(limits.maximumConnections == connections)
+        #expect(limits.maximumInFlight == inFlight)
+        #expect(limits.maximumBuffered / Self.mebibyte == buffered)
+    }
+
+    @Test func `what clients can have held fits beside what the process takes`() {
+        for memory in stride(from: 48, through: 512, by: 16) {
+            for isEncrypted in [false, true] {
+                let budget = MemoryBudget(
+                    bytes: memory * Self.mebibyte, isEncrypted: isEncrypted, rememberedTokens: 0, providers: 0)
+                let held =
+                    budget.maximumConnections * (isEncrypted ? 80 : 16) * 1024 + budget.maximumBuffered / 8 * 13
+                    + budget.maximumInFlight * 4 * 1024
+                #expect(held <= (memory - 36) * Self.mebibyte, "\(memory)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("", 64, 16_400), ("limits: { max_connections: 1000 }\n", 128, 45_543),
+        ("limits: { max_connections: 100 }\n", 64, 65_536), ("limits: { max_connections: 100000 }\n", 64, 8192),
+    ]) func `the fewer connections, the larger their buffers`(yaml: String, memory: Int, bytes: Int) throws {
+        #expect(try limits(yaml, memory: memory * Self.mebibyte).socketBuffer == bytes)
+    }
+
+    @Test func `providers, remembered tokens and TLS leave less`() {
+        func connections(isEncrypted: Bool = false, rememberedTokens: Int = 0, providers: Int = 0) -> Int {
+            MemoryBudget(
+                bytes: 64 * Self.mebibyte, isEncrypted: isEncrypted, rememberedTokens: rememberedTokens,
+                providers: providers
+            ).maximumConnections
+        }
+        #expect(connections() == 896)
+        #expect(connections(isEncrypted: true) == 179)
+        #expect(connections(rememberedTokens: 10_000) < 896)
+        #expect(connections(providers: 4) == 864)
+    }
+
+    @Test func `what is set stays, and the rest follows`() throws {
+        let limits = try limits(
+            "limits: { max_connections: 5000, max_buffered: 32MiB }\n", memory: 64 * Self.mebibyte)
+        #expect(limits.maximumConnections == 5000)
+        #expect(limits.maximumBuffered == 32 * Self.mebibyte)
+        #expect(limits.maximumInFlight == 731)
+    }
+
+    // MARK: Control groups
+
+    private func read(_ files: [String: String]) -> Int? { MemoryLimit.read { files[$0] } }
+
+    @Test func `the least limit on the way to the root counts, in version 2`() {
+        let files = [
+            "/proc/self/cgroup": "0::/a.slice/b.service\n",
+            "/sys/fs/cgroup/a.slice/b.service/memory.max": "max\n",
+            "/sys/fs/cgroup/a.slice/memory.max": "67108864\n",
+        ]
+        #expect(read(files) == 64 << 20)
+        #expect(read(files.merging(["/sys/fs/cgroup/a.slice/b.service/memory.max": "1048576\n"]) { $1 }) == 1 << 20)
+        #expect(read(files.filter { !$0.key.contains("a.slice/memory") }) == nil)
+    }
+
+    @Test func `in version 1 no limit is a number as well`() {
+        let groups = "9:name=systemd:/\n4:cpu,memory:/docker/1:2\n0::/\n"
+        #expect(
+            read([
+                "/proc/self/cgroup": groups,
+                "/sys/fs/cgroup/memory/docker/1:2/memory.limit_in_bytes": "9223372036854771712\n",
+            ]) == nil)
+        // In a container, what is mounted is the group, and not the tree that it is in.
+        #expect(
+            read([
+                "/proc/self/cgroup": groups, "/sys/fs/cgroup/memory/memory.limit_in_bytes": "134217728\n",
+            ]) == 128 << 20)
+    }
+
+    @Test func `where there are no control groups there is no limit`() {
+        #expect(read([:]) == nil)
+        #expect(read(["/proc/self/cgroup": "nonsense\n0::/\n"]) == nil)
+    }
+}
