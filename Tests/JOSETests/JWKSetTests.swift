@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "!", "AQAB=", "AQ AB", "A", "AQA+"])
+    @Test(arguments: ["", "!", "AQ AB", "A", "AQA+"])
     func `a component that is no base64url makes a key unsuitable`(text: String) throws {
         for (key, name) in [(TestKey.rsa, "n"), (.rsa, "e"), (.p256, "x"), (.p256, "y"), (.ed25519, "x")] {
             let beside = key.keyID == "rsa" ? TestKey.p256 : TestKey.rsa

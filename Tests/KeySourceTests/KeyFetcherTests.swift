@@ -99,7 +99,7 @@ import Testing
         (#"{"keys":[]}"#, "the key set holds no key that can verify a signature: it is empty"),
         (
             #"{"keys":[null,{"kty":"oct","k":"AAAA","kid":"a\u0007é"},{"kty":"RSA","n":"AQAB","e":"AQAB"},{"kty":"RSA","n":"!"}]}"#,
-            "the key set holds no key that can verify a signature: key 1: it is no JSON object; key 2 (kid \"a\\u{07}\\u{E9}\"): it is a symmetric key: whoever has read it can sign tokens; key 3: it is too small (RSA, 17 bits): 2048 bits are the least; key 4: it has no e"
+            "the key set holds no key that can verify a signature: key 1: it is no JSON object; key 2 (kid \"a\\u{07}\\u{00E9}\"): it is a symmetric key: whoever has read it can sign tokens; key 3: it is too small (RSA, 17 bits): 2048 bits are the least; key 4: it has no e"
         ),
         (
             #"{"keys":[1,1,1,1,1,1,1]}"#,
