@@ -45,13 +45,14 @@ final class ConnectionTable {
             if connection.deadline <= tick { connection.deadlinePassed() }
         }
         // Slow readers of this loop make room for what comes on any.
-        closeSlowReaders(unreadSince: counts.holdsTooMuch ? tick - 1 : tick - Self.ticksPerSecond)
+        closeSlowReaders(unreadSince: counts.holdsTooMuch ? tick - 2 : tick - Self.ticksPerSecond)
     }
 
     /// Closes slow readers of this loop if too much is held: those first that it has seen before. Others may only be about
     /// to take what they have just been given, and another loop's slow readers go at its next tick.
     func makeRoom() {
-        if counts.holdsTooMuch { closeSlowReaders(unreadSince: tick - 1) }
+        // The tick before this one may have ended a moment ago.
+        if counts.holdsTooMuch { closeSlowReaders(unreadSince: tick - 2) }
         if counts.holdsFarTooMuch { closeSlowReaders(unreadSince: tick) }
     }
 
@@ -64,6 +65,9 @@ final class ConnectionTable {
         let slow = connections.values.filter { $0.unreadSince <= latest }
         for connection in slow.sorted(by: { $0.unreadSince < $1.unreadSince }) {
             guard counts.isNearlyFull else { return }
+            // It may have been read since it was counted.
+            connection.countUnread()
+            guard connection.unreadSince <= latest else { continue }
             counts.slowReaderClosed()
             connection.abort()
         }

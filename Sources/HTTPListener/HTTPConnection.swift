@@ -40,8 +40,12 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var isResumeScheduled = false
     /// Whether something may have changed since the connection's memory was last looked at.
     private var isUnreadUnknown = false
-    /// Since which tick of ``table`` the client has left so much unread that it counts; `.max` where it has not.
+    /// Since which tick of ``table`` the client has read next to nothing of what counts as unread; `.max` where nothing does.
     private(set) var unreadSince = Int.max
+    /// Bytes given to the channel.
+    private var givenBytes = 0
+    /// How many of them the client had read at ``unreadSince``.
+    private var bytesReadThen = 0
     /// Bytes of answers given to the channel since that last had none, but for those that all connections share.
     private var ownBytes = 0
     private let isEncrypted: Bool
@@ -295,6 +299,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func give(_ bytes: ByteBuffer, isOwn: Bool, written: EventLoopPromise<Void>? = nil) {
         let count = bytes.readableBytes
         if isOwn { ownBytes &+= count }
+        givenBytes &+= count
         isUnreadUnknown = true
         var rest = bytes
         while isEncrypted, rest.readableBytes > Self.encryptedPiece,
@@ -317,9 +322,17 @@ final class HTTPConnection: ChannelDuplexHandler {
         if isHeldUp || isSecond && (isUnreadUnknown || unreadSince != .max) { lookAtUnread() }
     }
 
-    /// Counts the bytes that the client has not read, here and in the kernel, and makes room if all connections together hold
-    /// too much.
+    /// Counts unread output, and makes room if all connections together hold too much.
     private func lookAtUnread() {
+        countUnread()
+        // Not now: this may be in the middle of reading or writing.
+        if let context, counts.holdsTooMuch {
+            context.eventLoop.assumeIsolated().execute { self.table.makeRoom() }
+        }
+    }
+
+    /// Counts the bytes that the client has not read, here and in the kernel.
+    func countUnread() {
         // Once it is closed, all is given back.
         guard let context, context.channel.isActive else { return }
         isUnreadUnknown = false
@@ -333,10 +346,12 @@ final class HTTPConnection: ChannelDuplexHandler {
             unreadSince = .max
             return account.holdUnread(0)
         }
-        if unreadSince == .max { unreadSince = table.tick }
+        // A client that reads on is not a slow one, even if it asks for more as fast as it reads.
+        let bytesRead = givenBytes &- unwritten &- (inKernel ?? 0)
+        if unreadSince == .max || bytesRead &- bytesReadThen > Self.usualUnread {
+            (unreadSince, bytesReadThen) = (table.tick, bytesRead)
+        }
         account.holdUnread(unread)
-        // Not now: this may be in the middle of reading or writing.
-        if counts.holdsTooMuch { context.eventLoop.assumeIsolated().execute { self.table.makeRoom() } }
     }
 
     /// Closes the connection with a reset, so that unread output is freed at once, here and in the kernel.
