@@ -67,7 +67,9 @@ private func verifications() throws -> Verifications {
     let delivered = DeliveredKeys()
     delivered.install(
         KeySnapshot(
-            version: 1, fetched, omitted: [], fetchedAt: fetchedAt, freshUntil: fetchedAt + .seconds(86_400),
+            version: 1, fetched, omitted: [], fetchedAt: fetchedAt,
+            // As in a flood of bad signatures, the first of which had the keys fetched.
+            confirmedUntil: fetchedAt + .seconds(86_400), freshUntil: fetchedAt + .seconds(86_400),
             usableUntil: fetchedAt + .seconds(172_800)))
     let provider = Provider(policy: applePolicy(), isOptional: false, keys: unusedStore())
     return Verifications([(provider, delivered)], by: try IDTokenVerifier())
