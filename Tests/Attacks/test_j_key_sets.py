@@ -1,6 +1,8 @@
 """J. Key material: what a broken or hostile provider may publish, and what must come of it."""
 
 import json
+import string
+from base64 import b64encode
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
@@ -34,6 +36,17 @@ def point(**members):
 
 def edwards(octets: bytes):
     return under(ED.jwk() | {"x": b64url(octets)}, ED)
+
+
+def base64(octets: bytes) -> str:
+    """In the standard alphabet and with padding."""
+    return b64encode(octets).decode()
+
+
+def next_character(character: str) -> str:
+    """The next one of base64url's alphabet: another text for the same octets, where the last bits don't count."""
+    alphabet = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
+    return alphabet[alphabet.index(character) + 1]
 
 
 def drop(jwk: dict) -> dict:
@@ -156,7 +169,16 @@ TABLE = [
             "infinity": point(x=b64url(bytes(32)), y=b64url(bytes(32))),
             "compressed in x": point(x=b64url(b"\2" + X), y=""),
             "uncompressed in x": point(x=b64url(b"\4" + X + Y), y=""),
-            "x with padding": point(x=POINT.jwk()["x"] + "="),
+            "x with more padding than there is": point(x=POINT.jwk()["x"] + "==="),
+            "x with padding before": point(x="=" + POINT.jwk()["x"]),
+            "x with padding within": point(x=POINT.jwk()["x"][:40] + "=" + POINT.jwk()["x"][40:]),
+            "x of padding alone": point(x="="),
+            "x with a space": point(x=POINT.jwk()["x"] + " "),
+            "x with a new line": point(x=POINT.jwk()["x"] + "=\n"),
+            "x in hexadecimal": point(x=X.hex()),
+            "x with a bit too many": point(x=POINT.jwk()["x"][:-1] + next_character(POINT.jwk()["x"][-1])),
+            "x with a bit too many and padding": point(x=POINT.jwk()["x"][:-1] + next_character(POINT.jwk()["x"][-1]) + "="),
+            "n with more padding than there is": rsa(n=RSA.jwk()["n"] + "==="),
             "y no string": point(y=5),
             "half of a P-384 point": under(POINT.jwk(crv="P-384"), Key(ec_key("other", "P-384").private, "point")),
             "an Edwards point too short": edwards(unb64url(ED.jwk()["x"])[:-1]),
@@ -181,6 +203,11 @@ TABLE = [
         {
             "x of 33 octets, the first zero": point(x=b64url(b"\0" + X)),
             "n with a zero octet": rsa(n=b64url(b"\0" + unb64url(RSA.jwk()["n"]))),
+            # Some providers write numbers in standard base64, which are the same numbers; none of a token's texts may be.
+            "x with padding": point(x=POINT.jwk()["x"] + "="),
+            "x and y in base64": point(x=base64(X), y=base64(Y)),
+            "n and e in base64": rsa(n=base64(unb64url(RSA.jwk()["n"])), e=base64(unb64url(RSA.jwk()["e"]))),
+            "an Edwards point in base64": under(ED.jwk() | {"x": base64(unb64url(ED.jwk()["x"]))}, ED),
         },
     ),
     (

@@ -9,14 +9,15 @@ from harness.service import Service, provider
 from harness.tokens import json_bytes, jws, now, sha256_hex
 from target import attacked
 
-NONCE = "a nonce of this very sign-in"
+# What may not be told or logged, in words that no sentence of the service's own has.
+NONCE = "nonce-of-this-very-sign-in"
 REQUEST = {
     "provider": "op",
     "nonce": NONCE,
     "audience": "client",
     "max_age": 3600,
-    "access_token": "an access token of this sign-in",
-    "code": "an authorization code of this sign-in",
+    "access_token": "access-token-of-this-sign-in",
+    "code": "authorization-code-of-this-sign-in",
     "include_claims": True,
 }
 

@@ -190,7 +190,7 @@ def test_email_verified_without_an_address_has_no_trust(service, oidc):
 
 
 @pytest.mark.parametrize(
-    "email", ["a@evil.example@icloud.com", "a@evil.example, b@icloud.com", "Ada <a@icloud.com>", "a\x00@icloud.com"]
+    "email", ["a@evil.example@icloud.com", "a@evil.example, b@icloud.com", "Ada <a@icloud.com>", "a\x01@icloud.com", "a@icloud.com."]
 )
 def test_what_is_no_address_gets_no_trust(service, apple, email):
     token = apple.token(email=email, email_verified=True, is_private_email="true")
@@ -223,7 +223,6 @@ def test_an_address_that_is_no_string_is_invalid(service, oidc, value):
             "icloud.com.example.com",
             "x.icloud.com",
             "gmail.com",
-            "icloud.com.",
         ]
     ],
 )

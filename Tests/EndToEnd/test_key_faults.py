@@ -22,6 +22,8 @@ from harness.tokens import ec_key, jws, now
 
 STRANGER, FORGER = ec_key("stranger"), ec_key("forger")
 NETWORK = {"allow_http": True, "allow_addresses": ["127.0.0.1"]}
+# Each fault has an operator of its own.
+ADMIN = {"listen": "127.0.0.1:0", "max_connections": 1000}
 UNKNOWN_KEY_FETCHES, WINDOW, LEAST_PAUSE = 2, 30, 0.5
 # What is under way when a body proves too long: what the kernel buffers, and what was read.
 MOST_SENT = 16 * 1024 * 1024
@@ -166,7 +168,7 @@ class Dark:
         settings = [case.settings() for case in self.cases.values()]
         settings.append(provider(self.bright.issuer, "bright", network=NETWORK))
         self.service = stack.enter_context(
-            Service(*settings, limits={"keys_timeout": "5s"}, log={"requests": False})
+            Service(*settings, limits={"keys_timeout": "5s"}, log={"requests": False}, admin=ADMIN)
         )
         self.admin = QuietClient(self.service.admin.address)
         stack.callback(self.admin.close)
@@ -307,7 +309,7 @@ class Storm:
 
     def __init__(self, stack: contextlib.ExitStack):
         cases = [Case(name) for name in FAULTS]
-        settings = {"limits": {"keys_timeout": "30s"}, "log": {"requests": False}}
+        settings = {"limits": {"keys_timeout": "30s"}, "log": {"requests": False}, "admin": ADMIN}
         self.service = stack.enter_context(Service(*(case.settings() for case in cases), **settings))
         self.service.wait_until_ready()
         self.began = time.monotonic()

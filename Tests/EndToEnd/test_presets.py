@@ -38,7 +38,8 @@ def test_what_is_shown_of_a_preset_is_a_good_configuration_without_it(name, tmp_
     shown = show(name)
     assert "preset:" not in shown
     file = tmp_path / "assay.yaml"
-    file.write_text(shown)
+    # Nothing is fetched from a host that is still a placeholder.
+    file.write_text("".join(re.sub("<[^>]*>", "x", line) if "://" in line else line for line in shown.splitlines(True)))
     result = run(*commands.config_check(file))
     assert result.returncode == 0, result
     assert result.stdout.decode().splitlines()[-1].endswith(f"providers: {name}")
