@@ -69,11 +69,13 @@ def test_a_flood_of_unknown_key_ids_costs_two_fetches_and_nobody_anything_else(f
 
 @pytest.mark.first
 @pytest.mark.parametrize("count", [pytest.param(400, id="R11-bad signatures by a known kid")])
-def test_a_flood_of_bad_signatures_costs_one_fetch_of_the_same_two(flooded, count):
-    """The provider may have replaced the key: it is looked for once, and what comes whole then is believed for a while."""
+def test_a_flood_of_bad_signatures_costs_at_most_one_fetch_of_the_same_two(flooded, count):
+    """A complete answer confirms the key for half a minute, and so does the one at the start: only after that time does a bad
+    signature cause a fetch, and then one alone, since the provider may have replaced the key.
+    """
     flood_with(flooded, forgery, flooded.forged, "signature_invalid", count)
-    assert (flooded.forged.discovery.count, flooded.forged.jwks.count) == (2, 2)
-    # Unknown kids find what that has left of the budget, and bad signatures nothing more.
+    assert max(flooded.forged.discovery.count, flooded.forged.jwks.count) <= 1 + 1
+    # Unknown key IDs use what that has left of the budget, and bad signatures cause no further fetch.
     flood_with(flooded, made_up, flooded.forged, "key_not_found", count)
     flood_with(flooded, forgery, flooded.forged, "signature_invalid", count)
     assert flooded.forged.jwks.count <= 1 + 2
