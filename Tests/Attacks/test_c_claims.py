@@ -457,7 +457,6 @@ NO_ADDRESSES = {
     "another form of the dot": "a@gmail\u3002com",
     "invisible": "a@gm\u200bail.com",
     "from right to left": "a\u202e@gmail.com",
-    "empty": "",
 }
 
 
@@ -469,13 +468,19 @@ NO_ADDRESSES = {
         ("C13", "two at signs, Apple's relay last", "apple", {"email": "a@b.example@privaterelay.appleid.com"}),
         ("C13", "a space after Apple's relay", "apple", {"email": "a@privaterelay.appleid.com "}),
         ("C13", "two at signs, private", "op", {"email": "a@b.example@c.example", "is_private_email": True}),
-        ("C13", "none at all", "google", {}),
     ),
 )
 def test_what_is_not_one_address_is_none_and_nothing_is_said_of_it(world, issuer, claims):
     identity = world.expect(getattr(world, issuer).token(**({"email_verified": True} | claims)), ACCEPTED)["identity"]
     members = ("email", "email_verified", "email_trust", "is_private_email")
     assert {name: identity[name] for name in members} == dict.fromkeys(members)
+
+
+@pytest.mark.parametrize("claims", rows(("C13", "none at all", {}), ("C13", "empty", {"email": ""})))
+def test_without_an_address_there_is_no_trust_and_what_was_said_of_it_stays(world, claims):
+    identity = world.expect(world.google.token(email_verified=True, **claims), ACCEPTED)["identity"]
+    assert (identity["email"], identity["email_verified"], identity["email_trust"]) == (None, True, None)
+    assert not identity["is_private_email"]
 
 
 NUMBERS = "9007199254740993, 1e3, 1E+3, 0.1, 1.10, -0, 123456789012345678901234567890, 1.7976931348623157e308, 5e-324"
