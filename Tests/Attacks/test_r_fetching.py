@@ -172,6 +172,8 @@ def fetching(tmp_path_factory):
         good = network.plain.issuer("good", OLD)
         service = Service(*settings, provider(good, "good"), limits={"keys_timeout": "1s"}, log={"level": "debug"})
         with attacked(service, good.token) as target:
+            # It is asked for beside each row's token, and the last of all these providers to be fetched.
+            service.wait_until(lambda: service.provider_state("good")["state"] == "ready")
             yield target, issuers, network
 
 

@@ -109,7 +109,9 @@ class Issuer:
 
 class QuietServer(ThreadingHTTPServer):
     daemon_threads = True
-    request_queue_size = 64
+    # A service asks for the keys of all its providers at once. A full queue drops a connection attempt, and the client's kernel
+    # tries again only after a second.
+    request_queue_size = 1024
 
     def handle_error(self, request, client_address):
         """A client that goes away, or that trusts our certificate as little as it should, is no news."""
