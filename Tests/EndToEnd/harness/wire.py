@@ -41,6 +41,16 @@ def read_to_end(connection: socket.socket) -> bytes:
     return bytes(received)
 
 
+def read_exactly(connection: socket.socket, count: int) -> bytes:
+    """So many bytes. `MSG_WAITALL` does not wait for them on a socket with a timeout."""
+    received = bytearray()
+    while len(received) < count:
+        octets = connection.recv(count - len(received))
+        assert octets, f"closed after {len(received)} bytes"
+        received += octets
+    return bytes(received)
+
+
 def exchange(address: str, octets: bytes, cuts=()) -> bytes:
     """Sends bytes, cut up at these places, closes that half, and returns all that comes back."""
     with contextlib.closing(connect(address)) as connection:
