@@ -200,7 +200,7 @@ package struct DocumentFetcher: Sendable {
         }
         let askedAt = unixSeconds()
         let answer = await exchange.perform(on: loop)
-        guard let head = answer.head else { throw failure(of: answer) }
+        guard let head = answer.head else { throw FetchFailure(describing: answer, isSecure: target.isSecure) }
         status = head.status.code
         let caching = CachingFields(head.headers)
         let header = FetchedHeader(caching, askedFor: askedAt...max(askedAt, answeredAt.withLock { $0 } ?? askedAt))
@@ -214,7 +214,7 @@ package struct DocumentFetcher: Sendable {
             return .redirect(to: location)
         default:
             guard head.status == .notModified, let known, conditions != nil else {
-                throw FetchFailure(describing: head)
+                throw FetchFailure(describing: head, isSecure: target.isSecure)
             }
             return .document(
                 Document(
@@ -224,19 +224,13 @@ package struct DocumentFetcher: Sendable {
         guard Self.isReadable(head.headers) else {
             throw FetchFailure(.http, "the body is encoded in a way that was not asked for")
         }
-        guard case .success(let body) = answer.body else { throw failure(of: answer) }
+        guard case .success(let body) = answer.body else {
+            throw FetchFailure(describing: answer, isSecure: target.isSecure)
+        }
         return .document(
             Document(
                 body: body, address: target.text, caching: caching, isConfirmation: false,
                 clockOffsetSeconds: header.clockOffsetSeconds))
-    }
-
-    private func failure(of answer: HTTPAnswer) -> FetchFailure {
-        switch answer.body {
-        case .failure(let failure as FetchFailure): failure
-        case .failure(let error): FetchFailure(describing: error)
-        case .success: FetchFailure(.http, "the fetch failed")
-        }
     }
 
     private func request(_ target: WebAddress, _ mode: FetchMode, _ conditions: HTTPHeaders?) -> HTTPRequestHead {

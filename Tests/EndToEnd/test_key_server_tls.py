@@ -95,7 +95,7 @@ BAD_CERTIFICATES = {
 # A server whose certificate is good, or that has none.
 BAD_PROTOCOLS = {
     "by-tls-1.1": (lambda by: speaking(by.trusted.server_context(), ssl.TLSVersion.TLSv1_1), ["TLS 1.2"]),
-    "without-tls": (lambda by: None, ["TLS"]),
+    "without-tls": (lambda by: None, ["plain HTTP"]),
 }
 
 
@@ -137,6 +137,16 @@ def test_a_key_server_with_a_bad_certificate_is_not_believed(bad, name):
     assert error["phase"] == "tls" and any(word in error["message"] for word in words), error
     warning = service.wait_for_entry(message="keys can't be fetched", provider=name)
     assert (warning["level"], warning["phase"], warning["reason"]) == ("warning", "tls", error["message"])
+
+
+def test_a_key_server_whose_port_speaks_tls_is_named_where_its_url_is_http(authorities):
+    with KeyServer(authorities.trusted.server_context()) as server:
+        issuer = server.issuer("op", OLD)
+        settings = provider(issuer) | {"jwks_uri": issuer.jwks_uri.replace("https://", "http://")}
+        with Service(settings) as service:
+            error = service.wait_until(lambda: service.provider_state("oidc")["last_error"])
+            assert "write https:// instead of http://" in error["message"], error
+            assert issuer.jwks.count == 0
 
 
 def test_the_server_of_tls_1_1_speaks_it_to_whoever_will(authorities):

@@ -29,12 +29,18 @@ import Testing
     }
 
     @Test func `a server that falls silent is given up sooner than one that is slow`() async throws {
+        // On a busy machine the head may come late as well.
+        let messages = [
+            "the server accepted the connection, but did not answer in time",
+            "the server stopped in the middle of its answer",
+        ]
         for answer in [
             RawServer.Answer.silence, .bytes("HTTP/1.1 200 OK\r\n"),
             .bytes("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"),
         ] {
             let failure = try await DocumentFetcher.failure(answer) { $0.idleTimeout = Interval(milliseconds: 100) }
-            #expect(failure == FetchFailure(.http, "the server did not answer in time"))
+            #expect(failure.phase == .http)
+            #expect(messages.contains(where: failure.message.hasPrefix), "\(failure.message)")
         }
     }
 
@@ -82,9 +88,9 @@ import Testing
         // The HTTP library has limits of its own, for a head and for trailers.
         let limits = [
             FetchFailure(.http, "the answer is larger than 15000 bytes with all its parts"),
-            FetchFailure(.http, "the body is larger than 10000 bytes"), FetchFailure(.http, "the answer is not HTTP"),
+            FetchFailure(.http, "the body is larger than 10000 bytes"),
         ]
-        #expect(limits.contains(failure), "\(failure.message)")
+        #expect(limits.contains(failure) || failure.message.hasPrefix("the answer is not HTTP"), "\(failure.message)")
     }
 
     @Test func `interim answers and trailers within the limit are passed over`() async throws {

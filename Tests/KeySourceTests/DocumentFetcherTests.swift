@@ -61,7 +61,8 @@ import Testing
     @Test(arguments: [
         "201 Created", "204 No Content", "206 Partial Content", "300 Multiple Choices", "304 Not Modified",
         "305 Use Proxy",
-        "400 Bad Request", "401 Unauthorized", "404 Not Found", "429 Too Many Requests", "500 Internal Server Error",
+        "402 Payment Required", "401 Unauthorized", "404 Not Found", "429 Too Many Requests",
+        "500 Internal Server Error",
         "503 Busy",
     ])
     func `only 200 is an answer`(status: String) async throws {
