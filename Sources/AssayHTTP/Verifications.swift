@@ -179,14 +179,12 @@ package final class Verifications {
                 token: verified, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims)
             return .decided(.verified(answer, provider: index))
         } catch {
-            let policy = place.policy
-            let snapshot = keys.snapshot
-            if let need = need(after: error, token, snapshot, policy, now.monotonic),
-                token.wouldPassClaims(of: policy, now: now.wall)
+            if let need = need(after: error, token, keys.snapshot, place.policy, now.monotonic),
+                token.wouldPassClaims(of: place.policy, now: now.wall)
             {
-                let lacksKey = error == .keyNotFound || !(token.keyID.map(snapshot.hasKey) ?? true)
+                let lacksKey = error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true)
                 let need = KeyNeed(
-                    keys: place.provider.keys, need: need, version: snapshot.version, lacksKey: lacksKey)
+                    keys: place.provider.keys, need: need, version: keys.snapshot.version, lacksKey: lacksKey)
                 return .needsKeys(need, provider: index, otherwise: .rejected(error))
             }
             return .decided(.refused(.rejected(error), provider: index))

@@ -20,6 +20,18 @@ package struct Claims: Sendable {
         do throws(JSONOtherKind) { return try object.string(claim.json) } catch { throw .claimInvalid(claim) }
     }
 
+    /// A claim that must be a string where it has a value; `nil` where it is absent or `null`.
+    ///
+    /// - Throws: ``Rejection/claimInvalid(_:)``.
+    func optionalString(_ claim: ClaimName) throws(Rejection) -> String? {
+        do throws(Rejection) {
+            return try string(claim)
+        } catch {
+            guard object.kind(of: claim.json) == .null else { throw error }
+            return nil
+        }
+    }
+
     /// A claim that must be a string, as its UTF-8.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
@@ -96,8 +108,8 @@ package struct Claims: Sendable {
         case .false: return false
         case .integer where integer(claim) == 1: return true
         case .integer where integer(claim) == 0: return false
-        case .string where text(claim) == "true": return true
-        case .string where text(claim) == "false": return false
+        case .string where object.isString(claim.json, "true"): return true
+        case .string where object.isString(claim.json, "false"): return false
         default: throw .claimInvalid(claim)
         }
     }

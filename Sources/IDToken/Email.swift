@@ -13,43 +13,42 @@ package struct EmailAddress {
     /// Where the domain begins, in UTF-8.
     private let domainStart: Int
 
-    /// `nil` where the text is no address. One pass over its bytes, and a second only where one is beyond ASCII.
+    /// `nil` where the text is no address.
     package init?(_ text: String) {
         let bytes = text.utf8.span
-        var index = 0
         var everyBit: UInt8 = 0
-        while index < bytes.count, bytes[index] != UInt8(ascii: "@") {
-            guard bytes[index].isLocalPart else { return nil }
+        var index = bytes.endOfAlphanumerics(from: 0)
+        while index < bytes.count, bytes[index].isLocalPart {
             everyBit |= bytes[index]
             index += 1
         }
-        guard index > 0, index < bytes.count else { return nil }
+        guard index > 0, index < bytes.count, bytes[index] == UInt8(ascii: "@") else { return nil }
         domainStart = index + 1
-        // As if behind a dot.
-        var label = 0
-        var last = UInt8(ascii: ".")
-        for index in domainStart..<bytes.count {
-            let byte = bytes[index]
-            if byte == UInt8(ascii: ".") {
-                guard (1...63).contains(label), last != UInt8(ascii: "-") else { return nil }
-                label = 0
-            } else {
-                guard byte.isLetterOrDigit || byte >= 0x80 || (byte == UInt8(ascii: "-") && label > 0) else {
-                    return nil
-                }
-                // What goes on a character counts with its first byte.
-                if byte & 0xc0 != 0x80 { label += 1 }
-                everyBit |= byte
+        repeat {
+            let start = index + 1
+            index = bytes.endOfAlphanumerics(from: start)
+            while index < bytes.count, bytes[index].isDomainLabel {
+                everyBit |= bytes[index]
+                index += 1
             }
-            last = byte
-        }
-        guard (1...63).contains(label), last != UInt8(ascii: "-") else { return nil }
+            guard bytes.isDomainLabel(start..<index) else { return nil }
+        } while index < bytes.count && bytes[index] == UInt8(ascii: ".")
+        guard index == bytes.count else { return nil }
         guard everyBit < 0x80 || text.unicodeScalars.allSatisfy(\.isOfAddress) else { return nil }
         self.text = text
     }
 
-    /// What follows the `@`, compared without regard to the case of ASCII letters, and otherwise octet for octet.
-    var domain: EmailDomain { EmailDomain(address: text, start: domainStart) }
+    /// Whether the address is in a domain: compared without regard to the case of ASCII letters, and otherwise octet for octet.
+    func isIn(_ domain: String) -> Bool {
+        guard text.utf8.count - domainStart == domain.utf8.count else { return false }
+        let (bytes, domain) = (text.utf8.span, domain.utf8.span)
+        if bytes.extracting(domainStart...).isExactly(domain) { return true }
+        for index in domain.indices
+        where asciiLowercased(bytes[domainStart + index]) != asciiLowercased(domain[index]) { return false }
+        return true
+    }
+
+    func isIn(oneOf domains: [String]) -> Bool { domains.contains { isIn($0) } }
 }
 
 extension UInt8 {
@@ -57,7 +56,20 @@ extension UInt8 {
     fileprivate var isLocalPart: Bool {
         // A bit for each character of ASCII, from 0 and from 64.
         let (low, high): (UInt64, UInt64) = (0xa3ff_ecfa_0000_0000, 0x7fff_ffff_c7ff_fffe)
-        return self >= 0x80 || ((self < 64 ? low : high) >> UInt64(self & 63)) & 1 == 1
+        return self >= 0x80 || ((self < 64 ? low : high) &>> UInt64(self)) & 1 == 1
+    }
+
+    /// Whether a byte may stand in a label of a domain: a letter, a digit, a hyphen, or part of a character beyond ASCII.
+    fileprivate var isDomainLabel: Bool { self >= 0x80 || self == UInt8(ascii: "-") || isLetterOrDigit }
+}
+
+extension Span<UInt8> {
+    /// Whether a run of bytes that may each stand in a label is one: of 1 to 63 characters, with no hyphen at either end.
+    fileprivate func isDomainLabel(_ run: Range<Int>) -> Bool {
+        guard !run.isEmpty, self[run.lowerBound] != UInt8(ascii: "-"), self[run.upperBound - 1] != UInt8(ascii: "-")
+        else { return false }
+        // Of a character's bytes, only the first counts.
+        return run.count <= 63 || run.count(where: { self[$0] & 0xc0 != 0x80 }) <= 63
     }
 }
 
@@ -71,23 +83,6 @@ extension Unicode.Scalar {
             return !["\u{fe6b}", "\u{ff20}", "\u{3002}", "\u{ff0e}", "\u{ff61}"].contains(self)
         }
     }
-}
-
-/// The domain of an address.
-struct EmailDomain {
-    fileprivate let address: String
-    fileprivate let start: Int
-
-    static func == (domain: EmailDomain, other: String) -> Bool {
-        let (bytes, other) = (domain.address.utf8.span, other.utf8.span)
-        guard bytes.count - domain.start == other.count else { return false }
-        if bytes.extracting(domain.start...).isExactly(other) { return true }
-        for index in other.indices
-        where asciiLowercased(bytes[domain.start + index]) != asciiLowercased(other[index]) { return false }
-        return true
-    }
-
-    func isOne(of domains: [String]) -> Bool { domains.contains { self == $0 } }
 }
 
 func asciiLowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }
@@ -104,20 +99,21 @@ extension EmailRule {
         }
     }
 
-    /// Whether an address in this domain is a private relay's; `nil` where the provider has none and says nothing.
+    /// Whether an address is a private relay's; `nil` where the provider has none and says nothing.
     ///
     /// A relay's domain wins over a claim that denies it: Apple has left the claim out for relay addresses.
-    func isPrivate(_ domain: EmailDomain, claimed: Bool?) -> Bool? {
+    func isPrivate(_ address: borrowing EmailAddress, claimed: Bool?) -> Bool? {
         if claimed == true { return true }
-        if domain.isOne(of: privateDomains) { return true }
+        if address.isIn(oneOf: privateDomains) { return true }
         return privateDomains.isEmpty ? claimed : false
     }
 
-    /// What an address in this domain may be used for.
-    func trust(in domain: EmailDomain, isVerified: Bool, hostedDomain: String?) -> Identity.EmailTrust {
+    /// What an address may be used for.
+    func trust(_ address: borrowing EmailAddress, isVerified: Bool, hostedDomain: String?) -> Identity.EmailTrust {
         guard isVerified else { return .unverified }
         let isRunByProvider =
-            domain.isOne(of: authoritativeDomains) || (trustsHostedDomain && hostedDomain.map { domain == $0 } == true)
+            address.isIn(oneOf: authoritativeDomains)
+            || (trustsHostedDomain && hostedDomain.map { address.isIn($0) } == true)
         return isRunByProvider ? .authoritative : .verified
     }
 }

@@ -83,8 +83,8 @@ public struct Identity: Sendable, Equatable {
             self.email = address.text
             self.isEmailVerified = isEmailVerified
             emailTrust = policy.email.trust(
-                in: address.domain, isVerified: isEmailVerified == true, hostedDomain: hostedDomain)
-            isPrivateEmail = policy.email.isPrivate(address.domain, claimed: isClaimedPrivate)
+                address, isVerified: isEmailVerified == true, hostedDomain: hostedDomain)
+            isPrivateEmail = policy.email.isPrivate(address, claimed: isClaimedPrivate)
         case .absent, .noAddress:
             self.email = nil
             // Of something that is no address, nothing is verified.

@@ -58,13 +58,8 @@ extension Claims {
     ///   holds no address.
     func email(_ policy: borrowing ProviderPolicy) throws(Rejection) -> ClaimedEmail {
         let path = policy.identityClaims.isEmpty ? nil : policy.identityClaims[.email]
-        let text: String?
-        if let path {
-            text = self.text(at: path).flatMap { $0.isEmpty ? nil : $0 }
-        } else {
-            text = try has(.email) ? string(.email) : nil
-        }
-        guard let text else { return .absent }
+        let text = if let path { text(at: path) } else { try optionalString(.email) }
+        guard let text, !text.isEmpty else { return .absent }
         if let address = EmailAddress(text) { return .address(address) }
         let claim = path?.name ?? .email
         guard !policy.requiredClaims.contains(claim) else { throw .claimInvalid(claim) }

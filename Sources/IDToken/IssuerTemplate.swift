@@ -71,14 +71,6 @@ public enum TenantRule: Sendable, Equatable {
 }
 
 extension UInt8 {
-    /// Whether it is a letter or a digit of ASCII.
-    var isLetterOrDigit: Bool {
-        switch self {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-        default: false
-        }
-    }
-
     fileprivate var isUnreserved: Bool {
         switch self {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true

@@ -1,3 +1,5 @@
+private import JSON
+
 /// What a preset has to be told: the relying party's own part of a provider.
 public struct PresetParameter: Sendable {
     /// As the settings spell it.

@@ -1,3 +1,5 @@
+private import JSON
+
 /// Base64url as JOSE writes it: RFC 7515, section 2, which is RFC 4648, section 5 without padding.
 ///
 /// Strict, so that no two texts stand for the same octets: no padding, no white space, no other alphabet, and the bits
@@ -27,6 +29,8 @@ package enum Base64URL {
     /// with padding: some providers write the members of their keys so. Never for a token: there, each text must stand for
     /// octets of its own.
     package static func decodeLeniently(_ text: String) -> [UInt8]? {
+        if let octets = decode(text.utf8.span) { return octets }
+        guard isInAnotherForm(text) else { return nil }
         let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         guard padding <= 2 else { return nil }
         let characters = text.utf8.dropLast(padding).map { character in
@@ -37,6 +41,12 @@ package enum Base64URL {
             }
         }
         return decode(characters.span)
+    }
+
+    /// Whether a text has characters that base64 has and base64url has not.
+    static func isInAnotherForm(_ text: String) -> Bool {
+        let characters = text.utf8.span
+        return "+/=".utf8.contains { characters.firstIndex(of: $0) != nil }
     }
 
     /// Decodes through pointers, four characters by four look-ups: a character takes 4 instructions. With one look-up and a

@@ -118,19 +118,16 @@ public final class JWK: Sendable {
             }
         var json = JSONWriter()
         json.beginObject()
-        for name in names { json.member(name, members["\(name)"]?.string.map { canonical($0, of: name) }) }
+        for name in names { json.member(name, members["\(name)"]?.string.map(canonical)) }
         json.endObject()
         guard let digest = try? DigestContext().digest(json.bytes.span, with: .sha256) else { return nil }
         return String(decoding: Base64URL.encode(digest), as: UTF8.self)
     }
 
     /// The same number in base64url, so that a key stays the same one however its provider writes it.
-    private static func canonical(_ text: String, of name: StaticString) -> String {
-        switch name.description {
-        case "n", "e", "x", "y":
-            Base64URL.decodeLeniently(text).map { String(decoding: Base64URL.encode($0), as: UTF8.self) } ?? text
-        default: text
-        }
+    private static func canonical(_ text: String) -> String {
+        guard Base64URL.isInAnotherForm(text), let octets = Base64URL.decodeLeniently(text) else { return text }
+        return String(decoding: Base64URL.encode(octets), as: UTF8.self)
     }
 
     /// A missing `use` or `key_ops` fits (RFC 7517, sections 4.2 and 4.3); Microsoft, Slack and Supabase leave one out.

@@ -75,6 +75,16 @@ package struct JSONObject: Sendable {
         return value
     }
 
+    /// Whether a member is a string that stands for these characters.
+    ///
+    /// A string of its own is made only of one with escapes: two claims of Apple's are `"true"` where others have `true`.
+    package func isString(_ name: JSONName, _ characters: String) -> Bool {
+        guard let place = place(of: name), place.kind == .string else { return false }
+        let written = text.span.extracting(place.indices)
+        return place.hasEscapes
+            ? unescaped(written).elementsEqual(characters.utf8) : written.isExactly(characters.utf8.span)
+    }
+
     /// Whether a member is there and has a value: neither `null` nor an empty string.
     package func hasValue(_ name: JSONName) -> Bool {
         guard let place = place(of: name) else { return false }

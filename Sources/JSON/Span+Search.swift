@@ -28,16 +28,31 @@ extension Span<UInt8> {
 
     /// Whether each byte is a printable character of ASCII, a space among them.
     package var isPrintableASCII: Bool {
+        guard count >= 8 else { return indices.allSatisfy { (0x20..<0x7f).contains(self[$0]) } }
         var index = 0
-        while index + 8 <= count {
+        while index &+ 8 < count {
             if word(at: index).hasUnprintableByte { return false }
-            index += 8
+            index &+= 8
         }
-        while index < count {
-            guard (0x20..<0x7f).contains(self[index]) else { return false }
-            index += 1
+        return !word(at: count &- 8).hasUnprintableByte
+    }
+
+    /// Where the run of letters and digits of ASCII ends.
+    ///
+    /// Sixteen at a time, the last ones together with some before `start`, if there are so many.
+    package func endOfAlphanumerics(from start: Int) -> Int {
+        var index = start
+        if count >= 16 {
+            while index < count {
+                let place = Swift.min(index, count &- 16)
+                if let other = block(at: place).firstOtherThanAlphanumeric(from: index &- place) {
+                    return place &+ other
+                }
+                index = place &+ 16
+            }
         }
-        return true
+        while index < count, self[index].isLetterOrDigit { index += 1 }
+        return index
     }
 
     /// Where the run of bytes ends that stand for themselves in a JSON text's string: no control character, no quotation
@@ -95,15 +110,37 @@ extension SIMD16<Int8> {
         var special = (self .== Self(repeating: 0x22)) .| (self .== Self(repeating: 0x5c))
         // Beyond ASCII, a byte is negative where it has a sign.
         special .|= isText ? (self .< firstCharacter) .& (self .>= Self(repeating: 0)) : self .< firstCharacter
+        return Self.first(special, from: 0)
+    }
+
+    @inline(__always) fileprivate func firstOtherThanAlphanumeric(from start: Int) -> Int? {
+        let lowercase = self | Self(repeating: 0x20)
+        let isLetter = (lowercase .>= Self(repeating: 0x61)) .& (lowercase .<= Self(repeating: 0x7a))
+        let isDigit = (self .>= Self(repeating: 0x30)) .& (self .<= Self(repeating: 0x39))
+        return Self.first(.!(isLetter .| isDigit), from: start)
+    }
+
+    /// The first byte that is marked, at `start` or behind it.
+    @inline(__always) private static func first(_ marks: SIMDMask<Self>, from start: Int) -> Int? {
         // Each byte is all ones or all zeros.
-        let halves = unsafe unsafeBitCast(special, to: SIMD2<UInt64>.self)
-        guard halves.x | halves.y != 0 else { return nil }
-        let (low, high) = (UInt64(littleEndian: halves.x), UInt64(littleEndian: halves.y))
+        let halves = unsafe unsafeBitCast(marks, to: SIMD2<UInt64>.self)
+        // A shift by more than 63 leaves nothing.
+        let low = UInt64(littleEndian: halves.x) & (.max << UInt64(start &* 8))
+        let high = UInt64(littleEndian: halves.y) & (start < 8 ? .max : .max << UInt64(start &* 8 &- 64))
+        guard low | high != 0 else { return nil }
         return low != 0 ? low.trailingZeroBitCount / 8 : 8 + high.trailingZeroBitCount / 8
     }
 }
 
 extension UInt8 {
+    /// Whether it is a letter or a digit of ASCII.
+    package var isLetterOrDigit: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        default: false
+        }
+    }
+
     fileprivate var isPlain: Bool {
         (0x20..<0x80).contains(self) && self != UInt8(ascii: "\"") && self != UInt8(ascii: "\\")
     }

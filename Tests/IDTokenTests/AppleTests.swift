@@ -26,7 +26,7 @@ import Testing
     }
 
     /// Strings in 2021, booleans in 2025.
-    @Test(arguments: ["true", #""true""#, "1"], ["true", #""true""#, "1"])
+    @Test(arguments: ["true", #""true""#, "1"], ["true", #""tr\u0075e""#, "1"])
     func `a private relay address, with booleans in each of their forms`(verified: String, isPrivate: String) throws {
         let identity = try SignIn.apple.with("email", #""zdfu7jtuus@privaterelay.appleid.com""#)
             .with("email_verified", verified).with("is_private_email", isPrivate).verify().identity
