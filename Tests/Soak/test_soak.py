@@ -29,8 +29,8 @@ MINUTES = float(os.environ.get("ASSAY_SOAK_MINUTES", "3"))
 # Between two events. Unknown kids may have keys fetched twice in half a minute; the rotation that needs it is one of
 # nine events.
 PERIOD = 2.5
-# By how much the middle of the last third of the samples may be over that of the second.
-MEMORY_GROWTH_KIB = 1024
+# By how much the middle of the last third of the samples may be over that of the second: less where each is long.
+MEMORY_GROWTH_KIB = 300 if MINUTES >= 60 else 1024
 DESCRIPTOR_GROWTH = 8
 # While the last fetch has failed, nothing is said of a key that is not there.
 UNKNOWN = "key_not_found|keys_unavailable"
