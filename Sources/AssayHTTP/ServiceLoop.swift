@@ -216,6 +216,8 @@ final class ServiceLoop {
             case .headersTooLarge: .headersTooLarge
             case .bodyTooLarge: .requestTooLarge
             case .timeout: .requestTimeout
+            // The only limit that the admin listener has a setting of its own for.
+            case .overloaded(.connections) where listener == .admin: .overloaded(limit: "admin.max_connections")
             case .overloaded(let limit): .overloaded(limit: "limits.\(limit.rawValue)")
             }
         return end(begin(route, request, on: listener), problem)

@@ -2,13 +2,14 @@
 
 import contextlib
 import json
+import select
 
 import pytest
 
 from harness.client import ConnectionClosed, request_bytes
 from harness.contract import assert_code
 from harness.metrics import Metrics, overloaded
-from harness.service import Service, provider
+from harness.service import DEADLINE, Service, provider
 from harness.tokens import rsa_key
 from harness.wire import Crowd, gauges
 
@@ -275,6 +276,20 @@ def test_connections_beyond_the_limit_are_refused(issuer):
         finally:
             for connection in connections:
                 connection.close()
+
+
+def test_the_admin_listener_names_its_own_limit_of_connections(issuer):
+    with Service(provider(issuer), admin={"listen": "127.0.0.1:0", "max_connections": 8}) as service:
+        service.wait_until_ready()
+        assert service.admin.get("/livez").status == 200
+        with contextlib.ExitStack() as idle:
+            # With the one that the service's client keeps, one too many; any of them may be the one that is refused.
+            idle_ones = [idle.enter_context(service.admin.connect()) for _ in range(8)]
+            readable, _, _ = select.select([one.socket for one in idle_ones], [], [], DEADLINE)
+            response = next(one for one in idle_ones if one.socket in readable).response("GET", "/livez")
+            assert_code(response, "overloaded")
+        assert "admin.max_connections" in response.json["detail"]
+        assert service.wait_for_entry(code="overloaded")["limit"] == "admin.max_connections"
 
 
 def _answers(service) -> bool:
