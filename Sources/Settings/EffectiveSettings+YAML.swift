@@ -99,6 +99,7 @@ extension EffectiveSettings.Origin {
         case .variable(let name): name
         case .preset(let name): "preset \(name)"
         case .standard: "default"
+        case .memory(let bytes): "default under the memory limit of \(Quantities.text(bytes: bytes))"
         case .both(let one, let other): "\(one.text) and \(other.text)"
         }
     }

@@ -26,6 +26,8 @@ package struct EffectiveSettings: Sendable, Equatable {
         case variable(String)
         case preset(String)
         case standard
+        /// Derived from the memory that the process may take, in bytes.
+        case memory(Int)
         /// A preset's list that the file or the environment adds to.
         indirect case both(Origin, Origin)
     }

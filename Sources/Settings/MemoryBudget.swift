@@ -55,18 +55,49 @@ package struct MemoryBudget: Sendable, Equatable {
 }
 
 extension Settings {
-    /// Sets of the limits that depend on memory those which the file and the environment leave open.
+    /// Lowers the limits that depend on memory, where neither the file nor the environment sets them, and records them as
+    /// the values in effect.
     ///
-    /// - Parameter memory: bytes that the process may take; `nil`: as many as it likes.
-    mutating func fitLimits(to memory: Int?) {
+    /// - Parameter memory: bytes that the process may take; `nil`: no limit.
+    mutating func fitLimits(to memory: Int?, _ reading: SettingsReading) {
         guard let memory else { return }
         let budget = MemoryBudget(
             bytes: memory, isEncrypted: service.tls != nil, rememberedTokens: verifiedTokenCacheEntries,
             providers: providers.count)
-        if !limits.given.maximumConnections { limits.maximumConnections = budget.maximumConnections }
-        if !limits.given.maximumInFlight { limits.maximumInFlight = budget.maximumInFlight }
-        if !limits.given.maximumBuffered { limits.maximumBuffered = budget.maximumBuffered }
+        func fit(_ name: String, _ limit: inout Int, _ fitting: Int, _ shown: String) {
+            guard limit != fitting else { return }
+            limit = fitting
+            reading.record(["limits", name], .scalar(shown), .memory(memory))
+        }
+        if !limits.given.maximumBuffered {
+            let text = Quantities.text(bytes: budget.maximumBuffered)
+            fit("max_buffered", &limits.maximumBuffered, budget.maximumBuffered, text)
+        }
+        if !limits.given.maximumConnections {
+            let text = String(budget.maximumConnections)
+            fit("max_connections", &limits.maximumConnections, budget.maximumConnections, text)
+        }
+        if !limits.given.maximumInFlight {
+            fit("max_in_flight", &limits.maximumInFlight, budget.maximumInFlight, String(budget.maximumInFlight))
+        }
         limits.socketBuffer = budget.socketBuffer(connections: limits.maximumConnections)
+    }
+
+    /// Takes over the running service's limits where both leave them open.
+    ///
+    /// They follow from the number of providers among other things, and can't change without a restart: a provider that is
+    /// added must not make a reload fail.
+    package mutating func keepDerivedLimits(of running: Settings) {
+        let before = running.limits
+        if !limits.given.maximumBuffered, !before.given.maximumBuffered {
+            limits.maximumBuffered = before.maximumBuffered
+        }
+        if !limits.given.maximumConnections, !before.given.maximumConnections {
+            limits.maximumConnections = before.maximumConnections
+        }
+        if !limits.given.maximumInFlight, !before.given.maximumInFlight {
+            limits.maximumInFlight = before.maximumInFlight
+        }
     }
 }
 

@@ -46,6 +46,7 @@ extension Settings {
         compare("log.level", \.log.level)
         compare("log.requests", \.log.requests)
         compare("log.probes", \.log.probes)
+        compare("clock_skew", \.clockSkewSeconds)
         compare("shutdown_delay", \.shutdownDelaySeconds)
         compare("shutdown_grace", \.shutdownGraceSeconds)
         compare("verified_token_cache.entries", \.verifiedTokenCacheEntries)

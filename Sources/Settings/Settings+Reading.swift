@@ -27,7 +27,7 @@ extension Settings {
         let reading = SettingsReading(environment: environment)
         var settings = Settings()
         settings.read(Section(root, path: [], reading), reading)
-        settings.fitLimits(to: memory)
+        settings.fitLimits(to: memory, reading)
         settings.serviceLinks = reading.variables.serviceLinks
         return (settings, try reading.finish())
     }
@@ -49,10 +49,12 @@ extension Settings {
         cache.finish()
         shutdownDelaySeconds = top.seconds("shutdown_delay", in: 0...300, default: shutdownDelaySeconds)
         shutdownGraceSeconds = top.seconds("shutdown_grace", in: 0...600, default: shutdownGraceSeconds)
-        let clockSkew = top.seconds("clock_skew", in: ProviderReader.clockSkews, default: 60)
+        clockSkewSeconds = top.seconds("clock_skew", in: ProviderReader.clockSkews, default: clockSkewSeconds)
         let elements = top.elements("providers")
         for node in elements {
-            guard let provider = ProviderReader.read(node, defaultClockSkew: clockSkew, reading) else { continue }
+            guard let provider = ProviderReader.read(node, defaultClockSkew: clockSkewSeconds, reading) else {
+                continue
+            }
             checkDiffers(provider, line: node.line, reading)
             providers.append(provider)
         }

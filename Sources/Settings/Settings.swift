@@ -27,6 +27,8 @@ package struct Settings: Sendable {
     package var shutdownDelaySeconds: Int64 = 0
     /// How long a stop waits for requests under way.
     package var shutdownGraceSeconds: Int64 = 10
+    /// That of providers which set none.
+    package var clockSkewSeconds: Int64 = 60
     package var providers: [ProviderSettings] = []
     /// The names of environment variables that Kubernetes set for a Service named `assay`, and that set nothing here.
     package var serviceLinks: [String] = []

@@ -51,7 +51,8 @@ actor Reloading {
 
     private func take(_ content: SettingsFile.Content) async {
         do {
-            let settings = try file.settings(content)
+            var settings = try file.settings(content)
+            settings.keepDerivedLimits(of: self.settings)
             let fixed = settings.changesThatNeedRestart(from: self.settings)
             guard fixed.isEmpty else {
                 let names = fixed.joined(separator: ", ")

@@ -60,6 +60,24 @@ import Testing
         #expect(try changes(old, new).isEmpty)
     }
 
+    /// Names only: a value may be a secret.
+    @Test(arguments: [
+        ("127.0.0.1:8080", "127.0.0.1:8081", ["service.listen"]),
+        ("127.0.0.1:9090\"", "127.0.0.1:9090\", console: true, hosts: [a]", ["admin.hosts", "admin.console"]),
+        ("clock_skew: 60s", "clock_skew: 30s", ["clock_skew", "providers.apple"]),
+        ("stale_for: 24h", "stale_for: 1h", ["keys.stale_for"]),
+        ("max_body: 64KiB, max_batch_body: 4MiB", "max_body: 65KiB", ["limits.max_body"]),
+        ("level: info", "level: debug", ["log.level"]),
+        ("entries: 100", "entries: 0", ["verified_token_cache.entries"]),
+        ("shutdown_delay: 5s\nshutdown_grace: 10s", "", ["shutdown_delay"]),
+        ("api_keys: []", "api_keys: [\(String(repeating: "0", count: 64))]", ["api_keys"]),
+        ("api_keys: []", "allow_insecure_listen: true", ["allow_insecure_listen"]),
+    ]) func `each changed section is named`(old: String, new: String, names: [String]) throws {
+        let changed = Self.text.replacing(old, with: new)
+        try #require(changed != Self.text)
+        #expect(try settings(changed + provider).changes(from: settings(Self.text + provider)) == names)
+    }
+
     @Test func `other providers can come at once`() throws {
         let other = provider.replacing("com.example.app", with: "com.example.other")
         #expect(try settings(Self.text + other).changesThatNeedRestart(from: settings(Self.text + provider)).isEmpty)

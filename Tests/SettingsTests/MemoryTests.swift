@@ -64,6 +64,34 @@ import Testing
         #expect(limits.maximumInFlight == 731)
     }
 
+    @Test func `limits that follow from the memory are shown with where they come from`() throws {
+        let yaml = "limits: { max_in_flight: 7 }\n" + provider
+        let shown = try Settings.read(yaml: yaml, memory: 64 * Self.mebibyte).effective.yaml()
+            .split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+        let origin = "# default under the memory limit of 64MiB"
+        let limits = try limits("limits: { max_in_flight: 7 }\n", memory: 64 * Self.mebibyte)
+        #expect(shown.contains("max_connections: \(limits.maximumConnections) \(origin)"))
+        #expect(shown.contains("max_buffered: \(limits.maximumBuffered)B \(origin)"))
+        #expect(shown.contains("max_in_flight: 7 # line 1"))
+        // Where there is memory enough, the defaults are the usual ones.
+        let enough = try Settings.read(yaml: provider, memory: 1024 * Self.mebibyte).effective.yaml()
+        #expect(!enough.contains("memory limit"))
+    }
+
+    @Test func `a provider that is added under a memory limit needs no restart`() throws {
+        let other = "  - { id: other, issuer: \"https://op.example\", audiences: [a] }\n"
+        func read(_ yaml: String) throws -> Settings { try Settings(yaml: yaml, memory: 64 * Self.mebibyte) }
+        let running = try read(provider)
+        var changed = try read(provider + other)
+        #expect(changed.limits.maximumConnections < running.limits.maximumConnections)
+        changed.keepDerivedLimits(of: running)
+        #expect(changed.changes(from: running) == ["providers.other (new)"])
+        // A limit that was set and no longer is has changed.
+        let set = try read("limits: { max_connections: 100 }\n" + provider)
+        changed.keepDerivedLimits(of: set)
+        #expect(changed.changesThatNeedRestart(from: set) == ["limits.max_connections"])
+    }
+
     // MARK: Control groups
 
     private func read(_ files: [String: String]) -> Int? { MemoryLimit.read { files[$0] } }
