@@ -6,12 +6,15 @@ private import KeySource
 enum ProviderReader {
     static let clockSkews: ClosedRange<Int64> = 0...300
 
-    /// - Returns: `nil` where a fault, which is reported, leaves nothing to read the rest by.
+    /// - Returns: `nil` where a fault, which is reported, leaves nothing to read the rest by, or nothing to call it.
     static func read(
         _ node: YAMLNode, defaultClockSkew: Int64, _ reading: SettingsReading
     ) -> ProviderSettings? {
         // The id comes first: it names the environment variables of the rest.
-        guard let id = id(of: node, reading) else { return nil }
+        let givenID = id(of: node, reading)
+        guard givenID != nil || node.mapping != nil else { return nil }
+        // Without one, no variable is its, and what else is wrong with it is found all the same.
+        let id = givenID ?? ""
         let section = Section(node, path: ["providers", id], reading)
         section.record("id", .scalar(id), .line(node["id"]?.line ?? node.line))
         _ = section.node("id")
@@ -47,7 +50,7 @@ enum ProviderReader {
         provider.mayMeetAccessTokens = facts.policy.refusesAccessTokens || policy.refusesAccessTokens
         provider.isOptional = section.bool("optional", default: false)
         section.finish()
-        return provider
+        return givenID == nil ? nil : provider
     }
 
     private static func id(of node: YAMLNode, _ reading: SettingsReading) -> String? {

@@ -248,6 +248,12 @@ def test_a_providers_file_that_is_not_there_is_refused(check, tmp_path, setting)
     assert_refused(result, line_of("jwks_file:"), "absent.pem: there is no such file")
 
 
+def test_a_directory_is_no_settings_file(tmp_path):
+    result = run(*commands.config_check(tmp_path))
+    assert result.returncode == 1
+    assert b"it is a directory" in result.stderr
+
+
 def test_the_settings_in_effect_are_shown(tmp_path):
     file = tmp_path / "assay.yaml"
     file.write_text(EXAMPLE)

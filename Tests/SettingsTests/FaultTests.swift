@@ -318,6 +318,13 @@ import Testing
         #expect(fault.message.hasPrefix("each provider needs an id of 1 to 64 letters"))
     }
 
+    @Test func `without one, what else is wrong with it is told all the same`() throws {
+        let faults = try faults("providers:\n  - preset: aple\n    audience: a\n")
+        #expect(faults.count == 3)
+        #expect(faults.contains { $0.message.hasSuffix("did you mean apple?") })
+        #expect(faults.contains { $0.message.contains("did you mean audiences?") })
+    }
+
     @Test(arguments: ["providers: apple\n", "providers: { id: apple }\n"])
     func `providers are a list`(yaml: String) throws {
         #expect(try fault(yaml).message.hasPrefix("providers must be a list; found "))
