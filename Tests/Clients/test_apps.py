@@ -34,8 +34,9 @@ console.log(JSON.stringify({ apple: given.apple, google: given.google, sent }));
 
 def node(script: str, *arguments: str, directory: pathlib.Path = CLIENTS):
     """The JSON that a script prints."""
-    # Debian's is 18, which has the browsers' `crypto` only if told so.
-    command = ["node", "--experimental-global-webcrypto", "--input-type=module", "--eval", script, *arguments]
+    # Debian's is 18, which has the browsers' `crypto` only if told so. Behind `--`, a nonce that begins with a hyphen is none of
+    # its options.
+    command = ["node", "--experimental-global-webcrypto", "--input-type=module", "--eval", script, "--", *arguments]
     result = subprocess.run(command, cwd=directory, env=environment(), capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
