@@ -53,6 +53,8 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var untakenBytes = 0
     /// The tick of ``table`` at which patience ends.
     private(set) var deadline: Int
+    /// The tick at which a client has read nothing of its last response for the request timeout.
+    private var lingeringEnds = 0
     /// When a request that did not come in one read began to; monotonic.
     private var readingSinceMicroseconds: Int64?
     /// The name in the client's certificate, once it is known.
@@ -72,12 +74,12 @@ final class HTTPConnection: ChannelDuplexHandler {
         case lingering
     }
 
-    /// How long after the last answer the other side may take to close.
+    /// How long after the last answer has been read the client may take to close.
     private static let lingerSeconds: Int64 = 2
     private static let answersATurn = 64
     /// So many bytes of answers are written without waiting for more.
     private static let outputATurn = 64 * 1024
-    /// Who takes less than this of its answers in the time that a request has is let go.
+    /// A client that reads less than this of its responses within the request timeout is disconnected.
     private static let leastTakenBytes = 64 * 1024
     /// After a longer flush, unread output is counted at once; after shorter ones, once a second: clients usually read
     /// those immediately.
@@ -482,6 +484,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     private func linger() {
         untakenBytes = account.unreadBytes
+        lingeringEnds = table.tick(inSeconds: limits.requestTimeoutSeconds)
         deadline = table.tick(inSeconds: Self.lingerSeconds)
     }
 
@@ -490,8 +493,14 @@ final class HTTPConnection: ChannelDuplexHandler {
             return expectAnswersToBeTaken()
         }
         if phase == .reading, isWritable { return refuse(.timeout) }
-        // The kernel still has something for a client that reads slowly.
-        if phase == .lingering, account.unreadBytes < untakenBytes { return linger() }
+        if phase == .lingering {
+            // The kernel still has something for a client that reads slowly, or only later.
+            if account.unreadBytes < untakenBytes { return linger() }
+            if account.unreadBytes > 0, table.tick < lingeringEnds {
+                deadline = table.tick(inSeconds: Self.lingerSeconds)
+                return
+            }
+        }
         if unreadSince != .max { abort() } else { close() }
     }
 

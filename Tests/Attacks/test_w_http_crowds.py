@@ -374,6 +374,18 @@ def read_late(alone, issuer, headers: dict) -> None:
         assert len(found[1].json["results"]) == 250
 
 
+def test_a_last_answer_that_the_kernel_still_has_is_whole_when_it_is_read_late(alone):
+    """The service has written all of it, and waits with closing for as long as a request may take."""
+    service = alone(limits={"idle_timeout": "5s"})
+    with contextlib.closing(connect(service.api.address, 4 * KIB)) as late:
+        get = request_bytes("GET", "/openapi.yaml")
+        late.sendall(get + request_bytes("GET", "/openapi.yaml", headers={"Connection": "close"}))
+        part = read_exactly(late, 180 * KIB)
+        with contextlib.closing(connect(service.api.address)) as clock:
+            assert read_to_end(clock) == b""
+        assert len(answers(part + read_to_end(late))) == 2
+
+
 @pytest.mark.parametrize("large", [False, True], ids=["small answers", "large answers"])
 def test_who_has_sent_all_and_says_so_gets_every_answer_however_slowly_it_reads(alone, large):
     service = alone()
