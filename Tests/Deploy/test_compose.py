@@ -260,7 +260,12 @@ def stack(engine, image):
 
 
 def test_the_app_signs_in_at_the_backend(stack):
-    answer = json.loads(stack.engine.output("podman", "exec", "tested_backend_1", "python3", "/app/app.py"))
+    def signed_in():
+        # The container runs a moment before its program listens.
+        result = stack.engine.run("podman", "exec", "tested_backend_1", "python3", "/app/app.py")
+        return result if "Connection refused" not in result.stderr else None
+
+    answer = json.loads(poll(signed_in).stdout)
     assert answer["user"] == 1
     assert answer["identity"]["provider"] == "apple"
     # From outside, where the backend is published.
