@@ -116,8 +116,11 @@ class Hoard:
         self._opened = 0
 
     def fill(self) -> None:
-        """Opens what is missing, and sends what can be sent at once."""
+        """Opens what is missing, and sends what can be sent at once; for a few seconds, so that others are served between."""
+        end = time.monotonic() + 3
         for _ in range(min(self.count - len(self._connections), 400)):
+            if time.monotonic() > end:
+                break
             try:
                 self._open()
             except OSError:
