@@ -13,13 +13,19 @@ struct ConfigurationFile: ParsableArguments {
             valueName: "file"))
     var path: String?
 
-    private static let usualPath = "/etc/assay/assay.yaml"
+    static let usualPath = "/etc/assay/assay.yaml"
 
     /// Reads the file, which may not be there.
     func read() -> SettingsFile {
         let environment = ProcessInfo.processInfo.environment
         return SettingsFile(
             path: path ?? environment["ASSAY_CONFIG"] ?? Self.usualPath, environment: environment)
+    }
+
+    /// Whether there is nothing to read: no file was named, there is none in its usual place, and no variable sets anything.
+    var isAbsent: Bool {
+        path == nil && !FileManager.default.fileExists(atPath: Self.usualPath)
+            && !ProcessInfo.processInfo.environment.keys.contains { $0.hasPrefix("ASSAY_") }
     }
 
     /// The settings; the defaults where no file was named and there is none in its usual place, as `assay dev` runs.

@@ -52,7 +52,7 @@ struct Explain: AsyncParsableCommand {
 
     func run() async throws {
         // Before the token is waited for.
-        let local = instance.server == nil ? try source.settings(audience: signIn.audience) : nil
+        let local = instance.server == nil ? try source.settings(audience: signIn.audience, canAskServer: true) : nil
         let token = self.token.flatMap { $0 == "-" ? nil : $0 } ?? SignInOptions.tokenFromStandardInput()
         var body: [UInt8]
         if let server = instance.server {

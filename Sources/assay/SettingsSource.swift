@@ -31,10 +31,21 @@ struct SettingsSource: ParsableArguments {
 
     /// The settings, and the provider that the token must be from, where a preset says so.
     ///
-    /// - Parameter audience: the client ID that a preset's tokens must be for.
+    /// - Parameters:
+    ///   - audience: the client ID that a preset's tokens must be for.
+    ///   - canAskServer: whether the command has the option `--server`.
     /// - Throws: ``ConfigurationError``, `ValidationError`.
-    func settings(audience: String?) throws -> (settings: Settings, provider: String?) {
-        guard let name = preset else { return (try file.settings(), nil) }
+    func settings(audience: String?, canAskServer: Bool = false) throws -> (settings: Settings, provider: String?) {
+        guard let name = preset else {
+            guard !file.isAbsent else {
+                throw ConfigurationError(
+                    text:
+                        "there is no settings file at \(ConfigurationFile.usualPath): name one with --config, or do without: "
+                        + "--preset apple --audience com.example.app"
+                        + (canAskServer ? ", or --server URL to ask a running instance" : ""))
+            }
+            return (try file.settings(), nil)
+        }
         guard let preset = ProviderPreset.named(name) else {
             throw ValidationError("there is no preset \(name); assay presets lists them")
         }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import pty
 import re
 import threading
@@ -508,3 +509,13 @@ def test_the_command_asks_over_a_socket_and_over_tls(issuer, tmp_path_factory):
         assert untrusted.returncode == 1 and b"the certificate is not trusted; see --server-ca" in untrusted.stderr
         plain = run("explain", "--server", "http://" + service.admin.address, stdin=issuer.token())
         assert plain.returncode == 1 and b"does it speak TLS (https)?" in plain.stderr, plain
+
+
+@pytest.mark.skipif(pathlib.Path("/etc/assay/assay.yaml").exists(), reason="this machine has settings of its own")
+def test_without_settings_the_command_says_what_needs_none():
+    result = run("explain", stdin=b"")
+    assert result.returncode == 1
+    for words in (b"--config", b"--preset apple --audience", b"--server URL"):
+        assert words in result.stderr, result.stderr
+    verify = run("verify", stdin=b"")
+    assert b"--preset apple --audience" in verify.stderr and b"--server" not in verify.stderr, verify.stderr
