@@ -16,10 +16,10 @@ struct TLSCredentials: Sendable {
     ///
     /// - Throws: ``TLSFileError`` where one of them is not what it should be.
     init(reading files: TLSFiles) throws(TLSFileError) {
-        let certificateFile = try Self.read(files.certificate)
-        let keyFile = try Self.read(files.key)
-        let authoritiesFile = try files.clientAuthorities.map(Self.read)
-        let chain = try Self.certificates(in: certificateFile, files.certificate)
+        let certificateFile = try Self.read(.certificate, files.certificate)
+        let keyFile = try Self.read(.key, files.key)
+        let authoritiesFile = try Self.authoritiesFile(files)
+        let chain = try Self.certificates(in: certificateFile, .certificate, files.certificate)
         let key = try Self.privateKey(in: keyFile, files.key)
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
@@ -32,16 +32,18 @@ struct TLSCredentials: Sendable {
         if let authoritiesFile, let path = files.clientAuthorities {
             // A client has no name that could be checked: by whom its certificate is says whether it is let in.
             configuration.certificateVerification = .noHostnameVerification
-            configuration.trustRoots = .certificates(try Self.certificates(in: authoritiesFile, path))
+            configuration.trustRoots = .certificates(
+                try Self.certificates(in: authoritiesFile, .clientAuthorities, path))
             configuration.sendCANameList = true
         }
         do {
             context = try NIOSSLContext(configuration: configuration)
         } catch NIOSSLError.failedToLoadPrivateKey {
-            throw TLSFileError(files.key, "this is not the key of the certificate in \(files.certificate)")
+            throw TLSFileError(.key, files.key, "this is not the key of the certificate in \(files.certificate)")
         } catch {
             throw TLSFileError(
-                files.certificate, "TLS can't be spoken with this certificate: its kind of key is not known")
+                .certificate, files.certificate,
+                "TLS can't be spoken with this certificate: its kind of key is not known")
         }
         expiresAtUnixSeconds = Int64(chain[0].notValidAfter)
         versions = [certificateFile, keyFile].map(\.version) + [authoritiesFile].compactMap(\.?.version)
@@ -76,29 +78,57 @@ struct TLSCredentials: Sendable {
 
     // MARK: Reading
 
-    private static func read(_ path: String) throws(TLSFileError) -> SmallFile {
+    private static func authoritiesFile(_ files: TLSFiles) throws(TLSFileError) -> SmallFile? {
+        guard let path = files.clientAuthorities else { return nil }
+        return try read(.clientAuthorities, path)
+    }
+
+    private static func read(_ kind: TLSFileKind, _ path: String) throws(TLSFileError) -> SmallFile {
         do throws(SmallFile.Failure) {
             return try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true)
         } catch {
-            throw TLSFileError(path, error.text(maximumSize: maximumSize))
+            throw TLSFileError(kind, path, error.text(maximumSize: maximumSize))
         }
     }
 
-    private static func certificates(in file: SmallFile, _ path: String) throws(TLSFileError) -> [NIOSSLCertificate] {
+    private static func certificates(
+        in file: SmallFile, _ kind: TLSFileKind, _ path: String
+    ) throws(TLSFileError) -> [NIOSSLCertificate] {
         guard !file.bytes.isEmpty, let certificates = try? NIOSSLCertificate.fromPEMBytes(file.bytes),
             !certificates.isEmpty
-        else { throw TLSFileError(path, "there is no certificate in PEM in it") }
+        else { throw TLSFileError(kind, path, "there is no certificate in PEM in it") }
         return certificates
     }
 
     private static func privateKey(in file: SmallFile, _ path: String) throws(TLSFileError) -> NIOSSLPrivateKey {
         guard !file.bytes.contains("ENCRYPTED".utf8) else {
-            throw TLSFileError(path, "the key is encrypted; give it without a passphrase, readable for this user alone")
+            throw TLSFileError(
+                .key, path, "the key is encrypted; give it without a passphrase, readable for this user alone")
         }
         guard !file.bytes.isEmpty, let key = try? NIOSSLPrivateKey(bytes: file.bytes, format: .pem) else {
-            throw TLSFileError(path, "there is no private key in PEM in it")
+            throw TLSFileError(.key, path, "there is no private key in PEM in it")
         }
         return key
+    }
+
+    /// Everything that is wrong with the files, in the order of the settings. Blocks.
+    static func faults(of files: TLSFiles) -> [TLSFileError] {
+        var faults: [TLSFileError] = []
+        func check(_ body: () throws(TLSFileError) -> Void) {
+            do throws(TLSFileError) { try body() } catch { faults.append(error) }
+        }
+        check { () throws(TLSFileError) in
+            _ = try certificates(in: read(.certificate, files.certificate), .certificate, files.certificate)
+        }
+        check { () throws(TLSFileError) in _ = try privateKey(in: read(.key, files.key), files.key) }
+        if let path = files.clientAuthorities {
+            check { () throws(TLSFileError) in
+                _ = try certificates(in: read(.clientAuthorities, path), .clientAuthorities, path)
+            }
+        }
+        // Whether they fit together is a question only where each is good.
+        if faults.isEmpty { check { () throws(TLSFileError) in _ = try TLSCredentials(reading: files) } }
+        return faults
     }
 
     private static func versions(of files: TLSFiles) -> [SmallFile.Version?] {

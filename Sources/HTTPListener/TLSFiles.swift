@@ -13,12 +13,25 @@ package struct TLSFiles: Sendable, Equatable {
         self.clientAuthorities = clientAuthorities
     }
 
+    /// Everything that is wrong with them, in the order of the settings; none where a listener can use them. Blocks.
+    package func faults() -> [TLSFileError] { TLSCredentials.faults(of: self) }
+
     var paths: [String] { [certificate, key] + [clientAuthorities].compactMap(\.self) }
 }
 
 /// What is wrong with one of the files, for people to read; nothing of their content.
 package struct TLSFileError: Error, Equatable, CustomStringConvertible {
+    package let file: TLSFileKind
+    /// Begins with the path.
     package let description: String
 
-    init(_ path: String, _ reason: String) { description = "\(path): \(reason)" }
+    init(_ file: TLSFileKind, _ path: String, _ reason: String) {
+        self.file = file
+        description = "\(path): \(reason)"
+    }
+}
+
+/// What a file of a listener's is for.
+package enum TLSFileKind: Sendable {
+    case certificate, key, clientAuthorities
 }

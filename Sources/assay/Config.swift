@@ -32,11 +32,11 @@ struct Config: AsyncParsableCommand {
         func run() async throws {
             let source = file.read()
             let (settings, effective) = try source.read(source.content)
-            // With --live, they are among the findings.
-            let unreadable = live ? [] : FileCheck.faults(settings, effective)
-            guard unreadable.isEmpty else { throw ConfigurationError(unreadable, in: source.path) }
-            try settings.service.checkOnThisMachine("service")
-            try settings.admin.checkOnThisMachine("admin")
+            let faults =
+                FileCheck.listenerFaults(settings, effective)
+                // With --live, they are among the findings.
+                + (live ? [] : FileCheck.faults(settings, effective))
+            guard faults.isEmpty else { throw ConfigurationError(faults, in: source.path) }
             try settings.tracing?.checkOnThisMachine()
             if !json {
                 for warning in settings.warnings { print("warning: \(warning)") }

@@ -4,12 +4,17 @@ import KeySource
 import NIOSSL
 import Settings
 
-/// Looks at the files that providers' settings name, as `config check` does: the service would start without them and find no
-/// keys.
+/// Looks at the files that settings name.
 enum FileCheck {
     private static let maximumSize = 512 * 1024
 
-    /// What is wrong with them, in the order of the providers.
+    /// Why a listener would not start.
+    static func listenerFaults(_ settings: Settings, _ effective: EffectiveSettings) -> [SettingsFault] {
+        settings.service.faultsOnThisMachine("service", effective)
+            + settings.admin.faultsOnThisMachine("admin", effective)
+    }
+
+    /// What is wrong with the files of providers, in their order. The service would start without them, and find no keys.
     static func faults(_ settings: Settings, _ effective: EffectiveSettings) -> [SettingsFault] {
         settings.providers.flatMap { provider -> [SettingsFault] in
             let path = ["providers", provider.policy.id]

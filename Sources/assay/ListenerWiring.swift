@@ -24,13 +24,29 @@ extension TLSFiles {
 extension Settings.Listener {
     /// Looks at what the settings name and only the machine can tell: files and groups.
     ///
-    /// - Throws: ``ConfigurationError`` where the listener would not start.
-    func checkOnThisMachine(_ name: String) throws {
-        do {
-            if let tls { _ = try ListenerTLS(TLSFiles(tls)) }
-            if case .unixSocket(_, let socket) = listen { try SocketPermissions(socket).check() }
-        } catch {
-            throw ConfigurationError(text: "\(name): \(error)")
+    /// - Parameter name: the listener's section.
+    /// - Returns: why the listener would not start; none where it would.
+    func faultsOnThisMachine(_ name: String, _ effective: EffectiveSettings) -> [SettingsFault] {
+        func fault(_ setting: [String], _ error: any Error) -> SettingsFault {
+            let path = [name] + setting
+            return SettingsFault(
+                line: effective.line(of: path), message: "\(path.joined(separator: ".")): \(error)")
+        }
+        var faults = tls.map { TLSFiles($0).faults().map { fault(["tls", $0.file.setting], $0) } } ?? []
+        if case .unixSocket(_, let socket) = listen {
+            do { try SocketPermissions(socket).check() } catch { faults.append(fault(["socket", "group"], error)) }
+        }
+        return faults
+    }
+}
+
+extension TLSFileKind {
+    /// The member of `tls` that names the file.
+    fileprivate var setting: String {
+        switch self {
+        case .certificate: "certificate_file"
+        case .key: "key_file"
+        case .clientAuthorities: "client_ca_file"
         }
     }
 }

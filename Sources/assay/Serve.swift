@@ -15,6 +15,9 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let file = file.read()
-        try await Wiring(file.settings(file.content)).run(file: file)
+        let (settings, effective) = try file.read(file.content)
+        let faults = FileCheck.listenerFaults(settings, effective)
+        guard faults.isEmpty else { throw ConfigurationError(faults, in: file.path) }
+        try await Wiring(settings).run(file: file)
     }
 }

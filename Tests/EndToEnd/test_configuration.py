@@ -254,6 +254,24 @@ def test_a_directory_is_no_settings_file(tmp_path):
     assert b"it is a directory" in result.stderr
 
 
+def test_each_file_of_a_listeners_tls_that_is_not_good_is_refused_at_its_line(check, tmp_path):
+    (tmp_path / "empty.pem").touch()
+    lines = [
+        "service:",
+        "  listen: 127.0.0.1:8080",
+        "  tls:",
+        f"    certificate_file: {tmp_path}/absent.pem",
+        f"    key_file: {tmp_path}/empty.pem",
+        f"    client_ca_file: {tmp_path}",
+    ]
+    first, rest = EXAMPLE.split("\n", 1)
+    assert first.startswith("service:")
+    result = check("\n".join([*lines, rest]))
+    assert_refused(result, 4, "service.tls.certificate_file: ", "absent.pem: there is no such file")
+    assert_refused(result, 5, "service.tls.key_file: ", "empty.pem: there is no private key in PEM in it")
+    assert_refused(result, 6, "service.tls.client_ca_file: ")
+
+
 def test_the_settings_in_effect_are_shown(tmp_path):
     file = tmp_path / "assay.yaml"
     file.write_text(EXAMPLE)
