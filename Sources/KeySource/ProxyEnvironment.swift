@@ -8,7 +8,8 @@ package struct ProxyEnvironment: Sendable, Equatable {
     package let host: String
     package let port: Int
     package let credentials: Credentials?
-    private let exceptions: [String]
+    /// In lower case; each stands for its subdomains, too.
+    package let exceptions: [String]
 
     /// What stands before the `@`, percent-decoded.
     package struct Credentials: Sendable, Equatable {

@@ -1,5 +1,7 @@
 import ArgumentParser
+import FoundationEssentials
 import IDToken
+import KeySource
 import Settings
 
 struct Config: AsyncParsableCommand {
@@ -60,7 +62,8 @@ struct Config: AsyncParsableCommand {
             discussion: """
                 Prints a settings file with every setting; a comment names the line of the file, the environment variable or \
                 the preset that it comes from, or says that it is the default. API keys are shown as the digests that the \
-                settings hold, files by their path; credentials in URLs are masked.
+                settings hold, files by their path; credentials in URLs are masked. \
+                A proxy that HTTPS_PROXY and NO_PROXY name is in a comment at the top.
                 """)
 
         @OptionGroup var file: ConfigurationFile
@@ -68,8 +71,19 @@ struct Config: AsyncParsableCommand {
         func run() throws {
             let source = file.read()
             let effective = try source.read(source.content).effective
+            let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
             print("# The settings of \(source.path) and of this environment.")
+            if let proxy { print(Self.comment(on: proxy)) }
             print(effective.yaml(), terminator: "")
+        }
+
+        /// What the environment says of the proxy, on one line and without credentials.
+        private static func comment(on proxy: ProxyEnvironment) -> String {
+            var text = "# https fetches of keys go through the proxy \(proxy.host):\(proxy.port) (HTTPS_PROXY)"
+            if !proxy.exceptions.isEmpty {
+                text += ", but for \(proxy.exceptions.joined(separator: ", ")) (NO_PROXY)"
+            }
+            return text.filter { $0.isASCII && !$0.isNewline }
         }
     }
 }

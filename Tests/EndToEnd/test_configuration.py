@@ -286,6 +286,16 @@ def test_the_settings_in_effect_are_shown(tmp_path):
     assert run(*commands.config_check(file)).returncode == 0
 
 
+def test_the_proxy_of_the_environment_is_shown_without_its_password(tmp_path):
+    file = tmp_path / "assay.yaml"
+    file.write_text(EXAMPLE)
+    variables = {"HTTPS_PROXY": "http://user:secret@proxy.example:3129", "NO_PROXY": ".corp.example,localhost"}
+    shown = run("config", "show", "--config", str(file), variables=variables).stdout.decode()
+    line = next(line for line in shown.splitlines() if "HTTPS_PROXY" in line)
+    assert line.startswith("# ") and "proxy.example:3129" in line and "corp.example, localhost (NO_PROXY)" in line
+    assert "secret" not in shown
+
+
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     result = run(*commands.config_check(tmp_path / "absent.yaml"))
     assert_refused(result)
