@@ -44,7 +44,7 @@ import Testing
 
     @Test func `https to a port that stays silent`() async throws {
         #expect(
-            try await failure("https", .silence) { $0.connectTimeout = Interval(milliseconds: 200) }
+            try await failure("https", .silence) { $0.connectTimeout = .seconds(1) }
                 == .silentInHandshake)
     }
 
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func `http to a port that stays silent`() async throws {
-        let failure = try await failure("http", .silence) { $0.idleTimeout = Interval(milliseconds: 200) }
+        let failure = try await failure("http", .silence) { $0.idleTimeout = .seconds(1) }
         let message = "the server accepted the connection, but did not answer in time"
         #expect(failure == FetchFailure(.http, message + Self.hint))
     }
