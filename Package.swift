@@ -46,12 +46,12 @@ let package = Package(
         .target(name: "JSON", dependencies: ["CJansson"], swiftSettings: settings),
         .target(name: "JOSE", dependencies: ["OpenSSL", "JSON"], swiftSettings: settings),
         .target(name: "IDToken", dependencies: ["JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
-        .target(name: "Clocks", swiftSettings: settings),
-        .target(name: "Files", swiftSettings: settings),
+        .target(name: "Host", swiftSettings: settings),
+        .target(name: "EventLoops", dependencies: nio, swiftSettings: settings),
         .target(
             name: "OutboundHTTP",
             dependencies: [
-                "Clocks", "Files",
+                "Host",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -62,7 +62,7 @@ let package = Package(
         .target(
             name: "KeySource",
             dependencies: [
-                "Clocks", "Files", "JOSE", "JSON", "OpenSSL", "OutboundHTTP",
+                "Host", "JOSE", "JSON", "OpenSSL", "OutboundHTTP",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -70,17 +70,24 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
-            name: "HTTPListener",
+            name: "HTTPServer",
             dependencies: [
-                "Clocks", "Files", "OpenSSL", .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"), .product(name: "NIOTLS", package: "swift-nio"),
+                "EventLoops", "Host", "OpenSSL",
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
             ] + nio,
             swiftSettings: settings
         ),
         .target(
-            name: "Traces",
+            name: "Verification",
+            dependencies: ["EventLoops", "Host", "IDToken", "JOSE", "JSON", "KeySource"] + nio,
+            swiftSettings: settings
+        ),
+        .target(
+            name: "Telemetry",
             dependencies: [
-                "Clocks", "JSON",
+                "Host", "JSON", "KeySource",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -89,9 +96,10 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
-            name: "AssayHTTP",
+            name: "Service",
             dependencies: [
-                "Clocks", "HTTPListener", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "Traces",
+                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "Telemetry",
+                "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
@@ -103,13 +111,13 @@ let package = Package(
         ),
         .target(
             name: "Settings",
-            dependencies: ["Clocks", "IDToken", "JOSE", "KeySource"],
+            dependencies: ["Host", "IDToken", "JOSE", "KeySource"],
             swiftSettings: settings
         ),
         .target(
-            name: "DevIssuer",
+            name: "DevProvider",
             dependencies: [
-                "Clocks", "HTTPListener", "JOSE", "JSON", "OpenSSL",
+                "HTTPServer", "Host", "JOSE", "JSON", "OpenSSL",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,
             swiftSettings: settings
@@ -117,8 +125,8 @@ let package = Package(
         .executableTarget(
             name: "assay",
             dependencies: [
-                "AssayHTTP", "Clocks", "DevIssuer", "Files", "HTTPListener", "IDToken", "JSON", "KeySource", "OpenSSL",
-                "Settings", "Traces",
+                "DevProvider", "HTTPServer", "Host", "IDToken", "JSON", "JOSE", "KeySource", "OpenSSL", "Service",
+                "Settings", "Telemetry", "Verification",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -131,7 +139,7 @@ let package = Package(
         .executableTarget(
             name: "micro",
             dependencies: [
-                "AssayHTTP", "Clocks", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL",
+                "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "Verification",
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + nio,
             path: "Benchmarks/micro",
@@ -152,7 +160,8 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v6)] + (strict ? [.treatAllWarnings(as: .error)] : [])
         ),
         .target(
-            name: "TestSupport", dependencies: ["OpenSSL", "JSON", "JOSE"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["Host", "JOSE", "JSON", "KeySource", "OpenSSL"],
+            path: "Tests/TestSupport",
             swiftSettings: settings),
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: settings),
@@ -163,13 +172,13 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "Conformance",
-            dependencies: ["Clocks", "IDToken", "JOSE", "OpenSSL", "JSON", "KeySource", "TestSupport"],
+            dependencies: ["Host", "IDToken", "JOSE", "OpenSSL", "JSON", "KeySource", "TestSupport"],
             resources: [.copy("Vectors")], swiftSettings: settings),
-        .testTarget(name: "ClocksTests", dependencies: ["Clocks", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "HostTests", dependencies: ["Host", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "KeySourceTests",
             dependencies: [
-                "Clocks", "Files", "JOSE", "JSON", "KeySource", "OutboundHTTP", "TestSupport",
+                "Host", "JOSE", "JSON", "KeySource", "OutboundHTTP", "TestSupport",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ] + nio,
@@ -177,36 +186,40 @@ let package = Package(
         .testTarget(
             name: "SettingsTests",
             dependencies: [
-                "Clocks", "IDToken", "JOSE", "KeySource", "Settings", "TestSupport",
+                "Host", "IDToken", "JOSE", "KeySource", "Settings", "TestSupport",
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "HTTPListenerTests",
+            name: "HTTPServerTests",
             dependencies: [
-                "HTTPListener", "TestSupport", .product(name: "NIOEmbedded", package: "swift-nio"),
+                "HTTPServer", "TestSupport", .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,
             swiftSettings: settings),
         .testTarget(
-            name: "TracesTests",
+            name: "VerificationTests",
+            dependencies: ["EventLoops", "Host", "IDToken", "JSON", "KeySource", "TestSupport", "Verification"] + nio,
+            swiftSettings: settings),
+        .testTarget(
+            name: "TelemetryTests",
             dependencies: [
-                "Clocks", "JSON", "TestSupport", "Traces",
+                "Host", "JSON", "KeySource", "Telemetry", "TestSupport",
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "AssayHTTPTests",
+            name: "ServiceTests",
             dependencies: [
-                "AssayHTTP", "Clocks", "HTTPListener", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL",
-                "TestSupport", "Traces", .product(name: "NIOHTTP1", package: "swift-nio"),
+                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "Service",
+                "Telemetry", "TestSupport", "Verification", .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
             swiftSettings: settings),
         .testTarget(
-            name: "DevIssuerTests",
+            name: "DevProviderTests",
             dependencies: [
-                "DevIssuer", "IDToken", "JOSE", "JSON",
+                "DevProvider", "IDToken", "JOSE", "JSON",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,

@@ -1,5 +1,5 @@
-import AssayHTTP
-import Clocks
+import Verification
+import Host
 import IDToken
 import JOSE
 import JSON
@@ -11,7 +11,7 @@ import NIOPosix
 let requestBenchmarks = [
     Benchmark("answer") {
         let request = try VerifyRequest(try JSONObject(try Fixtures().request("RS256")))
-        guard case .decided(.verified(let answer, _)) = try verifications().verify(request, at: .now()) else {
+        guard case .decided(.verified(let answer, _)) = try requestVerifier().verify(request, at: .now()) else {
             throw Mistake("a good token was refused")
         }
         let scratch = Scratch()
@@ -41,23 +41,23 @@ private let (shortestAnswer, shortestProblem) = (700, 200)
 private func request(_ name: String, token: String, code: String) -> Benchmark {
     Benchmark(name) {
         let body = try Fixtures().request(token)
-        let verifications = try verifications()
+        let verifier = try requestVerifier()
         let scratch = Scratch()
         return {
-            switch verifications.verify(try VerifyRequest(try JSONObject(body, allowsNUL: true)), at: .now()) {
+            switch verifier.verify(try VerifyRequest(try JSONObject(body, allowsNUL: true)), at: .now()) {
             case .decided(.verified(let answer, _)):
                 return code == "ok" && scratch.text { answer.write(to: &$0) }.count > shortestAnswer
             case .decided(.refused(let problem, _)):
                 let text = scratch.text { problem.write(to: &$0, requestID: "0123456789abcdef") }
                 return problem.code == code && text.count > shortestProblem
-            case .needsKeys: return false
+            case .pending: return false
             }
         }
     }
 }
 
-/// The verifications of an event loop that has one provider with keys of its own.
-private func verifications() throws -> Verifications {
+/// The verifier of an event loop that has one provider with keys of its own.
+private func requestVerifier() throws -> RequestVerifier {
     let keys = try Fixtures().keySet(["RS256", "RS384", "RS512", "ES256"])
     let fetched = FetchedKeys(
         keys: try JWKSet(keys), text: keys, algorithms: .all, source: .network, lifetime: nil,
@@ -72,7 +72,7 @@ private func verifications() throws -> Verifications {
             confirmedUntil: fetchedAt + .seconds(86_400), freshUntil: fetchedAt + .seconds(86_400),
             usableUntil: fetchedAt + .seconds(172_800)))
     let provider = Provider(policy: applePolicy(), isOptional: false, keys: unusedStore())
-    return Verifications([(provider, delivered)], by: try IDTokenVerifier())
+    return RequestVerifier([(provider, delivered)], by: try IDTokenVerifier())
 }
 
 /// A key store that is never started: a provider has one, and no thread of its must run beside what is measured.

@@ -1,4 +1,4 @@
-import Clocks
+import Host
 
 /// A response's lifetime is none or no less than nothing, however its header fields are written, and what they say
 /// counts.

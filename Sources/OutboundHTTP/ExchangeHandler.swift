@@ -1,4 +1,4 @@
-private import Clocks
+private import Host
 internal import NIOCore
 internal import NIOHTTP1
 private import NIOHTTPCompression

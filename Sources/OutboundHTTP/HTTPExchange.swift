@@ -1,4 +1,4 @@
-package import Clocks
+package import Host
 package import NIOCore
 package import NIOHTTP1
 private import NIOHTTPCompression

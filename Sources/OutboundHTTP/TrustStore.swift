@@ -1,4 +1,4 @@
-private import Files
+private import Host
 private import NIOCore
 package import NIOSSL
 private import Synchronization

@@ -1,4 +1,4 @@
-package import Clocks
+package import Host
 
 /// Tells when a file that is looked at now and then has changed, and has come to rest.
 ///

@@ -1,6 +1,7 @@
+import Telemetry
 import ArgumentParser
-import AssayHTTP
-import DevIssuer
+import Service
+import DevProvider
 import Glibc
 import IDToken
 import KeySource
@@ -36,9 +37,9 @@ struct Dev: AsyncParsableCommand {
         guard case .network("127.0.0.1", let port) = try loopback(issuerListen, "--issuer-listen") else {
             throw ValidationError("--issuer-listen must be 127.0.0.1 with a port")
         }
-        let issuer: DevIssuer
+        let issuer: DevProviderServer
         do {
-            issuer = try await DevIssuer.start(port: port)
+            issuer = try await DevProviderServer.start(port: port)
         } catch {
             throw ConfigurationError(text: "the development provider: \(error)")
         }
@@ -52,9 +53,9 @@ struct Dev: AsyncParsableCommand {
             settings.log.requests = .none
         }
         // All of these are as they must be on a loopback address, and none is the reader's to change.
-        let wiring = try Wiring(settings, tellsOfRisks: false)
-        wiring.log.write(.info, "listening", [("listener", .text("issuer")), ("address", .text(issuer.address))])
-        try await wiring.run { server in
+        let application = try Application(settings, tellsOfRisks: false)
+        application.log.write(.info, "listening", [("listener", .text("issuer")), ("address", .text(issuer.address))])
+        try await application.run { server in
             print(Self.welcome(server.serviceAddress, admin: server.adminAddress, issuer: issuer.address))
             // Also where standard output is a pipe: whoever reads it waits for just these lines.
             fflush(nil)
@@ -71,10 +72,10 @@ struct Dev: AsyncParsableCommand {
         return listen
     }
 
-    private func provider(_ kind: DevProviderKind, _ issuer: DevIssuer) -> ProviderSettings {
+    private func provider(_ kind: DevProviderKind, _ issuer: DevProviderServer) -> ProviderSettings {
         let preset: ProviderPreset = kind == .apple ? .apple : .google
         var policy = preset.policy(
-            id: kind.rawValue, issuer: issuer.issuer(of: kind), audiences: [DevIssuer.audience(of: kind)])
+            id: kind.rawValue, issuer: issuer.issuer(of: kind), audiences: [DevProviderServer.audience(of: kind)])
         policy.issuerAliases = []
         var provider = ProviderSettings(policy: policy, keys: .discovery(url: nil))
         provider.network.allowHTTP = true

@@ -1,11 +1,10 @@
 import ArgumentParser
-import AssayHTTP
-import Clocks
+import Host
 import FoundationEssentials
-import HTTPListener
 import IDToken
 import JSON
-import NIOHTTP1
+import Settings
+import Verification
 
 #if canImport(Glibc)
 import Glibc
@@ -56,13 +55,9 @@ struct Explain: AsyncParsableCommand {
         let token = self.token.flatMap { $0 == "-" ? nil : $0 } ?? SignInOptions.tokenFromStandardInput()
         var body: [UInt8]
         if let server = instance.server {
-            body = try await instance.post(signIn.request(for: token), to: "/v1/explain", at: server)
+            body = try await instance.post(signIn.body(for: token), to: "/v1/explain", at: server)
         } else if let local {
-            let wiring = try Wiring(forOneCall: local.settings)
-            body = try await AssayServer.answer(
-                .explain, signIn.request(for: token, provider: local.provider), ServiceSettings(wiring.settings),
-                providers: wiring.providers.map(\.provider), on: wiring.serving
-            ).response.body
+            body = try await explain(token, local.settings, provider: local.provider)
         } else {
             return
         }
@@ -83,6 +78,20 @@ struct Explain: AsyncParsableCommand {
             for line in text.lines { print(line) }
         }
         if answer["valid"] != .bool(true) { throw ExitCode(1) }
+    }
+
+    /// What `POST /v1/explain` would answer, by a verification in this process.
+    private func explain(_ token: String, _ settings: Settings, provider: String?) async throws -> [UInt8] {
+        let application = try Application(forOneCall: settings)
+        let request: VerifyRequest
+        do throws(Problem) {
+            request = try signIn.request(for: token, provider: provider)
+        } catch {
+            return SingleVerification.Answer(error).text
+        }
+        let verification = try await application.singleVerification()
+        defer { verification.stop() }
+        return try await verification.explain(request).text
     }
 
     /// What is in the token, nothing masked; `nil` where it can't be read.

@@ -1,4 +1,4 @@
-import Clocks
+import Host
 import IDToken
 import JSON
 

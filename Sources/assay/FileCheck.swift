@@ -1,4 +1,4 @@
-import Files
+import Host
 import IDToken
 import KeySource
 import NIOSSL

@@ -1,4 +1,4 @@
-import Clocks
+import Host
 import FoundationEssentials
 import IDToken
 import JSON

@@ -1,11 +1,12 @@
-import AssayHTTP
-import Clocks
+import Verification
+import Service
+import Host
 import IDToken
 import KeySource
 import NIOCore
 import NIOPosix
 import Settings
-import Traces
+import Telemetry
 
 /// Makes the service's providers of settings.
 struct ProviderFactory: Sendable {
@@ -18,7 +19,7 @@ struct ProviderFactory: Sendable {
     private let keysLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
 
     /// A provider, and where its keys come from.
-    struct Made: Sendable {
+    struct ConfiguredProvider: Sendable {
         let provider: Provider
         let origin: KeyOrigin
     }
@@ -35,14 +36,14 @@ struct ProviderFactory: Sendable {
     ///
     /// - Parameter running: those of the settings before. Whose keys come from where they came from goes on with the key
     ///   store it has, and all that it holds.
-    func providers(_ settings: Settings, after running: [Made] = []) -> [Made] {
+    func providers(_ settings: Settings, after running: [ConfiguredProvider] = []) -> [ConfiguredProvider] {
         let staleFor = Interval.seconds(settings.keys.staleForSeconds)
         return settings.providers.map { provider in
             let origin = KeyOrigin(provider)
             let known = running.first { $0.origin == origin }?.provider.keys
             known?.change(staleFor: staleFor)
             let keys = known ?? keyStore(provider, staleFor, settings.cacheDirectory)
-            return Made(
+            return ConfiguredProvider(
                 provider: Provider(policy: provider.policy, isOptional: provider.isOptional, keys: keys),
                 origin: origin)
         }

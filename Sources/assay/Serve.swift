@@ -18,6 +18,6 @@ struct Serve: AsyncParsableCommand {
         let (settings, effective) = try file.read(file.content)
         let faults = FileCheck.listenerFaults(settings, effective)
         guard faults.isEmpty else { throw ConfigurationError(faults, in: file.path) }
-        try await Wiring(settings).run(file: file)
+        try await Application(settings).run(file: file)
     }
 }

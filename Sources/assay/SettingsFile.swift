@@ -1,4 +1,4 @@
-import Files
+import Host
 import FoundationEssentials
 import NIOPosix
 import Settings

@@ -1,5 +1,7 @@
 import ArgumentParser
+import IDToken
 import JSON
+import Verification
 
 /// What a token is verified against, as options of a command.
 struct SignInOptions: ParsableArguments {
@@ -24,14 +26,27 @@ struct SignInOptions: ParsableArguments {
     @Option(help: "The authorization code that came with the ID Token, to be checked against its c_hash.")
     var code: String?
 
-    /// The body of a request.
+    /// The request for a verification in this process.
     ///
     /// - Parameter preset: the provider that a preset stands for; `nil`: the one that the option names, if any.
-    func request(for token: String, provider preset: String? = nil, includingClaims: Bool = false) -> [UInt8] {
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    func request(
+        for token: String, provider preset: String? = nil, includingClaims: Bool = false
+    ) throws(Problem) -> VerifyRequest {
+        try VerifyRequest(
+            idToken: token, provider: preset ?? provider,
+            expectations: SignInExpectations(
+                nonce: nonce, audience: audience, maximumAuthenticationAgeSeconds: maxAge, accessToken: accessToken,
+                code: code),
+            includesClaims: includingClaims)
+    }
+
+    /// The body of a request to a running instance.
+    func body(for token: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         json.member("id_token", token)
-        if let provider = preset ?? provider {
+        if let provider {
             json.member("provider", provider)
         }
         if let nonce {
@@ -49,7 +64,6 @@ struct SignInOptions: ParsableArguments {
         if let code {
             json.member("code", code)
         }
-        json.member("include_claims", includingClaims)
         json.endObject()
         return json.bytes
     }

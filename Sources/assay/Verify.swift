@@ -1,7 +1,5 @@
 import ArgumentParser
-import AssayHTTP
-import HTTPListener
-import NIOHTTP1
+import Verification
 
 struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,17 +26,23 @@ struct Verify: AsyncParsableCommand {
 
     func run() async throws {
         let (settings, provider) = try source.settings(audience: signIn.audience)
-        let wiring = try Wiring(forOneCall: settings)
+        let application = try Application(forOneCall: settings)
         let token = SignInOptions.tokenFromStandardInput()
-        let request = signIn.request(for: token, provider: provider, includingClaims: includeClaims)
-        let answer = try await AssayServer.answer(
-            .verify, request, ServiceSettings(wiring.settings), providers: wiring.providers.map(\.provider),
-            on: wiring.serving)
-        print(String(decoding: answer.response.body, as: UTF8.self))
-        // What the log of a service would say.
-        if answer.response.status == .serviceUnavailable {
-            for failure in answer.keyFailures { printToStandardError(failure) }
+        let request: VerifyRequest
+        do throws(Problem) {
+            request = try signIn.request(for: token, provider: provider, includingClaims: includeClaims)
+        } catch {
+            print(String(decoding: SingleVerification.Answer(error).text, as: UTF8.self))
+            throw ExitCode(1)
         }
-        if answer.response.status != .ok { throw ExitCode(1) }
+        let verification = try await application.singleVerification()
+        defer { verification.stop() }
+        let answer = try await verification.verify(request)
+        print(String(decoding: answer.text, as: UTF8.self))
+        // What the log of a service would say.
+        if case .keysUnavailable = answer.problem {
+            for failure in try await verification.keyFailures() { printToStandardError(failure) }
+        }
+        if answer.problem != nil { throw ExitCode(1) }
     }
 }

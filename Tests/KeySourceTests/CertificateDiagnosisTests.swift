@@ -1,4 +1,4 @@
-import Clocks
+import Host
 import NIOCore
 import NIOPosix
 import Synchronization

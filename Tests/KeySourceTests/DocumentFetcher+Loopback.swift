@@ -1,4 +1,4 @@
-import Clocks
+import Host
 import KeySource
 import NIOPosix
 import Testing

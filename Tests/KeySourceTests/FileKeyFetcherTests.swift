@@ -1,4 +1,4 @@
-import Clocks
+import Host
 import Foundation
 import Glibc
 import JOSE

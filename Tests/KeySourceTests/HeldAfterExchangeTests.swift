@@ -1,4 +1,4 @@
-import Clocks
+import Host
 import NIOCore
 import NIOHTTP1
 import NIOPosix

@@ -1,4 +1,4 @@
-import Clocks
+import Host
 import Foundation
 import JOSE
 import JSON

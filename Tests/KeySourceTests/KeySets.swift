@@ -1,4 +1,4 @@
-import Clocks
+import Host
 import JOSE
 import JSON
 import KeySource

@@ -1,4 +1,4 @@
-import Files
+import Host
 import Foundation
 import Glibc
 import Testing

@@ -13,7 +13,7 @@ private import class Foundation.ProcessInfo
         // Several lives: some invariants are about the beginning of one.
         var generator = SeededGenerator(seed: seed)
         let sets = WalkKeySets()
-        var tally = Walk.Tally()
+        var tally = Walk.Counter()
         for life in 0..<40 {
             var walk = Walk(seed: generator.next(), sets)
             for step in 0..<3000 {

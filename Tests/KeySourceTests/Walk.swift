@@ -1,4 +1,4 @@
-import Clocks
+import Host
 import JOSE
 import KeySource
 import TestSupport
@@ -42,11 +42,11 @@ struct Walk {
     }
 
     /// How often what happened.
-    struct Tally {
+    struct Counter {
         private var counts: [String: Int] = [:]
 
         mutating func note(_ what: String, _ count: Int = 1) { counts[what, default: 0] += count }
-        mutating func add(_ other: Tally) { counts.merge(other.counts, uniquingKeysWith: +) }
+        mutating func add(_ other: Counter) { counts.merge(other.counts, uniquingKeysWith: +) }
 
         /// What has happened less than fifty times.
         var rare: [String] { Self.all.filter { counts[$0, default: 0] < 50 } }
@@ -60,7 +60,7 @@ struct Walk {
     }
 
     var violation: String?
-    var tally = Tally()
+    var tally = Counter()
 
     var random: SeededGenerator
     let rules: KeyRules

@@ -1,4 +1,4 @@
-import Clocks
+import Host
 import Glibc
 import NIOCore
 import NIOPosix

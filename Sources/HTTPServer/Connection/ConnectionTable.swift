@@ -1,0 +1,85 @@
+private import Host
+internal import NIOCore
+
+/// The connections of one event loop, and the coarse clock by which they time out. Confined to that loop.
+///
+/// One repeated task looks at every connection four times a second: a timer for each request would cost more than the
+/// request's parsing.
+final class ConnectionTable {
+    private var connections: [ObjectIdentifier: HTTPConnection] = [:]
+    private(set) var tick = 0
+    /// The value of the header field `Date`.
+    private(set) var date: String
+    private var dateSeconds: Int64
+    private let unixSeconds: @Sendable () -> Int64
+
+    private let counts: ListenerCounts
+    private static let ticksPerSecond = 4
+
+    init(on loop: any EventLoop, counts: ListenerCounts, unixSeconds: @escaping @Sendable () -> Int64) {
+        self.counts = counts
+        self.unixSeconds = unixSeconds
+        dateSeconds = unixSeconds()
+        date = HTTPDate.text(unixSeconds: dateSeconds)
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        let period = TimeAmount.milliseconds(1000 / Int64(Self.ticksPerSecond))
+        loop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in bound.value.advance() }
+    }
+
+    func insert(_ connection: HTTPConnection) { connections[ObjectIdentifier(connection)] = connection }
+    func remove(_ connection: HTTPConnection) { connections[ObjectIdentifier(connection)] = nil }
+
+    /// The tick by which a number of seconds will have passed.
+    func tick(inSeconds seconds: Int64) -> Int { tick + Int(seconds) * Self.ticksPerSecond + 1 }
+
+    private func advance() {
+        tick += 1
+        let now = unixSeconds()
+        if now != dateSeconds {
+            dateSeconds = now
+            date = HTTPDate.text(unixSeconds: now)
+        }
+        let looksAtAll = tick % Self.ticksPerSecond == 0
+        for connection in connections.values {
+            connection.lookAfterUnread(isSecond: looksAtAll)
+            if connection.deadline <= tick { connection.deadlinePassed() }
+        }
+        // Slow readers of this loop make room for what comes on any.
+        closeSlowReaders(unreadSince: counts.holdsTooMuch ? tick - 2 : tick - Self.ticksPerSecond)
+    }
+
+    /// Closes slow readers of this loop if too much is held: those first that it has seen before. Others may only be about
+    /// to take what they have just been given, and another loop's slow readers go at its next tick.
+    func makeRoom() {
+        // The tick before this one may have ended a moment ago.
+        if counts.holdsTooMuch { closeSlowReaders(unreadSince: tick - 2) }
+        if counts.holdsFarTooMuch { closeSlowReaders(unreadSince: tick) }
+    }
+
+    /// Closes connections whose clients don't take what they asked for, until there is some room: those first that have
+    /// held something for longest.
+    ///
+    /// - Parameter latest: the tick since when they must have held something.
+    private func closeSlowReaders(unreadSince latest: Int) {
+        guard counts.isNearlyFull else { return }
+        let slow = connections.values.filter { $0.unreadSince <= latest }
+        for connection in slow.sorted(by: { $0.unreadSince < $1.unreadSince }) {
+            guard counts.isNearlyFull else { return }
+            // It may have been read since it was counted.
+            connection.countUnread()
+            guard connection.unreadSince <= latest else { continue }
+            counts.slowReaderClosed()
+            connection.abort()
+        }
+    }
+
+    /// Closes the connections on which nothing is under way.
+    func closeIdle() {
+        for connection in connections.values { connection.closeIfIdle() }
+    }
+
+    /// Closes every connection, whatever it is doing.
+    func closeAll() {
+        for connection in connections.values { connection.close() }
+    }
+}

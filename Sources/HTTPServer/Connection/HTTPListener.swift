@@ -1,0 +1,134 @@
+internal import EventLoops
+package import Host
+private import Glibc
+package import NIOCore
+package import NIOPosix
+
+/// A bound listener: accepts connections and has their requests answered by the responder of the event loop they are on.
+package final class HTTPListener: Sendable {
+    private let channel: any Channel
+    private let places: PerLoop<LoopPlace>
+    private let counts: ListenerCounts
+
+    /// Where it listens, with the port that the system chose if 0 was asked for.
+    package let address: String
+
+    /// Binds and begins to accept.
+    ///
+    /// - Parameters:
+    ///   - acceptor: the loop that accepts connections for those of the group. One that does nothing else takes them as they
+    ///     come, however long the turns of the others are.
+    ///   - tls: what TLS is spoken with; `nil`: plain HTTP.
+    ///   - makeResponder: called once on each event loop of the group.
+    ///   - unixSeconds: the wall clock, for the header field `Date`.
+    /// - Throws: ``ListenError`` where the address can't be bound.
+    package static func bind(
+        _ address: ListenAddress, tls: ListenerTLS? = nil, on group: MultiThreadedEventLoopGroup,
+        acceptor: any EventLoop, limits: ListenerLimits, unixSeconds: @escaping @Sendable () -> Int64,
+        makeResponder: @escaping @Sendable (any EventLoop) -> any HTTPResponder
+    ) async throws -> HTTPListener {
+        let counts = ListenerCounts(limits: limits)
+        let places = try await PerLoop(on: group) { loop in
+            LoopPlace(
+                responder: makeResponder(loop),
+                table: ConnectionTable(on: loop, counts: counts, unixSeconds: unixSeconds),
+                answers: ResponseBatcher(on: loop, microseconds: SystemClocks.monotonicMicroseconds))
+        }
+        let bootstrap = ServerBootstrap(group: acceptor, childGroup: group)
+            // A crowd that comes at once, after a restart, must neither overflow the queue nor wait for one turn of the loop
+            // for each four of it.
+            .serverChannelOption(.backlog, value: backlog)
+            .serverChannelOption(.maxMessagesPerRead, value: 64)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // Out of file descriptors, accepting would fail again at once, and again.
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false) { _ in .milliseconds(100) })
+                }
+            }
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            // One read at a time, into a buffer that is kept only if it is small.
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(.recvAllocator, value: ReceiveBuffers())
+            // Otherwise the kernel lets them grow to megabytes.
+            .childChannelOption(.socketOption(.so_sndbuf), value: SocketOptionValue(limits.socketBuffer))
+            .childChannelOption(.socketOption(.so_rcvbuf), value: SocketOptionValue(limits.socketBuffer))
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let place = places[channel.eventLoop]
+                    let connection = HTTPConnection(
+                        responder: place.responder, table: place.table, answers: place.answers, counts: counts,
+                        limits: limits, isEncrypted: tls != nil)
+                    if let tls {
+                        let (handler, handshake) = tls.makeHandlers(handshakeWithin: limits.requestTimeoutSeconds)
+                        try channel.pipeline.syncOperations.addHandlers(handler, handshake)
+                    }
+                    try channel.pipeline.syncOperations.addHandler(connection)
+                }
+            }
+        let channel: any Channel
+        var bound = address
+        do {
+            switch address {
+            case .network(let host, let port):
+                channel = try await bootstrap.bind(host: host, port: port).get()
+                bound = .network(host: host, port: channel.localAddress?.port ?? port)
+            case .unixSocket(let path, let permissions):
+                let socket = try UnixSocket.bind(path: path, permissions)
+                channel = try await bootstrap.withBoundSocket(socket).get()
+                // A socket that was bound elsewhere is given a queue of the bootstrap's own choice.
+                listen(socket, backlog)
+            }
+        } catch {
+            throw ListenError(address, error)
+        }
+        return HTTPListener(channel: channel, places: places, counts: counts, address: bound.text)
+    }
+
+    private init(channel: any Channel, places: PerLoop<LoopPlace>, counts: ListenerCounts, address: String) {
+        self.channel = channel
+        self.places = places
+        self.counts = counts
+        self.address = address
+    }
+
+    /// How much of its limits is in use, and what was refused.
+    package var usage: ListenerUsage { counts.usage }
+
+    /// Waits until no request is under way, or the time is up.
+    package func drain(atMost limit: Interval) async {
+        await wait(atMost: limit) { counts.requestsInFlight == 0 }
+    }
+
+    /// Stops accepting, lets last answers be read, and closes every connection.
+    package func close() async {
+        // Whatever the channel says on its way out, it is out.
+        try? await channel.close()
+        for closed in places.onEach({ $0.table.closeIdle() }) { try? await closed.get() }
+        await wait(atMost: Self.farewell) { counts.openConnections == 0 }
+        for closed in places.onEach({ $0.table.closeAll() }) { try? await closed.get() }
+    }
+
+    private static let backlog: CInt = 4096
+    private static let farewell = Interval(milliseconds: 500)
+
+    private func wait(atMost limit: Interval, until isDone: () -> Bool) async {
+        let end = SystemClocks.monotonic() + limit
+        while !isDone(), SystemClocks.monotonic() < end { try? await Task.sleep(for: .milliseconds(20)) }
+    }
+}
+
+/// What the connections of one event loop share.
+private final class LoopPlace {
+    let responder: any HTTPResponder
+    let table: ConnectionTable
+    let answers: ResponseBatcher
+
+    init(responder: any HTTPResponder, table: ConnectionTable, answers: ResponseBatcher) {
+        self.responder = responder
+        self.table = table
+        self.answers = answers
+    }
+}

@@ -1,0 +1,137 @@
+private import Host
+private import NIOCore
+internal import NIOSSL
+
+/// What a listener speaks TLS with, as its files had it.
+struct TLSCredentials: Sendable {
+    private let context: NIOSSLContext
+    private let versions: [SmallFile.Version?]
+    /// When the listener's own certificate ends.
+    let expiresAtUnixSeconds: Int64
+
+    /// A bundle of a whole system's authorities has a quarter of this.
+    private static let maximumSize = 1024 * 1024
+
+    /// Reads the files. Blocks.
+    ///
+    /// - Throws: ``TLSFileError`` where one of them is not what it should be.
+    init(reading files: TLSFiles) throws(TLSFileError) {
+        let certificateFile = try Self.read(.certificate, files.certificate)
+        let keyFile = try Self.read(.key, files.key)
+        let authoritiesFile = try Self.authoritiesFile(files)
+        let chain = try Self.certificates(in: certificateFile, .certificate, files.certificate)
+        let key = try Self.privateKey(in: keyFile, files.key)
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.cipherSuiteValues = Self.cipherSuites
+        configuration.signingSignatureAlgorithms = Self.signatureAlgorithms
+        configuration.verifySignatureAlgorithms = Self.signatureAlgorithms
+        configuration.applicationProtocols = ["http/1.1"]
+        configuration.shutdownTimeout = .seconds(2)
+        if let authoritiesFile, let path = files.clientAuthorities {
+            // A client has no name that could be checked: by whom its certificate is says whether it is let in.
+            configuration.certificateVerification = .noHostnameVerification
+            configuration.trustRoots = .certificates(
+                try Self.certificates(in: authoritiesFile, .clientAuthorities, path))
+            configuration.sendCANameList = true
+        }
+        do {
+            context = try NIOSSLContext(configuration: configuration)
+        } catch NIOSSLError.failedToLoadPrivateKey {
+            throw TLSFileError(.key, files.key, "this is not the key of the certificate in \(files.certificate)")
+        } catch {
+            throw TLSFileError(
+                .certificate, files.certificate,
+                "TLS can't be spoken with this certificate: its kind of key is not known")
+        }
+        expiresAtUnixSeconds = Int64(chain[0].notValidAfter)
+        versions = [certificateFile, keyFile].map(\.version) + [authoritiesFile].compactMap(\.?.version)
+    }
+
+    /// Whether the files are the same as when they were read. Links are followed: Kubernetes and certbot change files by
+    /// changing a link.
+    func areCurrent(_ files: TLSFiles) -> Bool { versions == Self.versions(of: files) }
+
+    /// A handler for one connection, to stand next to the network.
+    func makeHandler() -> NIOSSLServerHandler {
+        var configuration = NIOSSLHandler.Configuration()
+        // One large answer should not hold memory for as long as its connection lives.
+        configuration.maximumPreservedOutboundBufferCapacity = 64 * 1024
+        return NIOSSLServerHandler(context: context, configuration: configuration)
+    }
+
+    // MARK: What is spoken
+
+    /// Of TLS 1.2; those with forward secrecy and authenticated encryption. TLS 1.3 has no others.
+    private static let cipherSuites: [NIOTLSCipher] = [
+        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+        .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+        .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    ]
+
+    /// Of our own certificates and clients'; none with SHA-1.
+    private static let signatureAlgorithms: [SignatureAlgorithm] = [
+        .ed25519, .ecdsaSecp256R1Sha256, .ecdsaSecp384R1Sha384, .ecdsaSecp521R1Sha512, .rsaPssRsaeSha256,
+        .rsaPssRsaeSha384, .rsaPssRsaeSha512, .rsaPkcs1Sha256, .rsaPkcs1Sha384, .rsaPkcs1Sha512,
+    ]
+
+    // MARK: Reading
+
+    private static func authoritiesFile(_ files: TLSFiles) throws(TLSFileError) -> SmallFile? {
+        guard let path = files.clientAuthorities else { return nil }
+        return try read(.clientAuthorities, path)
+    }
+
+    private static func read(_ kind: TLSFileKind, _ path: String) throws(TLSFileError) -> SmallFile {
+        do throws(SmallFile.Failure) {
+            return try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true)
+        } catch {
+            throw TLSFileError(kind, path, error.text(maximumSize: maximumSize))
+        }
+    }
+
+    private static func certificates(
+        in file: SmallFile, _ kind: TLSFileKind, _ path: String
+    ) throws(TLSFileError) -> [NIOSSLCertificate] {
+        guard !file.bytes.isEmpty, let certificates = try? NIOSSLCertificate.fromPEMBytes(file.bytes),
+            !certificates.isEmpty
+        else { throw TLSFileError(kind, path, "there is no certificate in PEM in it") }
+        return certificates
+    }
+
+    private static func privateKey(in file: SmallFile, _ path: String) throws(TLSFileError) -> NIOSSLPrivateKey {
+        guard !file.bytes.contains("ENCRYPTED".utf8) else {
+            throw TLSFileError(
+                .key, path, "the key is encrypted; give it without a passphrase, readable for this user alone")
+        }
+        guard !file.bytes.isEmpty, let key = try? NIOSSLPrivateKey(bytes: file.bytes, format: .pem) else {
+            throw TLSFileError(.key, path, "there is no private key in PEM in it")
+        }
+        return key
+    }
+
+    /// Everything that is wrong with the files, in the order of the settings. Blocks.
+    static func faults(of files: TLSFiles) -> [TLSFileError] {
+        var faults: [TLSFileError] = []
+        func check(_ body: () throws(TLSFileError) -> Void) {
+            do throws(TLSFileError) { try body() } catch { faults.append(error) }
+        }
+        check { () throws(TLSFileError) in
+            _ = try certificates(in: read(.certificate, files.certificate), .certificate, files.certificate)
+        }
+        check { () throws(TLSFileError) in _ = try privateKey(in: read(.key, files.key), files.key) }
+        if let path = files.clientAuthorities {
+            check { () throws(TLSFileError) in
+                _ = try certificates(in: read(.clientAuthorities, path), .clientAuthorities, path)
+            }
+        }
+        // Whether they fit together is a question only where each is good.
+        if faults.isEmpty { check { () throws(TLSFileError) in _ = try TLSCredentials(reading: files) } }
+        return faults
+    }
+
+    private static func versions(of files: TLSFiles) -> [SmallFile.Version?] {
+        files.paths.map { SmallFile.version(atPath: $0) }
+    }
+}

@@ -1,0 +1,286 @@
+package import Host
+package import NIOCore
+private import NIOHTTP1
+private import NIOSSL
+private import OpenSSL
+private import OutboundHTTP
+private import Synchronization
+
+/// Fetches small documents over HTTP: discovery documents and JWK Sets.
+///
+/// Each request has a connection of its own, which is closed when it ends: nothing is held between fetches but the certificates
+/// that are trusted (``TrustStore``). The name is resolved and vetted here and the connection pinned to what was vetted, so that
+/// a second answer of the resolver can't lead elsewhere; SNI and the certificate still go by the name.
+package struct DocumentFetcher: Sendable {
+    private let rules: NetworkRules
+    private let proxy: ProxyEnvironment?
+    private let loop: any EventLoop
+    private let blocking: BlockingCalls
+    private let resolver: NameResolver
+    private let trustStores: TrustStoreCache
+    private let unixSeconds: @Sendable () -> Int64
+    /// `nil` where nobody looks into the fetches.
+    private let trace: FetchTrace?
+    private let onExchange: (@Sendable (FetchExchange) -> Void)?
+
+    /// A document and what its headers say of its age.
+    package struct Document: Sendable {
+        package let body: [UInt8]
+        /// Where it was in the end, after redirects: a validator counts there only (RFC 9110, 8.8.3).
+        let address: String
+        let caching: CachingFields
+        /// Whether this is a document known before, which its server has only confirmed.
+        package let isConfirmation: Bool
+        /// See ``FetchedHeader/clockOffsetSeconds``.
+        let clockOffsetSeconds: Int64?
+
+        /// How long it may be kept; `nil` where its server does not say.
+        package var lifetime: Interval? { caching.lifetime }
+    }
+
+    /// - Parameter onExchange: called with each request that was made, and what became of it, in the task that fetches;
+    ///   `nil`: nobody wants to know.
+    package init(
+        rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
+        unixSeconds: @escaping @Sendable () -> Int64, onExchange: (@Sendable (FetchExchange) -> Void)? = nil
+    ) {
+        self.init(
+            rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds, trace: nil, onExchange: onExchange)
+    }
+
+    /// - Parameter trace: keeps what is met on the way.
+    init(
+        rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
+        unixSeconds: @escaping @Sendable () -> Int64, trace: FetchTrace?,
+        onExchange: (@Sendable (FetchExchange) -> Void)? = nil
+    ) {
+        self.rules = rules
+        self.proxy = proxy
+        self.loop = loop
+        blocking = BlockingCalls()
+        resolver = NameResolver(on: blocking)
+        trustStores = TrustStoreCache(caFile: rules.caFile)
+        self.unixSeconds = unixSeconds
+        self.trace = trace
+        self.onExchange = onExchange
+    }
+
+    /// Fetches the document at an address, following at most ``NetworkRules/maximumRedirects``.
+    ///
+    /// - Parameter known: what the address held last; in the mode `revalidate`, its server may say that it still does.
+    /// - Throws: ``FetchFailure``.
+    package func fetch(
+        _ address: String, _ mode: FetchMode = .reload, known: Document? = nil
+    ) async throws(FetchFailure) -> Document {
+        let rules = self.rules
+        let first = try WebAddress(address, allowingHTTP: rules.allowHTTP)
+        let known = mode == .revalidate ? known : nil
+        let timeout = FetchFailure(.http, "no complete answer within \(rules.totalTimeout.secondsRoundedUp) s")
+        return try await loop.within(rules.totalTimeout, orThrow: timeout) { () async throws(FetchFailure) in
+            var target = first
+            for redirects in 0...rules.maximumRedirects {
+                switch try await self.fetchOnce(target, redirects, mode, known) {
+                case .document(let document): return document
+                case .redirect(let location):
+                    target = try target.redirected(to: location, allowingHTTP: rules.allowHTTP)
+                }
+            }
+            throw FetchFailure(.http, "more than \(rules.maximumRedirects) redirects")
+        }
+    }
+
+    // MARK: One address
+
+    private enum Answer {
+        case document(Document)
+        case redirect(to: String)
+    }
+
+    /// Fetches from one address, and has it told what came of it.
+    private func fetchOnce(
+        _ target: WebAddress, _ redirects: Int, _ mode: FetchMode, _ known: Document?
+    ) async throws(FetchFailure) -> Answer {
+        var status: UInt?
+        guard let onExchange else { return try await fetchOnce(target, mode, known, &status) }
+        let (startedAt, begun) = (SystemClocks.unixNanoseconds(), loop.now)
+        func tell(_ failure: FetchFailure?) {
+            onExchange(
+                FetchExchange(
+                    address: target, redirects: redirects, startedAtUnixNanoseconds: startedAt,
+                    nanoseconds: UInt64(max((loop.now - begun).nanoseconds, 0)), status: status, failure: failure))
+        }
+        do throws(FetchFailure) {
+            let answer = try await fetchOnce(target, mode, known, &status)
+            tell(nil)
+            return answer
+        } catch {
+            tell(error)
+            throw error
+        }
+    }
+
+    /// - Parameter status: set as soon as there is an answer.
+    private func fetchOnce(
+        _ target: WebAddress, _ mode: FetchMode, _ known: Document?, _ status: inout UInt?
+    ) async throws(FetchFailure) -> Answer {
+        if target.isSecure, let proxy, proxy.applies(to: target.host) {
+            // The proxy resolves the name; what it may reach is its operator's to say.
+            trace?.note(.proxied(host: target.host))
+            let tunnel = HTTPExchange.Tunnel(
+                through: (proxy.host, proxy.port), to: (target.host, target.port),
+                authorization: proxy.credentials?.basicAuthorization)
+            return try await exchange(target, mode, known, .tunnel(tunnel), &status)
+        }
+        var lastFailure = FetchFailure(.connect, "no address could be connected to")
+        for address in try await vettedAddresses(of: target) {
+            do throws(FetchFailure) {
+                let pinned = HTTPExchange.Destination.address(address, port: target.port)
+                return try await exchange(target, mode, known, pinned, &status)
+            } catch {
+                if error.isUntrustedCertificate { throw await diagnosis(of: error, target, address) }
+                // Another of the host's addresses may do better.
+                guard error.phase == .connect else { throw error }
+                lastFailure = error
+            }
+        }
+        throw lastFailure
+    }
+
+    /// The first addresses of a host that a fetch may connect to.
+    private func vettedAddresses(of target: WebAddress) async throws(FetchFailure) -> [String] {
+        let timeout = FetchFailure(
+            .dns, "the host name was not resolved within \(rules.nameTimeout.secondsRoundedUp) s")
+        let all = try await loop.within(rules.nameTimeout, orThrow: timeout) { () async throws(FetchFailure) in
+            try await self.resolver.addresses(of: target.host)
+        }
+        let allowed = all.filter(rules.allows)
+        trace?.note(.resolved(host: target.host, allowed: allowed, refused: all.filter { !rules.allows($0) }))
+        guard !allowed.isEmpty else {
+            throw FetchFailure(
+                .address,
+                "the host's address is not on the public Internet: name it in network.allow_addresses if it should be used"
+            )
+        }
+        return Array(Self.alternating(allowed).prefix(rules.maximumAddresses))
+    }
+
+    /// The addresses of the two families by turns, each in its order (RFC 8305, 4): where one family leads nowhere, the other
+    /// must be reached before time is up.
+    private static func alternating(_ addresses: [String]) -> [String] {
+        let first = addresses.filter { AddressVetting.isIPv6($0) == AddressVetting.isIPv6(addresses[0]) }
+        let second = addresses.filter { !first.contains($0) }
+        return (0..<max(first.count, second.count)).flatMap { index in
+            [first, second].compactMap { index < $0.count ? $0[index] : nil }
+        }
+    }
+
+    /// Why a certificate was not believed.
+    private func diagnosis(
+        of failure: FetchFailure, _ target: WebAddress, _ address: String
+    ) async -> FetchFailure {
+        let diagnosis = CertificateDiagnosis(
+            host: target.host, address: address, port: target.port, timeout: rules.connectTimeout, loop: loop)
+        return await diagnosis.reason(unixSeconds: unixSeconds()).map { FetchFailure(.tls, $0) } ?? failure
+    }
+
+    // MARK: One exchange
+
+    private func exchange(
+        _ target: WebAddress, _ mode: FetchMode, _ known: Document?, _ destination: HTTPExchange.Destination,
+        _ status: inout UInt?
+    ) async throws(FetchFailure) -> Answer {
+        let conditions = known?.address == target.text ? known?.caching.conditions : nil
+        var exchange = HTTPExchange(
+            to: destination, tls: try await tls(for: target), head: request(target, mode, conditions), limits: limits)
+        exchange.decompresses = true
+        let answeredAt = Mutex<Int64?>(nil)
+        exchange.readsBody = { [unixSeconds] head in
+            answeredAt.withLock { $0 = unixSeconds() }
+            return head.status == .ok && Self.isReadable(head.headers)
+        }
+        let askedAt = unixSeconds()
+        let answer = await exchange.perform(on: loop)
+        guard let head = answer.head else { throw FetchFailure(describing: answer, isSecure: target.isSecure) }
+        status = head.status.code
+        let caching = CachingFields(head.headers)
+        let header = FetchedHeader(caching, askedFor: askedAt...max(askedAt, answeredAt.withLock { $0 } ?? askedAt))
+        trace?.note(.answered(header))
+        switch head.status.code {
+        case 200: break
+        case 301, 302, 303, 307, 308:
+            guard let location = head.headers.first(name: "Location") else {
+                throw FetchFailure(.http, "the server answered with status \(head.status.code) and no location")
+            }
+            return .redirect(to: location)
+        default:
+            guard head.status == .notModified, let known, conditions != nil else {
+                throw FetchFailure(describing: head, isSecure: target.isSecure)
+            }
+            return .document(
+                Document(
+                    body: known.body, address: known.address, caching: known.caching.updated(with: caching),
+                    isConfirmation: true, clockOffsetSeconds: header.clockOffsetSeconds))
+        }
+        guard Self.isReadable(head.headers) else {
+            throw FetchFailure(.http, "the body is encoded in a way that was not asked for")
+        }
+        guard case .success(let body) = answer.body else {
+            throw FetchFailure(describing: answer, isSecure: target.isSecure)
+        }
+        return .document(
+            Document(
+                body: body, address: target.text, caching: caching, isConfirmation: false,
+                clockOffsetSeconds: header.clockOffsetSeconds))
+    }
+
+    private func request(_ target: WebAddress, _ mode: FetchMode, _ conditions: HTTPHeaders?) -> HTTPRequestHead {
+        var headers: HTTPHeaders = [
+            "Host": target.authority, "Accept": "application/json", "User-Agent": "assay", "Connection": "close",
+        ]
+        if mode == .reload { headers.add(name: "Cache-Control", value: "no-cache") }
+        if let conditions { headers.add(contentsOf: conditions) }
+        return HTTPRequestHead(version: .http1_1, method: .GET, uri: target.requestTarget, headers: headers)
+    }
+
+    private var limits: HTTPExchange.Limits {
+        HTTPExchange.Limits(
+            connectTimeout: rules.connectTimeout, idleTimeout: rules.idleTimeout, maximumBody: rules.maximumBody,
+            maximumOctets: rules.maximumBody + rules.maximumOverhead,
+            minimumRate: (rules.minimumRate, after: rules.minimumRateAfter))
+    }
+
+    /// How TLS is spoken with a target; `nil` for one of plain HTTP.
+    private func tls(for target: WebAddress) async throws(FetchFailure) -> HTTPExchange.TLS? {
+        guard target.isSecure else { return nil }
+        let store: TrustStore
+        do {
+            store = try await blocking.run { [trustStores] in try trustStores.current() }
+        } catch {
+            throw FetchFailure(
+                .tls,
+                rules.caFile == nil
+                    ? "the system's certificate authorities can't be read"
+                    : "network.ca_file can't be read, or holds no certificate in PEM")
+        }
+        let isAddress = AddressVetting.octets(target.host) != nil
+        return HTTPExchange.TLS(context: store.context, serverName: isAddress ? nil : target.host) {
+            [trace] certificate in
+            try Self.check(certificate, trace)
+        }
+    }
+
+    /// What the TLS library lets pass: a certificate that someone else than its authority could have made.
+    private static func check(_ peer: NIOSSLCertificate?, _ trace: FetchTrace?) throws {
+        if let end = peer?.notValidAfter { trace?.note(.secured(expiresAtUnixSeconds: Int64(end))) }
+        guard let octets = try peer?.toDERBytes(), let certificate = Certificate(octets) else { return }
+        if certificate.hasWeakSignature {
+            throw FetchFailure(.tls, "the server's certificate is signed with SHA-1 or weaker, which can be forged")
+        }
+    }
+
+    /// Whether a body is encoded in no way, or in one that was asked for, and only once.
+    private static func isReadable(_ headers: HTTPHeaders) -> Bool {
+        let encodings = headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }
+        return encodings.isEmpty || (encodings.count == 1 && ["identity", "gzip", "deflate"].contains(encodings[0]))
+    }
+}

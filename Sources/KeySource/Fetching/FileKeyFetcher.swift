@@ -1,0 +1,70 @@
+package import Host
+private import JOSE
+package import NIOCore
+private import NIOPosix
+private import Synchronization
+
+/// Reads a JWK Set from a file; only when it has changed, however often it is asked.
+package final class FileKeyFetcher: KeyFetching {
+    private let path: String
+    private let loop: any EventLoop
+    private let timeout: Interval
+    /// Its own: a disk that hangs holds up nobody else.
+    private let thread = NIOThreadPool(numberOfThreads: 1)
+    private let unixSeconds: @Sendable () -> Int64
+    private let last = Mutex<Reading?>(nil)
+    private static let maximumSize = 512 * 1024
+
+    private struct Reading {
+        let version: SmallFile.Version
+        let keys: JWKSet
+        let text: [UInt8]
+    }
+
+    /// - Parameter timeout: how long reading may take.
+    package init(
+        path: String, loop: any EventLoop, timeout: Interval = .seconds(5),
+        unixSeconds: @escaping @Sendable () -> Int64
+    ) {
+        self.path = path
+        self.loop = loop
+        self.timeout = timeout
+        self.unixSeconds = unixSeconds
+        thread.start()
+    }
+
+    deinit { thread.shutdownGracefully { _ in } }
+
+    package func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
+        let failure = FetchFailure(.file, "the file was not read within \(timeout.secondsRoundedUp) s")
+        let reading = try await loop.within(timeout, orThrow: failure) { () async throws(FetchFailure) in
+            let outcome = try? await self.thread.runIfActive { () -> Result<Reading, FetchFailure> in
+                do throws(FetchFailure) {
+                    return .success(try self.read(mode))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            return try (outcome ?? .failure(failure)).get()
+        }
+        return FetchedKeys(
+            keys: reading.keys, text: reading.text, algorithms: .all, source: .file, lifetime: nil,
+            fetchedAtUnixSeconds: unixSeconds())
+    }
+
+    private func read(_ mode: FetchMode) throws(FetchFailure) -> Reading {
+        // A link is followed: Kubernetes mounts files so, and changes them by changing the link.
+        if mode == .revalidate, let last = last.withLock({ $0 }), SmallFile.version(atPath: path) == last.version {
+            return last
+        }
+        let file: SmallFile
+        do throws(SmallFile.Failure) {
+            file = try SmallFile(path: path, maximumSize: Self.maximumSize, followingLinks: true)
+        } catch {
+            throw FetchFailure(.file, error.text(maximumSize: Self.maximumSize))
+        }
+        let reading = Reading(version: file.version, keys: try JWKSet(reading: file.bytes), text: file.bytes)
+        last.withLock { $0 = reading }
+        return reading
+    }
+}

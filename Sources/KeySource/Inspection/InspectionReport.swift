@@ -1,0 +1,193 @@
+internal import Host
+internal import JOSE
+
+/// Puts what an inspection meets into findings.
+struct InspectionReport {
+    private(set) var findings: [Finding] = []
+    private var headers: [FetchedHeader] = []
+    private let unixSeconds: Int64
+
+    /// Clocks that differ by more than this are worth a warning: they drift further.
+    private static let usualClockOffset: Int64 = 5
+    /// A certificate that ends sooner than this should have been renewed.
+    private static let soonSeconds: Int64 = 7 * 86400
+
+    init(unixSeconds: Int64) { self.unixSeconds = unixSeconds }
+
+    /// Adds what was not said before: two documents are often on one host.
+    mutating func add(_ finding: Finding) {
+        if !findings.contains(finding) { findings.append(finding) }
+    }
+
+    // MARK: On the way
+
+    mutating func add(_ events: [FetchEvent], fetchedFrom address: String) {
+        for event in events {
+            switch event {
+            case .resolved(let host, let allowed, let refused):
+                let (host, passedOver) = (Self.quoted(host), refused.joined(separator: ", "))
+                if !allowed.isEmpty { add(Finding(.dns, .ok, "\(host) is at \(allowed.joined(separator: ", "))")) }
+                if !refused.isEmpty {
+                    add(
+                        Finding(
+                            .dns, allowed.isEmpty ? .failure : .warning,
+                            "\(host) is at \(passedOver), which is not on the public Internet and is not connected to"))
+                }
+            case .proxied(let host):
+                add(Finding(.dns, .ok, "\(Self.quoted(host)) is resolved by the proxy that HTTPS_PROXY names"))
+            case .secured(let end): addCertificate(expiringAt: end)
+            case .answered(let header): headers.append(header)
+            }
+        }
+        if address.hasPrefix("http://") {
+            add(Finding(.tls, .warning, "keys are fetched without TLS (network.allow_http): for tests only"))
+        }
+    }
+
+    private mutating func addCertificate(expiringAt end: Int64) {
+        let date = Timestamp.text(unixMilliseconds: end * 1000).prefix(10)
+        let left = end - unixSeconds
+        let text = "the certificate is trusted, and valid until \(date), \(left / 86400) more days"
+        add(Finding(.tls, left < Self.soonSeconds ? .warning : .ok, text))
+    }
+
+    /// - Parameter address: what was to be fetched; `nil` where it was fetched, and is not what it should be.
+    mutating func add(_ failure: FetchFailure, on subject: Finding.Subject, from address: String? = nil) {
+        let step: Finding.Subject =
+            switch failure.phase {
+            case .dns, .address: .dns
+            case .connect: .connection
+            case .tls: .tls
+            case .http, .parse: subject
+            case .file: .file
+            }
+        let document = subject == .discovery ? "the discovery document" : "the key set"
+        let place = address.map { " at \(Self.quoted($0))" } ?? ""
+        add(Finding(step, .failure, "\(document)\(place): \(failure.message)"))
+    }
+
+    // MARK: Discovery
+
+    mutating func add(_ metadata: ProviderMetadata, _ allowed: SignatureAlgorithms) {
+        add(
+            Finding(
+                .discovery, .ok,
+                "the document names the issuer that is configured; keys are at \(Self.quoted(metadata.jwksURI))"))
+        if !metadata.unsafeAlgorithms.isEmpty {
+            let names = metadata.unsafeAlgorithms.joined(separator: ", ")
+            add(
+                Finding(
+                    .discovery, metadata.unsafeAlgorithms.contains("none") ? .warning : .ok,
+                    """
+                    the document offers \(names) for ID Tokens: such tokens are always refused. Set your client up at the \
+                    provider to get them signed with RS256 or ES256
+                    """))
+        }
+        if allowed.isEmpty {
+            add(
+                Finding(
+                    .discovery, .failure,
+                    "the document lists no algorithm that is supported (id_token_signing_alg_values_supported)"))
+        }
+    }
+
+    /// A discovery document is not the provider's; where it names another issuer, both are shown.
+    mutating func addRefusal(
+        _ failure: FetchFailure, ofDiscovery document: [UInt8], configuredIssuer: String
+    ) {
+        guard let claimed = ProviderMetadata.issuer(in: document), !claimed.utf8.elementsEqual(configuredIssuer.utf8)
+        else { return add(failure, on: .discovery) }
+        add(
+            Finding(
+                .discovery, .failure,
+                """
+                the document names the issuer \(Self.quoted(claimed)), the settings say \(Self.quoted(configuredIssuer)); \
+                they are compared byte for byte. If tokens carry the first as iss, write issuer: \(Self.quoted(claimed)); if \
+                they carry the second, this is another provider's document: set discovery_url or jwks_uri
+                """))
+    }
+
+    // MARK: Keys
+
+    mutating func addKeys(_ json: [UInt8], _ allowed: SignatureAlgorithms) {
+        do throws(FetchFailure) {
+            _ = try JWKSet(reading: json)
+        } catch {
+            add(error, on: .keys)
+        }
+        let entries = JWKSet.entries(of: json)
+        var usable = 0
+        var algorithms: SignatureAlgorithms = []
+        for (index, entry) in entries.enumerated() {
+            let name = entry.keyID.map { "the key \(Self.quoted($0))" } ?? "key \(index + 1), which has no kid,"
+            if let flaw = entry.flaw {
+                add(Finding(.keys, .warning, "\(name) can't be used: \(flaw)"))
+            } else if entry.algorithms.intersection(allowed).isEmpty {
+                add(Finding(.keys, .warning, "\(name) fits no algorithm that tokens may have (\(Self.list(allowed)))"))
+            } else {
+                usable += 1
+                algorithms.formUnion(entry.algorithms.intersection(allowed))
+            }
+        }
+        guard !entries.isEmpty else { return }
+        guard usable > 0 else {
+            return add(Finding(.keys, .failure, "none of \(entries.count) keys can verify a token"))
+        }
+        add(Finding(.keys, .ok, "\(usable) of \(entries.count) keys can verify tokens: \(Self.list(algorithms))"))
+    }
+
+    /// What the last answer says of how long it may be kept, and what is made of it.
+    mutating func addFreshness(_ stated: Interval?) {
+        let rules = KeyRules()
+        let lifetime = rules.lifetime(stated)
+        let said = headers.last?.cacheControl.map { "Cache-Control: \(Self.quoted($0))" } ?? "there is no Cache-Control"
+        let meaning =
+            switch stated {
+            case nil: "nothing is said of how long the keys may be kept, so they are for \(Self.text(lifetime))"
+            case lifetime?: "the keys are kept for \(Self.text(lifetime))"
+            case let stated?: "the \(Self.text(stated)) that are left count as \(Self.text(lifetime))"
+            }
+        let earliest = Self.text(lifetime * rules.refreshAhead.lowerBound)
+        let latest = Self.text(lifetime * rules.refreshAhead.upperBound)
+        add(Finding(.freshness, .ok, "\(said); \(meaning), and fetched again after \(earliest) to \(latest)"))
+    }
+
+    // MARK: Clocks
+
+    /// Compares the clocks of the servers that answered with ours.
+    mutating func addClock(clockSkewSeconds: Int64) {
+        guard !headers.isEmpty else { return }
+        guard let offset = headers.compactMap(\.clockOffsetSeconds).max(by: { abs($0) < abs($1) }) else {
+            return add(Finding(.clock, .warning, "no answer tells the time (Date), so the clocks can't be compared"))
+        }
+        let difference = "the provider's clock is \(abs(offset)) s \(offset < 0 ? "behind" : "ahead of") this machine's"
+        if abs(offset) > clockSkewSeconds {
+            let skew = "more than clock_skew allows (\(clockSkewSeconds) s): good tokens will be refused; set the clock"
+            add(Finding(.clock, .failure, "\(difference), \(skew)"))
+        } else if abs(offset) > Self.usualClockOffset {
+            add(Finding(.clock, .warning, "\(difference), within clock_skew (\(clockSkewSeconds) s)"))
+        } else {
+            add(Finding(.clock, .ok, offset == 0 ? "the provider's clock and this machine's agree" : difference))
+        }
+    }
+
+    // MARK: Texts
+
+    /// A text that came from elsewhere: in quotes, printable ASCII, and not too long.
+    private static func quoted(_ text: String) -> String {
+        let scalars = text.unicodeScalars.prefix(300)
+        return "\"" + scalars.map { $0.escaped(asASCII: true) }.joined()
+            + (scalars.count < text.unicodeScalars.count ? "…\"" : "\"")
+    }
+
+    private static func list(_ algorithms: SignatureAlgorithms) -> String {
+        algorithms.names.joined(separator: ", ")
+    }
+
+    private static func text(_ interval: Interval) -> String {
+        let seconds = interval.secondsRoundedUp
+        if seconds > 0, seconds % 3600 == 0 { return "\(seconds / 3600) h" }
+        if seconds > 0, seconds % 60 == 0 { return "\(seconds / 60) min" }
+        return "\(seconds) s"
+    }
+}

@@ -1,0 +1,256 @@
+package import Host
+private import JOSE
+package import NIOCore
+package import NIOPosix
+
+/// One provider's keys: fetches them, keeps them fresh, and hands every new set to those who verify with it.
+///
+/// A thin driver of ``StateMachine``. Its state belongs to one event loop, which serves no requests.
+package final class KeyStore: Sendable {
+    package let loop: any EventLoop
+    private let fetcher: any KeyFetching
+    private let fallback: (any KeyFetching)?
+    private let archive: KeyArchive?
+    private let threads: NIOThreadPool
+    private let state: NIOLoopBoundBox<State>
+    private let onEvent: @Sendable (KeyEvent) -> Void
+
+    /// Takes over a snapshot; done when everyone it stands for has.
+    package typealias Subscriber = @Sendable (KeySnapshot) -> EventLoopFuture<Void>
+
+    private struct State {
+        var machine: StateMachine
+        var waiters: [StateMachine.WaiterID: EventLoopPromise<StateMachine.Outcome>] = [:]
+        var nextWaiterID = 0
+        var timer: Scheduled<Void>?
+        var fetch: Task<Void, Never>?
+        var isRetired = false
+        var isStopped = false
+        var subscribers: [Subscriber] = []
+        var lastFailureAtUnixSeconds: Int64?
+    }
+
+    /// A timer is set no further ahead than this: it doesn't count the time that the machine is suspended.
+    private static let longestTimer = TimeAmount.seconds(60)
+    private static let longestLoad = TimeAmount.seconds(2)
+
+    /// - Parameters:
+    ///   - fallback: has the keys that serve while `fetcher` has given none.
+    ///   - archive: where the last good keys are kept over a restart; `nil`: nowhere.
+    ///   - threads: for the archive's work, which blocks.
+    ///   - loop: where the store's state lives; not one that serves requests.
+    ///   - onEvent: called on that loop.
+    package init(
+        rules: KeyRules, fetcher: any KeyFetching, fallback: (any KeyFetching)? = nil, archive: KeyArchive?,
+        threads: NIOThreadPool, on loop: any EventLoop, onEvent: @escaping @Sendable (KeyEvent) -> Void
+    ) {
+        var rules = rules
+        rules.hasFallback = fallback != nil
+        self.loop = loop
+        self.fetcher = fetcher
+        self.fallback = fallback
+        self.archive = archive
+        self.threads = threads
+        self.onEvent = onEvent
+        state = NIOLoopBoundBox.makeBoxSendingValue(
+            State(machine: StateMachine(rules: rules, random: SystemRandomNumberGenerator())), eventLoop: loop)
+    }
+
+    /// Has every snapshot from now on given to `deliver`, on the store's loop; the current one, if any, at once.
+    package func subscribe(_ deliver: @escaping Subscriber) -> EventLoopFuture<Void> {
+        loop.flatSubmit {
+            self.state.value.subscribers.append(deliver)
+            return self.state.value.machine.snapshot.map(deliver) ?? self.loop.makeSucceededVoidFuture()
+        }
+    }
+
+    /// Looks for what an earlier process has kept, then begins to fetch.
+    ///
+    /// - Returns: done when kept keys, if any, have been given to the subscribers and the fetch has begun.
+    package func start() -> EventLoopFuture<Void> {
+        guard let archive else {
+            return loop.submit { self.run(self.state.value.machine.start(now: self.now())) }
+        }
+        let begun = now()
+        let loaded = threads.runIfActive(eventLoop: loop) {
+            do throws(KeyArchive.Refusal) {
+                return Result<_, KeyArchive.Refusal>.success(
+                    try archive.load(nowUnixSeconds: SystemClocks.unixSeconds()))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let started = loop.makePromise(of: Void.self)
+        loaded.map { self.restore($0, soughtSince: begun) }.whenComplete { _ in started.succeed() }
+        // A disk that hangs must not keep the service from starting.
+        let timer = loop.scheduleTask(in: Self.longestLoad) { started.succeed() }
+        return started.futureResult.map {
+            timer.cancel()
+            self.run(self.state.value.machine.start(now: self.now()))
+        }
+    }
+
+    private func restore(
+        _ found: Result<KeyArchive.Restored?, KeyArchive.Refusal>, soughtSince begun: MonotonicTime
+    ) {
+        switch found {
+        case .success(let restored?):
+            // On a disk that hangs, what was kept grows older while it is read.
+            let now = now()
+            run(
+                state.value.machine.restored(
+                    restored.keys, omitted: restored.omitted, age: restored.age + (now - begun), now: now))
+        case .success(nil): break
+        case .failure(let refusal): onEvent(.archiveRefused(reason: refusal.reason))
+        }
+    }
+
+    private func keep(_ keys: FetchedKeys, omitted: [JWK], lifetime: Interval) {
+        guard let archive else { return }
+        threads.submit { state in
+            guard case .active = state, !archive.save(keys, omitted: omitted, lifetime: lifetime) else { return }
+            self.loop.execute { self.onEvent(.archiveFailed) }
+        }
+    }
+
+    /// Waits until a need is met, or can't be. A snapshot that meets it has been taken over by the subscribers before.
+    ///
+    /// - Parameter version: the snapshot's that was found wanting; 0 where there was none.
+    package func wait(
+        for need: StateMachine.Need, judgedBy version: Int, until deadline: MonotonicTime
+    ) -> EventLoopFuture<StateMachine.Outcome> {
+        let promise = loop.makePromise(of: StateMachine.Outcome.self)
+        loop.execute {
+            guard !self.state.value.isStopped else {
+                promise.succeed(.unavailable(retryAfter: .seconds(1)))
+                return
+            }
+            let now = self.now()
+            let id = self.state.value.nextWaiterID
+            self.state.value.nextWaiterID += 1
+            self.state.value.waiters[id] = promise
+            self.run(
+                self.state.value.machine.wait(for: need, judgedBy: version, id: id, until: deadline, now: now))
+        }
+        return promise.futureResult
+    }
+
+    /// What an operator may see.
+    package func status() -> EventLoopFuture<KeyStatus> {
+        loop.submit {
+            let machine = self.state.value.machine
+            return KeyStatus(
+                snapshot: machine.snapshot, lastFailure: machine.lastFailure,
+                lastFailureAtUnixSeconds: self.state.value.lastFailureAtUnixSeconds,
+                nextFetchIn: machine.nextFetch.map { $0 - self.now() }, now: self.now())
+        }
+    }
+
+    private func now() -> MonotonicTime { SystemClocks.monotonic() }
+
+    /// Does what the state machine answers to an event; once stopped, the machine hears of no more.
+    private func run(_ answer: @autoclosure () -> [StateMachine.Effect]) {
+        guard !state.value.isStopped else { return }
+        let effects = answer()
+        // Waiters go on once every subscriber has the new keys: else one would be told of keys that the next does not know.
+        var delivered: EventLoopFuture<Void>?
+        for effect in effects {
+            switch effect {
+            case .startFetch(let mode): startFetch(mode)
+            case .readFallback: readFallback()
+            case .publish(let snapshot):
+                delivered = .andAllComplete(state.value.subscribers.map { $0(snapshot) }, on: loop)
+            case .resume(let id, let outcome):
+                guard let promise = state.value.waiters.removeValue(forKey: id) else { break }
+                if let delivered {
+                    delivered.whenComplete { _ in promise.succeed(outcome) }
+                } else {
+                    promise.succeed(outcome)
+                }
+            case .keep(let keys, let omitted, let lifetime): keep(keys, omitted: omitted, lifetime: lifetime)
+            case .report(let event): onEvent(event)
+            case .setTimer(let time): setTimer(time)
+            }
+        }
+        stopIfUnneeded()
+    }
+
+    private func startFetch(_ mode: FetchMode) {
+        state.value.fetch = Task {
+            do throws(FetchFailure) {
+                let fetched = try await fetcher.fetch(mode)
+                loop.execute { self.run(self.state.value.machine.fetchSucceeded(fetched, now: self.now())) }
+            } catch {
+                loop.execute { self.run(self.fetchFailed(error)) }
+            }
+        }
+    }
+
+    private func fetchFailed(_ failure: FetchFailure) -> [StateMachine.Effect] {
+        state.value.lastFailureAtUnixSeconds = SystemClocks.unixSeconds()
+        return state.value.machine.fetchFailed(failure, now: now())
+    }
+
+    private func readFallback() {
+        guard let fallback else { return }
+        Task {
+            do throws(FetchFailure) {
+                let keys = try await fallback.fetch(.reload)
+                loop.execute { self.run(self.state.value.machine.fellBack(keys, now: self.now())) }
+            } catch {
+                loop.execute { self.run(self.state.value.machine.fallbackFailed(error, now: self.now())) }
+            }
+        }
+    }
+
+    private func setTimer(_ time: MonotonicTime) {
+        state.value.timer?.cancel()
+        let delay = TimeAmount.milliseconds(max(time.milliseconds - now().milliseconds, 0))
+        state.value.timer = loop.scheduleTask(in: min(delay, Self.longestTimer)) {
+            self.run(self.state.value.machine.timerFired(now: self.now()))
+        }
+    }
+
+    /// Has keys serve this long past their lifetime from now on.
+    package func change(staleFor: Interval) {
+        loop.execute { self.run(self.state.value.machine.staleForChanged(to: staleFor, now: self.now())) }
+    }
+
+    /// Stops as soon as nobody waits: who does is still served.
+    package func retire() {
+        loop.execute {
+            self.state.value.isRetired = true
+            self.stopIfUnneeded()
+        }
+    }
+
+    private func stopIfUnneeded() {
+        if state.value.isRetired, state.value.waiters.isEmpty { stopNow() }
+    }
+
+    /// Ends the fetch under way and plans no other, and answers everyone who waits.
+    package func stop() {
+        loop.execute { self.stopNow() }
+    }
+
+    private func stopNow() {
+        state.value.isStopped = true
+        state.value.timer?.cancel()
+        state.value.fetch?.cancel()
+        state.value.fetch = nil
+        state.value.subscribers = []
+        for promise in state.value.waiters.values { promise.succeed(.unavailable(retryAfter: .seconds(1))) }
+        state.value.waiters = [:]
+    }
+}
+
+/// The state of a key store at one moment.
+package struct KeyStatus: Sendable {
+    package let snapshot: KeySnapshot?
+    /// Why the last fetch failed; `nil` if it did not.
+    package let lastFailure: FetchFailure?
+    package let lastFailureAtUnixSeconds: Int64?
+    /// Until the next fetch that is planned; `nil` while one is under way.
+    package let nextFetchIn: Interval?
+    package let now: MonotonicTime
+}

@@ -1,0 +1,260 @@
+internal import Telemetry
+internal import Verification
+internal import Host
+internal import HTTPServer
+private import IDToken
+private import JOSE
+internal import JSON
+internal import KeySource
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Answers the admin listener on one event loop: what operators and their tools ask.
+final class AdminResponder: HTTPResponder {
+    private let service: ServiceLoop
+    /// Longer than two fetches in a row can take: the one that is under way, and the one that begins after the call.
+    private static let refreshTimeout = Interval.seconds(45)
+
+    private let scrape: @Sendable () -> EventLoopFuture<[UInt8]>
+    private let verdicts: @Sendable () -> EventLoopFuture<Verdicts>
+    private let history: @Sendable (String) -> KeyHistory
+    private let process: ServiceProcess
+
+    /// - Parameters:
+    ///   - process: which version answers, and since when.
+    ///   - scrape: gathers the metrics of all loops, as Prometheus text.
+    ///   - verdicts: gathers the verdicts of all loops.
+    ///   - history: what has lately happened to the keys of the provider with an id.
+    init(
+        _ service: ServiceLoop, process: ServiceProcess, scrape: @escaping @Sendable () -> EventLoopFuture<[UInt8]>,
+        verdicts: @escaping @Sendable () -> EventLoopFuture<Verdicts>,
+        history: @escaping @Sendable (String) -> KeyHistory
+    ) {
+        self.service = service
+        self.process = process
+        self.scrape = scrape
+        self.verdicts = verdicts
+        self.history = history
+    }
+
+    var isStopping: Bool { service.stage == .stopping }
+
+    func bodyLimit(for head: RequestHead) -> Int { service.settings.maximumBody }
+
+    func respond(to request: UnreadRequest) -> HTTPResponse {
+        service.response(to: request, request.head.map { Route.admin($0.path) }, on: .admin)
+    }
+
+    func respond(to request: HTTPRequest) -> HTTPReply {
+        let route = Route.admin(request.head.path)
+        var record = service.begin(route, request, on: .admin)
+        do throws(Problem) {
+            if let hosts = service.settings.operatorHosts, request.head.fields.isForForeignHost(besides: hosts) {
+                throw .requestInvalid(
+                    "This listener answers to localhost and IP addresses; add other names of it to admin.hosts.")
+            }
+            guard !route.belongsToConsole || service.settings.servesConsole else { throw Problem.consoleOff }
+            guard route != .unknown else { throw Problem.notFoundByAdmin }
+            try route.check(request.head.method)
+            record.keyName = try admit(request.head, to: route)
+            if route == .explain { return explain(try VerifyRequest(request.jsonObject()), record) }
+        } catch {
+            return .now(service.end(record, error))
+        }
+        switch route {
+        case .live: return .now(service.live(record))
+        case .ready: return .now(service.ready(record))
+        case .metrics:
+            return later(self.scrape(), record) { text in
+                self.service.end(record, .ok, "text/plain; version=0.0.4; charset=utf-8", text)
+            }
+        case .providers: return listProviders(record)
+        case .refresh: return refresh(request, record)
+        case .events: return .now(listEvents(record))
+        case .verdicts:
+            return later(self.verdicts(), record) { verdicts in
+                self.service.end(record, json: self.service.json { verdicts.write(to: &$0) })
+            }
+        case .root: return .now(redirectToConsole(record))
+        case .console: return .now(console(.page, record))
+        case .consoleStyle: return .now(console(.style, record))
+        case .consoleScript: return .now(console(.script, record))
+        case .explain, .verify, .batch, .openAPI, .unknown: return .now(service.end(record, Problem.notFoundByAdmin))
+        }
+    }
+
+    /// Probes and scrapers come without a key, and see nothing that is anybody's secret. So does a browser for the console's
+    /// own files, since it can't be told to send one with a navigation.
+    ///
+    /// - Returns: the name of the API key that was presented, where one was asked for.
+    private func admit(_ head: RequestHead, to route: Route) throws(Problem) -> String? {
+        switch route {
+        case .live, .ready, .metrics: return nil
+        default: break
+        }
+        let keyName = route.belongsToConsole ? nil : try service.settings.operatorKeys.admit(head.fields)
+        if head.method == .post, head.fields.isCrossSite {
+            throw .requestInvalid("A page of another site may not ask for this; see Origin and Sec-Fetch-Site.")
+        }
+        return keyName
+    }
+
+    private func console(_ file: Console.File, _ record: ServiceLoop.RequestRecord) -> HTTPResponse {
+        service.end(record, .ok, file.contentType, constant: file.content, headers: Console.headers)
+    }
+
+    /// Relative, like all the page's addresses: a proxy may serve it below a path of its own.
+    private func redirectToConsole(_ record: ServiceLoop.RequestRecord) -> HTTPResponse {
+        service.end(
+            record, .found, "text/plain; charset=utf-8", Array("The console is at console.\n".utf8),
+            headers: [("Location", "console")])
+    }
+
+    private static let listedEvents = 1000
+
+    private func listEvents(_ record: ServiceLoop.RequestRecord) -> HTTPResponse {
+        let ids = service.verifier.providers.map(\.provider.policy.id)
+        let events = ids.flatMap { id in history(id).entries.map { (provider: id, entry: $0) } }
+        // The newest first; of one second, the one that came later.
+        let newestFirst = events.enumerated().sorted {
+            ($0.element.entry.at, $0.offset) > ($1.element.entry.at, $1.offset)
+        }
+        let text = service.json { json in
+            json.beginObject()
+            json.name("events")
+            json.beginArray()
+            for (_, event) in newestFirst.prefix(Self.listedEvents) {
+                event.entry.write(to: &json, provider: event.provider)
+            }
+            json.endArray()
+            json.endObject()
+        }
+        return service.end(record, json: text)
+    }
+
+    private func listProviders(_ record: ServiceLoop.RequestRecord) -> HTTPReply {
+        let providers = service.verifier.providers.map(\.provider)
+        let loop = service.loop
+        return later(
+            EventLoopFuture.whenAllSucceed(providers.map { $0.keys.status() }, on: loop), record
+        ) { statuses in
+            let text = self.service.json { json in
+                json.beginObject()
+                json.name("providers")
+                json.beginArray()
+                for (provider, status) in zip(providers, statuses) { status.write(to: &json, provider) }
+                json.endArray()
+                json.name("service")
+                json.beginObject()
+                json.member("version", self.process.version)
+                json.member("started_at", self.process.startedAtUnixSeconds)
+                json.endObject()
+                json.endObject()
+            }
+            return self.service.end(record, json: text)
+        }
+    }
+
+    private func refresh(_ request: HTTPRequest, _ record: ServiceLoop.RequestRecord) -> HTTPReply {
+        guard let id = Route.providerToRefresh(request.head.path),
+            let (number, provider) = service.verifier.provider(id)
+        else { return .now(service.end(record, Problem.providerUnknown)) }
+        let need: KeyStore.StateMachine.Need
+        do throws(Problem) {
+            need = .refresh(dropsOmitted: try Self.dropsOmitted(request.head.query.string))
+        } catch {
+            return .now(service.end(record, error, provider: number))
+        }
+        let deadline = SystemClocks.monotonic() + Self.refreshTimeout
+        let refreshed = { provider.keys.wait(for: need, judgedBy: 0, until: deadline) }
+        return later(refreshed().flatMap { _ in provider.keys.status() }, record) { status in
+            guard status.snapshot?.isUsable(at: status.now) == true else {
+                let pause = status.nextFetchIn.map { max($0.secondsRoundedUp, 1) } ?? 1
+                return self.service.end(record, Problem.keysUnavailable(retryAfterSeconds: pause), provider: number)
+            }
+            return self.service.end(record, json: self.service.json { status.write(to: &$0, provider) })
+        }
+    }
+
+    /// What a refresh is asked to do with keys that it does not find.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)`` for any other query: a misspelt word must not change what is dropped.
+    private static func dropsOmitted(_ query: String) throws(Problem) -> Bool {
+        switch query {
+        case "", "drop_omitted=false": false
+        case "drop_omitted=true": true
+        default: throw .requestInvalid("A refresh has one query parameter: drop_omitted, which is true or false.")
+        }
+    }
+
+    /// Explains what `POST /v1/verify` would answer. Where that would have keys fetched, so does this; nothing is counted as
+    /// a verification.
+    private func explain(_ request: VerifyRequest, _ record: ServiceLoop.RequestRecord) -> HTTPReply {
+        let deadline = SystemClocks.monotonic() + service.settings.keysTimeout
+        let (verifier, loop) = (service.verifier, service.loop)
+        return .later {
+            verifier.explain(request, until: deadline, on: loop).assumeIsolated().map { explained in
+                switch explained.answer {
+                case .success(let answer):
+                    let text = self.service.json { answer.write(to: &$0) }
+                    return self.service.end(record, .ok, "application/json", text, provider: explained.provider)
+                case .failure(let problem): return self.service.end(record, problem, provider: explained.provider)
+                }
+            }.nonisolated()
+        }
+    }
+
+    /// Brings a value from another loop back to this one, and makes a response of it.
+    private func later<Value: Sendable>(
+        _ future: @escaping @autoclosure () -> EventLoopFuture<Value>, _ record: ServiceLoop.RequestRecord,
+        _ respond: @escaping (Value) -> HTTPResponse
+    ) -> HTTPReply {
+        .later { future().hop(to: self.service.loop).assumeIsolated().map { respond($0) }.nonisolated() }
+    }
+}
+
+@available(*, unavailable) extension AdminResponder: Sendable {}
+
+/// What operators are told of the process that answers them.
+struct ServiceProcess: Sendable {
+    let version: String
+    let startedAtUnixSeconds: Int64
+}
+
+extension KeyStatus {
+    /// Writes what an operator may see of a provider; nothing in it is secret.
+    fileprivate func write(to json: inout JSONWriter, _ provider: Provider) {
+        json.beginObject()
+        json.member("id", provider.policy.id)
+        json.member("issuer", provider.policy.issuer)
+        json.name("audiences")
+        json.beginArray()
+        for audience in provider.policy.audiences { json.value(audience) }
+        json.endArray()
+        json.member("state", KeyState(snapshot, at: now).rawValue)
+        json.member("optional", provider.isOptional)
+        json.member("source", snapshot?.source.rawValue)
+        json.name("keys")
+        json.beginArray()
+        let keys = snapshot?.keys.keys ?? []
+        let firstOmitted = keys.count - (snapshot?.omittedKeyCount ?? 0)
+        for (index, key) in keys.enumerated() {
+            json.beginObject()
+            json.member("kid", key.keyID)
+            json.member("kty", key.keyType)
+            json.member("crv", key.curve)
+            json.member("alg", key.algorithm)
+            json.member("use", key.use)
+            json.member("usable", key.isUsable)
+            json.member("omitted", index >= firstOmitted)
+            json.endObject()
+        }
+        json.endArray()
+        json.member("keys_hash", snapshot?.fingerprint)
+        json.member("fetched_at", snapshot?.fetchedAtUnixSeconds)
+        json.member("next_fetch_at", nextFetchAt(unixSeconds: SystemClocks.unixSeconds()))
+        json.name("last_error")
+        writeLastError(to: &json)
+        json.endObject()
+    }
+}

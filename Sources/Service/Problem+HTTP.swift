@@ -1,0 +1,18 @@
+internal import NIOHTTP1
+internal import Verification
+
+/// How a problem is answered over HTTP.
+extension Problem {
+    var responseStatus: HTTPResponseStatus { HTTPResponseStatus(statusCode: status) }
+
+    /// The header fields that go with it.
+    var headers: [(name: StaticString, value: String)] {
+        switch self {
+        case .methodNotAllowed(let allow): [("Allow", allow)]
+        case .callerUnauthenticated: [("WWW-Authenticate", "Bearer")]
+        case .keysUnavailable(let seconds): [("Retry-After", String(seconds))]
+        case .overloaded, .shuttingDown: [("Retry-After", "1")]
+        default: []
+        }
+    }
+}

@@ -1,0 +1,74 @@
+internal import Verification
+private import Host
+private import HTTPServer
+internal import Telemetry
+private import Tracing
+
+/// Makes a span of each request that is traced, once it has been answered: nothing is done of a request within it, so
+/// it costs no more than its ids before.
+///
+/// Attributes go by OpenTelemetry's semantic conventions for HTTP servers. They hold routes, codes and ids of the
+/// settings: no path, address, token or claim.
+struct RequestSpans {
+    private let tracer: SpanTracer
+
+    init(_ tracer: SpanTracer) { self.tracer = tracer }
+
+    /// Records the span of a request that has been answered.
+    ///
+    /// - Returns: what names it; `nil` where it is not recorded.
+    func record(
+        _ request: ServiceLoop.RequestRecord, status: UInt, code: String?, provider: String?, microseconds: Int64
+    ) -> SpanContext? {
+        // Whoever is not let in does not get to fill the queue of spans, whatever trace they say they are of.
+        guard request.route.isTraced, status != 401, code != Problem.overloadedCode, let method = request.method
+        else { return nil }
+        let context = tracer.newContext(below: request.caller)
+        guard context.isSampled else { return nil }
+        let end = SystemClocks.unixNanoseconds()
+        let begun = end - min(UInt64(max(microseconds, 0)) * 1000, end)
+        let span = tracer.startSpan(
+            name(method, request.route), ofKind: .server, named: context, below: request.caller, at: begun)
+        var attributes: SpanAttributes = [
+            "http.request.method": .string(method.name), "http.response.status_code": .int64(Int64(status)),
+            "http.route": .string("\(request.route.pattern)"),
+        ]
+        if let provider { attributes["assay.provider"] = provider }
+        if let code = code ?? (request.route == .verify ? "ok" : nil) { attributes["assay.code"] = code }
+        if status >= 500 {
+            attributes["error.type"] = code ?? String(status)
+            span.setStatus(SpanStatus(code: .error))
+        }
+        span.attributes = attributes
+        span.end(at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: end))
+        return context
+    }
+
+    private func name(_ method: RequestMethod, _ route: Route) -> String {
+        let method = method.isWellKnown ? method.rawValue : "HTTP"
+        return "\(method) \(route.pattern)"
+    }
+}
+
+extension Route {
+    /// Probes, scrapers and the console ask all day, and nobody wonders what became of it; and what is nowhere is nothing.
+    fileprivate var isTraced: Bool {
+        switch self {
+        case .live, .ready, .metrics, .events, .verdicts, .root, .console, .consoleStyle, .consoleScript, .unknown:
+            false
+        case .verify, .batch, .openAPI, .providers, .refresh, .explain: true
+        }
+    }
+}
+
+extension RequestMethod {
+    /// Whether it is of RFC 9110 or PATCH, as OpenTelemetry has it.
+    fileprivate var isWellKnown: Bool {
+        switch self {
+        case .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch: true
+        default: false
+        }
+    }
+
+    fileprivate var name: String { isWellKnown ? rawValue : "_OTHER" }
+}

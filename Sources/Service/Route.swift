@@ -1,0 +1,101 @@
+internal import Verification
+internal import HTTPServer
+
+/// The paths that one of the listeners answers. A closed set, so that metrics and logs can name them.
+enum Route: Hashable, CaseIterable {
+    case verify, batch, openAPI, live, ready, providers, refresh, explain, events, verdicts, metrics, unknown
+    case root, console, consoleStyle, consoleScript
+
+    /// The path as the log and the metrics show it.
+    var pattern: StaticString {
+        switch self {
+        case .verify: "/v1/verify"
+        case .batch: "/v1/verify/batch"
+        case .openAPI: "/openapi.yaml"
+        case .live: "/livez"
+        case .ready: "/readyz"
+        case .providers: "/v1/providers"
+        case .refresh: "/v1/providers/{id}/refresh"
+        case .explain: "/v1/explain"
+        case .events: "/v1/events"
+        case .verdicts: "/v1/verdicts"
+        case .metrics: "/metrics"
+        case .root: "/"
+        case .console: "/console"
+        case .consoleStyle: "/console/console.css"
+        case .consoleScript: "/console/console.js"
+        case .unknown: "unknown"
+        }
+    }
+
+    /// Whether it is asked all day long by what watches over the service.
+    var isProbe: Bool { self == .live || self == .ready || self == .metrics }
+
+    var method: RequestMethod {
+        switch self {
+        case .verify, .batch, .refresh, .explain: .post
+        case .openAPI, .live, .ready, .providers, .events, .verdicts, .metrics, .unknown: .get
+        case .root, .console, .consoleStyle, .consoleScript: .get
+        }
+    }
+
+    /// Whether the path is there only while the console is on.
+    var belongsToConsole: Bool { self == .root || consoleFile != nil }
+
+    /// The file that the path is of, where it is the console's.
+    var consoleFile: Console.File? {
+        switch self {
+        case .console: .page
+        case .consoleStyle: .style
+        case .consoleScript: .script
+        default: nil
+        }
+    }
+
+    /// Refuses a path that is none, and a method that its route does not have.
+    ///
+    /// - Throws: ``Problem/notFound``, ``Problem/methodNotAllowed(allow:)``.
+    func check(_ method: RequestMethod) throws(Problem) {
+        guard self != .unknown else { throw .notFound }
+        guard method == self.method else { throw .methodNotAllowed(allow: self.method.rawValue) }
+    }
+
+    /// The route of a path on the service listener.
+    static func service(_ path: HeadText) -> Route {
+        switch path {
+        case "/v1/verify": .verify
+        case "/v1/verify/batch": .batch
+        case "/openapi.yaml": .openAPI
+        case "/livez": .live
+        case "/readyz": .ready
+        default: .unknown
+        }
+    }
+
+    /// The route of a path on the admin listener.
+    static func admin(_ path: HeadText) -> Route {
+        switch path {
+        case "/livez": .live
+        case "/readyz": .ready
+        case "/metrics": .metrics
+        case "/v1/providers": .providers
+        case "/v1/explain": .explain
+        case "/v1/events": .events
+        case "/v1/verdicts": .verdicts
+        case "/": .root
+        case "/console": .console
+        case "/console/console.css": .consoleStyle
+        case "/console/console.js": .consoleScript
+        default: providerToRefresh(path) == nil ? .unknown : .refresh
+        }
+    }
+
+    /// The provider id in `/v1/providers/{id}/refresh`.
+    static func providerToRefresh(_ path: HeadText) -> String? {
+        let parts = path.string.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 5, parts[0].isEmpty, parts[1] == "v1", parts[2] == "providers", parts[4] == "refresh",
+            !parts[3].isEmpty
+        else { return nil }
+        return String(parts[3])
+    }
+}

@@ -1,0 +1,134 @@
+package import Host
+private import JSON
+private import Synchronization
+
+/// The operator's log: one JSON object a line.
+///
+/// A warning or an error that comes again and again is written a few times a minute, and then one line says how many
+/// more there were; at the level `debug` all of them are.
+///
+/// Messages are constants and values are metadata: ids from the settings, codes, counts and texts written in this code. No
+/// token, nonce, address, subject or key comes near it.
+package final class Log: Sendable {
+    package enum Level: String, Sendable, CaseIterable {
+        case debug, info, warning, error
+
+        fileprivate var rank: Int {
+            switch self {
+            case .debug: 0
+            case .info: 1
+            case .warning: 2
+            case .error: 3
+            }
+        }
+    }
+
+    package enum Value: Sendable {
+        case text(String)
+        case number(Int64)
+        case texts([String])
+    }
+
+    private let sink: LogSink
+    private let minimumRank: Atomic<Int>
+    private let unixMilliseconds: @Sendable () -> Int64
+    private let monotonic: @Sendable () -> MonotonicTime
+    private let repeats: Mutex<LogRateLimiter<Kind>>
+
+    /// What makes lines the same: everything in them but numbers.
+    private struct Kind: Hashable, Sendable {
+        let level: Level
+        let message: String
+        let texts: [Text]
+
+        struct Text: Hashable {
+            let name: String
+            let text: String
+        }
+
+        init(_ level: Level, _ message: StaticString, _ values: [(name: StaticString, value: Value)]) {
+            self.level = level
+            self.message = String(describing: message)
+            texts = values.compactMap { name, value in
+                switch value {
+                case .text(let text): Text(name: String(describing: name), text: text)
+                case .texts(let texts): Text(name: String(describing: name), text: texts.joined(separator: ", "))
+                case .number: nil
+                }
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - repeats: how many lines of a kind are written.
+    ///   - unixMilliseconds: the wall clock, for the time of a line.
+    ///   - monotonic: by which lines of a kind are counted.
+    package init(
+        to sink: LogSink, from minimumLevel: Level, repeats: LogRateLimits = LogRateLimits(),
+        unixMilliseconds: @escaping @Sendable () -> Int64, monotonic: @escaping @Sendable () -> MonotonicTime
+    ) {
+        self.sink = sink
+        minimumRank = Atomic(minimumLevel.rank)
+        self.repeats = Mutex(LogRateLimiter(repeats))
+        self.unixMilliseconds = unixMilliseconds
+        self.monotonic = monotonic
+    }
+
+    /// Writes from another level on.
+    package func change(minimumLevel: Level) { minimumRank.store(minimumLevel.rank, ordering: .relaxed) }
+
+    package func write(_ level: Level, _ message: StaticString, _ values: [(name: StaticString, value: Value)] = []) {
+        let minimum = minimumRank.load(ordering: .relaxed)
+        guard level.rank >= minimum else { return }
+        if level.rank >= Level.warning.rank, minimum > Level.debug.rank {
+            tellOfHeldBack()
+            let (kind, now) = (Kind(level, message, values), monotonic())
+            guard repeats.withLock({ $0.admits(kind, now: now) }) else { return }
+        }
+        write(level, String(describing: message)) { json in
+            for (name, value) in values {
+                json.name(name)
+                switch value {
+                case .text(let text): json.value(text)
+                case .number(let number): json.value(number)
+                case .texts(let texts):
+                    json.beginArray()
+                    for text in texts { json.value(text) }
+                    json.endArray()
+                }
+            }
+        }
+    }
+
+    /// Says how many lines were held back of those whose time is over.
+    package func tellOfHeldBack() {
+        let now = monotonic()
+        write(repeats.withLock { $0.takeHeldBack(now: now) })
+    }
+
+    /// Says how many lines were held back that nobody has been told of.
+    package func tellOfAllHeldBack() { write(repeats.withLock { $0.takeAllHeldBack() }) }
+
+    private func write(_ heldBack: [LogRateLimiter<Kind>.HeldBack]) {
+        for lines in heldBack {
+            write(lines.kind?.level ?? .warning, lines.kind?.message ?? "lines of other kinds") { json in
+                for text in lines.kind?.texts ?? [] {
+                    json.name(escaping: text.name)
+                    json.value(text.text)
+                }
+                json.member("suppressed", Int64(lines.count))
+            }
+        }
+    }
+
+    private func write(_ level: Level, _ message: String, _ members: (inout JSONWriter) -> Void) {
+        var json = JSONWriter(reservingCapacity: 256)
+        json.beginObject()
+        json.member("time", Timestamp.text(unixMilliseconds: unixMilliseconds()))
+        json.member("level", level.rawValue)
+        json.member("message", message)
+        members(&json)
+        json.endObject()
+        sink.write(json.bytes + [UInt8(ascii: "\n")])
+    }
+}

@@ -1,0 +1,149 @@
+package import JSON
+package import KeySource
+
+/// What has lately happened to one provider's keys, for people who look back.
+///
+/// Bounded whatever a provider does: in entries, in the `kid`s of each, and in their lengths. What repeats itself, as the
+/// fetches of a quiet day do, is one entry with a count, so that it pushes nothing out.
+package struct KeyHistory: Sendable {
+    package static let maximumEntries = 100
+    package static let maximumKeyIDs = 20
+    /// In Unicode scalars.
+    package static let maximumKeyIDLength = 128
+
+    /// The oldest first.
+    package private(set) var entries: [Entry] = []
+    /// The `kid`s of the keys in use.
+    private var keyIDs: [String] = []
+
+    /// Something that happened, perhaps several times in a row.
+    package struct Entry: Sendable, Equatable {
+        package let event: Event
+        /// Unix seconds of the first time.
+        package let since: Int64
+        /// Unix seconds of the last time.
+        package var at: Int64
+        package var count = 1
+    }
+
+    package enum Event: Sendable, Equatable {
+        /// A fetch succeeded.
+        case fetched
+        case fetchFailed(FetchFailure.Phase, message: String)
+        /// Other keys are in use: fetched, found on disk or in a file, or one that was left out has served its time.
+        case keysChanged(added: NamedKeys, removed: NamedKeys)
+        case stateChanged(KeyState)
+        /// Keys that an earlier process had kept are not used.
+        case archiveRefused(reason: String)
+        case archiveFailed
+        case fallbackFailed(message: String)
+    }
+
+    /// The `kid`s of some keys, as far as there is room for them.
+    package struct NamedKeys: Sendable, Equatable {
+        package let count: Int
+        package let keyIDs: [String]
+
+        init(_ all: [String]) {
+            count = all.count
+            keyIDs = all.prefix(maximumKeyIDs).map { String($0.unicodeScalars.prefix(maximumKeyIDLength)) }
+        }
+    }
+
+    package init() {}
+
+    /// Takes note of an event, if it is one that people look back for.
+    mutating func note(_ event: KeyEvent, atUnixSeconds now: Int64) {
+        switch event {
+        case .fetched: append(.fetched, now)
+        case .fetchFailed(let failure, _): append(.fetchFailed(failure.phase, message: failure.message), now)
+        case .keysChanged(let current):
+            append(
+                .keysChanged(added: keys(of: current, notIn: keyIDs), removed: keys(of: keyIDs, notIn: current)), now)
+            keyIDs = current
+        case .stateChanged(let state): append(.stateChanged(state), now)
+        case .archiveRefused(let reason): append(.archiveRefused(reason: reason), now)
+        case .archiveFailed: append(.archiveFailed, now)
+        case .fallbackFailed(let failure): append(.fallbackFailed(message: failure.message), now)
+        // A success after failures tells that much, and what strangers' tokens cause must not push the rest out.
+        case .recovered, .unknownKeyFetchSpent, .unknownKeyFetchRefused: break
+        }
+    }
+
+    private mutating func append(_ event: Event, _ now: Int64) {
+        if let last = entries.last, last.event == event {
+            entries[entries.count - 1].at = now
+            entries[entries.count - 1].count += 1
+            return
+        }
+        if entries.count == Self.maximumEntries { entries.removeFirst() }
+        entries.append(Entry(event: event, since: now, at: now))
+    }
+
+    private func keys(of some: [String], notIn others: [String]) -> NamedKeys {
+        let others = Set(others.map(ExactString.init))
+        return NamedKeys(some.filter { !others.contains(ExactString($0)) })
+    }
+}
+
+extension KeyHistory.Entry {
+    /// Writes the entry as a JSON object.
+    package func write(to json: inout JSONWriter, provider: String) {
+        json.beginObject()
+        json.member("provider", provider)
+        json.member("event", event.name)
+        json.member("at", at)
+        json.member("since", since)
+        json.member("count", Int64(count))
+        let (added, removed): (KeyHistory.NamedKeys?, KeyHistory.NamedKeys?) =
+            if case .keysChanged(let added, let removed) = event { (added, removed) } else { (nil, nil) }
+        json.name("added")
+        added.write(to: &json)
+        json.name("removed")
+        removed.write(to: &json)
+        json.member("state", event.state?.rawValue)
+        json.member("phase", event.phase?.rawValue)
+        json.member("message", event.message)
+        json.endObject()
+    }
+}
+
+extension KeyHistory.Event {
+    fileprivate var name: String {
+        switch self {
+        case .fetched: "fetched"
+        case .fetchFailed: "fetch_failed"
+        case .keysChanged: "keys_changed"
+        case .stateChanged: "state_changed"
+        case .archiveRefused: "archive_refused"
+        case .archiveFailed: "archive_failed"
+        case .fallbackFailed: "fallback_failed"
+        }
+    }
+
+    fileprivate var state: KeyState? { if case .stateChanged(let state) = self { state } else { nil } }
+
+    fileprivate var phase: FetchFailure.Phase? { if case .fetchFailed(let phase, _) = self { phase } else { nil } }
+
+    fileprivate var message: String? {
+        switch self {
+        case .fetchFailed(_, let message), .fallbackFailed(let message): message
+        case .archiveRefused(let reason): reason
+        case .fetched, .keysChanged, .stateChanged, .archiveFailed: nil
+        }
+    }
+}
+
+extension KeyHistory.NamedKeys? {
+    /// Writes a JSON object, or `null`.
+    fileprivate func write(to json: inout JSONWriter) {
+        guard let self else { return json.null() }
+        json.beginObject()
+        json.member("count", Int64(self.count))
+        json.name("kids")
+        json.beginArray()
+        for keyID in self.keyIDs { json.value(keyID) }
+        json.endArray()
+        json.endObject()
+    }
+}

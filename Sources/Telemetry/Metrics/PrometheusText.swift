@@ -1,0 +1,56 @@
+/// Writes metrics in Prometheus's text format, version 0.0.4.
+package struct PrometheusText: ~Copyable {
+    package private(set) var bytes: [UInt8] = []
+
+    package init() {}
+
+    package enum Kind: String {
+        case counter, gauge, histogram
+    }
+
+    package typealias Labels = [(name: StaticString, value: String)]
+
+    /// Begins a metric; its samples come next.
+    package mutating func metric(_ name: StaticString, _ kind: Kind, _ help: StaticString) {
+        append("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
+    }
+
+    package mutating func sample(_ name: StaticString, _ labels: Labels = [], _ value: Int) {
+        append("\(name)\(text(labels)) \(value)\n")
+    }
+
+    package mutating func sample(_ name: StaticString, _ labels: Labels = [], _ value: Double) {
+        append("\(name)\(text(labels)) \(value)\n")
+    }
+
+    /// All the samples of a histogram of durations, in seconds.
+    package mutating func histogram(_ name: StaticString, _ histogram: Histogram) {
+        var cumulative = 0
+        for (bound, count) in zip(Histogram.bounds, histogram.buckets) {
+            cumulative += count
+            append("\(name)_bucket{le=\"\(Double(bound) / 1_000_000)\"} \(cumulative)\n")
+        }
+        append("\(name)_bucket{le=\"+Inf\"} \(histogram.count)\n")
+        append("\(name)_sum \(Double(histogram.sumMicroseconds) / 1_000_000)\n")
+        append("\(name)_count \(histogram.count)\n")
+    }
+
+    private func text(_ labels: Labels) -> String {
+        guard !labels.isEmpty else { return "" }
+        return "{" + labels.map { "\($0.name)=\"\(escaped($0.value))\"" }.joined(separator: ",") + "}"
+    }
+
+    private func escaped(_ value: String) -> String {
+        // By scalars: to Swift, a carriage return and a line feed are one character.
+        value.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\\": "\\\\"
+            case "\"": "\\\""
+            case "\n": "\\n"
+            default: String(scalar)
+            }
+        }.joined()
+    }
+
+    private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+}

@@ -1,0 +1,213 @@
+package import IDToken
+package import JSON
+
+/// Why a request was not answered as asked (RFC 9457). The table of every code the contract knows.
+package enum Problem: Error, Equatable, Sendable {
+    /// The text says what was expected. It is written here; of a request it has no more than the name of an unknown member
+    /// (see ``JSONObject/shownName(_:)``) and the place of a JSON error.
+    case requestInvalid(String)
+    case notFound
+    /// As `notFound`, on the admin listener, which has other paths.
+    case notFoundByAdmin
+    /// A path of the console while it is off.
+    case consoleOff
+    case methodNotAllowed(allow: String)
+    case requestTimeout
+    case requestTooLarge
+    case headersTooLarge
+    case contentTypeUnsupported
+    case callerUnauthenticated
+    case providerUnknown
+    case audienceNotConfigured
+    case rejected(Rejection)
+    case keysUnavailable(retryAfterSeconds: Int64)
+    /// - Parameter limit: the setting whose limit was hit, such as `limits.max_in_flight`.
+    case overloaded(limit: String)
+    case shuttingDown
+
+    /// Stable: what clients may depend on.
+    package var code: String {
+        switch self {
+        case .requestInvalid: "request_invalid"
+        case .notFound, .notFoundByAdmin, .consoleOff: "not_found"
+        case .methodNotAllowed: "method_not_allowed"
+        case .requestTimeout: "request_timeout"
+        case .requestTooLarge: "request_too_large"
+        case .headersTooLarge: "headers_too_large"
+        case .contentTypeUnsupported: "content_type_unsupported"
+        case .callerUnauthenticated: "caller_unauthenticated"
+        case .providerUnknown: "provider_unknown"
+        case .audienceNotConfigured: "audience_not_configured"
+        case .rejected(let rejection): rejection.code.rawValue
+        case .keysUnavailable: "keys_unavailable"
+        case .overloaded: Self.overloadedCode
+        case .shuttingDown: "shutting_down"
+        }
+    }
+
+    /// The status code of HTTP that goes with it (RFC 9457, 3.1.2).
+    package var status: Int {
+        switch self {
+        case .requestInvalid, .audienceNotConfigured: 400
+        case .callerUnauthenticated: 401
+        case .notFound, .notFoundByAdmin, .consoleOff, .providerUnknown: 404
+        case .methodNotAllowed: 405
+        case .requestTimeout: 408
+        case .requestTooLarge: 413
+        case .contentTypeUnsupported: 415
+        case .rejected(.cryptographyUnavailable): 500
+        case .rejected: 422
+        case .headersTooLarge: 431
+        case .keysUnavailable, .overloaded, .shuttingDown: 503
+        }
+    }
+
+    /// A few words, the same for every occurrence.
+    package var title: String {
+        switch self {
+        case .requestInvalid: "Invalid request"
+        case .notFound, .notFoundByAdmin, .consoleOff: "Not found"
+        case .methodNotAllowed: "Method not allowed"
+        case .requestTimeout: "Request timed out"
+        case .requestTooLarge: "Request too large"
+        case .headersTooLarge: "Header fields too large"
+        case .contentTypeUnsupported: "Unsupported content type"
+        case .callerUnauthenticated: "Caller not authenticated"
+        case .providerUnknown: "Unknown provider"
+        case .audienceNotConfigured: "Audience not configured"
+        case .rejected(let rejection): rejection.title
+        case .keysUnavailable: "Keys unavailable"
+        case .overloaded: "Overloaded"
+        case .shuttingDown: "Shutting down"
+        }
+    }
+
+    /// One sentence: what was expected, and what to do.
+    package var detail: String {
+        switch self {
+        case .requestInvalid(let text): text
+        case .notFound: "There is nothing at this path on this listener; see /openapi.yaml for what there is."
+        case .notFoundByAdmin:
+            "There is nothing at this path on the admin listener, which answers /livez, /readyz, /metrics, /v1/providers, "
+                + "/v1/providers/{id}/refresh, /v1/explain, /v1/events and /v1/verdicts; tokens are verified on the service listener."
+        case .consoleOff: "The console is off on this listener; set admin.console to true to turn it on."
+        case .methodNotAllowed: "This path answers other methods only; the header field Allow lists them."
+        case .requestTimeout: "The whole request was not there in time; send it without pauses."
+        case .requestTooLarge:
+            "The body is larger than this service accepts; raise limits.max_body, or max_batch_body, if it should not be."
+        case .headersTooLarge: "The header fields are larger than this service accepts; send fewer or shorter ones."
+        case .contentTypeUnsupported: "The body must be JSON in UTF-8, sent as Content-Type: application/json."
+        case .callerUnauthenticated: "Send one of the configured API keys as Authorization: Bearer <key>."
+        case .providerUnknown:
+            "No configured provider has this id, or this token's issuer; add it under providers, or correct the request."
+        case .audienceNotConfigured:
+            "The audience asked for is not among the provider's audiences; add it, or correct it."
+        case .rejected(let rejection): rejection.detail
+        case .keysUnavailable:
+            "The key for this token can't be fetched from the provider now, so nothing can be said of it; try again."
+        case .overloaded(let limit):
+            "More is under way than \(limit) allows on this instance; try again after a moment."
+        case .shuttingDown: "This instance is stopping; send the request to another one, or again after the restart."
+        }
+    }
+
+    /// The claim that a rejection is about, a name known to the code or the settings.
+    var claim: String? {
+        if case .rejected(let rejection) = self { rejection.claim?.string } else { nil }
+    }
+
+    /// The setting whose limit was hit, where one was.
+    package var limit: String? { if case .overloaded(let limit) = self { limit } else { nil } }
+
+    /// The code of ``overloaded(limit:)``, whatever the limit.
+    package static let overloadedCode = "overloaded"
+
+    /// Writes the problem as a JSON object.
+    package func write(to json: inout JSONWriter, requestID: String) {
+        json.beginObject()
+        json.member("type", "urn:assay:problem:" + code)
+        json.member("title", title)
+        json.member("status", Int64(status))
+        json.member("detail", detail)
+        json.member("code", code)
+        if let claim {
+            json.member("claim", claim)
+        }
+        json.member("request_id", requestID)
+        json.endObject()
+    }
+}
+
+extension Rejection {
+    fileprivate var title: String {
+        switch self {
+        case .tokenMalformed: "Malformed token"
+        case .headerUnsupported: "Unsupported token header"
+        case .algorithmNotAllowed: "Algorithm not allowed"
+        case .keyNotFound: "Key not found"
+        case .keyUnsuitable: "Key unsuitable"
+        case .signatureInvalid: "Invalid signature"
+        case .issuerMismatch: "Issuer mismatch"
+        case .audienceMismatch: "Audience mismatch"
+        case .authorizedPartyMismatch: "Authorized party mismatch"
+        case .tokenExpired: "Token expired"
+        case .tokenNotYetValid: "Token not yet valid"
+        case .tokenTooOld: "Token too old"
+        case .authTimeTooOld: "Authentication too old"
+        case .claimMissing: "Claim missing"
+        case .claimInvalid: "Claim invalid"
+        case .nonceRequired: "Nonce required"
+        case .nonceMissing: "Nonce missing"
+        case .nonceMismatch: "Nonce mismatch"
+        case .atHashMissing: "Access token hash missing"
+        case .atHashMismatch: "Access token hash mismatch"
+        case .cHashMissing: "Code hash missing"
+        case .cHashMismatch: "Code hash mismatch"
+        case .cryptographyUnavailable: "Internal error"
+        }
+    }
+
+    fileprivate var detail: String {
+        switch self {
+        case .tokenMalformed(.tooLong):
+            "A token has at most \(UnverifiedToken.maximumLength) bytes; this is no ID Token."
+        case .tokenMalformed(.encrypted):
+            "The token has five parts: it is encrypted (JWE); ask the provider for signed ID Tokens."
+        case .tokenMalformed(.serialization):
+            "An ID Token is three parts of base64url joined by full stops; send it exactly as the provider gave it."
+        case .tokenMalformed(.header):
+            "The token's header must be unpadded base64url of one JSON object without duplicate members."
+        case .tokenMalformed(.payload):
+            "The token's payload must be unpadded base64url of one JSON object without duplicate members."
+        case .tokenMalformed(.signature): "The token's signature must be unpadded base64url."
+        case .headerUnsupported:
+            "The token's header has crit, b64 or zip, or a typ other than JWT; send the ID Token, not another token."
+        case .algorithmNotAllowed:
+            "The token's alg is not among the algorithms that this provider may sign with; see its algorithms setting."
+        case .keyNotFound:
+            "None of the provider's published keys fits the token's kid and alg; check that the token is this provider's."
+        case .keyUnsuitable: "The provider's key for this token is too small, malformed or not on its curve."
+        case .signatureInvalid:
+            "The signature does not hold under the provider's key: the token was altered, is another environment's, or forged."
+        case .issuerMismatch: "The token's iss is not this provider's issuer, byte for byte."
+        case .audienceMismatch:
+            "The token's aud must name a configured audience, and no other that is not trusted; check audiences."
+        case .authorizedPartyMismatch: "The token's azp is not among the parties that may present it."
+        case .tokenExpired: "The token's exp has passed; have the user sign in again."
+        case .tokenNotYetValid: "The token's nbf or iat lies in the future; check the clocks of both sides."
+        case .tokenTooOld: "The token was issued longer ago than max_token_age allows; have the user sign in again."
+        case .authTimeTooOld: "The user authenticated longer ago than max_age allows; ask for re-authentication."
+        case .claimMissing(let claim): "The token has no \(claim.string), which it must have."
+        case .claimInvalid(let claim): "The token's \(claim.string) is not what an ID Token may have there."
+        case .nonceRequired:
+            "The token carries a nonce, or the provider requires one: send the raw nonce of this sign-in."
+        case .nonceMissing: "The token has no nonce, though one was sent: have the app pass the nonce to the provider."
+        case .nonceMismatch: "The token's nonce does not belong to the nonce sent: it was made for another sign-in."
+        case .atHashMissing: "The token has no at_hash to check the access token against; leave access_token out."
+        case .atHashMismatch: "The access token is not the one that this ID Token was issued with."
+        case .cHashMissing: "The token has no c_hash to check the code against; leave code out."
+        case .cHashMismatch: "The code is not the one that this ID Token was issued with."
+        case .cryptographyUnavailable: "The verification itself failed; the token may be good, try again."
+        }
+    }
+}

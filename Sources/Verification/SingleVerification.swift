@@ -1,0 +1,100 @@
+package import Host
+private import IDToken
+private import JSON
+private import KeySource
+internal import NIOCore
+package import NIOPosix
+
+/// Verifies or explains one token in this process, without a listener: for the command line.
+package struct SingleVerification: Sendable {
+    private let providers: [Provider]
+    private let loop: any EventLoop
+    private let verifier: NIOLoopBound<RequestVerifier>
+    private let keysTimeout: Interval
+
+    /// What came of it, as the service would answer.
+    package struct Answer: Sendable {
+        /// One JSON object.
+        package let text: [UInt8]
+        /// Why the request or its token was refused; `nil` where it was not.
+        package let problem: Problem?
+
+        fileprivate init(_ write: (inout JSONWriter) -> Void) {
+            var json = JSONWriter()
+            write(&json)
+            text = json.bytes
+            problem = nil
+        }
+
+        package init(_ problem: Problem) {
+            var json = JSONWriter()
+            var requestIDs = RequestIDs()
+            problem.write(to: &json, requestID: requestIDs.makeID())
+            text = json.bytes
+            self.problem = problem
+        }
+    }
+
+    /// Begins to fetch the providers' keys.
+    ///
+    /// - Parameter keysTimeout: how long to wait for keys.
+    /// - Throws: an error of the event loops', ``Rejection/cryptographyUnavailable`` when out of memory.
+    package init(
+        _ providers: [Provider], keysTimeout: Interval, on group: MultiThreadedEventLoopGroup
+    ) async throws {
+        let loop = group.next()
+        let registry = try await ProviderRegistry().changed(to: providers, on: group)
+        try await registry.startKeys(on: loop)
+        self.providers = providers
+        self.loop = loop
+        self.keysTimeout = keysTimeout
+        verifier = try await loop.submit {
+            NIOLoopBound(RequestVerifier(registry, on: loop, by: try IDTokenVerifier()), eventLoop: loop)
+        }.get()
+    }
+
+    /// What `POST /v1/verify` answers.
+    package func verify(_ request: VerifyRequest) async throws -> Answer {
+        let deadline = SystemClocks.monotonic() + keysTimeout
+        return try await loop.flatSubmit { [loop, verifier] () -> EventLoopFuture<Answer> in
+            let verdict: EventLoopFuture<Verdict> =
+                switch verifier.value.verify(request, at: .now()) {
+                case .decided(let verdict): loop.makeSucceededFuture(verdict)
+                case .pending(let pending): verifier.value.settle(pending, until: deadline, on: loop)
+                }
+            return verdict.assumeIsolated().map { verdict in
+                switch verdict {
+                case .verified(let answer, _): Answer { answer.write(to: &$0) }
+                case .refused(let problem, _): Answer(problem)
+                }
+            }.nonisolated()
+        }.get()
+    }
+
+    /// What `POST /v1/explain` answers.
+    package func explain(_ request: VerifyRequest) async throws -> Answer {
+        let deadline = SystemClocks.monotonic() + keysTimeout
+        return try await loop.flatSubmit { [loop, verifier] in
+            verifier.value.explain(request, until: deadline, on: loop).assumeIsolated().map { explained in
+                switch explained.answer {
+                case .success(let answer): Answer { answer.write(to: &$0) }
+                case .failure(let problem): Answer(problem)
+                }
+            }.nonisolated()
+        }.get()
+    }
+
+    /// For people: of each provider whose keys could not be fetched, why.
+    package func keyFailures() async throws -> [String] {
+        var failures: [String] = []
+        for provider in providers {
+            guard let failure = try await provider.keys.status().get().lastFailure else { continue }
+            let phase = failure.phase.rawValue
+            failures.append("The keys of \(provider.policy.id) can't be fetched (\(phase)): \(failure.message).")
+        }
+        return failures
+    }
+
+    /// Stops fetching keys.
+    package func stop() { for provider in providers { provider.keys.stop() } }
+}

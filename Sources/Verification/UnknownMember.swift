@@ -1,0 +1,38 @@
+package import JSON
+
+extension JSONObject {
+    /// Refuses members whose names are not among `names`.
+    ///
+    /// - Parameter place: of the object in the request, as people write it.
+    /// - Throws: ``Problem/requestInvalid(_:)``, which names the first one.
+    package func requireOnly(_ names: [JSONName], in place: StaticString) throws(Problem) {
+        if hasOnly(names) { return }
+        throw unknownMember(names, place)
+    }
+
+    private func unknownMember(_ names: [JSONName], _ place: StaticString) -> Problem {
+        let name = Self.shownName(firstName(notAmong: names) ?? [])
+        let known = names.map(\.string)
+        return .requestInvalid(
+            "The \(place) has an unknown member \(name); known members: \(known.joined(separator: ", ")).")
+    }
+
+    /// A member's name as `detail` may show it.
+    ///
+    /// The name is the caller's own text, and a caller that mixes up names and values may have put a token, a nonce or an
+    /// address there. What does not read like a name is described by its length: anything that is longer than 32 characters,
+    /// has other characters than letters, digits and a little punctuation, or, beyond 16 characters, has digits or as many
+    /// capital letters as random text.
+    static func shownName(_ name: [UInt8]) -> String {
+        let digits = name.count { (0x30...0x39).contains($0) }
+        let capitals = name.count { (0x41...0x5a).contains($0) }
+        let readsLikeName =
+            (1...32).contains(name.count) && digits <= 4 && (name.count <= 16 || digits == 0 && capitals <= 4)
+            && name.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+                    || "_- ".utf8.contains(byte)
+            }
+        guard readsLikeName else { return "with a name of \(name.count) bytes that is not shown" }
+        return "\"\(String(decoding: name, as: UTF8.self))\""
+    }
+}

@@ -1,0 +1,148 @@
+import Service
+import Host
+import FoundationEssentials
+import HTTPServer
+import IDToken
+import KeySource
+import NIOCore
+import NIOPosix
+import Settings
+import Telemetry
+import Verification
+
+/// The rooms, built from settings and connected.
+struct Application: Sendable {
+    let settings: Settings
+    let log: Log
+    let configurations = ConfigurationTelemetry(startedAtUnixSeconds: SystemClocks.unixSeconds())
+    let factory: ProviderFactory
+    let providers: [ProviderFactory.ConfiguredProvider]
+    /// Serves requests.
+    let serving = MultiThreadedEventLoopGroup(numberOfThreads: Processors.count)
+    /// `nil`: nothing is traced.
+    private let tracing: TraceExport?
+    private let sink: LogSink
+    private let telemetry: KeyTelemetry
+    /// Keeps keys on disk.
+    private let disk = NIOThreadPool(numberOfThreads: 1)
+    /// How many files and sockets the process may have open.
+    private let descriptors: Int
+
+    /// - Parameter tellsOfRisks: whether the log names settings that are allowed, and risky.
+    /// - Throws: ``ConfigurationError`` where the environment's proxy settings can't be understood, or a file that
+    ///   `tracing` names can't be read.
+    init(_ settings: Settings, tellsOfRisks: Bool = true, sink: LogSink = LogSink()) throws {
+        self.settings = settings
+        self.sink = sink
+        log = Log(
+            to: sink, from: Log.Level(settings.log), unixMilliseconds: SystemClocks.unixMilliseconds,
+            monotonic: SystemClocks.monotonic)
+        telemetry = KeyTelemetry(log: log, unixSeconds: SystemClocks.unixSeconds)
+        let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
+        tracing = try settings.tracing.map { [log] in try TraceExport($0, log: log) }
+        disk.start()
+        factory = ProviderFactory(proxy, telemetry, tracer: tracing?.tracer, disk)
+        providers = factory.providers(settings)
+        descriptors = DescriptorLimit.raise()
+        if tellsOfRisks {
+            for warning in settings.warnings { log.warn(ofRisk: warning) }
+        }
+    }
+
+    /// Builds what one call needs, which is no service that anyone watches: it is not traced, and no log lines mix with what
+    /// the command prints.
+    init(forOneCall settings: Settings) throws {
+        var settings = settings
+        settings.tracing = nil
+        try self.init(settings, sink: LogSink(isDiscarding: true))
+    }
+
+    /// What verifies one token in this process.
+    func singleVerification() async throws -> SingleVerification {
+        try await SingleVerification(
+            providers.map(\.provider), keysTimeout: .seconds(settings.limits.keysTimeoutSeconds), on: serving)
+    }
+
+    /// Runs the service until the process is told to stop.
+    ///
+    /// - Parameters:
+    ///   - file: where the settings came from: they are read again when it changes. `nil`: from no file.
+    ///   - started: called once both listeners are bound.
+    /// - Throws: ``ConfigurationError`` where an address can't be bound.
+    func run(
+        file: SettingsFile? = nil, started: @escaping @Sendable (AssayService) async throws -> Void = { _ in }
+    ) async throws {
+        // Before anyone learns that we listen: whoever then tells us something must be heard.
+        let signals = await StopSignals()
+        let reloadSignals = if file != nil { await ReloadSignals() } else { nil as ReloadSignals? }
+        let service: AssayService
+        do {
+            service = try await AssayService.start(
+                configuration(), providers: providers.map(\.provider), telemetry: telemetry,
+                configurations: configurations, tracing: tracing, on: serving, log: log, sink: sink)
+        } catch {
+            await tracing?.exporter.stop(atMost: .seconds(0))
+            throw ConfigurationError(text: "\(error)")
+        }
+        log.write(
+            .info, "started",
+            [
+                ("version", .text(assay.version)), ("settings", .text(file?.path ?? "none")),
+                ("service", .text(service.serviceAddress)), ("admin", .text(service.adminAddress)),
+                ("providers", .texts(settings.providers.map(\.policy.id))),
+            ])
+        let reloader = file.map {
+            SettingsReloader(
+                of: service, running: settings, providers: providers, from: $0, factory: factory,
+                configurations: configurations, log: log)
+        }
+        let running = Task {
+            if let reloader, let reloadSignals { await reloader.run(reloadSignals) }
+        }
+        try await started(service)
+        await signals.wait()
+        // Whatever it is about: who tells us to stop does not wait for it.
+        running.cancel()
+        let latest = await reloader?.settings ?? settings
+        await service.stop(
+            after: .seconds(latest.shutdownDelaySeconds), orWhen: { await signals.waitForAnother() },
+            grace: .seconds(latest.shutdownGraceSeconds))
+        await waitForDisk()
+    }
+
+    /// Where the service listens and how, within what the machine gives it.
+    private func configuration() -> AssayService.Configuration {
+        var configuration = AssayService.Configuration(settings)
+        let budget = DescriptorBudget(limit: descriptors, providers: settings.providers.count)
+        if budget.fit(&configuration.limits, admin: configuration.adminLimits) {
+            log.warn(
+                ofRisk: "limits.max_connections is \(configuration.limits.maximumConnections) instead of "
+                    + "\(settings.limits.maximumConnections): \(descriptors) file descriptors (ulimit -n) are too few")
+        }
+        let limits = configuration.limits
+        log.write(
+            .info, "limits",
+            [
+                ("max_connections", .number(Int64(limits.maximumConnections))),
+                ("max_in_flight", .number(Int64(limits.maximumInFlight))),
+                ("max_buffered_bytes", .number(Int64(limits.maximumBuffered))),
+                ("file_descriptors", .number(Int64(descriptors))),
+            ] + (MemoryLimit.bytes.map { [("memory_bytes", .number(Int64($0)))] } ?? []))
+        return configuration
+    }
+
+    /// Lets keys that were fetched a moment ago be kept, if the disk takes them.
+    private func waitForDisk() async {
+        let loop = serving.next()
+        let done = loop.makePromise(of: Void.self)
+        // The pool has one thread, so what comes last is done last.
+        disk.submit { _ in done.succeed() }
+        loop.scheduleTask(in: .seconds(1)) { done.succeed() }
+        try? await done.futureResult.get()
+    }
+}
+
+extension Log {
+    /// Reports a setting that is allowed, and risky.
+    func warn(ofRisk setting: String) { write(.warning, "risky setting", [("setting", .text(setting))]) }
+}

@@ -1,0 +1,95 @@
+import Telemetry
+import Service
+import Host
+import Settings
+
+/// Has the running service change over to what its settings file says: when the file has changed, or at a SIGHUP.
+///
+/// A file is read and checked as a whole, as at the start, and taken as a whole or not at all.
+actor SettingsReloader {
+    /// The settings in force.
+    private(set) var settings: Settings
+    private var providers: [ProviderFactory.ConfiguredProvider]
+    private let file: SettingsFile
+    private let service: AssayService
+    private let factory: ProviderFactory
+    private let configurations: ConfigurationTelemetry
+    private let log: Log
+
+    private static let pollInterval = Duration.seconds(2)
+    /// How long a change must have been there: less than between two looks, so that the second look settles it.
+    private static let rest = Interval.seconds(1)
+
+    /// - Parameters:
+    ///   - settings: those that the service runs with, read from `file`.
+    ///   - providers: those that `factory` made of them.
+    init(
+        of service: AssayService, running settings: Settings, providers: [ProviderFactory.ConfiguredProvider],
+        from file: SettingsFile, factory: ProviderFactory, configurations: ConfigurationTelemetry, log: Log
+    ) {
+        self.service = service
+        self.settings = settings
+        self.providers = providers
+        self.file = file
+        self.factory = factory
+        self.configurations = configurations
+        self.log = log
+    }
+
+    private enum Occasion { case signal, look }
+
+    /// Reads the file again on every occasion, one after the other, until it is cancelled.
+    func run(_ signals: ReloadSignals) async {
+        let (occasions, source) = AsyncStream.makeStream(of: Occasion.self)
+        let looking = Task {
+            while (try? await Task.sleep(for: Self.pollInterval)) != nil { source.yield(.look) }
+        }
+        let listening = Task { await signals.each { source.yield(.signal) } }
+        defer {
+            looking.cancel()
+            listening.cancel()
+        }
+        var watch = ContentWatch(read: file.content, rest: Self.rest)
+        for await occasion in occasions {
+            let content = await file.readAgain()
+            // Whoever asks for it says that the file is whole.
+            guard watch.look(content, at: SystemClocks.monotonic()) || occasion == .signal else { continue }
+            watch.didRead(content)
+            await take(content)
+        }
+    }
+
+    private func take(_ content: SettingsFile.Content) async {
+        do {
+            var settings = try file.settings(content)
+            settings.keepDerivedLimits(of: self.settings)
+            let fixed = settings.changesThatNeedRestart(from: self.settings)
+            guard fixed.isEmpty else {
+                let names = fixed.joined(separator: ", ")
+                throw ConfigurationError(
+                    text: "\(file.path): \(names) can't change while the service runs: restart it, or undo the change")
+            }
+            let changes = settings.changes(from: self.settings)
+            try await change(to: settings)
+            await service.reloadCertificates()
+            configurations.recordSuccess(atUnixSeconds: SystemClocks.unixSeconds())
+            log.write(
+                .info, "configuration reloaded",
+                [("providers", .number(Int64(settings.providers.count))), ("changed", .texts(changes))])
+        } catch {
+            configurations.recordFailure()
+            log.write(
+                .warning, "configuration refused, the one before stays", [("reason", .text("\(error)"))])
+        }
+    }
+
+    private func change(to settings: Settings) async throws {
+        let providers = factory.providers(settings, after: self.providers)
+        try await service.change(to: ServiceSettings(settings), providers: providers.map(\.provider))
+        log.change(minimumLevel: Log.Level(settings.log))
+        let known = self.settings.warnings
+        for warning in settings.warnings where !known.contains(warning) { log.warn(ofRisk: warning) }
+        self.settings = settings
+        self.providers = providers
+    }
+}

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct DescriptorBudgetTests {
+    /// The connections that are left of so many.
+    private func connections(_ configured: Int, of descriptors: Int, providers: Int = 2) -> Int {
+        let budget = DescriptorBudget(limit: descriptors, providers: providers)
+        var service = ListenerLimits()
+        service.maximumConnections = configured
+        var admin = ListenerLimits()
+        admin.maximumConnections = 64
+        let wasLowered = budget.fit(&service, admin: admin)
+        #expect(wasLowered == (service.maximumConnections < configured))
+        #expect(
+            service.maximumConnections == 1
+                || service.descriptors + admin.descriptors + budget.reserve <= descriptors)
+        return service.maximumConnections
+    }
+
+    @Test func `both listeners fit, with those they refuse, and leave a reserve`() {
+        #expect(connections(10_000, of: 16_384) == 10_000)
+        // 80 in reserve, 129 for the admin listener, and its own socket, 10,000 and 625 for the service.
+        #expect(connections(10_000, of: 10_835) == 10_000)
+        #expect(connections(10_000, of: 10_834) == 9999)
+        #expect(connections(10_000, of: 1024) == 750)
+        #expect(connections(100, of: 1024) == 100)
+    }
+
+    @Test func `the more providers, the more is kept for them`() {
+        #expect(connections(10_000, of: 1024, providers: 30) < 750)
+    }
+
+    @Test(arguments: [0, 64, 274]) func `with next to none there is one connection`(descriptors: Int) {
+        #expect(connections(10_000, of: descriptors) == 1)
+    }
+}

@@ -1,0 +1,20 @@
+import IDToken
+import Testing
+import Verification
+
+@testable import Service
+
+@Suite struct ProblemHeadersTests {
+    private func fields(_ problem: Problem) -> [String] { problem.headers.map { "\($0.name): \($0.value)" } }
+
+    @Test func `what is worth trying again says when, and a refusal says what would do`() {
+        #expect(fields(.keysUnavailable(retryAfterSeconds: 7)) == ["Retry-After: 7"])
+        #expect(fields(.overloaded(limit: "limits.max_buffered")) == ["Retry-After: 1"])
+        #expect(fields(.shuttingDown) == ["Retry-After: 1"])
+        #expect(fields(.methodNotAllowed(allow: "POST")) == ["Allow: POST"])
+        #expect(fields(.callerUnauthenticated) == ["WWW-Authenticate: Bearer"])
+        for problem: Problem in [.notFound, .requestTimeout, .providerUnknown, .rejected(.keyNotFound)] {
+            #expect(fields(problem) == [])
+        }
+    }
+}

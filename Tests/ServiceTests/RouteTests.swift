@@ -1,0 +1,70 @@
+import HTTPServer
+import Testing
+
+@testable import Service
+
+@Suite struct RouteTests {
+    @Test(arguments: [
+        ("/v1/verify", Route.verify, "POST"), ("/v1/verify/batch", .batch, "POST"), ("/openapi.yaml", .openAPI, "GET"),
+        ("/livez", .live, "GET"), ("/readyz", .ready, "GET"),
+    ])
+    func `the service listener answers the calls of backends`(path: String, route: Route, method: String) {
+        #expect(Route.service(RequestHead(.get, path).path) == route)
+        #expect(route.method.rawValue == method)
+        #expect("\(route.pattern)" == path)
+    }
+
+    @Test(arguments: [
+        ("/livez", Route.live, "GET"), ("/readyz", .ready, "GET"), ("/metrics", .metrics, "GET"),
+        ("/v1/providers", .providers, "GET"), ("/v1/events", .events, "GET"), ("/v1/verdicts", .verdicts, "GET"),
+        ("/", .root, "GET"), ("/console", .console, "GET"), ("/console/console.css", .consoleStyle, "GET"),
+        ("/console/console.js", .consoleScript, "GET"),
+        ("/v1/explain", .explain, "POST"), ("/v1/providers/apple/refresh", .refresh, "POST"),
+        ("/v1/providers/a.b-c_d/refresh", .refresh, "POST"),
+    ])
+    func `the admin listener answers operators`(path: String, route: Route, method: String) {
+        #expect(Route.admin(RequestHead(.get, path).path) == route)
+        #expect(route.method.rawValue == method)
+    }
+
+    @Test(arguments: [
+        "/metrics", "/v1/explain", "/v1/providers", "/v1/providers/apple/refresh", "/v1/events", "/v1/verdicts",
+        "/", "/console", "/console/console.js",
+    ])
+    func `what is an operator's is not on the service listener`(path: String) {
+        #expect(Route.service(RequestHead(.get, path).path) == .unknown)
+    }
+
+    @Test(arguments: ["/v1/verify", "/v1/verify/batch", "/openapi.yaml"])
+    func `what is a backend's is not on the admin listener`(path: String) {
+        #expect(Route.admin(RequestHead(.get, path).path) == .unknown)
+    }
+
+    @Test(arguments: [
+        "", "//", "*", "/v1", "/v1/verify/", "/v1/verify//", "//v1/verify", "/v1//verify", "/V1/verify", "/v1/Verify",
+        "/v1/verify ",
+        "/v1/verify%20", "/v1/%76erify", "/v1/verify/batch/", "/v1/verify/batch/x", "/v1/explain/", "/v1/Explain",
+        "/v1/verify;x", "/v1/./verify",
+        "/v2/verify",
+        "/livez/", "/live", "/healthz", "v1/verify", "/v1/verify\u{0}", "/v1/providers/", "/v1/providers/refresh",
+        "/v1/providers//refresh",
+        "/v1/providers/apple", "/v1/providers/apple/refresh/", "/v1/providers/a/b/refresh",
+        "/v1/providers/apple/Refresh",
+        "/console/", "/console/console.html", "/Console", "/console.js", "/v1/events/", "/v1/verdict",
+        "x/v1/providers/apple/refresh", "/../metrics", "/livez\u{301}",
+    ])
+    func `no other path is a route, on either`(path: String) {
+        #expect(Route.service(RequestHead(.get, path).path) == .unknown)
+        #expect(Route.admin(RequestHead(.get, path).path) == .unknown)
+    }
+
+    @Test func `a provider to refresh is named in the path`() {
+        #expect(Route.providerToRefresh(RequestHead(.post, "/v1/providers/apple/refresh").path) == "apple")
+        #expect(Route.providerToRefresh(RequestHead(.post, "/v1/providers/%61pple/refresh").path) == "%61pple")
+        #expect(Route.providerToRefresh(RequestHead(.post, "/v1/providers//refresh").path) == nil)
+    }
+
+    @Test func `every route has a pattern of its own`() {
+        #expect(Set(Route.allCases.map { "\($0.pattern)" }).count == Route.allCases.count)
+    }
+}

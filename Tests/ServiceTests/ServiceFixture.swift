@@ -1,0 +1,188 @@
+import Verification
+import Host
+@testable import HTTPServer
+import IDToken
+import JOSE
+import JSON
+import KeySource
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import TestSupport
+import Testing
+import Telemetry
+
+@testable import Service
+
+/// The service on one event loop, without a listener: requests go in and responses come out. Its one provider's keys come
+/// from where the test says.
+final class ServiceFixture: Sendable {
+    let fetcher = TestFetcher()
+    private let loop: any EventLoop
+    private let service: NIOLoopBound<ServiceLoop>
+    private let roster: ProviderRegistry
+    private let keys: KeyStore
+    private let telemetry: KeyTelemetry
+    private let sink: LogSink
+
+    static let issuer = "https://issuer.example"
+
+    static func run(
+        _ settings: (inout ServiceSettings) -> Void = { _ in },
+        policy change: (inout ProviderPolicy) -> Void = { _ in },
+        rules: KeyRules = KeyRules(),
+        _ body: (ServiceFixture) async throws -> Void
+    ) async throws {
+        var serviceSettings = ServiceSettings(openAPI: Array("openapi: 3.1.0\n".utf8))
+        serviceSettings.loggedRequests = LoggedRequests(.none)
+        // A busy machine is slow to fetch, and to take requests up.
+        serviceSettings.keysTimeout = .seconds(100)
+        serviceSettings.queueTimeout = .seconds(100)
+        settings(&serviceSettings)
+        var policy = ProviderPreset.oidc.policy(id: "p", issuer: issuer, audiences: ["client", "other-client"])
+        change(&policy)
+        let fixture = try await ServiceFixture(serviceSettings, policy, rules)
+        do {
+            try await body(fixture)
+        } catch {
+            await fixture.end()
+            throw error
+        }
+        await fixture.end()
+    }
+
+    private init(_ settings: ServiceSettings, _ policy: ProviderPolicy, _ rules: KeyRules) async throws {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        self.loop = loop
+        let sink = LogSink()
+        self.sink = sink
+        // Nothing that happens to keys is an error of the service's, so nothing is written.
+        let telemetry = KeyTelemetry(
+            log: Log(to: sink, from: .error, unixMilliseconds: { 0 }, monotonic: { MonotonicTime(milliseconds: 0) }),
+            unixSeconds: { 1_700_000_000 })
+        self.telemetry = telemetry
+        keys = KeyStore(
+            rules: rules, fetcher: fetcher, archive: nil, threads: .singleton,
+            on: MultiThreadedEventLoopGroup.singleton.next(), onEvent: { telemetry.record($0, provider: "p") })
+        let providers = [Provider(policy: policy, isOptional: false, keys: keys)]
+        // As the server does it, but that nothing is fetched before it is needed.
+        let roster = try await ProviderRegistry().changed(to: providers, on: .singleton)
+        self.roster = roster
+        service = try await loop.submit {
+            NIOLoopBound(try ServiceLoop(on: loop, settings, roster, sink), eventLoop: loop)
+        }.get()
+    }
+
+    private func end() async {
+        keys.stop()
+        await fetcher.stop()
+        await sink.close()
+    }
+
+    func stopAnswering() async throws {
+        let service = service
+        try await loop.submit { service.value.stage = .stopping }.get()
+    }
+
+    func metrics() async throws -> LoopMetrics {
+        let service = service
+        return try await loop.submit { service.value.metrics }.get()
+    }
+
+    /// The lines of the metrics page that begin with a name; one second after 1970 is the time.
+    func metricLines(_ name: String) async throws -> [String] {
+        let status = try await keys.status().get()
+        let page = MetricsPage(
+            providers: roster.providers, providerIDs: roster.ids, loops: try await metrics(), statuses: [status],
+            keyCounts: telemetry.current,
+            configurations: ConfigurationTelemetry(startedAtUnixSeconds: 1_700_000_000).current,
+            service: ListenerUsage(
+                limits: ListenerLimits(), openConnections: 0, requestsInFlight: 0, bufferedBytes: 0,
+                refusedConnections: 0, refusedWaiting: 0, refusedBytes: 0), process: .now(),
+            startedAtUnixSeconds: 1_700_000_000, certificates: [], droppedLogBytes: 0,
+            spans: SpanQueue.Counts(), version: "0",
+            now: status.now, unixMilliseconds: 1000)
+        return text(page.text()).split(separator: "\n").map(String.init).filter { $0.hasPrefix(name) }.sorted()
+    }
+
+    /// Sends one request to one of the responders and waits for the response.
+    func send(
+        _ method: String, _ path: String, _ body: String = "",
+        headers: HTTPFields = ["Content-Type": "application/json"],
+        toAdmin: Bool = false
+    ) async throws -> HTTPResponse {
+        try await send(method, path, Array(body.utf8), headers: headers, toAdmin: toAdmin)
+    }
+
+    func send(
+        _ method: String, _ path: String, _ body: [UInt8], headers: HTTPFields = ["Content-Type": "application/json"],
+        toAdmin: Bool = false
+    ) async throws -> HTTPResponse {
+        let service = service
+        let loop = loop
+        return try await loop.flatSubmit {
+            let head = RequestHead(RequestMethod(rawValue: method)!, path, headers)
+            let responder: any HTTPResponder =
+                toAdmin
+                ? AdminResponder(
+                    service.value, process: ServiceProcess(version: "1.2.3", startedAtUnixSeconds: 1_700_000_000),
+                    scrape: { loop.makeSucceededFuture(Array("metrics\n".utf8)) },
+                    verdicts: { loop.makeSucceededFuture(Verdicts(service.value.metrics, self.roster.ids)) },
+                    history: self.telemetry.history)
+                : ServiceResponder(service.value)
+            let request = HTTPRequest(head: head, body: body, isUnderWay: !responder.isStopping)
+            switch responder.respond(to: request) {
+            case .now(let response): return loop.makeSucceededFuture(response)
+            case .later(_, let begin): return begin()
+            }
+        }.get()
+    }
+
+    /// What it costs the listener to have a call wait, where it does.
+    func waitingCost(_ path: String, _ body: String) async throws -> WaitingCost? {
+        let service = service
+        return try await loop.submit {
+            let head = RequestHead(.post, path, ["Content-Type": "application/json"])
+            let request = HTTPRequest(head: head, body: Array(body.utf8))
+            guard case .later(let cost, _) = ServiceResponder(service.value).respond(to: request) else { return nil }
+            return cost
+        }.get()
+    }
+
+    /// Sends a verify request.
+    func verify(_ token: String, _ more: String = "") async throws -> HTTPResponse {
+        try await send("POST", "/v1/verify", #"{"id_token":"\#(token)"\#(more)}"#)
+    }
+
+    /// Has the keys fetched once, so that later requests find them.
+    func fetchKeys(_ keys: [TestKey] = [.p256]) async throws {
+        await fetcher.answer(with: .success(keys))
+        _ = try await send("POST", "/v1/providers/p/refresh", toAdmin: true)
+        await fetcher.answer(with: nil)
+    }
+
+    /// The claims of a token that passes now.
+    static var claims: ClaimsText {
+        let now = SystemClocks.unixSeconds()
+        return ClaimsText([
+            "iss": "\"\(issuer)\"", "sub": "\"subject\"", "aud": "\"client\"", "iat": "\(now)", "exp": "\(now + 600)",
+        ])
+    }
+
+    static func token(_ claims: ClaimsText = claims, by key: TestKey = .p256) -> String {
+        compactJWS(payload: claims.json, signedBy: key)
+    }
+}
+
+extension HTTPResponse {
+    var text: String { TestSupport.text(body) }
+
+    /// Seconds of the header field `Retry-After`.
+    var retryAfter: Int? { headers.first { "\($0.name)" == "Retry-After" }.flatMap { Int($0.value) } }
+
+    /// The members of a body that is one JSON object.
+    var json: [String: JSONTree] { get throws { try #require(try JSONTree(readingObject: body).object) } }
+
+    /// The `code` of a problem; `nil` where this is none.
+    var code: String? { get throws { contentType.description.contains("problem") ? try json["code"]?.string : nil } }
+}

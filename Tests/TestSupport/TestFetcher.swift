@@ -1,0 +1,49 @@
+import Host
+import JOSE
+import JSON
+package import KeySource
+
+/// Brings home the keys of the moment; while there is no answer, fetches wait.
+package actor TestFetcher: KeyFetching {
+    package private(set) var calls = 0
+    private var answer: Result<[TestKey], FetchFailure>?
+    private var clockOffset: Int64?
+    private var commonKeyID: String?
+    package init() {}
+
+    private var pending: [CheckedContinuation<Result<[TestKey], FetchFailure>, Never>] = []
+
+    package func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
+        calls += 1
+        let result =
+            if let answer { answer } else { await withCheckedContinuation { pending.append($0) } }
+        let text = jwkSet(
+            try result.get().map { key in
+                key.jwk(commonKeyID.map { ["kid": .string($0)] } ?? [:])
+            })
+        return FetchedKeys(
+            keys: try! JWKSet(text), text: text, algorithms: .all, source: .network,
+            lifetime: nil, fetchedAtUnixSeconds: SystemClocks.unixSeconds(), clockOffsetSeconds: clockOffset)
+    }
+
+    /// By how many seconds the provider's clock is ahead.
+    package func set(clockOffset: Int64) { self.clockOffset = clockOffset }
+
+    /// Publishes whatever keys it has under this `kid`.
+    package func publish(as keyID: String) { commonKeyID = keyID }
+
+    /// Answers the fetches that wait and those to come; with nothing, lets those to come wait.
+    package func answer(with result: Result<[TestKey], FetchFailure>?) {
+        answer = result
+        guard let result else { return }
+        for continuation in pending { continuation.resume(returning: result) }
+        pending = []
+    }
+
+    /// Returns once so many fetches have begun.
+    package func called(_ count: Int) async throws {
+        try await eventually { calls >= count }
+    }
+
+    package func stop() { answer(with: .failure(FetchFailure(.connect, "the test is over"))) }
+}

@@ -1,0 +1,114 @@
+import IDToken
+import JSON
+import TestSupport
+import Testing
+
+@testable import Verification
+
+@Suite struct ProblemTests {
+    /// Every problem there is, with the code and status that the contract gives it.
+    static let all: [(problem: Problem, code: String, status: Int)] = [
+        (.requestInvalid("This should be that."), "request_invalid", 400),
+        (.audienceNotConfigured, "audience_not_configured", 400),
+        (.callerUnauthenticated, "caller_unauthenticated", 401),
+        (.notFound, "not_found", 404),
+        (.notFoundByAdmin, "not_found", 404),
+        (.consoleOff, "not_found", 404),
+        (.providerUnknown, "provider_unknown", 404),
+        (.methodNotAllowed(allow: "GET"), "method_not_allowed", 405),
+        (.requestTimeout, "request_timeout", 408),
+        (.requestTooLarge, "request_too_large", 413),
+        (.contentTypeUnsupported, "content_type_unsupported", 415),
+        (.headersTooLarge, "headers_too_large", 431),
+        (.keysUnavailable(retryAfterSeconds: 7), "keys_unavailable", 503),
+        (.overloaded(limit: "limits.max_in_flight"), "overloaded", 503),
+        (.shuttingDown, "shutting_down", 503),
+        (.rejected(.cryptographyUnavailable), "internal", 500),
+        (.rejected(.tokenMalformed(.tooLong)), "token_malformed", 422),
+        (.rejected(.tokenMalformed(.encrypted)), "token_malformed", 422),
+        (.rejected(.tokenMalformed(.serialization)), "token_malformed", 422),
+        (.rejected(.tokenMalformed(.header)), "token_malformed", 422),
+        (.rejected(.tokenMalformed(.payload)), "token_malformed", 422),
+        (.rejected(.tokenMalformed(.signature)), "token_malformed", 422),
+        (.rejected(.headerUnsupported), "header_unsupported", 422),
+        (.rejected(.algorithmNotAllowed), "algorithm_not_allowed", 422),
+        (.rejected(.keyNotFound), "key_not_found", 422),
+        (.rejected(.keyUnsuitable), "key_unsuitable", 422),
+        (.rejected(.signatureInvalid), "signature_invalid", 422),
+        (.rejected(.issuerMismatch), "issuer_mismatch", 422),
+        (.rejected(.audienceMismatch), "audience_mismatch", 422),
+        (.rejected(.authorizedPartyMismatch), "authorized_party_mismatch", 422),
+        (.rejected(.tokenExpired), "token_expired", 422),
+        (.rejected(.tokenNotYetValid), "token_not_yet_valid", 422),
+        (.rejected(.tokenTooOld), "token_too_old", 422),
+        (.rejected(.authTimeTooOld), "auth_time_too_old", 422),
+        (.rejected(.claimMissing(ClaimName("sub"))), "claim_missing", 422),
+        (.rejected(.claimInvalid(ClaimName("exp"))), "claim_invalid", 422),
+        (.rejected(.nonceRequired), "nonce_required", 422),
+        (.rejected(.nonceMissing), "nonce_missing", 422),
+        (.rejected(.nonceMismatch), "nonce_mismatch", 422),
+        (.rejected(.atHashMissing), "at_hash_missing", 422),
+        (.rejected(.atHashMismatch), "at_hash_mismatch", 422),
+        (.rejected(.cHashMissing), "c_hash_missing", 422),
+        (.rejected(.cHashMismatch), "c_hash_mismatch", 422),
+    ]
+
+    /// The contract's, but for `nonce_replayed`, which is reserved.
+    private static let contract: Set<String> = [
+        "request_invalid", "not_found", "method_not_allowed", "request_timeout", "request_too_large",
+        "headers_too_large",
+        "content_type_unsupported", "caller_unauthenticated", "provider_unknown", "audience_not_configured",
+        "token_malformed", "header_unsupported", "algorithm_not_allowed", "key_not_found", "key_unsuitable",
+        "signature_invalid", "issuer_mismatch", "audience_mismatch", "authorized_party_mismatch", "token_expired",
+        "token_not_yet_valid", "token_too_old", "auth_time_too_old", "claim_missing", "claim_invalid", "nonce_required",
+        "nonce_missing", "nonce_mismatch", "at_hash_missing", "at_hash_mismatch", "c_hash_missing", "c_hash_mismatch",
+        "keys_unavailable", "overloaded", "shutting_down", "internal",
+    ]
+
+    @Test(arguments: all.indices)
+    func `each problem has its code and status`(index: Int) {
+        let (problem, code, status) = Self.all[index]
+        #expect(problem.code == code)
+        #expect(problem.status == status)
+    }
+
+    @Test func `the codes are the contract's, all of them and no others`() {
+        #expect(Set(Self.all.map(\.code)) == Self.contract)
+        #expect(Set(Rejection.Code.allCases.map(\.rawValue)).isSubset(of: Self.contract))
+    }
+
+    @Test(arguments: all.indices)
+    func `each detail is one sentence that ends in a full stop`(index: Int) {
+        let problem = Self.all[index].problem
+        expectSentence(problem.detail)
+        #expect(!problem.title.isEmpty && !problem.title.hasSuffix("."))
+        #expect(problem.title.first?.isUppercase == true)
+    }
+
+    @Test func `problems of one code have one title, and problems that differ differ in detail`() {
+        let titles = Dictionary(grouping: Self.all, by: \.code).mapValues { Set($0.map(\.problem.title)) }
+        #expect(titles.values.allSatisfy { $0.count == 1 })
+        #expect(Set(titles.values.compactMap(\.first)).count == titles.count)
+        #expect(Set(Self.all.map(\.problem.detail)).count == Self.all.count)
+    }
+
+    @Test(arguments: all.indices)
+    func `each is written with every member, and claim where it is about one`(index: Int) throws {
+        let problem = Self.all[index].problem
+        var writer = JSONWriter()
+        problem.write(to: &writer, requestID: "an \"id\"")
+        let members = try #require(try JSONTree(readingObject: writer.bytes).object)
+        var expected: [String: JSONTree] = [
+            "type": .string("urn:assay:problem:" + problem.code), "title": .string(problem.title),
+            "status": .integer(Int64(problem.status)), "detail": .string(problem.detail),
+            "code": .string(problem.code), "request_id": .string("an \"id\""),
+        ]
+        switch problem {
+        case .rejected(.claimMissing(let claim)), .rejected(.claimInvalid(let claim)):
+            expected["claim"] = .string(claim.string)
+            #expect(problem.detail.contains(claim.string))
+        default: break
+        }
+        #expect(members == expected)
+    }
+}
