@@ -111,7 +111,7 @@ let package = Package(
         ),
         .target(
             name: "Settings",
-            dependencies: ["Host", "IDToken", "JOSE", "KeySource"],
+            dependencies: ["HTTPServer", "Host", "IDToken", "JOSE", "KeySource"],
             swiftSettings: settings
         ),
         .target(
@@ -186,7 +186,7 @@ let package = Package(
         .testTarget(
             name: "SettingsTests",
             dependencies: [
-                "Host", "IDToken", "JOSE", "KeySource", "Settings", "TestSupport",
+                "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Settings", "TestSupport",
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings),

@@ -66,7 +66,7 @@ private final class DevResponder: HTTPResponder {
 
     var isStopping: Bool { false }
 
-    func bodyLimit(for head: RequestHead) -> Int { 64 * 1024 }
+    func route(_ head: RequestHead) -> HeadRouting { HeadRouting(bodyLimit: 64 * 1024) }
 
     func respond(to request: UnreadRequest) -> HTTPResponse {
         error(.badRequest, "the request can't be read")

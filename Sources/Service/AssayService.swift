@@ -26,9 +26,6 @@ package final class AssayService: Sendable {
 
     /// Where the service listens, and how.
     package struct Configuration: Sendable {
-        /// Names of which a client's certificate must have one; `nil`: any.
-        package var serviceClientNames: [String]?
-        package var adminClientNames: [String]?
         package var service: ListenAddress
         package var admin: ListenAddress
         /// What the listeners speak TLS with; `nil`: plain HTTP.
@@ -58,10 +55,10 @@ package final class AssayService: Sendable {
         log: Log, sink: LogSink
     ) async throws -> AssayService {
         let serviceTLS = try configuration.serviceTLS.map {
-            try CertificateWatch("service", $0, clientNames: configuration.serviceClientNames, log: log)
+            try CertificateWatch("service", $0, log: log)
         }
         let adminTLS = try configuration.adminTLS.map {
-            try CertificateWatch("admin", $0, clientNames: configuration.adminClientNames, log: log)
+            try CertificateWatch("admin", $0, log: log)
         }
         let certificates = [serviceTLS, adminTLS].compactMap(\.self)
         let registry = try await ProviderRegistry().changed(to: providers, on: group)

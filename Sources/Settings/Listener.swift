@@ -1,115 +1,82 @@
+package import HTTPServer
 private import KeySource
 
 extension Settings {
     /// One of the two listeners.
     package struct Listener: Sendable, Equatable {
-        package var listen: Listen
+        package var listen: ListenAddress
         /// What TLS is spoken with; `nil`: plain HTTP.
-        package var tls: TLS?
+        package var tls: TLSFiles?
 
-        package init(_ listen: Listen, tls: TLS? = nil) {
+        package init(_ listen: ListenAddress, tls: TLSFiles? = nil) {
             self.listen = listen
             self.tls = tls
         }
 
         /// Whether its own TLS says who may connect.
-        var asksForCertificates: Bool { tls?.clientCAFile != nil }
+        var asksForCertificates: Bool { tls?.clientAuthorities != nil }
     }
+}
 
-    /// Where a listener listens.
-    package enum Listen: Sendable, Equatable {
-        case network(host: String, port: Int)
-        case unixSocket(path: String, Socket = Socket())
-
-        /// Whether only processes on this machine can connect.
-        package var isLocal: Bool {
-            switch self {
-            case .network("localhost", _), .unixSocket: true
-            case .network(let host, _): Self.loopback.contains { $0.contains(host) }
-            }
-        }
-
-        private static let loopback = ["127.0.0.0/8", "::1"].compactMap { AddressBlock($0) }
-
-        /// As the settings say it.
-        package var text: String {
-            switch self {
-            case .network(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-            case .unixSocket(let path, _): "unix:\(path)"
-            }
-        }
-
-        /// Whether only one of two listeners could listen where they do.
-        func collides(with other: Listen) -> Bool {
-            switch (self, other) {
-            case (.network(let host, let port), .network(let otherHost, let otherPort)):
-                let hosts = [host, otherHost].map { $0 == "localhost" ? "127.0.0.1" : $0 }
-                return port == otherPort && port != 0
-                    && (hosts[0] == hosts[1] || hosts.contains(where: Self.isWildcard))
-            case (.unixSocket(let path, _), .unixSocket(let otherPath, _)): return path == otherPath
-            default: return false
-            }
-        }
-
-        private static func isWildcard(_ host: String) -> Bool { host == "0.0.0.0" || host == "::" }
-
-        /// Reads `127.0.0.1:8080`, `[::1]:8080` or `unix:/run/assay/assay.sock`.
-        package init?(_ text: String) {
-            if text.hasPrefix("unix:") {
-                let path = String(text.dropFirst("unix:".count))
-                guard path.hasPrefix("/"), path.utf8.count < 108 else { return nil }
-                self = .unixSocket(path: path)
-                return
-            }
-            guard let colon = text.lastIndex(of: ":"), text[text.index(after: colon)...].allSatisfy(\.isNumber),
-                let port = Int(text[text.index(after: colon)...]), (0...65535).contains(port)
-            else { return nil }
-            var host = text[..<colon]
-            if host.hasPrefix("["), host.hasSuffix("]") {
-                host = host.dropFirst().dropLast()
-            } else if host.contains(":") {
-                return nil
-            }
-            guard !host.isEmpty else { return nil }
-            self = .network(host: String(host), port: port)
+extension ListenAddress {
+    /// Whether only processes on this machine can connect.
+    package var isLocal: Bool {
+        switch self {
+        case .network("localhost", _), .unixSocket: true
+        case .network(let host, _): Self.loopback.contains { $0.contains(host) }
         }
     }
 
-    /// Who may connect to a Unix domain socket.
-    package struct Socket: Sendable, Equatable {
-        /// The mode of its file.
-        package var mode: UInt32
-        /// The group of its file, a name or a number; `nil`: the one that the system gives it.
-        package var group: String?
+    private static let loopback = ["127.0.0.0/8", "::1"].compactMap { AddressBlock($0) }
 
-        /// - Parameter mode: until something else is asked for, nobody but the service's own user may connect.
-        package init(mode: UInt32 = 0o600, group: String? = nil) {
-            self.mode = mode
-            self.group = group
-        }
-
-        /// The mode as the settings say it.
-        var modeText: String {
-            let digits = String(mode, radix: 8)
-            return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-        }
-
-        /// Reads a mode such as `0660`: one in which at least the service's own user may connect.
-        static func mode(_ text: String) -> UInt32? {
-            guard (3...4).contains(text.utf8.count), text.utf8.count == 3 || text.hasPrefix("0"),
-                text.allSatisfy({ ("0"..."7").contains($0) }), let mode = UInt32(text, radix: 8), mode & 0o600 == 0o600
-            else { return nil }
-            return mode
+    /// Whether only one of two listeners could listen where they do.
+    func collides(with other: ListenAddress) -> Bool {
+        switch (self, other) {
+        case (.network(let host, let port), .network(let otherHost, let otherPort)):
+            let hosts = [host, otherHost].map { $0 == "localhost" ? "127.0.0.1" : $0 }
+            return port == otherPort && port != 0
+                && (hosts[0] == hosts[1] || hosts.contains(where: Self.isWildcard))
+        case (.unixSocket(let path, _), .unixSocket(let otherPath, _)): return path == otherPath
+        default: return false
         }
     }
 
-    /// Files in PEM.
-    package struct TLS: Sendable, Equatable {
-        package var certificateFile: String
-        package var keyFile: String
-        /// The authorities whose clients are let in; `nil`: clients are asked for no certificate.
-        package var clientCAFile: String?
-        /// URIs and DNS names, of which a client's certificate must have one; `nil`: any that the authorities vouch for.
-        package var clientNames: [String]?
+    private static func isWildcard(_ host: String) -> Bool { host == "0.0.0.0" || host == "::" }
+
+    /// Reads `127.0.0.1:8080`, `[::1]:8080` or `unix:/run/assay/assay.sock`.
+    package init?(_ text: String) {
+        if text.hasPrefix("unix:") {
+            let path = String(text.dropFirst("unix:".count))
+            guard path.hasPrefix("/"), path.utf8.count < 108 else { return nil }
+            self = .unixSocket(path: path)
+            return
+        }
+        guard let colon = text.lastIndex(of: ":"), text[text.index(after: colon)...].allSatisfy(\.isNumber),
+            let port = Int(text[text.index(after: colon)...]), (0...65535).contains(port)
+        else { return nil }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            return nil
+        }
+        guard !host.isEmpty else { return nil }
+        self = .network(host: String(host), port: port)
+    }
+}
+
+extension SocketPermissions {
+    /// The mode as the settings say it.
+    var modeText: String {
+        let digits = String(mode, radix: 8)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
+    /// Reads a mode such as `0660`: one in which at least the service's own user may connect.
+    static func mode(_ text: String) -> UInt32? {
+        guard (3...4).contains(text.utf8.count), text.utf8.count == 3 || text.hasPrefix("0"),
+            text.allSatisfy({ ("0"..."7").contains($0) }), let mode = UInt32(text, radix: 8), mode & 0o600 == 0o600
+        else { return nil }
+        return mode
     }
 }

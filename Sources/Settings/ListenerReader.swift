@@ -1,10 +1,12 @@
+internal import HTTPServer
+
 /// Reads `service` and `admin`.
 enum ListenerReader {
     /// - Parameter usual: where it listens unless the settings say otherwise.
-    static func read(_ section: Section, _ usual: Settings.Listen) -> Settings.Listener {
+    static func read(_ section: Section, _ usual: ListenAddress) -> Settings.Listener {
         let expected = "host:port or unix:/path, with a port from 0 to 65535"
         let listen =
-            section.scalar("listen", expected, Settings.Listen.init)
+            section.scalar("listen", expected, ListenAddress.init)
             ?? section.otherwise("listen", usual, shown: usual.text)
         let socketSection = section.section("socket")
         let socket = socket(socketSection)
@@ -15,7 +17,7 @@ enum ListenerReader {
         }
         switch (listen, socket) {
         case (.unixSocket(let path, _), let socket):
-            let socket = socket ?? Settings.Socket()
+            let socket = socket ?? SocketPermissions()
             if !section.isFaulty("socket") { socketSection.otherwise("mode", (), shown: socket.modeText) }
             return Settings.Listener(.unixSocket(path: path, socket), tls: tls)
         case (.network, _?):
@@ -27,13 +29,14 @@ enum ListenerReader {
         }
     }
 
-    private static func socket(_ section: Section) -> Settings.Socket? {
+    private static func socket(_ section: Section) -> SocketPermissions? {
         let mode = section.scalar(
-            "mode", "an octal mode such as 0660, in which at least the owner may read and write", Settings.Socket.mode)
+            "mode", "an octal mode such as 0660, in which at least the owner may read and write", SocketPermissions.mode
+        )
         let group = section.text("group")
         section.finish()
         guard mode != nil || group != nil else { return nil }
-        return Settings.Socket(mode: mode ?? Settings.Socket().mode, group: group)
+        return SocketPermissions(mode: mode ?? SocketPermissions().mode, group: group)
     }
 
     /// A URI with a scheme, or a DNS name.
@@ -49,7 +52,7 @@ enum ListenerReader {
         return text.allSatisfy { $0.isLetter || $0.isNumber || "-._".contains($0) } ? text : nil
     }
 
-    private static func tls(_ section: Section) -> Settings.TLS? {
+    private static func tls(_ section: Section) -> TLSFiles? {
         let certificate = section.text("certificate_file")
         let key = section.text("key_file")
         let clientCA = section.text("client_ca_file")
@@ -75,7 +78,7 @@ enum ListenerReader {
         }
         section.finish()
         guard let certificate, let key else { return nil }
-        return Settings.TLS(
-            certificateFile: certificate, keyFile: key, clientCAFile: clientCA, clientNames: clientNames)
+        return TLSFiles(
+            certificate: certificate, key: key, clientAuthorities: clientCA, clientNames: clientNames)
     }
 }

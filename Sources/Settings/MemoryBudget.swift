@@ -1,3 +1,5 @@
+internal import HTTPServer
+
 /// How the memory that the process may take is shared out among what clients can have it hold: the defaults of
 /// `limits.max_connections`, `max_in_flight` and `max_buffered` under a limit of memory.
 ///
@@ -18,11 +20,11 @@ package struct MemoryBudget: Sendable, Equatable {
         let rest = max(0, bytes - own)
         let usual = Settings.Limits()
         let connection = isEncrypted ? Self.encryptedConnection : Self.connection
-        maximumConnections = (rest / 2 / connection).clamped(to: Self.least...usual.maximumConnections)
+        maximumConnections = (rest / 2 / connection).clamped(to: Self.least...usual.listener.maximumConnections)
         // Unread answers may hold half as much, and a quarter of that again for a moment.
-        maximumBuffered = (rest / 5).clamped(to: Self.leastBuffered...usual.maximumBuffered)
+        maximumBuffered = (rest / 5).clamped(to: Self.leastBuffered...usual.listener.maximumBuffered)
         self.rest = rest
-        maximumInFlight = (rest / 8 / Self.waitingRequest).clamped(to: Self.least...usual.maximumInFlight)
+        maximumInFlight = (rest / 8 / Self.waitingRequest).clamped(to: Self.least...usual.listener.maximumInFlight)
     }
 
     /// The size of a connection's receive buffer, and of its send buffer.
@@ -33,7 +35,7 @@ package struct MemoryBudget: Sendable, Equatable {
     /// - Parameter connections: how many there may be.
     package func socketBuffer(connections: Int) -> Int {
         // The kernel takes twice what it is asked for, to account for its own structures.
-        (rest / connections / 2).clamped(to: Self.leastSocketBuffer...Settings.Limits().socketBuffer)
+        (rest / connections / 2).clamped(to: Self.leastSocketBuffer...ListenerLimits().socketBuffer)
     }
 
     private static let leastSocketBuffer = 8 * 1024
@@ -71,16 +73,18 @@ extension Settings {
         }
         if !limits.given.maximumBuffered {
             let text = Quantities.text(bytes: budget.maximumBuffered)
-            fit("max_buffered", &limits.maximumBuffered, budget.maximumBuffered, text)
+            fit("max_buffered", &limits.listener.maximumBuffered, budget.maximumBuffered, text)
         }
         if !limits.given.maximumConnections {
             let text = String(budget.maximumConnections)
-            fit("max_connections", &limits.maximumConnections, budget.maximumConnections, text)
+            fit("max_connections", &limits.listener.maximumConnections, budget.maximumConnections, text)
         }
         if !limits.given.maximumInFlight {
-            fit("max_in_flight", &limits.maximumInFlight, budget.maximumInFlight, String(budget.maximumInFlight))
+            fit(
+                "max_in_flight", &limits.listener.maximumInFlight, budget.maximumInFlight,
+                String(budget.maximumInFlight))
         }
-        limits.socketBuffer = budget.socketBuffer(connections: limits.maximumConnections)
+        limits.listener.socketBuffer = budget.socketBuffer(connections: limits.listener.maximumConnections)
     }
 
     /// Takes over the running service's limits where both leave them open.
@@ -90,13 +94,13 @@ extension Settings {
     package mutating func keepDerivedLimits(of running: Settings) {
         let before = running.limits
         if !limits.given.maximumBuffered, !before.given.maximumBuffered {
-            limits.maximumBuffered = before.maximumBuffered
+            limits.listener.maximumBuffered = before.listener.maximumBuffered
         }
         if !limits.given.maximumConnections, !before.given.maximumConnections {
-            limits.maximumConnections = before.maximumConnections
+            limits.listener.maximumConnections = before.listener.maximumConnections
         }
         if !limits.given.maximumInFlight, !before.given.maximumInFlight {
-            limits.maximumInFlight = before.maximumInFlight
+            limits.listener.maximumInFlight = before.listener.maximumInFlight
         }
     }
 }

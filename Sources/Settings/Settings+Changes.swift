@@ -1,3 +1,4 @@
+internal import HTTPServer
 private import IDToken
 
 extension Settings {
@@ -17,12 +18,12 @@ extension Settings {
         compare("admin.max_connections", \.adminMaximumConnections)
         compare("cache_directory", \.cacheDirectory)
         compare("tracing", \.tracing)
-        compare("limits.max_header", \.limits.maximumHeader)
-        compare("limits.max_buffered", \.limits.maximumBuffered)
-        compare("limits.max_connections", \.limits.maximumConnections)
-        compare("limits.max_in_flight", \.limits.maximumInFlight)
-        compare("limits.request_timeout", \.limits.requestTimeoutSeconds)
-        compare("limits.idle_timeout", \.limits.idleTimeoutSeconds)
+        compare("limits.max_header", \.limits.listener.maximumHeader)
+        compare("limits.max_buffered", \.limits.listener.maximumBuffered)
+        compare("limits.max_connections", \.limits.listener.maximumConnections)
+        compare("limits.max_in_flight", \.limits.listener.maximumInFlight)
+        compare("limits.request_timeout", \.limits.listener.requestTimeoutSeconds)
+        compare("limits.idle_timeout", \.limits.listener.idleTimeoutSeconds)
         return names
     }
 

@@ -1,3 +1,4 @@
+internal import HTTPServer
 private import IDToken
 private import JOSE
 
@@ -118,18 +119,22 @@ extension Settings {
         limits.maximumBody = section.bytes("max_body", in: 1024...(16 * 1024 * 1024), default: limits.maximumBody)
         limits.maximumBatchBody =
             section.bytes("max_batch_body", in: 1024...(64 * 1024 * 1024), default: limits.maximumBatchBody)
-        limits.maximumHeader = section.bytes("max_header", in: 1024...(1024 * 1024), default: limits.maximumHeader)
-        limits.maximumBuffered =
-            section.bytes("max_buffered", in: 65_536...(16 * 1024 * 1024 * 1024), default: limits.maximumBuffered)
-        limits.maximumConnections =
-            section.integer("max_connections", in: 1...1_000_000, default: limits.maximumConnections)
-        limits.maximumInFlight = section.integer("max_in_flight", in: 1...1_000_000, default: limits.maximumInFlight)
+        limits.listener.maximumHeader = section.bytes(
+            "max_header", in: 1024...(1024 * 1024), default: limits.listener.maximumHeader)
+        limits.listener.maximumBuffered =
+            section.bytes(
+                "max_buffered", in: 65_536...(16 * 1024 * 1024 * 1024), default: limits.listener.maximumBuffered)
+        limits.listener.maximumConnections =
+            section.integer("max_connections", in: 1...1_000_000, default: limits.listener.maximumConnections)
+        limits.listener.maximumInFlight = section.integer(
+            "max_in_flight", in: 1...1_000_000, default: limits.listener.maximumInFlight)
         limits.given.maximumBuffered = section.source("max_buffered") != nil
         limits.given.maximumConnections = section.source("max_connections") != nil
         limits.given.maximumInFlight = section.source("max_in_flight") != nil
-        limits.requestTimeoutSeconds =
-            section.seconds("request_timeout", in: 1...300, default: limits.requestTimeoutSeconds)
-        limits.idleTimeoutSeconds = section.seconds("idle_timeout", in: 1...3600, default: limits.idleTimeoutSeconds)
+        limits.listener.requestTimeoutSeconds =
+            section.seconds("request_timeout", in: 1...300, default: limits.listener.requestTimeoutSeconds)
+        limits.listener.idleTimeoutSeconds = section.seconds(
+            "idle_timeout", in: 1...3600, default: limits.listener.idleTimeoutSeconds)
         limits.keysTimeoutSeconds = section.seconds("keys_timeout", in: 1...60, default: limits.keysTimeoutSeconds)
         limits.queueTimeoutMilliseconds =
             section.milliseconds("queue_timeout", in: 50...60_000, default: limits.queueTimeoutMilliseconds)

@@ -1,3 +1,5 @@
+package import HTTPServer
+
 /// Everything an operator can set, checked.
 package struct Settings: Sendable {
     package var service = Listener(.network(host: "127.0.0.1", port: 8080))
@@ -36,18 +38,12 @@ package struct Settings: Sendable {
     package init() {}
 
     package struct Limits: Sendable, Equatable {
+        /// Those of the service listener.
+        package var listener = ListenerLimits()
         package var maximumBody = 64 * 1024
         package var maximumBatchBody = 4 * 1024 * 1024
-        package var maximumHeader = 16 * 1024
-        package var maximumBuffered = 32 * 1024 * 1024
-        package var maximumConnections = 10_000
-        package var maximumInFlight = 1024
-        package var requestTimeoutSeconds: Int64 = 10
-        package var idleTimeoutSeconds: Int64 = 75
         package var keysTimeoutSeconds: Int64 = 5
         package var queueTimeoutMilliseconds: Int64 = 500
-        /// Bytes of each of a connection's two buffers in the kernel; follows from the memory there is.
-        package var socketBuffer = 64 * 1024
         var given = Given()
 
         /// Which of the limits that else follow from the memory there is are set.

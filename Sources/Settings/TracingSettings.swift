@@ -1,3 +1,4 @@
+internal import HTTPServer
 private import IDToken
 private import KeySource
 
@@ -26,7 +27,7 @@ extension Settings {
 
         private var isLocal: Bool {
             guard let address = try? WebAddress(endpoint, allowingHTTP: true) else { return false }
-            return Listen.network(host: address.host, port: address.port).isLocal
+            return ListenAddress.network(host: address.host, port: address.port).isLocal
         }
     }
 

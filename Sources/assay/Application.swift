@@ -117,7 +117,8 @@ struct Application: Sendable {
         if budget.fit(&configuration.limits, admin: configuration.adminLimits) {
             log.warn(
                 ofRisk: "limits.max_connections is \(configuration.limits.maximumConnections) instead of "
-                    + "\(settings.limits.maximumConnections): \(descriptors) file descriptors (ulimit -n) are too few")
+                    + "\(settings.limits.listener.maximumConnections): \(descriptors) file descriptors (ulimit -n) are too few"
+            )
         }
         let limits = configuration.limits
         log.write(

@@ -1,3 +1,4 @@
+import HTTPServer
 import Telemetry
 import ArgumentParser
 import Service
@@ -64,8 +65,8 @@ struct Dev: AsyncParsableCommand {
     }
 
     /// - Throws: `ValidationError` for anything that other machines could reach.
-    private func loopback(_ text: String, _ option: String) throws -> Settings.Listen {
-        guard let listen = Settings.Listen(text), listen.isLocal else {
+    private func loopback(_ text: String, _ option: String) throws -> ListenAddress {
+        guard let listen = ListenAddress(text), listen.isLocal else {
             throw ValidationError(
                 "\(option) must be a loopback address such as 127.0.0.1:8080: this is not for production")
         }

@@ -1,3 +1,4 @@
+import HTTPServer
 import ArgumentParser
 import AsyncHTTPClient
 import FoundationEssentials
@@ -63,13 +64,13 @@ struct Healthcheck: AsyncParsableCommand {
     }
 
     /// Where to ask, and whether TLS is spoken there.
-    private func place() throws -> (Settings.Listen, speaksTLS: Bool) {
+    private func place() throws -> (ListenAddress, speaksTLS: Bool) {
         guard let address else {
             let settings = try file.settingsOrDefaults()
             let listener = service ? settings.service : settings.admin
             return (listener.listen, tls || listener.tls != nil)
         }
-        guard let listen = Settings.Listen(address) else {
+        guard let listen = ListenAddress(address) else {
             throw ValidationError("--address must be host:port or unix:/path")
         }
         return (listen, tls)
@@ -92,7 +93,7 @@ struct Healthcheck: AsyncParsableCommand {
         return configuration
     }
 
-    private func url(_ listen: Settings.Listen, _ path: String, _ speaksTLS: Bool) -> String {
+    private func url(_ listen: ListenAddress, _ path: String, _ speaksTLS: Bool) -> String {
         let scheme = speaksTLS ? "https" : "http"
         switch listen {
         case .unixSocket(let socket, _): return scheme + "+unix://" + socket.percentEncoded + path

@@ -1,26 +1,6 @@
 import HTTPServer
 import Settings
 
-extension ListenAddress {
-    init(_ listen: Settings.Listen) {
-        self =
-            switch listen {
-            case .network(let host, let port): .network(host: host, port: port)
-            case .unixSocket(let path, let socket): .unixSocket(path: path, SocketPermissions(socket))
-            }
-    }
-}
-
-extension SocketPermissions {
-    fileprivate init(_ socket: Settings.Socket) { self.init(mode: socket.mode, group: socket.group) }
-}
-
-extension TLSFiles {
-    init(_ tls: Settings.TLS) {
-        self.init(certificate: tls.certificateFile, key: tls.keyFile, clientAuthorities: tls.clientCAFile)
-    }
-}
-
 extension Settings.Listener {
     /// Looks at what the settings name and only the machine can tell: files and groups.
     ///
@@ -32,9 +12,9 @@ extension Settings.Listener {
             return SettingsFault(
                 line: effective.line(of: path), message: "\(path.joined(separator: ".")): \(error)")
         }
-        var faults = tls.map { TLSFiles($0).faults().map { fault(["tls", $0.file.setting], $0) } } ?? []
+        var faults = tls.map { $0.faults().map { fault(["tls", $0.file.setting], $0) } } ?? []
         if case .unixSocket(_, let socket) = listen {
-            do { try SocketPermissions(socket).check() } catch { faults.append(fault(["socket", "group"], error)) }
+            do { try socket.check() } catch { faults.append(fault(["socket", "group"], error)) }
         }
         return faults
     }

@@ -1,3 +1,4 @@
+import HTTPServer
 import ArgumentParser
 import AsyncHTTPClient
 import FoundationEssentials

@@ -10,19 +10,11 @@ extension AssayService.Configuration {
     /// What settings say of the two listeners and of all that is answered on them.
     init(_ settings: Settings) {
         self.init(
-            service: ListenAddress(settings.service.listen), admin: ListenAddress(settings.admin.listen),
+            service: settings.service.listen, admin: settings.admin.listen,
             settings: ServiceSettings(settings), version: assay.version)
-        serviceTLS = settings.service.tls.map(TLSFiles.init)
-        adminTLS = settings.admin.tls.map(TLSFiles.init)
-        serviceClientNames = settings.service.tls?.clientNames
-        adminClientNames = settings.admin.tls?.clientNames
-        limits.maximumHeader = settings.limits.maximumHeader
-        limits.maximumBuffered = settings.limits.maximumBuffered
-        limits.maximumConnections = settings.limits.maximumConnections
-        limits.maximumInFlight = settings.limits.maximumInFlight
-        limits.socketBuffer = settings.limits.socketBuffer
-        limits.requestTimeoutSeconds = settings.limits.requestTimeoutSeconds
-        limits.idleTimeoutSeconds = settings.limits.idleTimeoutSeconds
+        serviceTLS = settings.service.tls
+        adminTLS = settings.admin.tls
+        limits = settings.limits.listener
         adminLimits = limits
         adminLimits.maximumConnections = settings.adminMaximumConnections
         // Enough for a few of the longest requests, and for some scrapes that nobody reads.

@@ -118,11 +118,11 @@ private final class PathResponder: HTTPResponder {
         self.parked = parked
     }
 
-    func bodyLimit(for head: RequestHead) -> Int {
+    func route(_ head: RequestHead) -> HeadRouting {
         switch head.path {
-        case "/small": 10
-        case "/wide": 100_000
-        default: 1000
+        case "/small": HeadRouting(bodyLimit: 10)
+        case "/wide": HeadRouting(bodyLimit: 100_000)
+        default: HeadRouting(bodyLimit: 1000)
         }
     }
 

@@ -98,7 +98,7 @@ private final class Place {
 
     func connect() throws -> EmbeddedChannel {
         let connection = HTTPConnection(
-            responder: responder, table: table, answers: answers, counts: ListenerCounts(limits: limits),
+            responder: responder, table: table, batcher: answers, counts: ListenerCounts(limits: limits),
             limits: limits,
             isEncrypted: false
         )
@@ -132,7 +132,7 @@ private final class OKResponder: HTTPResponder {
 
     init(body: [UInt8]) { self.body = body }
 
-    func bodyLimit(for head: RequestHead) -> Int { 1000 }
+    func route(_ head: RequestHead) -> HeadRouting { HeadRouting(bodyLimit: 1000) }
     func respond(to request: HTTPRequest) -> HTTPReply { .now(response(.ok)) }
     func respond(to request: UnreadRequest) -> HTTPResponse { response(.badRequest) }
 

@@ -130,7 +130,8 @@ final class ServiceFixture: Sendable {
                     verdicts: { loop.makeSucceededFuture(Verdicts(service.value.metrics, self.roster.ids)) },
                     history: self.telemetry.history)
                 : ServiceResponder(service.value)
-            let request = HTTPRequest(head: head, body: body, isUnderWay: !responder.isStopping)
+            let request = HTTPRequest(
+                head: head, body: body, routing: responder.route(head), isUnderWay: !responder.isStopping)
             switch responder.respond(to: request) {
             case .now(let response): return loop.makeSucceededFuture(response)
             case .later(_, let begin): return begin()
@@ -143,8 +144,9 @@ final class ServiceFixture: Sendable {
         let service = service
         return try await loop.submit {
             let head = RequestHead(.post, path, ["Content-Type": "application/json"])
-            let request = HTTPRequest(head: head, body: Array(body.utf8))
-            guard case .later(let cost, _) = ServiceResponder(service.value).respond(to: request) else { return nil }
+            let responder = ServiceResponder(service.value)
+            let request = HTTPRequest(head: head, body: Array(body.utf8), routing: responder.route(head))
+            guard case .later(let cost, _) = responder.respond(to: request) else { return nil }
             return cost
         }.get()
     }

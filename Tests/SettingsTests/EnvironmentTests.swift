@@ -1,3 +1,4 @@
+import HTTPServer
 import IDToken
 import KeySource
 import Testing
@@ -37,9 +38,9 @@ import Testing
                 "ASSAY_LIMITS_KEYS_TIMEOUT": "8s", "ASSAY_VERIFIED_TOKEN_CACHE_ENTRIES": "9",
                 "ASSAY_SHUTDOWN_GRACE": "11s", "ASSAY_LOG_LEVEL": "error", "ASSAY_LOG_REQUESTS": "false",
             ])
-        let socket = Settings.Socket(mode: 0o660, group: "backend")
+        let socket = SocketPermissions(mode: 0o660, group: "backend")
         #expect(settings.service == Settings.Listener(.unixSocket(path: "/run/a.sock", socket)))
-        let tls = Settings.TLS(certificateFile: "/c", keyFile: "/k", clientCAFile: "/a")
+        let tls = TLSFiles(certificate: "/c", key: "/k", clientAuthorities: "/a")
         #expect(settings.admin == Settings.Listener(.network(host: "0.0.0.0", port: 9999), tls: tls))
         #expect(settings.allowsInsecureListen)
         #expect(settings.providers[0].policy.clockSkewSeconds == 10)
@@ -47,11 +48,11 @@ import Testing
         #expect(settings.keys.staleForSeconds == 3600)
         #expect(settings.limits.maximumBody == 2048)
         #expect(settings.limits.maximumBatchBody == 3072)
-        #expect(settings.limits.maximumHeader == 4096)
-        #expect(settings.limits.maximumBuffered == 65536)
-        #expect(settings.limits.maximumConnections == 5)
-        #expect(settings.limits.maximumInFlight == 6)
-        #expect(settings.limits.requestTimeoutSeconds == 7)
+        #expect(settings.limits.listener.maximumHeader == 4096)
+        #expect(settings.limits.listener.maximumBuffered == 65536)
+        #expect(settings.limits.listener.maximumConnections == 5)
+        #expect(settings.limits.listener.maximumInFlight == 6)
+        #expect(settings.limits.listener.requestTimeoutSeconds == 7)
         #expect(settings.limits.keysTimeoutSeconds == 8)
         #expect(settings.verifiedTokenCacheEntries == 9)
         #expect(settings.shutdownGraceSeconds == 11)

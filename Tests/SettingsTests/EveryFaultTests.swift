@@ -1,3 +1,4 @@
+import HTTPServer
 import IDToken
 import JOSE
 import Testing

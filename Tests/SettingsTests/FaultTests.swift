@@ -1,3 +1,4 @@
+import HTTPServer
 import Settings
 import Testing
 
@@ -246,13 +247,13 @@ import Testing
         "127.0.0.1:80 ", "::1:8080", "[::1]", "[]:80", "[::1:80", "unix:", "unix:run/a", "http://127.0.0.1:80",
     ])
     func `a place to listen is written in one way`(text: String) {
-        #expect(Settings.Listen(text) == nil)
+        #expect(ListenAddress(text) == nil)
     }
 
     @Test func `a Unix socket's path must fit what the kernel takes`() {
         let path = "/" + String(repeating: "a", count: 106)
-        #expect(Settings.Listen("unix:" + path) == .unixSocket(path: path))
-        #expect(Settings.Listen("unix:" + path + "a") == nil)
+        #expect(ListenAddress("unix:" + path) == .unixSocket(path: path))
+        #expect(ListenAddress("unix:" + path + "a") == nil)
     }
 
     @Test(arguments: [

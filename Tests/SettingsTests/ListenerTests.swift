@@ -1,3 +1,4 @@
+import HTTPServer
 import Testing
 
 @testable import Settings
@@ -86,16 +87,16 @@ import Testing
 
     @Test func `a socket is its owner's alone unless it is said otherwise`() throws {
         let settings = try settings("service: { listen: 'unix:/a' }\n" + provider)
-        #expect(settings.service.listen == .unixSocket(path: "/a", Settings.Socket(mode: 0o600, group: nil)))
+        #expect(settings.service.listen == .unixSocket(path: "/a", SocketPermissions(mode: 0o600, group: nil)))
     }
 
     @Test(arguments: [
-        ("mode: 0660", Settings.Socket(mode: 0o660)), ("mode: \"0660\"", Settings.Socket(mode: 0o660)),
-        ("mode: 660", Settings.Socket(mode: 0o660)), ("mode: 0777", Settings.Socket(mode: 0o777)),
-        ("mode: '0600', group: backend", Settings.Socket(mode: 0o600, group: "backend")),
-        ("group: 1000", Settings.Socket(mode: 0o600, group: "1000")),
+        ("mode: 0660", SocketPermissions(mode: 0o660)), ("mode: \"0660\"", SocketPermissions(mode: 0o660)),
+        ("mode: 660", SocketPermissions(mode: 0o660)), ("mode: 0777", SocketPermissions(mode: 0o777)),
+        ("mode: '0600', group: backend", SocketPermissions(mode: 0o600, group: "backend")),
+        ("group: 1000", SocketPermissions(mode: 0o600, group: "1000")),
     ])
-    func `a socket has a mode and a group`(yaml: String, socket: Settings.Socket) throws {
+    func `a socket has a mode and a group`(yaml: String, socket: SocketPermissions) throws {
         for name in ["service", "admin"] {
             let settings = try settings("\(name): { listen: 'unix:/a', socket: { \(yaml) } }\n" + provider)
             #expect((name == "service" ? settings.service : settings.admin).listen == .unixSocket(path: "/a", socket))
@@ -137,8 +138,8 @@ import Testing
 
             """
         let settings = try settings(yaml + provider)
-        #expect(settings.service.tls == Settings.TLS(certificateFile: "/c", keyFile: "/k", clientCAFile: nil))
-        #expect(settings.admin.tls == Settings.TLS(certificateFile: "/d", keyFile: "/l", clientCAFile: "/a"))
+        #expect(settings.service.tls == TLSFiles(certificate: "/c", key: "/k", clientAuthorities: nil))
+        #expect(settings.admin.tls == TLSFiles(certificate: "/d", key: "/l", clientAuthorities: "/a"))
     }
 
     @Test(arguments: [

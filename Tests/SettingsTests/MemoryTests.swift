@@ -1,3 +1,4 @@
+import HTTPServer
 import Settings
 import Testing
 
@@ -18,9 +19,9 @@ import Testing
         (64, 731, 731, 4), (128, 2779, 1024, 17), (256, 6875, 1024, 32), (384, 10_000, 1024, 32), (8, 64, 64, 1),
     ]) func `less memory holds less`(memory: Int, connections: Int, inFlight: Int, buffered: Int) throws {
         let limits = try limits(memory: memory * Self.mebibyte)
-        #expect(limits.maximumConnections == connections)
-        #expect(limits.maximumInFlight == inFlight)
-        #expect(limits.maximumBuffered / Self.mebibyte == buffered)
+        #expect(limits.listener.maximumConnections == connections)
+        #expect(limits.listener.maximumInFlight == inFlight)
+        #expect(limits.listener.maximumBuffered / Self.mebibyte == buffered)
     }
 
     @Test func `what clients can have held fits beside what the process takes`() {
@@ -40,7 +41,7 @@ import Testing
         ("", 64, 16_400), ("limits: { max_connections: 1000 }\n", 128, 45_543),
         ("limits: { max_connections: 100 }\n", 64, 65_536), ("limits: { max_connections: 100000 }\n", 64, 8192),
     ]) func `the fewer connections, the larger their buffers`(yaml: String, memory: Int, bytes: Int) throws {
-        #expect(try limits(yaml, memory: memory * Self.mebibyte).socketBuffer == bytes)
+        #expect(try limits(yaml, memory: memory * Self.mebibyte).listener.socketBuffer == bytes)
     }
 
     @Test func `providers, remembered tokens and TLS leave less`() {
@@ -59,9 +60,9 @@ import Testing
     @Test func `what is set stays, and the rest follows`() throws {
         let limits = try limits(
             "limits: { max_connections: 5000, max_buffered: 32MiB }\n", memory: 64 * Self.mebibyte)
-        #expect(limits.maximumConnections == 5000)
-        #expect(limits.maximumBuffered == 32 * Self.mebibyte)
-        #expect(limits.maximumInFlight == 731)
+        #expect(limits.listener.maximumConnections == 5000)
+        #expect(limits.listener.maximumBuffered == 32 * Self.mebibyte)
+        #expect(limits.listener.maximumInFlight == 731)
     }
 
     @Test func `limits that follow from the memory are shown with where they come from`() throws {
@@ -70,8 +71,8 @@ import Testing
             .split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
         let origin = "# default under the memory limit of 64MiB"
         let limits = try limits("limits: { max_in_flight: 7 }\n", memory: 64 * Self.mebibyte)
-        #expect(shown.contains("max_connections: \(limits.maximumConnections) \(origin)"))
-        #expect(shown.contains("max_buffered: \(limits.maximumBuffered)B \(origin)"))
+        #expect(shown.contains("max_connections: \(limits.listener.maximumConnections) \(origin)"))
+        #expect(shown.contains("max_buffered: \(limits.listener.maximumBuffered)B \(origin)"))
         #expect(shown.contains("max_in_flight: 7 # line 1"))
         // Where there is memory enough, the defaults are the usual ones.
         let enough = try Settings.read(yaml: provider, memory: 1024 * Self.mebibyte).effective.yaml()
@@ -83,7 +84,7 @@ import Testing
         func read(_ yaml: String) throws -> Settings { try Settings(yaml: yaml, memory: 64 * Self.mebibyte) }
         let running = try read(provider)
         var changed = try read(provider + other)
-        #expect(changed.limits.maximumConnections < running.limits.maximumConnections)
+        #expect(changed.limits.listener.maximumConnections < running.limits.listener.maximumConnections)
         changed.keepDerivedLimits(of: running)
         #expect(changed.changes(from: running) == ["providers.other (new)"])
         // A limit that was set and no longer is has changed.

@@ -1,3 +1,4 @@
+import HTTPServer
 import IDToken
 import JOSE
 import KeySource
@@ -63,11 +64,11 @@ import Testing
         #expect(settings.keys.staleForSeconds == 36 * 3600)
         #expect(settings.limits.maximumBody == 128 * 1024)
         #expect(settings.limits.maximumBatchBody == 8 * 1024 * 1024)
-        #expect(settings.limits.maximumHeader == 32 * 1024)
-        #expect(settings.limits.maximumBuffered == 64 * 1024 * 1024)
-        #expect(settings.limits.maximumConnections == 20_000)
-        #expect(settings.limits.maximumInFlight == 2048)
-        #expect(settings.limits.requestTimeoutSeconds == 20)
+        #expect(settings.limits.listener.maximumHeader == 32 * 1024)
+        #expect(settings.limits.listener.maximumBuffered == 64 * 1024 * 1024)
+        #expect(settings.limits.listener.maximumConnections == 20_000)
+        #expect(settings.limits.listener.maximumInFlight == 2048)
+        #expect(settings.limits.listener.requestTimeoutSeconds == 20)
         #expect(settings.limits.keysTimeoutSeconds == 7)
         #expect(settings.limits.queueTimeoutMilliseconds == 250)
         #expect(settings.verifiedTokenCacheEntries == 500)
@@ -131,11 +132,11 @@ import Testing
         #expect(settings.limits == Settings().limits)
         #expect(settings.limits.maximumBody == 65536)
         #expect(settings.limits.maximumBatchBody == 4 * 1024 * 1024)
-        #expect(settings.limits.maximumHeader == 16384)
-        #expect(settings.limits.maximumBuffered == 32 * 1024 * 1024)
-        #expect(settings.limits.maximumConnections == 10_000)
-        #expect(settings.limits.maximumInFlight == 1024)
-        #expect(settings.limits.requestTimeoutSeconds == 10)
+        #expect(settings.limits.listener.maximumHeader == 16384)
+        #expect(settings.limits.listener.maximumBuffered == 32 * 1024 * 1024)
+        #expect(settings.limits.listener.maximumConnections == 10_000)
+        #expect(settings.limits.listener.maximumInFlight == 1024)
+        #expect(settings.limits.listener.requestTimeoutSeconds == 10)
         #expect(settings.limits.keysTimeoutSeconds == 5)
         #expect(settings.limits.queueTimeoutMilliseconds == 500)
         #expect(settings.verifiedTokenCacheEntries == 10_000)
@@ -294,13 +295,13 @@ import Testing
     }
 
     @Test(arguments: [
-        ("127.0.0.1:0", Settings.Listen.network(host: "127.0.0.1", port: 0)),
+        ("127.0.0.1:0", ListenAddress.network(host: "127.0.0.1", port: 0)),
         ("0.0.0.0:65535", .network(host: "0.0.0.0", port: 65535)),
         ("localhost:80", .network(host: "localhost", port: 80)),
         ("[::]:8081", .network(host: "::", port: 8081)),
         ("unix:/run/assay/assay.sock", .unixSocket(path: "/run/assay/assay.sock")),
     ])
-    func `a listener listens on a port or a path`(text: String, listen: Settings.Listen) throws {
+    func `a listener listens on a port or a path`(text: String, listen: ListenAddress) throws {
         let insecure = "allow_insecure_listen: true\n" + provider
         #expect(try settings("service: { listen: \"\(text)\" }\n" + insecure).service.listen == listen)
         #expect(try settings("admin: { listen: '\(text)' }\n" + insecure).admin.listen == listen)
@@ -317,7 +318,7 @@ import Testing
         ("localhost.example.com:1", false),
     ])
     func `what only this machine can reach is known`(text: String, isLocal: Bool) {
-        #expect(Settings.Listen(text)?.isLocal == isLocal)
+        #expect(ListenAddress(text)?.isLocal == isLocal)
     }
 
     // MARK: Quantities

@@ -1,12 +1,26 @@
 private import Host
 internal import NIOCore
 
+/// A connection as the table of its event loop sees it.
+protocol TimedConnection: AnyObject {
+    /// The tick at which patience ends.
+    var deadline: Int { get }
+    func deadlinePassed()
+    /// Since which tick the client has read next to nothing of what counts as unread; `.max` where nothing does.
+    var unreadSince: Int { get }
+    func lookAfterUnread(isSecond: Bool)
+    func countUnread()
+    func abort()
+    func close()
+    func closeIfIdle()
+}
+
 /// The connections of one event loop, and the coarse clock by which they time out. Confined to that loop.
 ///
 /// One repeated task looks at every connection four times a second: a timer for each request would cost more than the
 /// request's parsing.
 final class ConnectionTable {
-    private var connections: [ObjectIdentifier: HTTPConnection] = [:]
+    private var connections: [ObjectIdentifier: any TimedConnection] = [:]
     private(set) var tick = 0
     /// The value of the header field `Date`.
     private(set) var date: String
@@ -26,8 +40,8 @@ final class ConnectionTable {
         loop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in bound.value.advance() }
     }
 
-    func insert(_ connection: HTTPConnection) { connections[ObjectIdentifier(connection)] = connection }
-    func remove(_ connection: HTTPConnection) { connections[ObjectIdentifier(connection)] = nil }
+    func insert(_ connection: any TimedConnection) { connections[ObjectIdentifier(connection)] = connection }
+    func remove(_ connection: any TimedConnection) { connections[ObjectIdentifier(connection)] = nil }
 
     /// The tick by which a number of seconds will have passed.
     func tick(inSeconds seconds: Int64) -> Int { tick + Int(seconds) * Self.ticksPerSecond + 1 }

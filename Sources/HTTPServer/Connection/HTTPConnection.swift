@@ -6,14 +6,14 @@ private import NIOSSL
 ///
 /// A request that can be answered at once is answered before the next byte is looked at. While one waits, or the other side
 /// does not take its answers, nothing more is read: what has come in waits as it came, and the rest stays in the socket.
-final class HTTPConnection: ChannelDuplexHandler {
+final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = Never
     typealias OutboundOut = ByteBuffer
 
     private let responder: any HTTPResponder
     private let table: ConnectionTable
-    private let answers: ResponseBatcher
+    private let batcher: ResponseBatcher
     private let limits: ListenerLimits
     private let counts: ListenerCounts
     private var account: ConnectionAccount
@@ -25,7 +25,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private var reader: RequestReader
     /// The request that is being read or answered.
     private var head: RequestHead?
-    private var bodyLimit = 0
+    private var routing: HeadRouting?
     private var isUnderWay = true
     /// What is to be said of the bytes behind the request that is being answered.
     private var faultBehind: HTTPFault?
@@ -90,13 +90,13 @@ final class HTTPConnection: ChannelDuplexHandler {
     private static let encryptedPiece = 16 * 1024
 
     init(
-        responder: any HTTPResponder, table: ConnectionTable, answers: ResponseBatcher, counts: ListenerCounts,
+        responder: any HTTPResponder, table: ConnectionTable, batcher: ResponseBatcher, counts: ListenerCounts,
         limits: ListenerLimits, isEncrypted: Bool
     ) {
         self.isEncrypted = isEncrypted
         self.responder = responder
         self.table = table
-        self.answers = answers
+        self.batcher = batcher
         self.limits = limits
         self.counts = counts
         account = ConnectionAccount(counts)
@@ -144,7 +144,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         pause()
-        if let output { answers.add(self, bytes: output.readableBytes) }
+        if let output { batcher.add(self, bytes: output.readableBytes) }
     }
 
     func read(context: ChannelHandlerContext) {
@@ -183,6 +183,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func goOn() {
         while input.readableBytes > 0 || phase == .reading, canGoOn {
             if phase == .idle { startReading() }
+            let bodyLimit = routing?.bodyLimit ?? 0
             do throws(HTTPFault) {
                 let (step, taken) = try reader.next(input.readableBytesUInt8Span, bodyLimit: bodyLimit)
                 input.moveReaderIndex(forwardBy: taken)
@@ -207,20 +208,22 @@ final class HTTPConnection: ChannelDuplexHandler {
     private func begin(_ head: RequestHead) throws(HTTPFault) {
         self.head = head
         isUnderWay = !responder.isStopping
-        bodyLimit = responder.bodyLimit(for: head)
+        let routing = responder.route(head)
+        self.routing = routing
         guard head.framing.expectsContinue else { return }
         // Nobody is asked for a body that would be refused.
-        if case .length(let length) = head.framing.body, length > bodyLimit { throw .bodyTooLarge }
+        if case .length(let length) = head.framing.body, length > routing.bodyLimit { throw .bodyTooLarge }
         withOutput { $0.writeStaticString("HTTP/1.1 100 Continue\r\n\r\n") }
     }
 
     // MARK: Answering
 
     private func answer(_ body: [UInt8]) {
-        guard let head, let context else { return }
+        guard let head, let routing, let context else { return }
         let bodyBytes = body.count
         switch responder.respond(
-            to: HTTPRequest(head: head, body: body, isUnderWay: isUnderWay, clientName: clientName))
+            to: HTTPRequest(
+                head: head, body: body, routing: routing, isUnderWay: isUnderWay, clientName: clientName))
         {
         case .now(let response): finish(response)
         case .later(var cost, let begin):
@@ -267,7 +270,8 @@ final class HTTPConnection: ChannelDuplexHandler {
         guard !isEnding else { return }
         account.endRequest()
         let request = UnreadRequest(
-            fault: fault, head: head, startedAtMicroseconds: phase == .reading ? readingSinceMicroseconds : nil,
+            fault: fault, head: head, routing: head == nil ? nil : routing,
+            startedAtMicroseconds: phase == .reading ? readingSinceMicroseconds : nil,
             clientName: clientName)
         write(responder.respond(to: request), closes: true, omitsBody: head?.method == .head)
         end()
@@ -281,7 +285,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
 
     private func withOutput(_ body: (inout ByteBuffer) -> Void) {
-        var buffer = output.take() ?? answers.takeBuffer()
+        var buffer = output.take() ?? batcher.takeBuffer()
         body(&buffer)
         output = buffer
     }
@@ -290,7 +294,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     func writeAnswers() {
         guard let written = output.take() else { return }
         give(written, isOwn: true)
-        answers.giveBack(written)
+        batcher.giveBack(written)
     }
 
     /// Gives bytes to the channel.

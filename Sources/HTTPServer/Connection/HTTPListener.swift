@@ -7,7 +7,7 @@ package import NIOPosix
 /// A bound listener: accepts connections and has their requests answered by the responder of the event loop they are on.
 package final class HTTPListener: Sendable {
     private let channel: any Channel
-    private let places: PerLoop<LoopPlace>
+    private let resources: PerLoop<LoopResources>
     private let counts: ListenerCounts
 
     /// Where it listens, with the port that the system chose if 0 was asked for.
@@ -28,11 +28,11 @@ package final class HTTPListener: Sendable {
         makeResponder: @escaping @Sendable (any EventLoop) -> any HTTPResponder
     ) async throws -> HTTPListener {
         let counts = ListenerCounts(limits: limits)
-        let places = try await PerLoop(on: group) { loop in
-            LoopPlace(
+        let resources = try await PerLoop(on: group) { loop in
+            LoopResources(
                 responder: makeResponder(loop),
                 table: ConnectionTable(on: loop, counts: counts, unixSeconds: unixSeconds),
-                answers: ResponseBatcher(on: loop, microseconds: SystemClocks.monotonicMicroseconds))
+                batcher: ResponseBatcher(on: loop, microseconds: SystemClocks.monotonicMicroseconds))
         }
         let bootstrap = ServerBootstrap(group: acceptor, childGroup: group)
             // A crowd that comes at once, after a restart, must neither overflow the queue nor wait for one turn of the loop
@@ -57,9 +57,9 @@ package final class HTTPListener: Sendable {
             .childChannelOption(.socketOption(.so_rcvbuf), value: SocketOptionValue(limits.socketBuffer))
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let place = places[channel.eventLoop]
+                    let own = resources[channel.eventLoop]
                     let connection = HTTPConnection(
-                        responder: place.responder, table: place.table, answers: place.answers, counts: counts,
+                        responder: own.responder, table: own.table, batcher: own.batcher, counts: counts,
                         limits: limits, isEncrypted: tls != nil)
                     if let tls {
                         let (handler, handshake) = tls.makeHandlers(handshakeWithin: limits.requestTimeoutSeconds)
@@ -84,12 +84,12 @@ package final class HTTPListener: Sendable {
         } catch {
             throw ListenError(address, error)
         }
-        return HTTPListener(channel: channel, places: places, counts: counts, address: bound.text)
+        return HTTPListener(channel: channel, resources: resources, counts: counts, address: bound.text)
     }
 
-    private init(channel: any Channel, places: PerLoop<LoopPlace>, counts: ListenerCounts, address: String) {
+    private init(channel: any Channel, resources: PerLoop<LoopResources>, counts: ListenerCounts, address: String) {
         self.channel = channel
-        self.places = places
+        self.resources = resources
         self.counts = counts
         self.address = address
     }
@@ -106,9 +106,9 @@ package final class HTTPListener: Sendable {
     package func close() async {
         // Whatever the channel says on its way out, it is out.
         try? await channel.close()
-        for closed in places.onEach({ $0.table.closeIdle() }) { try? await closed.get() }
+        for closed in resources.onEach({ $0.table.closeIdle() }) { try? await closed.get() }
         await wait(atMost: Self.farewell) { counts.openConnections == 0 }
-        for closed in places.onEach({ $0.table.closeAll() }) { try? await closed.get() }
+        for closed in resources.onEach({ $0.table.closeAll() }) { try? await closed.get() }
     }
 
     private static let backlog: CInt = 4096
@@ -121,14 +121,14 @@ package final class HTTPListener: Sendable {
 }
 
 /// What the connections of one event loop share.
-private final class LoopPlace {
+private final class LoopResources {
     let responder: any HTTPResponder
     let table: ConnectionTable
-    let answers: ResponseBatcher
+    let batcher: ResponseBatcher
 
-    init(responder: any HTTPResponder, table: ConnectionTable, answers: ResponseBatcher) {
+    init(responder: any HTTPResponder, table: ConnectionTable, batcher: ResponseBatcher) {
         self.responder = responder
         self.table = table
-        self.answers = answers
+        self.batcher = batcher
     }
 }

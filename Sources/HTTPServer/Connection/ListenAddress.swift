@@ -7,7 +7,7 @@ package enum ListenAddress: Sendable, Equatable {
     case unixSocket(path: String, SocketPermissions = SocketPermissions())
 
     /// As settings write it.
-    var text: String {
+    package var text: String {
         switch self {
         case .network(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         case .unixSocket(let path, _): "unix:\(path)"

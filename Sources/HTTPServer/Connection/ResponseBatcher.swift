@@ -1,6 +1,11 @@
 internal import NIOCore
 
-/// The answers that one turn of an event loop brings about, written together at its end. Confined to that loop.
+/// A connection whose responses are written together with those of others.
+protocol BatchedWriter: AnyObject {
+    func writeAnswers()
+}
+
+/// Writes the responses of one turn of an event loop together, at its end. Confined to that loop.
 ///
 /// A turn first takes up what has come in on each connection that has something. Were each answer written at once, the first
 /// would wake whoever waits for it, and so would the next, since by then that has been read: on loopback, waking the other
@@ -10,10 +15,10 @@ internal import NIOCore
 final class ResponseBatcher {
     private let loop: any EventLoop
     private let microseconds: () -> Int64
-    private var connections: [HTTPConnection] = []
+    private var connections: [any BatchedWriter] = []
     private var firstAddedAt: Int64 = 0
     /// The memory of a list of connections that has been written.
-    private var spareList: [HTTPConnection] = []
+    private var spareList: [any BatchedWriter] = []
     /// Buffers for answers that no connection is writing: making one for each answer would cost two allocations.
     private var spareBuffers: [ByteBuffer] = []
     private var spareBytes = 0
@@ -50,7 +55,7 @@ final class ResponseBatcher {
     }
 
     /// Has a connection write its answers when the turn ends, at the latest.
-    func add(_ connection: HTTPConnection, bytes: Int) {
+    func add(_ connection: any BatchedWriter, bytes: Int) {
         let now = microseconds()
         if connections.isEmpty {
             firstAddedAt = now
@@ -65,7 +70,7 @@ final class ResponseBatcher {
 
     private func write() {
         // A write that fails may have a connection added again while this goes on.
-        var written: [HTTPConnection] = []
+        var written: [any BatchedWriter] = []
         swap(&written, &spareList)
         swap(&written, &connections)
         for connection in written { connection.writeAnswers() }

@@ -1,5 +1,5 @@
 /// What one listener puts up with.
-package struct ListenerLimits: Sendable {
+package struct ListenerLimits: Sendable, Equatable {
     /// Bytes of header fields in one request; there may be at most 100 of them.
     package var maximumHeader = 16 * 1024
     package var maximumConnections = 10_000

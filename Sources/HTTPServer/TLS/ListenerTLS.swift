@@ -4,7 +4,6 @@ private import Synchronization
 /// TLS of one listener: what it is spoken with, which follows the files, and what became of the handshakes.
 package final class ListenerTLS: Sendable {
     private let files: TLSFiles
-    private let clientNames: [String]?
     private let onFailedHandshake: @Sendable (String) -> Void
     // Taken once a connection: beside its handshake, a lock is nothing.
     private let credentials: Mutex<TLSCredentials>
@@ -12,17 +11,12 @@ package final class ListenerTLS: Sendable {
 
     /// Reads the files for the first time. Blocks.
     ///
-    /// - Parameters:
-    ///   - clientNames: URIs and DNS names, of which a client's certificate must have one; `nil`: any certificate that the
-    ///     authorities vouch for will do.
-    ///   - onFailedHandshake: called with the reason, which is one of few.
+    /// - Parameter onFailedHandshake: called with the reason, which is one of few.
     /// - Throws: ``TLSFileError`` where one of them is not what it should be.
     package init(
-        _ files: TLSFiles, clientNames: [String]? = nil,
-        onFailedHandshake: @escaping @Sendable (String) -> Void = { _ in }
+        _ files: TLSFiles, onFailedHandshake: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(TLSFileError) {
         self.files = files
-        self.clientNames = clientNames
         self.onFailedHandshake = onFailedHandshake
         credentials = Mutex(try TLSCredentials(reading: files))
     }
@@ -50,7 +44,7 @@ package final class ListenerTLS: Sendable {
     /// - Parameter seconds: how long the handshake may take.
     func makeHandlers(handshakeWithin seconds: Int64) -> (NIOSSLServerHandler, TLSHandshake) {
         let handler = credentials.withLock { $0.makeHandler() }
-        let handshake = TLSHandshake(of: handler, clientNames: clientNames, within: seconds) { [self] failure in
+        let handshake = TLSHandshake(of: handler, clientNames: files.clientNames, within: seconds) { [self] failure in
             failedHandshakes.add(1, ordering: .relaxed)
             onFailedHandshake(failure.reason)
         }

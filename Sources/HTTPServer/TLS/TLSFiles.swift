@@ -1,4 +1,4 @@
-/// The files, in PEM, by which a listener proves itself, and by which it tells whom to let in.
+/// The files, in PEM, by which a listener proves itself, and by which it tells which clients to let in.
 package struct TLSFiles: Sendable, Equatable {
     /// The listener's certificate, and behind it those of the authorities between it and the root.
     package let certificate: String
@@ -6,11 +6,17 @@ package struct TLSFiles: Sendable, Equatable {
     package let key: String
     /// The authorities of clients' certificates; `nil`: clients are asked for none.
     package let clientAuthorities: String?
+    /// URIs and DNS names, of which a client's certificate must have one; `nil`: any certificate that the authorities vouch
+    /// for will do.
+    package let clientNames: [String]?
 
-    package init(certificate: String, key: String, clientAuthorities: String? = nil) {
+    package init(
+        certificate: String, key: String, clientAuthorities: String? = nil, clientNames: [String]? = nil
+    ) {
         self.certificate = certificate
         self.key = key
         self.clientAuthorities = clientAuthorities
+        self.clientNames = clientNames
     }
 
     /// Everything that is wrong with them, in the order of the settings; none where a listener can use them. Blocks.

@@ -1,19 +1,39 @@
 package import NIOCore
 package import NIOHTTP1
 
+/// What a responder makes of a request's head, before the body is read.
+package struct HeadRouting {
+    /// The greatest body, in bytes, that the request may have.
+    package var bodyLimit: Int
+    /// Which route it is for, by a number of the responder's.
+    package var route: Int
+    /// What else the responder has found out, for its own use.
+    package var context: AnyObject?
+
+    package init(bodyLimit: Int, route: Int = 0) {
+        self.bodyLimit = bodyLimit
+        self.route = route
+    }
+}
+
 /// A whole request, its body within the limit that the responder set.
 package struct HTTPRequest {
     package let head: RequestHead
     /// Empty where there is none.
     package let body: [UInt8]
+    /// What the responder has made of its head.
+    package let routing: HeadRouting
     /// Whether it had begun before its responder was told to stop.
     package let isUnderWay: Bool
     /// The name in the client's certificate, where it had to show one.
     package let clientName: String?
 
-    package init(head: RequestHead, body: [UInt8], isUnderWay: Bool = true, clientName: String? = nil) {
+    package init(
+        head: RequestHead, body: [UInt8], routing: HeadRouting, isUnderWay: Bool = true, clientName: String? = nil
+    ) {
         self.head = head
         self.body = body
+        self.routing = routing
         self.isUnderWay = isUnderWay
         self.clientName = clientName
     }
@@ -24,6 +44,8 @@ package struct UnreadRequest {
     package let fault: HTTPFault
     /// `nil` where not even that is there.
     package let head: RequestHead?
+    /// What the responder has made of its head.
+    package let routing: HeadRouting?
     /// When its first bytes were read, on the monotonic clock; `nil` where they were read just now, or there are none.
     package let startedAtMicroseconds: Int64?
     /// The name in the client's certificate, where it had to show one.
@@ -81,8 +103,8 @@ package struct WaitingCost: Sendable, Equatable {
 package protocol HTTPResponder: AnyObject {
     /// Whether requests that begin from now on come too late.
     var isStopping: Bool { get }
-    /// The greatest body, in bytes, that a request with this head may have.
-    func bodyLimit(for head: RequestHead) -> Int
+    /// Looks at a request's head. Called once for each request.
+    func route(_ head: RequestHead) -> HeadRouting
     func respond(to request: HTTPRequest) -> HTTPReply
     /// The response to a request that could not be read; the connection is closed after it.
     func respond(to request: UnreadRequest) -> HTTPResponse

@@ -39,14 +39,16 @@ final class AdminResponder: HTTPResponder {
 
     var isStopping: Bool { service.stage == .stopping }
 
-    func bodyLimit(for head: RequestHead) -> Int { service.settings.maximumBody }
+    func route(_ head: RequestHead) -> HeadRouting {
+        HeadRouting(bodyLimit: service.settings.maximumBody, route: Route.admin(head.path).rawValue)
+    }
 
     func respond(to request: UnreadRequest) -> HTTPResponse {
-        service.response(to: request, request.head.map { Route.admin($0.path) }, on: .admin)
+        service.response(to: request, request.routing.map(Route.init), on: .admin)
     }
 
     func respond(to request: HTTPRequest) -> HTTPReply {
-        let route = Route.admin(request.head.path)
+        let route = Route(request.routing)
         var record = service.begin(route, request, on: .admin)
         do throws(Problem) {
             if let hosts = service.settings.operatorHosts, request.head.fields.isForForeignHost(besides: hosts) {
@@ -99,12 +101,12 @@ final class AdminResponder: HTTPResponder {
         return keyName
     }
 
-    private func console(_ file: Console.File, _ record: ServiceLoop.RequestRecord) -> HTTPResponse {
+    private func console(_ file: Console.File, _ record: RequestRecord) -> HTTPResponse {
         service.end(record, .ok, file.contentType, constant: file.content, headers: Console.headers)
     }
 
     /// Relative, like all the page's addresses: a proxy may serve it below a path of its own.
-    private func redirectToConsole(_ record: ServiceLoop.RequestRecord) -> HTTPResponse {
+    private func redirectToConsole(_ record: RequestRecord) -> HTTPResponse {
         service.end(
             record, .found, "text/plain; charset=utf-8", Array("The console is at console.\n".utf8),
             headers: [("Location", "console")])
@@ -112,7 +114,7 @@ final class AdminResponder: HTTPResponder {
 
     private static let listedEvents = 1000
 
-    private func listEvents(_ record: ServiceLoop.RequestRecord) -> HTTPResponse {
+    private func listEvents(_ record: RequestRecord) -> HTTPResponse {
         let ids = service.verifier.providers.map(\.provider.policy.id)
         let events = ids.flatMap { id in history(id).entries.map { (provider: id, entry: $0) } }
         // The newest first; of one second, the one that came later.
@@ -132,7 +134,7 @@ final class AdminResponder: HTTPResponder {
         return service.end(record, json: text)
     }
 
-    private func listProviders(_ record: ServiceLoop.RequestRecord) -> HTTPReply {
+    private func listProviders(_ record: RequestRecord) -> HTTPReply {
         let providers = service.verifier.providers.map(\.provider)
         let loop = service.loop
         return later(
@@ -155,7 +157,7 @@ final class AdminResponder: HTTPResponder {
         }
     }
 
-    private func refresh(_ request: HTTPRequest, _ record: ServiceLoop.RequestRecord) -> HTTPReply {
+    private func refresh(_ request: HTTPRequest, _ record: RequestRecord) -> HTTPReply {
         guard let id = Route.providerToRefresh(request.head.path),
             let (number, provider) = service.verifier.provider(id)
         else { return .now(service.end(record, Problem.providerUnknown)) }
@@ -189,7 +191,7 @@ final class AdminResponder: HTTPResponder {
 
     /// Explains what `POST /v1/verify` would answer. Where that would have keys fetched, so does this; nothing is counted as
     /// a verification.
-    private func explain(_ request: VerifyRequest, _ record: ServiceLoop.RequestRecord) -> HTTPReply {
+    private func explain(_ request: VerifyRequest, _ record: RequestRecord) -> HTTPReply {
         let deadline = SystemClocks.monotonic() + service.settings.keysTimeout
         let (verifier, loop) = (service.verifier, service.loop)
         return .later {
@@ -206,7 +208,7 @@ final class AdminResponder: HTTPResponder {
 
     /// Brings a value from another loop back to this one, and makes a response of it.
     private func later<Value: Sendable>(
-        _ future: @escaping @autoclosure () -> EventLoopFuture<Value>, _ record: ServiceLoop.RequestRecord,
+        _ future: @escaping @autoclosure () -> EventLoopFuture<Value>, _ record: RequestRecord,
         _ respond: @escaping (Value) -> HTTPResponse
     ) -> HTTPReply {
         .later { future().hop(to: self.service.loop).assumeIsolated().map { respond($0) }.nonisolated() }

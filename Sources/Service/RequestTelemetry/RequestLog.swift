@@ -44,7 +44,7 @@ final class RequestLog {
     }
 
     func write(
-        _ record: ServiceLoop.RequestRecord, status: UInt, code: String?, provider: String?, limit: String?,
+        _ record: RequestRecord, status: UInt, code: String?, provider: String?, limit: String?,
         microseconds: Int64, trace: RequestTrace?
     ) {
         let route = record.route

@@ -18,7 +18,7 @@ struct RequestSpans {
     ///
     /// - Returns: what names it; `nil` where it is not recorded.
     func record(
-        _ request: ServiceLoop.RequestRecord, status: UInt, code: String?, provider: String?, microseconds: Int64
+        _ request: RequestRecord, status: UInt, code: String?, provider: String?, microseconds: Int64
     ) -> SpanContext? {
         // Whoever is not let in does not get to fill the queue of spans, whatever trace they say they are of.
         guard request.route.isTraced, status != 401, code != Problem.overloadedCode, let method = request.method

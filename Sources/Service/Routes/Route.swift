@@ -2,9 +2,12 @@ internal import Verification
 internal import HTTPServer
 
 /// The paths that one of the listeners answers. A closed set, so that metrics and logs can name them.
-enum Route: Hashable, CaseIterable {
+enum Route: Int, CaseIterable {
     case verify, batch, openAPI, live, ready, providers, refresh, explain, events, verdicts, metrics, unknown
     case root, console, consoleStyle, consoleScript
+
+    /// The route that a responder has found.
+    init(_ routing: HeadRouting) { self = Route(rawValue: routing.route) ?? .unknown }
 
     /// The path as the log and the metrics show it.
     var pattern: StaticString {

@@ -35,8 +35,8 @@ final class CertificateWatch: Sendable {
     /// Reads the files for the first time. Blocks.
     ///
     /// - Throws: ``TLSFileError``.
-    init(_ name: String, _ files: TLSFiles, clientNames: [String]? = nil, log: Log) throws(TLSFileError) {
-        tls = try ListenerTLS(files, clientNames: clientNames) { reason in
+    init(_ name: String, _ files: TLSFiles, log: Log) throws(TLSFileError) {
+        tls = try ListenerTLS(files) { reason in
             log.write(.warning, "TLS handshake failed", [("listener", .text(name)), ("reason", .text(reason))])
         }
         self.name = name

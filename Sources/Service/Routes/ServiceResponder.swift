@@ -15,26 +15,28 @@ final class ServiceResponder: HTTPResponder {
 
     var isStopping: Bool { service.stage == .stopping }
 
-    func bodyLimit(for head: RequestHead) -> Int {
-        switch Route.service(head.path) {
-        // Nobody who may not ask gets to fill our memory.
-        case .batch where service.settings.callerKeys.admits(head.fields): service.settings.maximumBatchBody
-        default: service.settings.maximumBody
+    func route(_ head: RequestHead) -> HeadRouting {
+        let route = Route.service(head.path)
+        var routing = HeadRouting(bodyLimit: service.settings.maximumBody, route: route.rawValue)
+        if route == .batch {
+            let lookup = lookUpCaller(of: head)
+            // Nobody who may not ask gets to fill our memory.
+            if lookup.isAdmitted { routing.bodyLimit = service.settings.maximumBatchBody }
+            routing.context = lookup
         }
+        return routing
     }
 
     func respond(to request: UnreadRequest) -> HTTPResponse {
-        let route = request.head.map { Route.service($0.path) }
-        if request.fault == .bodyTooLarge, route == .batch, let head = request.head,
-            !service.settings.callerKeys.admits(head.fields)
-        {
+        let route = request.routing.map(Route.init)
+        if request.fault == .bodyTooLarge, let lookup = request.routing?.context as? CallerLookup, !lookup.isAdmitted {
             return service.end(service.begin(route, request, on: .service), Problem.callerUnauthenticated)
         }
         return service.response(to: request, route, on: .service)
     }
 
     func respond(to request: HTTPRequest) -> HTTPReply {
-        let route = Route.service(request.head.path)
+        let route = Route(request.routing)
         var record = service.begin(route, request, on: .service)
         do throws(Problem) {
             try route.check(request.head.method)
@@ -53,17 +55,42 @@ final class ServiceResponder: HTTPResponder {
 
     /// The JSON object that a call carries.
     private func body(
-        of request: HTTPRequest, _ record: inout ServiceLoop.RequestRecord
+        of request: HTTPRequest, _ record: inout RequestRecord
     ) throws(Problem) -> JSONObject {
         guard request.isUnderWay else { throw .shuttingDown }
-        try service.takeTurn(record)
-        record.keyName = try service.settings.callerKeys.admit(request.head.fields)
+        guard service.load.admits(at: record.startedAtMicroseconds) else {
+            service.metrics.countRefusalByQueue()
+            throw .overloaded(limit: "limits.queue_timeout")
+        }
+        record.keyName = try caller(of: request)
         return try request.jsonObject()
+    }
+
+    /// Lets the caller in, by what was found out when the head came if that still holds.
+    ///
+    /// - Throws: ``Problem/callerUnauthenticated``.
+    private func caller(of request: HTTPRequest) throws(Problem) -> String? {
+        if let context = request.routing.context, let lookup = context as? CallerLookup,
+            lookup.generation == service.callersGeneration
+        {
+            return try lookup.result.get()
+        }
+        return try service.settings.callerKeys.admit(request.head.fields)
+    }
+
+    private func lookUpCaller(of head: RequestHead) -> CallerLookup {
+        let result: Result<String?, Problem>
+        do throws(Problem) {
+            result = .success(try service.settings.callerKeys.admit(head.fields))
+        } catch {
+            result = .failure(error)
+        }
+        return CallerLookup(result, generation: service.callersGeneration)
     }
 
     // MARK: One token
 
-    private func verify(_ body: JSONObject, _ record: ServiceLoop.RequestRecord) throws(Problem) -> HTTPReply {
+    private func verify(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let request = try VerifyRequest(body)
         let verifier = service.verifier
         switch verifier.verify(request, at: .now()) {
@@ -76,7 +103,7 @@ final class ServiceResponder: HTTPResponder {
         }
     }
 
-    private func answer(_ verdict: Verdict, _ record: ServiceLoop.RequestRecord) -> HTTPResponse {
+    private func answer(_ verdict: Verdict, _ record: RequestRecord) -> HTTPResponse {
         count(verdict)
         switch verdict {
         case .verified(let answer, let provider):
@@ -91,7 +118,7 @@ final class ServiceResponder: HTTPResponder {
     private static let maximumItems = 256
     private static let items: JSONName = "items"
 
-    private func verifyBatch(_ body: JSONObject, _ record: ServiceLoop.RequestRecord) throws(Problem) -> HTTPReply {
+    private func verifyBatch(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         try body.requireOnly([Self.items], in: "batch")
         guard let items = body[Self.items],
             let itemCount = items.elementCount, (1...Self.maximumItems).contains(itemCount)
@@ -162,7 +189,7 @@ final class ServiceResponder: HTTPResponder {
     }
 
     /// Counts an item's verdict, and writes its answer.
-    private func write(_ verdict: Verdict, to json: inout JSONWriter, _ record: ServiceLoop.RequestRecord) {
+    private func write(_ verdict: Verdict, to json: inout JSONWriter, _ record: RequestRecord) {
         count(verdict)
         switch verdict {
         case .verified(let answer, _): answer.write(to: &json)
@@ -188,3 +215,20 @@ final class ServiceResponder: HTTPResponder {
 }
 
 @available(*, unavailable) extension ServiceResponder: Sendable {}
+
+/// Who calls, as found out when a request's head came.
+private final class CallerLookup {
+    /// The name of the key, as ``CallerKeys/admit(_:)`` says.
+    let result: Result<String?, Problem>
+    /// Of the keys that it was looked up in.
+    let generation: Int
+
+    init(_ result: Result<String?, Problem>, generation: Int) {
+        self.result = result
+        self.generation = generation
+    }
+
+    var isAdmitted: Bool { if case .success = result { true } else { false } }
+}
+
+@available(*, unavailable) extension CallerLookup: Sendable {}

@@ -28,9 +28,6 @@ package struct CallerKeys: Sendable {
 
     package var isRequired: Bool { !keys.isEmpty }
 
-    /// Whether a key is asked for and presented, or none is asked for.
-    func admits(_ fields: HTTPFields) -> Bool { !isRequired || name(presentedBy: fields) != nil }
-
     /// Lets a caller in.
     ///
     /// - Returns: the name of the key that it presents; `nil` where none is asked for.

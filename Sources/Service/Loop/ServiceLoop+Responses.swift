@@ -1,0 +1,57 @@
+private import Host
+internal import HTTPServer
+internal import JSON
+internal import NIOCore
+internal import NIOHTTP1
+internal import Verification
+
+/// Responses: each is counted, logged and traced where it is made.
+extension ServiceLoop {
+    /// Counts and logs a request, and makes its response.
+    func end(
+        _ record: RequestRecord, _ status: HTTPResponseStatus, _ contentType: StaticString, _ body: [UInt8] = [],
+        constant: ByteBuffer? = nil, code: String? = nil, provider: Int? = nil, limit: String? = nil,
+        headers: [(name: StaticString, value: String)] = []
+    ) -> HTTPResponse {
+        let duration = SystemClocks.monotonicMicroseconds() - record.startedAtMicroseconds
+        metrics.countRequest(record.route, status: status.code, microseconds: duration)
+        if let name = record.keyName { metrics.countCaller(.apiKey(name, record.listener)) }
+        if let name = record.clientName { metrics.countCaller(.certificate(name, record.listener)) }
+        let provider = provider.map { providerIDs[$0] }
+        telemetry.record(
+            record, status: status.code, code: code, provider: provider, limit: limit, microseconds: duration)
+        var response = HTTPResponse(
+            status: status, contentType: contentType, body: body, requestID: record.id, headers: headers,
+            closesConnection: stage != .serving)
+        response.constantBody = constant
+        return response
+    }
+
+    func end(_ record: RequestRecord, _ problem: Problem, provider: Int? = nil) -> HTTPResponse {
+        let body = json { problem.write(to: &$0, requestID: record.id) }
+        return end(
+            record, problem.responseStatus, "application/problem+json", body, code: problem.code, provider: provider,
+            limit: problem.limit, headers: problem.headers)
+    }
+
+    func end(_ record: RequestRecord, json: [UInt8], status: HTTPResponseStatus = .ok) -> HTTPResponse {
+        end(record, status, "application/json", json)
+    }
+
+    /// The answer to a request that could not be read to its end.
+    func response(to request: UnreadRequest, _ route: Route?, on listener: ListenerName) -> HTTPResponse {
+        let problem: Problem =
+            switch request.fault {
+            case .malformed: .requestInvalid("This is not HTTP/1.1 that can be understood in one way only.")
+            case .repeatedField(let name):
+                .requestInvalid("The header field \(name) may come once, and came twice; send one.")
+            case .headersTooLarge: .headersTooLarge
+            case .bodyTooLarge: .requestTooLarge
+            case .timeout: .requestTimeout
+            // The only limit that the admin listener has a setting of its own for.
+            case .overloaded(.connections) where listener == .admin: .overloaded(limit: "admin.max_connections")
+            case .overloaded(let limit): .overloaded(limit: "limits.\(limit.rawValue)")
+            }
+        return end(begin(route, request, on: listener), problem)
+    }
+}

@@ -1,0 +1,95 @@
+internal import Verification
+private import Host
+internal import HTTPServer
+internal import IDToken
+internal import JSON
+internal import KeySource
+internal import NIOCore
+internal import NIOHTTP1
+internal import Telemetry
+
+/// Everything that the requests of one event loop share. Confined to that loop.
+final class ServiceLoop {
+    let loop: any EventLoop
+    private(set) var settings: ServiceSettings
+    private(set) var verifier: RequestVerifier
+    /// The ids of providers, by number.
+    private(set) var providerIDs: [String]
+    private(set) var readiness = Readiness()
+    var requestIDs = RequestIDs()
+    var metrics = LoopMetrics()
+    var stage = Stage.serving
+    let load: LoadWatch
+    private(set) var telemetry: RequestTelemetry
+    private var writer = JSONWriter()
+    /// A batch's answer should not hold memory for good.
+    private static let keptCapacity = 64 * 1024
+    /// Counts the changes of who may call.
+    private(set) var callersGeneration = 0
+
+    enum Stage: Comparable {
+        case serving
+        /// A stop was asked for: not ready any more, connections are closed after their next answer, but everything is
+        /// answered, since not everybody knows.
+        case leaving
+        /// Requests that begin come too late.
+        case stopping
+    }
+
+    /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
+    init(
+        on loop: any EventLoop, _ settings: ServiceSettings, _ registry: ProviderRegistry, _ sink: LogSink,
+        tracer: SpanTracer? = nil
+    ) throws(Rejection) {
+        self.loop = loop
+        self.settings = settings
+        load = LoadWatch(on: loop, queueTimeout: settings.queueTimeout)
+        telemetry = RequestTelemetry(settings.loggedRequests, to: sink, tracer, on: loop)
+        providerIDs = registry.ids
+        verifier = RequestVerifier(
+            registry, on: loop, by: try IDTokenVerifier(rememberedSignatures: settings.rememberedSignatures))
+    }
+
+    /// Goes by other settings in who may call, and in nothing else yet.
+    func admit(by other: ServiceSettings) {
+        settings.callerKeys = other.callerKeys
+        settings.operatorKeys = other.operatorKeys
+        settings.operatorHosts = other.operatorHosts
+        callersGeneration += 1
+    }
+
+    /// Serves with other settings from the next request on. Requests that wait for keys go on with the verifier that
+    /// they began with.
+    func change(to settings: ServiceSettings, _ registry: ProviderRegistry) {
+        let wasReady = readiness.isReady(verifier)
+        telemetry.change(to: settings.loggedRequests)
+        var tokenVerifier = verifier.verifier
+        if settings.rememberedSignatures != self.settings.rememberedSignatures,
+            // Out of memory, it goes on with the one it has, which remembers as many as before.
+            let other = try? IDTokenVerifier(rememberedSignatures: settings.rememberedSignatures)
+        {
+            tokenVerifier = other
+        }
+        self.settings = settings
+        load.queueTimeout = settings.queueTimeout
+        callersGeneration += 1
+        providerIDs = registry.ids
+        verifier = RequestVerifier(registry, on: loop, by: tokenVerifier)
+        readiness.excuseNewcomers(verifier, wasReady: wasReady)
+    }
+
+    /// Writes what is left of the log, and looks after nothing more.
+    func end() {
+        telemetry.end()
+        load.end()
+    }
+
+    /// The JSON text that `write` writes. All of a loop's go through one writer, whose memory is there already.
+    func json(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
+        writer.removeAll()
+        write(&writer)
+        let text = writer.bytes
+        if writer.capacity > Self.keptCapacity { writer = JSONWriter() }
+        return text
+    }
+}

@@ -1,0 +1,50 @@
+internal import HTTPServer
+internal import NIOCore
+internal import Telemetry
+
+/// What is told of the requests of one event loop: lines of the log, and spans. Confined to that loop.
+struct RequestTelemetry {
+    private let loop: any EventLoop
+    private let sink: LogSink
+    private var logged: LoggedRequests
+    /// `nil`: no request has a line.
+    private var log: RequestLog?
+    /// `nil`: requests are not traced.
+    private let spans: RequestSpans?
+
+    init(_ logged: LoggedRequests, to sink: LogSink, _ tracer: SpanTracer?, on loop: any EventLoop) {
+        self.loop = loop
+        self.sink = sink
+        self.logged = logged
+        log = RequestLog(of: logged, to: sink, on: loop)
+        spans = tracer.map(RequestSpans.init)
+    }
+
+    mutating func change(to logged: LoggedRequests) {
+        guard logged != self.logged else { return }
+        self.logged = logged
+        log?.end()
+        log = RequestLog(of: logged, to: sink, on: loop)
+    }
+
+    /// The caller's span, where there is anyone to be told of it.
+    func caller(of head: RequestHead) -> SpanContext? {
+        guard log != nil || spans != nil else { return nil }
+        return SpanContext(calling: head.fields, withState: spans != nil)
+    }
+
+    func record(
+        _ record: RequestRecord, status: UInt, code: String?, provider: String?, limit: String?, microseconds: Int64
+    ) {
+        let span = spans?.record(record, status: status, code: code, provider: provider, microseconds: microseconds)
+        log?.write(
+            record, status: status, code: code, provider: provider, limit: limit, microseconds: microseconds,
+            trace: RequestTrace(caller: record.caller, span: span))
+    }
+
+    /// Writes what is left of the log, and nothing after it.
+    mutating func end() {
+        log?.end()
+        log = nil
+    }
+}
