@@ -7,15 +7,13 @@ private import KeySource
 package struct KeyOrigin: Sendable, Equatable {
     private let id: String
     private let issuer: String
-    private let place: ProviderSettings.KeyPlace
+    private let keys: KeyLocation
     private let network: NetworkRules
-    private let readsAlgorithms: Bool
 
     package init(_ provider: ProviderSettings) {
         id = provider.policy.id
         issuer = provider.policy.issuer
-        place = provider.keys
+        keys = provider.keys
         network = provider.network
-        readsAlgorithms = provider.readsAlgorithms
     }
 }

@@ -8,49 +8,51 @@ extension ProviderReader {
     static func keys(
         _ section: Section, _ published: PublishedKeys, _ policy: ProviderPolicy, _ network: NetworkRules,
         _ usual: PresetDefaults
-    ) -> ProviderSettings.KeyPlace {
-        func url(_ name: String) -> String? {
+    ) -> KeyLocation {
+        func address(_ name: String) -> String? {
             let schemes = network.allowHTTP ? ["https://", "http://"] : ["https://"]
             let hint = network.allowHTTP ? "" : " (http:// needs network.allow_http)"
             let expected = "a URL that begins with \(schemes.joined(separator: " or "))\(hint)"
-            let address = section.scalar(name, expected) { text in
+            let url = section.scalar(name, expected) { text in
                 schemes.contains { text.hasPrefix($0) } ? text : nil
             }
-            if let address { check(address, section, name, network) }
-            return address
+            if let url { check(url, section, name, network) }
+            return url
         }
-        let discovery = url("discovery_url")
-        let jwks = url("jwks_uri")
-        let certificates = url("certificates_uri")
+        let discovery = address("discovery_url")
+        let jwks = address("jwks_uri")
+        let certificates = address("certificates_uri")
         let file = section.text("jwks_file")
         var documentIssuer = section.text("discovery_issuer")
         if [discovery, jwks, certificates].count(where: { $0 != nil }) > 1 {
             section.refuse(nil, "only one of discovery_url, jwks_uri and certificates_uri can say where the keys are")
         }
-        let place: ProviderSettings.KeyPlace
         // Beside a URL that is written out, the file is what to fall back on; alone, it is where the keys are.
+        let elsewhere: KeyLocation?
+        var url = discovery
         if let jwks {
-            place = .jwksURI(jwks, fallbackFile: file)
+            elsewhere = .network(.jwkSet(address: jwks), fallbackFile: file)
         } else if let certificates {
-            place = .certificates(certificates, fallbackFile: file)
-        } else if let discovery {
-            if case .discovery(_, let issuer) = published { documentIssuer = documentIssuer ?? issuer }
-            place = .discovery(url: discovery, issuer: documentIssuer, fallbackFile: file)
-        } else if let file {
-            place = .file(file)
+            elsewhere = .network(.certificates(address: certificates), fallbackFile: file)
+        } else if let file, discovery == nil {
+            elsewhere = .file(path: file)
         } else {
-            place = publishedPlace(section, published, &documentIssuer, usual)
+            elsewhere = discovery == nil ? presetLocation(section, published, &url, usual) : nil
+            if elsewhere == nil, case .discovery(_, let issuer) = published {
+                documentIssuer = documentIssuer ?? issuer
+            }
         }
-        guard case .discovery(let address, let issuer, _) = place else {
+        if let elsewhere {
             if documentIssuer != nil, !isUnsettled(section) {
                 section.refuse(
                     "discovery_issuer", "discovery_issuer has no meaning where no discovery document is read")
             }
-            return place
+            return elsewhere
         }
-        if let issuer { section.recordUnset("discovery_issuer", issuer, from: usual.preset) }
-        if !isUnsettled(section) { checkDiscovery(section, address, issuer, policy, network) }
-        return place
+        if let documentIssuer { section.recordUnset("discovery_issuer", documentIssuer, from: usual.preset) }
+        if !isUnsettled(section) { checkDiscovery(section, url, documentIssuer, policy, network) }
+        return .discovery(
+            of: policy, url: url, issuer: documentIssuer, fallbackFile: discovery == nil ? nil : file)
     }
 
     /// Whether a fault leaves open where the keys are.
@@ -59,21 +61,21 @@ extension ProviderReader {
             .contains(where: section.isFaulty)
     }
 
-    /// Where the preset says that the keys are.
-    private static func publishedPlace(
-        _ section: Section, _ published: PublishedKeys, _ documentIssuer: inout String?, _ usual: PresetDefaults
-    ) -> ProviderSettings.KeyPlace {
+    /// Where the preset says that the keys are; `nil`: where a discovery document says, at `url` if that is set.
+    private static func presetLocation(
+        _ section: Section, _ published: PublishedKeys, _ url: inout String?, _ usual: PresetDefaults
+    ) -> KeyLocation? {
         switch published {
         case .jwkSet(let address):
             section.recordUnset("jwks_uri", address, from: usual.preset)
-            return .jwksURI(address)
+            return .network(.jwkSet(address: address))
         case .certificates(let address):
             section.recordUnset("certificates_uri", address, from: usual.preset)
-            return .certificates(address)
-        case .discovery(let url, let issuer):
-            if let url { section.recordUnset("discovery_url", url, from: usual.preset) }
-            documentIssuer = documentIssuer ?? issuer
-            return .discovery(url: url, issuer: documentIssuer)
+            return .network(.certificates(address: address))
+        case .discovery(let address, _):
+            if let address { section.recordUnset("discovery_url", address, from: usual.preset) }
+            url = address
+            return nil
         }
     }
 

@@ -6,30 +6,15 @@ package struct ProviderSettings: Sendable, Equatable {
     package var policy: ProviderPolicy
     /// Whether readiness does not wait for it.
     package var isOptional = false
-    package var keys: KeyPlace
+    package var keys: KeyLocation
     package var network = NetworkRules()
     /// Whether the provider may sign access tokens for the relying party's own audience: it is not known to be one that
     /// doesn't.
     var mayMeetAccessTokens = false
 
-    package init(policy: ProviderPolicy, keys: KeyPlace) {
+    package init(policy: ProviderPolicy, keys: KeyLocation) {
         self.policy = policy
         self.keys = keys
-    }
-
-    package enum KeyPlace: Sendable, Equatable {
-        /// Where the discovery document says; `url` is `nil`: the one below the issuer. `issuer` is what the document names
-        /// as issuer, where that is not what tokens name.
-        case discovery(url: String?, issuer: String? = nil, fallbackFile: String? = nil)
-        case jwksURI(String, fallbackFile: String? = nil)
-        /// Certificates by `kid`.
-        case certificates(String, fallbackFile: String? = nil)
-        case file(String)
-    }
-
-    /// Whether the algorithms that the discovery document lists count.
-    package var readsAlgorithms: Bool {
-        if case .discovery = keys { policy.algorithms == nil } else { false }
     }
 
     /// Whether every token must have something that access tokens lack: a nonce, or a claim that marks ID Tokens.
@@ -66,5 +51,21 @@ package struct ProviderSettings: Sendable, Equatable {
             )
         }
         return warnings
+    }
+}
+
+extension KeyLocation {
+    /// Where a discovery document says.
+    ///
+    /// - Parameters:
+    ///   - url: `nil`: the document below the issuer.
+    ///   - issuer: what the document names as issuer, where that is not what tokens name.
+    package static func discovery(
+        of policy: ProviderPolicy, url: String? = nil, issuer: String? = nil, fallbackFile: String? = nil
+    ) -> KeyLocation {
+        .network(
+            .discovery(
+                address: url ?? ProviderMetadata.address(forIssuer: policy.issuer), issuer: issuer ?? policy.issuer,
+                readsAlgorithms: policy.algorithms == nil), fallbackFile: fallbackFile)
     }
 }

@@ -78,7 +78,7 @@ struct Dev: AsyncParsableCommand {
         var policy = preset.policy(
             id: kind.rawValue, issuer: issuer.issuer(of: kind), audiences: [DevProviderServer.audience(of: kind)])
         policy.issuerAliases = []
-        var provider = ProviderSettings(policy: policy, keys: .discovery(url: nil))
+        var provider = ProviderSettings(policy: policy, keys: .discovery(of: policy))
         provider.network.allowHTTP = true
         provider.network.allowPrivateAddresses = true
         return provider

@@ -44,13 +44,3 @@ enum FileCheck {
         }
     }
 }
-
-extension ProviderSettings.KeyPlace {
-    /// The file that keys are read from, first or as a fallback.
-    fileprivate var file: String? {
-        switch self {
-        case .file(let path): path
-        case .discovery(_, _, let file), .jwksURI(_, let file), .certificates(_, let file): file
-        }
-    }
-}

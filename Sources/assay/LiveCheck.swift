@@ -88,14 +88,8 @@ extension ProviderInspection {
     fileprivate init(
         _ provider: ProviderSettings, _ proxy: ProxyEnvironment?, _ loop: any EventLoop
     ) {
-        let location: ProviderKeyFetcher.Location?
-        let file: String?
-        switch KeySupply(provider) {
-        case .file(let path): (location, file) = (nil, path)
-        case .location(let place, let fallbackFile): (location, file) = (place, fallbackFile)
-        }
         self.init(
-            location: location, file: file, algorithms: provider.policy.algorithms,
+            keys: provider.keys, algorithms: provider.policy.algorithms,
             clockSkewSeconds: provider.policy.clockSkewSeconds, rules: provider.network, proxy: proxy, loop: loop,
             unixSeconds: SystemClocks.unixSeconds)
     }

@@ -57,11 +57,11 @@ struct ProviderFactory: Sendable {
         let fetcher: any KeyFetching
         var fallback: FileKeyFetcher?
         var archive: KeyArchive?
-        switch KeySupply(provider) {
+        switch provider.keys {
         case .file(let path):
             fetcher = file(path)
             rules = .file
-        case .location(let location, let fallbackFile):
+        case .network(let location, let fallbackFile):
             let spans = tracer.map { KeyFetchSpans($0, provider: id) }
             let documents = DocumentFetcher(
                 rules: provider.network, proxy: proxy, loop: keysLoop, unixSeconds: SystemClocks.unixSeconds,

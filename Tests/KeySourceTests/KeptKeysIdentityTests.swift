@@ -4,12 +4,12 @@ import Testing
 
 /// Keys that were kept are taken over only where they would be fetched and believed in the same way.
 @Suite struct KeptKeysIdentityTests {
-    private typealias Location = ProviderKeyFetcher.Location
+    private typealias Location = KeyLocation.Network
 
     @Test func `each place has an identity of its own`() {
         let address = "https://a.example/keys"
         let places: [Location] = [
-            .jwks(address: address), .certificates(address: address), .jwks(address: address + "2"),
+            .jwkSet(address: address), .certificates(address: address), .jwkSet(address: address + "2"),
             .discovery(address: address, issuer: "https://a.example", readsAlgorithms: true),
             .discovery(address: address, issuer: "https://a.example", readsAlgorithms: false),
             .discovery(address: address, issuer: "https://b.example", readsAlgorithms: true),
@@ -41,12 +41,12 @@ import Testing
     @Test func `time-outs change nothing about keys`() {
         var rules = NetworkRules()
         rules.maximumBody = 1
-        let place = Location.jwks(address: "https://a.example/keys")
+        let place = Location.jwkSet(address: "https://a.example/keys")
         #expect(place.identity(under: rules) == place.identity(under: NetworkRules()))
     }
 
     private func expectOther(_ rules: NetworkRules) {
-        let place = Location.jwks(address: "https://a.example/keys")
+        let place = Location.jwkSet(address: "https://a.example/keys")
         #expect(place.identity(under: rules) != place.identity(under: NetworkRules()))
     }
 }

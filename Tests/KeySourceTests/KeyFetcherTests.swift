@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct KeyFetcherTests {
-    private static func fetcher(_ location: ProviderKeyFetcher.Location) -> ProviderKeyFetcher {
+    private static func fetcher(_ location: KeyLocation.Network) -> ProviderKeyFetcher {
         ProviderKeyFetcher(location, documents: .onLoopback(), unixSeconds: { 1_700_000_000 })
     }
 
@@ -20,7 +20,7 @@ import Testing
     @Test func `keys are fetched from where they are pinned`() async throws {
         let set = text(KeySets.json(["a", "b"]))
         try await RawServer.run(answering: { Self.answer($0, ["/keys": set]) }) { server async throws in
-            let fetched = try await Self.fetcher(.jwks(address: server.address("/keys"))).fetch(.reload)
+            let fetched = try await Self.fetcher(.jwkSet(address: server.address("/keys"))).fetch(.reload)
             #expect(fetched.keys.keys.map(\.keyID) == ["a", "b"])
             #expect(fetched.text == Array(set.utf8))
             #expect(fetched.algorithms == .all)
@@ -120,7 +120,7 @@ import Testing
     func `a key set that is none is a failure with a reason`(json: String, message: String) async throws {
         try await RawServer.run(answering: { Self.answer($0, ["/keys": json]) }) { server async throws in
             let failure = await #expect(throws: FetchFailure.self) {
-                try await Self.fetcher(.jwks(address: server.address("/keys"))).fetch(.reload)
+                try await Self.fetcher(.jwkSet(address: server.address("/keys"))).fetch(.reload)
             }
             #expect(failure == FetchFailure(.parse, message))
         }
@@ -233,7 +233,7 @@ import Testing
             if head.contains("If-None-Match: \"v1\""), number > 2 { return Self.confirmation }
             return .bytes(RawServer.response(number == 2 ? "<html>" : set, ["ETag: \"v\(number)\""]))
         }) { server async throws in
-            let fetcher = Self.fetcher(.jwks(address: server.address("/keys")))
+            let fetcher = Self.fetcher(.jwkSet(address: server.address("/keys")))
             _ = try await fetcher.fetch(.revalidate)
             let failure = await #expect(throws: FetchFailure.self) { try await fetcher.fetch(.revalidate) }
             #expect(failure?.phase == .parse)

@@ -82,7 +82,7 @@ import Testing
         #expect(provider.network.allowHTTP)
         #expect(provider.network.allowPrivateAddresses)
         #expect(provider.network.caFile == "/ca.pem")
-        #expect(provider.keys == .jwksURI("http://other.example/keys"))
+        #expect(provider.keys == .network(.jwkSet(address: "http://other.example/keys")))
     }
 
     @Test func `one provider's variables leave the others alone`() throws {

@@ -1,3 +1,4 @@
+import KeySource
 import IDToken
 import Settings
 import Testing
@@ -29,11 +30,11 @@ import Testing
 
     private func arguments(_ name: String) -> PresetArguments { Self.samples[name] ?? [:] }
 
-    private func place(_ keys: PublishedKeys) -> ProviderSettings.KeyPlace {
-        switch keys {
-        case .discovery(let url, let issuer): .discovery(url: url, issuer: issuer)
-        case .jwkSet(let address): .jwksURI(address)
-        case .certificates(let address): .certificates(address)
+    private func location(_ facts: ProviderFacts, _ policy: ProviderPolicy) -> KeyLocation {
+        switch facts.keys {
+        case .discovery(let url, let issuer): .discovery(of: policy, url: url, issuer: issuer)
+        case .jwkSet(let address): .network(.jwkSet(address: address))
+        case .certificates(let address): .network(.certificates(address: address))
         }
     }
 
@@ -64,7 +65,7 @@ import Testing
             do {
                 let provider = try #require(settings(yaml).providers.first)
                 #expect(provider.policy == expected(facts, id: name, audiences: ["<client ID>"]))
-                #expect(provider.keys == place(facts.keys))
+                #expect(provider.keys == location(facts, provider.policy))
             } catch let error as SettingsError {
                 // Nothing is fetched from a host that is still a placeholder.
                 #expect("\(error)".contains("can't be fetched from: a URL needs a valid host name"))
@@ -87,7 +88,7 @@ import Testing
         let provider = try read(
             provider: (["preset: \(name)"] + given + audiences + (callers ?? [])).joined(separator: "\n"))
         #expect(provider.policy == expected(facts, id: "p", audiences: ["a"]))
-        #expect(provider.keys == place(facts.keys))
+        #expect(provider.keys == location(facts, provider.policy))
     }
 
     @Test(arguments: withParameters)
@@ -231,7 +232,7 @@ import Testing
         let provider = try read(
             provider: "preset: microsoft\ntenant: common\naudiences: [a]\ndiscovery_url: \"\(url)\"")
         let issuer = "https://login.microsoftonline.com/{tenantid}/v2.0"
-        #expect(provider.keys == .discovery(url: url, issuer: issuer))
+        #expect(provider.keys == .discovery(of: provider.policy, url: url, issuer: issuer))
     }
 
     @Test func `tenants may be narrowed beside a preset`() throws {

@@ -101,7 +101,7 @@ import Testing
         #expect(
             provider.keys
                 == .discovery(
-                    url: "https://auth.example.com/tenant/.well-known/openid-configuration",
+                    of: provider.policy, url: "https://auth.example.com/tenant/.well-known/openid-configuration",
                     fallbackFile: "/etc/assay/keys.json"))
         #expect(provider.network.allowHTTP)
         #expect(provider.network.allowPrivateAddresses)
@@ -118,7 +118,7 @@ import Testing
         #expect(apple.policy.clockSkewSeconds == 45)
         #expect(apple.policy.reportsRealUserStatus)
         #expect(apple.policy.email.privateDomains == ["privaterelay.appleid.com", "private.icloud.com"])
-        #expect(apple.keys == .jwksURI("https://appleid.apple.com/auth/keys"))
+        #expect(apple.keys == .network(.jwkSet(address: "https://appleid.apple.com/auth/keys")))
         #expect(!apple.isOptional)
         #expect(apple.network == NetworkRules())
     }
@@ -153,7 +153,7 @@ import Testing
 
     @Test func `a provider without a preset follows its discovery document`() throws {
         let provider = try read(provider: "issuer: https://auth.example.com\naudiences: [a]")
-        #expect(provider.keys == .discovery(url: nil))
+        #expect(provider.keys == .discovery(of: provider.policy))
         #expect(provider.policy.algorithms == nil)
         #expect(provider.policy.nonce == NonceRule())
         #expect(provider.policy.nonce.accepted == [.plain])
@@ -176,7 +176,7 @@ import Testing
                 """)
         #expect(provider.policy.issuer == "http://127.0.0.1:9400/apple")
         #expect(provider.policy.issuerAliases == ["https://account.apple.com"])
-        #expect(provider.keys == .jwksURI("http://127.0.0.1:9400/apple/keys"))
+        #expect(provider.keys == .network(.jwkSet(address: "http://127.0.0.1:9400/apple/keys")))
         #expect(provider.policy.algorithms == [.es256])
         #expect(provider.policy.nonce.accepted == [.plain, .sha256Hex])
         #expect(provider.policy.email.privateDomains == [])
@@ -186,49 +186,58 @@ import Testing
     }
 
     @Test(arguments: [
-        ("jwks_uri: https://k.example/keys", ProviderSettings.KeyPlace.jwksURI("https://k.example/keys")),
-        ("jwks_file: /etc/assay/keys.json", .file("/etc/assay/keys.json")),
-        ("discovery_url: https://d.example/d", .discovery(url: "https://d.example/d")),
+        ("jwks_uri: https://k.example/keys", KeyLocation.network(.jwkSet(address: "https://k.example/keys"))),
+        ("jwks_file: /etc/assay/keys.json", .file(path: "/etc/assay/keys.json")),
     ])
-    func `keys can be elsewhere than the preset says`(line: String, place: ProviderSettings.KeyPlace) throws {
-        #expect(try read(provider: "preset: apple\naudiences: [a]\n" + line).keys == place)
+    func `keys can be elsewhere than the preset says`(line: String, keys: KeyLocation) throws {
+        #expect(try read(provider: "preset: apple\naudiences: [a]\n" + line).keys == keys)
+    }
+
+    @Test func `a discovery document can be read where the preset reads none`() throws {
+        let apple = try read(provider: "preset: apple\naudiences: [a]\ndiscovery_url: https://d.example/d")
+        #expect(apple.keys == .discovery(of: apple.policy, url: "https://d.example/d"))
     }
 
     @Test(
         arguments: [
             (
                 "jwks_uri: https://k.example/keys\njwks_file: /f",
-                ProviderSettings.KeyPlace.jwksURI("https://k.example/keys", fallbackFile: "/f")
+                KeyLocation.network(.jwkSet(address: "https://k.example/keys"), fallbackFile: "/f")
             ),
             (
                 "jwks_file: /f\njwks_uri: https://k.example/keys",
-                .jwksURI("https://k.example/keys", fallbackFile: "/f")
+                .network(.jwkSet(address: "https://k.example/keys"), fallbackFile: "/f")
             ),
-            (
-                "discovery_url: https://d.example/d\njwks_file: /f",
-                .discovery(url: "https://d.example/d", fallbackFile: "/f")
-            ),
-            ("jwks_uri: https://k.example/keys\njwks_file:", .jwksURI("https://k.example/keys")),
+            ("jwks_uri: https://k.example/keys\njwks_file:", .network(.jwkSet(address: "https://k.example/keys"))),
         ], ["apple", "google", "oidc"])
     func `a file beside a URL that is written out is what to fall back on, with every preset`(
-        written: (lines: String, place: ProviderSettings.KeyPlace), preset: String
+        written: (lines: String, keys: KeyLocation), preset: String
     ) throws {
         let text = "preset: \(preset)\nissuer: https://a.example\naudiences: [a]\n" + written.lines
-        #expect(try read(provider: text).keys == written.place)
+        #expect(try read(provider: text).keys == written.keys)
+    }
+
+    @Test(arguments: ["apple", "google", "oidc"])
+    func `so it is beside the URL of a discovery document`(preset: String) throws {
+        let provider = try read(
+            provider: "preset: \(preset)\nissuer: https://a.example\naudiences: [a]\n"
+                + "discovery_url: https://d.example/d\njwks_file: /f")
+        #expect(
+            provider.keys == .discovery(of: provider.policy, url: "https://d.example/d", fallbackFile: "/f"))
     }
 
     /// The preset's own URL is not written out.
     @Test(arguments: ["apple", "google", "oidc"])
     func `a file alone is where the keys are, with every preset`(preset: String) throws {
         let text = "preset: \(preset)\nissuer: https://a.example\naudiences: [a]\njwks_file: /f"
-        #expect(try read(provider: text).keys == .file("/f"))
+        #expect(try read(provider: text).keys == .file(path: "/f"))
     }
 
     @Test func `a file of the environment's falls back too`() throws {
         let yaml = "preset: apple\naudiences: [a]\njwks_uri: https://k.example/keys"
         #expect(
             try read(provider: yaml, ["ASSAY_PROVIDERS_P_JWKS_FILE": "/f"]).keys
-                == .jwksURI("https://k.example/keys", fallbackFile: "/f"))
+                == .network(.jwkSet(address: "https://k.example/keys"), fallbackFile: "/f"))
     }
 
     @Test(
@@ -251,7 +260,7 @@ import Testing
         #expect(google.policy.issuer == "https://accounts.google.com")
         #expect(google.policy.issuerAliases == ["accounts.google.com"])
         #expect(google.policy.email.trustsHostedDomain)
-        #expect(google.keys == .discovery(url: nil))
+        #expect(google.keys == .discovery(of: google.policy))
     }
 
     // MARK: Lists and texts as YAML has them

@@ -1,3 +1,4 @@
+import KeySource
 import IDToken
 import Settings
 import Testing
@@ -71,12 +72,12 @@ import Testing
     // MARK: Keys
 
     @Test func `a discovery document may name another issuer, but which one must be said`() throws {
-        let place = try read(
-            provider: Self.exact + "discovery_url: https://d.example/d\ndiscovery_issuer: https://d.example"
-        ).keys
-        #expect(place == .discovery(url: "https://d.example/d", issuer: "https://d.example"))
-        let below = try read(provider: Self.exact + "discovery_issuer: https://d.example").keys
-        #expect(below == .discovery(url: nil, issuer: "https://d.example"))
+        let issuer = "https://d.example"
+        let at = try read(
+            provider: Self.exact + "discovery_url: https://d.example/d\ndiscovery_issuer: https://d.example")
+        #expect(at.keys == .discovery(of: at.policy, url: "https://d.example/d", issuer: issuer))
+        let below = try read(provider: Self.exact + "discovery_issuer: https://d.example")
+        #expect(below.keys == .discovery(of: below.policy, issuer: issuer))
         for elsewhere in ["jwks_uri: https://a.example/k", "jwks_file: /f", "certificates_uri: https://a.example/c"] {
             let fault = try fault(
                 "providers:\n  - id: p\n" + indented(Self.exact + elsewhere + "\ndiscovery_issuer: https://d.example"))
@@ -87,10 +88,10 @@ import Testing
 
     @Test func `keys may be certificates`() throws {
         let uri = "certificates_uri: https://a.example/c"
-        #expect(try read(provider: Self.exact + uri).keys == .certificates("https://a.example/c"))
+        #expect(try read(provider: Self.exact + uri).keys == .network(.certificates(address: "https://a.example/c")))
         #expect(
             try read(provider: Self.exact + uri + "\njwks_file: /f").keys
-                == .certificates("https://a.example/c", fallbackFile: "/f"))
+                == .network(.certificates(address: "https://a.example/c"), fallbackFile: "/f"))
         for other in ["jwks_uri", "discovery_url"] {
             let text = Self.exact + uri + "\n\(other): https://a.example/x"
             #expect(try fault("providers:\n  - id: p\n" + indented(text)).message.hasPrefix("only one of"))

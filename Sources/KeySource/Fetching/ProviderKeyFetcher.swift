@@ -6,40 +6,10 @@ private import Synchronization
 /// The document is read each time: it says where the keys are now, and which algorithms they are for. What was read last is
 /// remembered, so that the provider may answer that nothing has changed, and the same keys need not be decoded twice.
 package final class ProviderKeyFetcher: KeyFetching {
-    private let location: Location
+    private let location: KeyLocation.Network
     private let documents: DocumentFetcher
     private let unixSeconds: @Sendable () -> Int64
     private let memory = Mutex(Memory())
-
-    /// Where a provider publishes its keys.
-    package enum Location: Sendable {
-        /// Where the discovery document at this address says; of its list of algorithms, those that we support are used,
-        /// unless the operator's own list counts.
-        case discovery(address: String, issuer: String, readsAlgorithms: Bool)
-        /// At this address.
-        case jwks(address: String)
-        /// At this address, as certificates by `kid`.
-        case certificates(address: String)
-
-        /// Tells keys that were kept from those of another place, or that were believed by other rules.
-        package func identity(under rules: NetworkRules) -> String {
-            let place =
-                switch self {
-                case .discovery(let address, let issuer, let readsAlgorithms):
-                    "discovery \(address) \(issuer) \(readsAlgorithms)"
-                case .jwks(let address): "jwks \(address)"
-                case .certificates(let address): "certificates \(address)"
-                }
-            return place + " " + rules.trust
-        }
-
-        /// Where the first document is.
-        package var address: String {
-            switch self {
-            case .discovery(let address, _, _), .jwks(let address), .certificates(let address): address
-            }
-        }
-    }
 
     private struct Memory {
         var discovery: DocumentFetcher.Document?
@@ -47,7 +17,7 @@ package final class ProviderKeyFetcher: KeyFetching {
     }
 
     package init(
-        _ location: Location, documents: DocumentFetcher, unixSeconds: @escaping @Sendable () -> Int64
+        _ location: KeyLocation.Network, documents: DocumentFetcher, unixSeconds: @escaping @Sendable () -> Int64
     ) {
         self.location = location
         self.documents = documents
@@ -55,45 +25,46 @@ package final class ProviderKeyFetcher: KeyFetching {
     }
 
     package func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
-        switch location {
-        case .discovery(let address, let issuer, let readsAlgorithms):
-            let document = try await documents.fetch(address, mode, known: memory.withLock { $0.discovery })
+        let found = try await location.walk { (address, step) async throws(FetchFailure) in
+            try await documents.fetch(address, mode, known: lastDocument(at: address, step))
+        } read: { (document, issuer) throws(FetchFailure) in
             let metadata = try ProviderMetadata(document.body, issuer: issuer)
-            let algorithms = readsAlgorithms ? metadata.algorithms : .all
-            guard !algorithms.isEmpty else {
+            guard !algorithms(of: metadata).isEmpty else {
                 throw FetchFailure(.parse, "the discovery document lists no algorithm that is supported")
             }
             memory.withLock { $0.discovery = document }
-            return try await fetchKeys(metadata.jwksURI, .jwkSet, algorithms, mode)
-        case .jwks(let address): return try await fetchKeys(address, .jwkSet, .all, mode)
-        case .certificates(let address):
-            return try await fetchKeys(address, .certificates, .all, mode)
+            return metadata
         }
-    }
-
-    private enum Form { case jwkSet, certificates }
-
-    private func fetchKeys(
-        _ address: String, _ form: Form, _ algorithms: SignatureAlgorithms, _ mode: FetchMode
-    ) async throws(FetchFailure) -> FetchedKeys {
-        let last = memory.withLock { $0.jwks?.address == address ? $0.jwks : nil }
-        let document = try await documents.fetch(address, mode, known: last?.document)
+        let document = found.keys
+        let last = lastKeys(at: found.address)
         let keys: JWKSet
         if let last, last.document.body == document.body {
             keys = last.keys
         } else {
-            keys =
-                switch form {
-                case .jwkSet: try JWKSet(reading: document.body)
-                case .certificates: try JWKSet(readingCertificates: document.body)
-                }
+            keys = try location.keySet(in: document.body)
         }
-        memory.withLock { $0.jwks = (address, document, keys) }
+        memory.withLock { $0.jwks = (found.address, document, keys) }
         return FetchedKeys(
-            keys: keys, text: form == .jwkSet ? document.body : keys.json, algorithms: algorithms, source: .network,
-            lifetime: document.lifetime,
+            keys: keys, text: location.text(of: keys, in: document.body),
+            algorithms: found.metadata.map(algorithms) ?? .all, source: .network, lifetime: document.lifetime,
             fetchedAtUnixSeconds: unixSeconds(), isConfirmation: document.isConfirmation,
             clockOffsetSeconds: document.clockOffsetSeconds)
+    }
+
+    /// The algorithms that a discovery document allows.
+    private func algorithms(of metadata: ProviderMetadata) -> SignatureAlgorithms {
+        if case .discovery(_, _, readsAlgorithms: true) = location { metadata.algorithms } else { .all }
+    }
+
+    private func lastDocument(at address: String, _ step: KeyLocation.Network.Step) -> DocumentFetcher.Document? {
+        switch step {
+        case .discovery: memory.withLock { $0.discovery }
+        case .keys: lastKeys(at: address)?.document
+        }
+    }
+
+    private func lastKeys(at address: String) -> (address: String, document: DocumentFetcher.Document, keys: JWKSet)? {
+        memory.withLock { $0.jwks?.address == address ? $0.jwks : nil }
     }
 }
 
@@ -114,7 +85,7 @@ extension JWKSet {
     /// Reads certificates by `kid` that came from a provider.
     ///
     /// - Throws: ``FetchFailure`` of the phase `parse`.
-    fileprivate init(readingCertificates json: [UInt8]) throws(FetchFailure) {
+    init(readingCertificates json: [UInt8]) throws(FetchFailure) {
         do throws(ReadingError) {
             try self.init(certificates: json)
         } catch {

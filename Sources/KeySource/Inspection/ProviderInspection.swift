@@ -3,8 +3,7 @@ package import NIOCore
 
 /// Dials one provider as the service would, by the same rules, and tells what it finds on the way to its keys.
 package struct ProviderInspection: Sendable {
-    private let location: ProviderKeyFetcher.Location?
-    private let file: String?
+    private let keys: KeyLocation
     private let algorithms: SignatureAlgorithms?
     private let clockSkewSeconds: Int64
     private let rules: NetworkRules
@@ -13,17 +12,14 @@ package struct ProviderInspection: Sendable {
     private let unixSeconds: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - location: where the keys are; `nil`: in the file alone.
-    ///   - file: a JWK Set to fall back on, or the only one.
     ///   - algorithms: those that the operator allows; `nil`: those of the discovery document.
     ///   - clockSkewSeconds: by how much the provider's clock may differ from ours.
     package init(
-        location: ProviderKeyFetcher.Location?, file: String?, algorithms: SignatureAlgorithms?,
+        keys: KeyLocation, algorithms: SignatureAlgorithms?,
         clockSkewSeconds: Int64, rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
         unixSeconds: @escaping @Sendable () -> Int64
     ) {
-        self.location = location
-        self.file = file
+        self.keys = keys
         self.algorithms = algorithms
         self.clockSkewSeconds = clockSkewSeconds
         self.rules = rules
@@ -38,24 +34,21 @@ package struct ProviderInspection: Sendable {
     ///   would have no keys from there.
     package func findings() async -> [Finding] {
         var report = InspectionReport(unixSeconds: unixSeconds())
-        if let location {
+        if case .network(let location, _) = keys {
             // What failed has been told.
             try? await inspect(location, &report)
             report.addClock(clockSkewSeconds: clockSkewSeconds)
         }
-        if let file { await inspect(file: file, &report) }
+        if let file = keys.file { await inspect(file: file, &report) }
         return report.findings
     }
 
     private func inspect(
-        _ location: ProviderKeyFetcher.Location, _ report: inout InspectionReport
+        _ location: KeyLocation.Network, _ report: inout InspectionReport
     ) async throws(FetchFailure) {
-        let keysAddress: String
-        var allowed = algorithms ?? .all
-        switch location {
-        case .jwks(let address), .certificates(let address): keysAddress = address
-        case .discovery(let address, let issuer, _):
-            let document = try await fetch(address, .discovery, &report)
+        let found = try await location.walk { (address, step) async throws(FetchFailure) in
+            try await fetch(address, step == .discovery ? .discovery : .keys, &report)
+        } read: { (document, issuer) throws(FetchFailure) in
             let metadata: ProviderMetadata
             do throws(FetchFailure) {
                 metadata = try ProviderMetadata(document.body, issuer: issuer)
@@ -63,17 +56,16 @@ package struct ProviderInspection: Sendable {
                 report.addRefusal(error, ofDiscovery: document.body, configuredIssuer: issuer)
                 throw error
             }
-            allowed = algorithms ?? metadata.algorithms
-            keysAddress = metadata.jwksURI
-            report.add(metadata, allowed)
+            report.add(metadata, algorithms ?? metadata.algorithms)
+            return metadata
         }
-        let document = try await fetch(keysAddress, .keys, &report)
-        report.addKeys(keySet(in: document.body, at: location), allowed)
-        report.addFreshness(document.lifetime)
+        report.addKeys(
+            keySet(in: found.keys.body, at: location), algorithms ?? found.metadata?.algorithms ?? .all)
+        report.addFreshness(found.keys.lifetime)
     }
 
     /// The JWK Set that a document is, or stands for.
-    private func keySet(in document: [UInt8], at location: ProviderKeyFetcher.Location) -> [UInt8] {
+    private func keySet(in document: [UInt8], at location: KeyLocation.Network) -> [UInt8] {
         guard case .certificates = location else { return document }
         // What holds no certificate is no JWK Set either, and is told to be none.
         return (try? JWKSet(certificates: document))?.json ?? document
