@@ -28,6 +28,7 @@ let package = Package(
         .executable(name: "assay", targets: ["assay"]),
         .library(name: "JOSE", targets: ["JOSE"]),
         .library(name: "IDToken", targets: ["IDToken"]),
+        .library(name: "TokenDiagnostics", targets: ["TokenDiagnostics"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -46,6 +47,8 @@ let package = Package(
         .target(name: "JSON", dependencies: ["CJansson"], swiftSettings: settings),
         .target(name: "JOSE", dependencies: ["OpenSSL", "JSON"], swiftSettings: settings),
         .target(name: "IDToken", dependencies: ["JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
+        .target(
+            name: "TokenDiagnostics", dependencies: ["IDToken", "JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
         .target(name: "Host", swiftSettings: settings),
         .target(name: "EventLoops", dependencies: nio, swiftSettings: settings),
         .target(
@@ -81,7 +84,7 @@ let package = Package(
         ),
         .target(
             name: "Verification",
-            dependencies: ["EventLoops", "Host", "IDToken", "JOSE", "JSON", "KeySource"] + nio,
+            dependencies: ["EventLoops", "Host", "IDToken", "JOSE", "JSON", "KeySource", "TokenDiagnostics"] + nio,
             swiftSettings: settings
         ),
         .target(
@@ -126,7 +129,7 @@ let package = Package(
             name: "assay",
             dependencies: [
                 "DevProvider", "HTTPServer", "Host", "IDToken", "JSON", "JOSE", "KeySource", "OpenSSL", "Service",
-                "Settings", "Telemetry", "Verification",
+                "Settings", "Telemetry", "TokenDiagnostics", "Verification",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -163,12 +166,20 @@ let package = Package(
             name: "TestSupport", dependencies: ["Host", "JOSE", "JSON", "KeySource", "OpenSSL"],
             path: "Tests/TestSupport",
             swiftSettings: settings),
+        .target(
+            name: "SignInFixtures", dependencies: ["IDToken", "JOSE", "JSON", "TestSupport", "TokenDiagnostics"],
+            path: "Tests/SignInFixtures", swiftSettings: settings),
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL", "TestSupport"], swiftSettings: settings),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "JOSETests", dependencies: ["JOSE", "OpenSSL", "JSON", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "IDTokenTests", dependencies: ["IDToken", "JOSE", "OpenSSL", "JSON", "TestSupport"],
+            name: "IDTokenTests",
+            dependencies: ["IDToken", "JOSE", "OpenSSL", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "TokenDiagnosticsTests",
+            dependencies: ["IDToken", "JOSE", "OpenSSL", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics"],
             swiftSettings: settings),
         .testTarget(
             name: "Conformance",
@@ -212,7 +223,7 @@ let package = Package(
             name: "ServiceTests",
             dependencies: [
                 "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "Service",
-                "Telemetry", "TestSupport", "Verification", .product(name: "NIOHTTP1", package: "swift-nio"),
+                "Telemetry", "TestSupport", "TokenDiagnostics", "Verification", .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
             swiftSettings: settings),

@@ -3,15 +3,15 @@ package import JSON
 /// A JWT Claims Set, read claim by claim. Whether its claims may be believed is not for this type to say.
 package struct Claims: Sendable {
     /// The whole of it, for showing it.
-    let object: JSONObject
+    package let object: JSONObject
 
     package init(_ object: JSONObject) { self.object = object }
 
     /// Whether a claim has a value: neither absent, nor `null`, nor an empty string.
-    func has(_ claim: ClaimName) -> Bool { object.hasValue(claim.json) }
+    package func has(_ claim: ClaimName) -> Bool { object.hasValue(claim.json) }
 
     /// Whether there is a claim of this name, whatever its value.
-    func mentions(_ claim: ClaimName) -> Bool { object.kind(of: claim.json) != nil }
+    package func mentions(_ claim: ClaimName) -> Bool { object.kind(of: claim.json) != nil }
 
     /// A claim that must be a string where it is present.
     ///
@@ -35,26 +35,26 @@ package struct Claims: Sendable {
     /// A claim that must be a string, as its UTF-8.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
-    func utf8(_ claim: ClaimName) throws(Rejection) -> ArraySlice<UInt8>? {
+    package func utf8(_ claim: ClaimName) throws(Rejection) -> ArraySlice<UInt8>? {
         do throws(JSONOtherKind) { return try object.utf8(claim.json) } catch { throw .claimInvalid(claim) }
     }
 
     /// A claim that only describes: `nil` where it is absent or of another type, since providers differ (LinkedIn's
     /// `locale` is an object) and no decision hangs on it.
-    func text(_ claim: ClaimName) -> String? { try? object.string(claim.json) }
+    package func text(_ claim: ClaimName) -> String? { try? object.string(claim.json) }
 
     /// A claim that only describes, as an integer.
     func integer(_ claim: ClaimName) -> Int64? { try? object.integer(claim.json) }
 
     /// A claim that only describes, as a list of strings; a single string is a list of one.
-    func texts(_ claim: ClaimName) -> [String] {
+    package func texts(_ claim: ClaimName) -> [String] {
         guard let value = object[claim.json] else { return [] }
         if let string = value.string { return [string] }
         return (value.elements ?? []).compactMap(\.string)
     }
 
     /// What lies at a path; `nil` where it leads nowhere.
-    func value(at path: ClaimPath) -> JSONValue? {
+    package func value(at path: ClaimPath) -> JSONValue? {
         var value: JSONValue?
         var object: JSONObject? = object
         for step in path.steps {
@@ -65,7 +65,7 @@ package struct Claims: Sendable {
     }
 
     /// A claim at a path that only describes: a string, or the first one of a list.
-    func text(at path: ClaimPath) -> String? {
+    package func text(at path: ClaimPath) -> String? {
         guard let value = value(at: path) else { return nil }
         return value.string ?? value.elements?.first?.string
     }
@@ -89,7 +89,7 @@ package struct Claims: Sendable {
     /// A NumericDate.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)`` for anything but a number.
-    func time(_ claim: ClaimName) throws(Rejection) -> UnixTime? {
+    package func time(_ claim: ClaimName) throws(Rejection) -> UnixTime? {
         if let seconds = integer(claim) { return UnixTime(claimedSeconds: seconds) }
         guard let value = object[claim.json] else { return nil }
         guard let time = UnixTime(numericDate: value) else { throw .claimInvalid(claim) }

@@ -15,7 +15,7 @@ public import JOSE
 /// print(verified.identity.subject)
 /// ```
 public final class IDTokenVerifier {
-    let jwsVerifier: JWSVerifier
+    package let jwsVerifier: JWSVerifier
 
     /// - Parameter rememberedSignatures: how many valid signatures are remembered, so that a token that is shown again costs
     ///   no second check of its signature; 0: none. Everything else is checked each time.
@@ -49,51 +49,20 @@ public final class IDTokenVerifier {
         algorithms: SignatureAlgorithms = .all,
         under policy: ProviderPolicy, expecting expectations: SignInExpectations, now: UnixTime
     ) throws(Rejection) -> VerifiedIDToken {
-        let jws = try verifySignature(token, keys, policy.algorithms ?? algorithms)
-
-        let claims = token.claims
-        let issuer = try checkIssuer(claims, policy)
-        if !policy.keyIssuers.isEmpty { try checkKeyIssuer(jws.keyIssuer, claims, policy) }
-        let audiences = try checkAudience(claims, policy, narrowedTo: expectations.audience)
-        let authorizedParty = try checkAuthorizedParty(claims, policy)
-        let times = try checkTimes(claims, policy, now: now)
-        let authTime = try checkAuthenticationAge(
-            claims, policy, atMost: expectations.maximumAuthenticationAgeSeconds, issuedAt: times.issuedAt, now: now)
-        let subject = try checkRequiredClaims(claims, policy)
-        let identity = try Identity(
-            claims, issuer: issuer, subject: subject, policy, clientName: expectations.clientName)
-        let nonceMatch = try checkNonce(claims, policy.nonce, expected: expectations.nonce, jwsVerifier.checker)
-        try checkTokenKind(claims, policy, nonceMatch: nonceMatch)
-        try checkTokenHashes(
-            claims, by: jws.tokenHash, accessToken: expectations.accessToken, code: expectations.code,
-            jwsVerifier.checker)
-
-        return VerifiedIDToken(
-            identity: identity, audiences: audiences, authorizedParty: authorizedParty, times: times,
-            authTime: authTime, claims: claims, jws: jws, nonceMatch: nonceMatch)
+        var observer = FirstFailure()
+        let findings = try runChecks(
+            on: token, with: keys, algorithms: algorithms, under: policy, expecting: expectations, now: now,
+            watchedBy: &observer)
+        // There is no other case: `FirstFailure` throws where a check fails.
+        guard let verified = findings.token else { throw .cryptographyUnavailable }
+        return verified
     }
 
     /// Checks what can be checked while there are no keys: the header, and the algorithm against the policy's own.
     ///
     /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``.
     public func checkHeader(_ token: UnverifiedToken, under policy: ProviderPolicy) throws(Rejection) {
-        try checkTokenType(token.jws.header)
-        do throws(JWSError) {
-            try jwsVerifier.checkHeader(
-                token.jws.header, allowing: policy.algorithms ?? .all)
-        } catch {
-            throw Rejection(error)
-        }
-    }
-
-    private func verifySignature(
-        _ token: UnverifiedToken, _ keys: JWKSet, _ algorithms: SignatureAlgorithms
-    ) throws(Rejection) -> VerifiedJWS {
-        try checkTokenType(token.jws.header)
-        do throws(JWSError) {
-            return try jwsVerifier.verify(token.jws, with: keys, allowing: algorithms)
-        } catch {
-            throw Rejection(error)
-        }
+        var observer = FirstFailure()
+        _ = try runHeaderChecks(on: token, allowing: policy.algorithms ?? .all, watchedBy: &observer)
     }
 }

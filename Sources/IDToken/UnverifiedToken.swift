@@ -5,8 +5,8 @@ private import JSON
 ///
 /// The only thing to be read from it is who it claims to be from, so that the right provider can be asked.
 public struct UnverifiedToken: Sendable {
-    let jws: CompactJWS
-    let claims: Claims
+    package let jws: CompactJWS
+    package let claims: Claims
 
     /// Longer tokens are refused unread.
     public static let maximumLength = 16 * 1024

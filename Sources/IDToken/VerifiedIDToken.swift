@@ -34,15 +34,15 @@ public final class VerifiedIDToken: Sendable {
     public let claimsText: ArraySlice<UInt8>
 
     init(
-        identity: Identity, audiences: [String], authorizedParty: String?, times: TokenTimes, authTime: UnixTime?,
-        claims: Claims, jws: VerifiedJWS, nonceMatch: NonceMatch?
+        identity: Identity, audiences: [String], authorizedParty: String?, expiresAt: UnixTime, notBefore: UnixTime?,
+        issuedAt: UnixTime, authTime: UnixTime?, claims: Claims, jws: VerifiedJWS, nonceMatch: NonceMatch?
     ) {
         self.identity = identity
         self.audiences = audiences
         self.authorizedParty = authorizedParty
-        issuedAt = times.issuedAt
-        expiresAt = times.expiresAt
-        notBefore = times.notBefore
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+        self.notBefore = notBefore
         self.authTime = authTime
         tokenID = claims.text(.tokenID)
         sessionID = claims.text(.sessionID)

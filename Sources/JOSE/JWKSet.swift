@@ -41,6 +41,9 @@ public struct JWKSet: Sendable {
         self.keysByID = keysByID
     }
 
+    /// No keys at all.
+    package static let empty = JWKSet(keys: [])
+
     /// The same set, of objects that nobody else has.
     ///
     /// For each thread that verifies: threads that counted references to the same keys would take the counts' cache lines

@@ -64,7 +64,16 @@ public final class JWSVerifier {
     public func verify(
         _ jws: CompactJWS, with keys: JWKSet, allowing algorithms: SignatureAlgorithms
     ) throws(JWSError) -> VerifiedJWS {
-        let algorithm = try checkHeader(jws.header, allowing: algorithms)
+        try verify(jws, with: keys, by: checkHeader(jws.header, allowing: algorithms))
+    }
+
+    /// Verifies the signature of a JWS whose header has been checked.
+    ///
+    /// - Parameter algorithm: that of the header.
+    /// - Throws: ``JWSError``: `keyNotFound`, `keyUnsuitable`, `signatureInvalid`, `cryptographyUnavailable`.
+    package func verify(
+        _ jws: CompactJWS, with keys: JWKSet, by algorithm: SignatureAlgorithm
+    ) throws(JWSError) -> VerifiedJWS {
         var isFound = false
         var tried = 0
         for candidate in keys.candidates(keyID: jws.header.keyID) where tried < Self.maximumKeysTried {

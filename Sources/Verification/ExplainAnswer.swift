@@ -1,7 +1,8 @@
 internal import Host
-package import IDToken
+internal import IDToken
 package import JSON
 internal import KeySource
+package import TokenDiagnostics
 
 /// The answer of `POST /v1/explain`: a verification told check by check, and the keys that it went by.
 package struct ExplainAnswer {

@@ -3,6 +3,7 @@ internal import IDToken
 private import JSON
 internal import KeySource
 package import NIOCore
+internal import TokenDiagnostics
 
 extension RequestVerifier {
     /// Explains what ``verify(_:at:)`` answers to a request. Where that would have keys fetched, so does this.

@@ -8,6 +8,7 @@ import Verification
 
 #if canImport(Glibc)
 import Glibc
+import TokenDiagnostics
 #endif
 
 struct Explain: AsyncParsableCommand {

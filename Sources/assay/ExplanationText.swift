@@ -1,6 +1,7 @@
 import Host
 import IDToken
 import JSON
+import TokenDiagnostics
 
 /// The answer of `POST /v1/explain`, as people read it in a terminal: the verdict and its likeliest cause, the checks, then what
 /// is in the token.
@@ -102,7 +103,7 @@ struct ExplanationText {
     }
 
     private func time(_ seconds: Int64) -> String {
-        ShownText.time(UnixTime(seconds: seconds), now: UnixTime(seconds: unixSeconds))
+        Redaction.time(UnixTime(seconds: seconds), now: UnixTime(seconds: unixSeconds))
     }
 
     // MARK: What is in the token

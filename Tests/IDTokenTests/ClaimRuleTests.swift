@@ -1,4 +1,5 @@
 import IDToken
+import SignInFixtures
 import Testing
 
 /// Rules for the values of claims.

@@ -1,7 +1,9 @@
 import IDToken
 import JSON
+import SignInFixtures
 import TestSupport
 import Testing
+import TokenDiagnostics
 
 /// What is one address, and what only ends in one.
 @Suite struct EmailAddressTests {

@@ -1,5 +1,6 @@
 import IDToken
 import JOSE
+import SignInFixtures
 import Testing
 
 /// Sign in with Google, as its tokens look.

@@ -1,4 +1,5 @@
 import IDToken
+import SignInFixtures
 import Testing
 
 /// Providers that name the members of an identity otherwise.

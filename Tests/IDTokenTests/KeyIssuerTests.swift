@@ -1,5 +1,6 @@
 import IDToken
 import JSON
+import SignInFixtures
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import IDToken
+import SignInFixtures
 import TestSupport
 import Testing
 

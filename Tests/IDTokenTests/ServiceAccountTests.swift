@@ -1,6 +1,8 @@
 import IDToken
+import SignInFixtures
 import TestSupport
 import Testing
+import TokenDiagnostics
 
 /// Tokens that programs get for themselves, for whatever audience they name.
 @Suite struct ServiceAccountTests {

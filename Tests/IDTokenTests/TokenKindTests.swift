@@ -1,6 +1,8 @@
 import IDToken
+import SignInFixtures
 import TestSupport
 import Testing
+import TokenDiagnostics
 
 /// An access token is not a sign-in: what tells it from an ID Token where there is no nonce.
 @Suite struct TokenKindTests {

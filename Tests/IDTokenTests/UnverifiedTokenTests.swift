@@ -1,5 +1,6 @@
 import IDToken
 import JOSE
+import SignInFixtures
 import TestSupport
 import Testing
 

@@ -1,6 +1,11 @@
 internal import JOSE
 package import OpenSSL
 
+extension CheckName {
+    @inline(__always)
+    public static var nonce: CheckName { CheckName("nonce") }
+}
+
 /// Checks that the ID Token was made for this very sign-in, and returns how its `nonce` matched.
 ///
 /// A nonce in only one of request and token is always refused: the token was made for another sign-in, or by a flow that
@@ -29,7 +34,7 @@ package func checkNonce(
 /// Whether a `nonce` claim is what it has to be for a raw nonce.
 ///
 /// - Throws: ``Rejection/cryptographyUnavailable``.
-func isClaim(
+package func isClaim(
     _ claimed: Span<UInt8>, for raw: Span<UInt8>, _ match: NonceMatch, _ checker: SignatureChecker
 ) throws(Rejection) -> Bool {
     switch match {

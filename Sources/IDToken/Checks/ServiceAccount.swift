@@ -1,5 +1,10 @@
 private import JSON
 
+extension CheckName {
+    @inline(__always)
+    public static var serviceAccount: CheckName { CheckName("service_account") }
+}
+
 /// Checks that the token is a person's, and not one that a program got for itself.
 ///
 /// Google gives a service account an ID Token for whatever audience it asks for, by the keys and issuer of people's tokens.
@@ -20,6 +25,11 @@ func checkServiceAccount(_ claims: Claims, _ policy: borrowing ProviderPolicy, s
             throw .claimInvalid(path?.name ?? .email)
         }
     }
+}
+
+extension ServiceAccountRule {
+    /// Whether any token is refused by it.
+    var isActive: Bool { refusesOwnParty || !emailDomains.isEmpty }
 }
 
 /// Whether a text ends in a domain, or in one below it.

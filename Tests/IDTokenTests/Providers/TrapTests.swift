@@ -1,6 +1,7 @@
 import IDToken
 import JOSE
 import JSON
+import SignInFixtures
 import TestSupport
 import Testing
 

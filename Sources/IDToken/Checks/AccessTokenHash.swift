@@ -1,0 +1,24 @@
+internal import JOSE
+internal import OpenSSL
+
+extension CheckName {
+    @inline(__always)
+    public static var atHash: CheckName { CheckName("at_hash") }
+}
+
+/// Checks that the access token is the one that the ID Token was issued with: its hash must be in the token and equal, compared in
+/// constant time.
+///
+/// - Parameters:
+///   - accessToken: `nil` where the caller gives none.
+///   - digest: the hash function of the token's algorithm.
+/// - Throws: ``Rejection/atHashMissing``, ``Rejection/atHashMismatch``, ``Rejection/claimInvalid(_:)``,
+///   ``Rejection/cryptographyUnavailable``.
+/// - Source: OpenID Connect Core 1.0, 3.1.3.8 and 3.2.2.9.
+func checkAccessTokenHash(
+    _ claims: Claims, of accessToken: String?, by digest: DigestAlgorithm, _ checker: SignatureChecker
+) throws(Rejection) {
+    guard let accessToken else { return }
+    guard let claimed = try claims.utf8(.accessTokenHash) else { throw .atHashMissing }
+    guard try halfHash(of: accessToken, by: digest, checker, equals: claimed) else { throw .atHashMismatch }
+}

@@ -1,0 +1,23 @@
+internal import JOSE
+
+extension CheckName {
+    @inline(__always)
+    public static var algorithm: CheckName { CheckName("algorithm") }
+}
+
+extension JWSVerifier {
+    /// Checks that the header's `alg` is one that the provider may sign with, and returns it.
+    ///
+    /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``.
+    /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 7; RFC 8725, section 3.1.
+    @inline(__always)
+    func checkAlgorithm(
+        _ header: JOSEHeader, allowing algorithms: SignatureAlgorithms
+    ) throws(Rejection) -> SignatureAlgorithm {
+        do throws(JWSError) {
+            return try checkHeader(header, allowing: algorithms)
+        } catch {
+            throw Rejection(error)
+        }
+    }
+}

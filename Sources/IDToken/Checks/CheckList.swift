@@ -1,0 +1,116 @@
+package import JOSE
+package import OpenSSL
+
+extension IDTokenVerifier {
+    /// The list of checks, in the contract's order: header, algorithm, key, signature, then every claim. It stands here alone;
+    /// whoever wants to know more than the first failure brings an observer.
+    ///
+    /// What follows a `??` is for observers that go on past a failure: what stands in for the value that a check did not find.
+    ///
+    /// - Returns: what the checks found, among it the verified token where the observer is ``FirstFailure``.
+    /// - Throws: the rejection that the observer ends the verification with.
+    /// - Source: OpenID Connect Core 1.0, 3.1.3.7; RFC 8725.
+    @inline(__always)
+    package func runChecks<Observer: CheckObserver>(
+        on token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms, under policy: ProviderPolicy,
+        expecting signIn: SignInExpectations, now: UnixTime, watchedBy observer: inout Observer
+    ) throws(Rejection) -> Findings {
+        let (claims, checker) = (token.claims, jwsVerifier.checker)
+
+        let algorithm = try runHeaderChecks(
+            on: token, allowing: policy.algorithms ?? algorithms, watchedBy: &observer)
+        let jws = try observer.check(.signature, given: algorithm) { algorithm throws(Rejection) in
+            try jwsVerifier.checkSignature(token.jws, keys, algorithm)
+        }
+
+        let issuer = try observer.check(.issuer, checkIssuer(claims, policy))
+        try observer.check(.keyIssuer, if: !policy.keyIssuers.isEmpty, given: jws) { jws throws(Rejection) in
+            try checkKeyIssuer(jws.keyIssuer, claims, policy)
+        }
+        let audiences = try observer.check(.audience, checkAudience(claims, policy, narrowedTo: signIn.audience))
+        let authorizedParty = try observer.check(.authorizedParty, checkAuthorizedParty(claims, policy))
+        let expiresAt = try observer.check(.expiry, checkExpiration(claims, policy, now: now))
+        let notBefore = try observer.check(.notBefore, checkNotBefore(claims, policy, now: now))
+        let issuedAt = try observer.check(.issuedAt, checkIssuedAt(claims, policy, now: now)) ?? claims.issuedAt
+        try observer.check(.tokenAge, if: policy.maximumTokenAgeSeconds != nil, given: issuedAt) {
+            issuedAt throws(Rejection) in
+            try checkTokenAge(issuedAt: issuedAt, policy, now: now)
+        }
+        let maximumAge = signIn.maximumAuthenticationAgeSeconds
+        let authTime = try observer.check(
+            .authTime, given: issuedAt ?? (maximumAge == nil || claims.mentions(.authTime) ? now : nil)
+        ) { issuedAt throws(Rejection) in
+            try checkAuthenticationAge(claims, policy, atMost: maximumAge, issuedAt: issuedAt, now: now)
+        }
+        let subject = try observer.check(.subject, checkSubject(claims))
+        try observer.check(.events, checkNoEvents(claims))
+        try observer.check(
+            .requiredClaims, if: !policy.requiredClaims.isEmpty, checkRequiredClaims(claims, policy))
+        try observer.check(.claimValues, if: !policy.claimRules.isEmpty, checkClaimValues(claims, policy))
+        try observer.check(
+            .serviceAccount, if: policy.serviceAccounts.isActive,
+            checkServiceAccount(claims, policy, subject: subject ?? claims.text(.subject) ?? ""))
+        let identity = try observer.check(
+            .identity,
+            Identity(
+                claims, issuer: issuer ?? policy.issuer, subject: subject ?? "", policy, clientName: signIn.clientName))
+        let nonceMatch = try observer.check(
+            .nonce, checkNonce(claims, policy.nonce, expected: signIn.nonce, checker))
+        try observer.check(
+            .tokenKind, if: policy.looksForAccessTokens(claims, nonce: signIn.nonce), checkTokenKind(claims))
+        try observer.check(
+            .atHash, if: signIn.accessToken != nil, given: token.hashAlgorithm(jws)
+        ) { digest throws(Rejection) in
+            try checkAccessTokenHash(claims, of: signIn.accessToken, by: digest, checker)
+        }
+        try observer.check(.cHash, if: signIn.code != nil, given: token.hashAlgorithm(jws)) {
+            digest throws(Rejection) in
+            try checkCodeHash(claims, of: signIn.code, by: digest, checker)
+        }
+
+        // `FirstFailure` has thrown where a check found nothing. No other observer ends with a verified token.
+        guard Observer.self == FirstFailure.self, let jws, let audiences, let authorizedParty, let expiresAt,
+            let notBefore, let issuedAt, let authTime, let identity, let nonceMatch
+        else { return Findings(token: nil, jws: jws, nonceMatch: nonceMatch ?? nil) }
+        let verified = VerifiedIDToken(
+            identity: identity, audiences: audiences, authorizedParty: authorizedParty, expiresAt: expiresAt,
+            notBefore: notBefore, issuedAt: issuedAt, authTime: authTime, claims: claims, jws: jws,
+            nonceMatch: nonceMatch)
+        return Findings(token: verified, jws: jws, nonceMatch: nonceMatch)
+    }
+
+    /// The checks that need no key, and the algorithm; of a token that can be read, its own where it is not allowed.
+    @inline(__always)
+    func runHeaderChecks<Observer: CheckObserver>(
+        on token: UnverifiedToken, allowing algorithms: SignatureAlgorithms, watchedBy observer: inout Observer
+    ) throws(Rejection) -> SignatureAlgorithm? {
+        let header = token.jws.header
+        let isReadable: Void? =
+            try observer.check(.header, checkJOSEHeader(header)) ?? (header.hasUnsupportedParameter ? nil : ())
+        let algorithm = try observer.check(.algorithm, given: isReadable) { () throws(Rejection) in
+            try jwsVerifier.checkAlgorithm(header, allowing: algorithms)
+        }
+        return algorithm ?? isReadable.flatMap { header.algorithm }
+    }
+}
+
+/// What the checks of a verification found.
+package struct Findings {
+    let token: VerifiedIDToken?
+    /// `nil` where the signature was not verified.
+    package let jws: VerifiedJWS?
+    /// `nil` where no nonce was compared, or another was found.
+    package let nonceMatch: NonceMatch?
+}
+
+extension UnverifiedToken {
+    /// The hash function of `at_hash` and `c_hash`. Where no key has verified, Ed25519 is what EdDSA most likely means.
+    package func hashAlgorithm(_ jws: VerifiedJWS?) -> DigestAlgorithm? {
+        jws?.tokenHash ?? algorithm?.tokenHash(edwardsCurve: nil)
+    }
+}
+
+extension Claims {
+    /// `iat`, where it can be read.
+    fileprivate var issuedAt: UnixTime? { try? time(.issuedAt) }
+}

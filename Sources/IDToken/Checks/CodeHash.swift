@@ -1,0 +1,24 @@
+internal import JOSE
+internal import OpenSSL
+
+extension CheckName {
+    @inline(__always)
+    public static var cHash: CheckName { CheckName("c_hash") }
+}
+
+/// Checks that the authorization code is the one that the ID Token was issued with: its hash must be in the token and equal, compared in
+/// constant time.
+///
+/// - Parameters:
+///   - code: `nil` where the caller gives none.
+///   - digest: the hash function of the token's algorithm.
+/// - Throws: ``Rejection/cHashMissing``, ``Rejection/cHashMismatch``, ``Rejection/claimInvalid(_:)``,
+///   ``Rejection/cryptographyUnavailable``.
+/// - Source: OpenID Connect Core 1.0, 3.3.2.10 and 3.3.2.11.
+func checkCodeHash(
+    _ claims: Claims, of code: String?, by digest: DigestAlgorithm, _ checker: SignatureChecker
+) throws(Rejection) {
+    guard let code else { return }
+    guard let claimed = try claims.utf8(.codeHash) else { throw .cHashMissing }
+    guard try halfHash(of: code, by: digest, checker, equals: claimed) else { throw .cHashMismatch }
+}

@@ -1,0 +1,14 @@
+extension CheckName {
+    @inline(__always)
+    public static var expiry: CheckName { CheckName("expiry") }
+}
+
+/// Checks `exp`: now must be before it, give or take the clock skew.
+///
+/// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/tokenExpired``.
+/// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 9; RFC 7519, section 4.1.4.
+func checkExpiration(_ claims: Claims, _ policy: ProviderPolicy, now: UnixTime) throws(Rejection) -> UnixTime {
+    guard let expiresAt = try claims.time(.expiration) else { throw .claimMissing(.expiration) }
+    guard now < expiresAt.advanced(bySeconds: policy.clockSkewSeconds) else { throw .tokenExpired }
+    return expiresAt
+}

@@ -1,0 +1,14 @@
+extension CheckName {
+    @inline(__always)
+    public static var notBefore: CheckName { CheckName("not_before") }
+}
+
+/// Checks `nbf`: where it is there, it must not lie in the future, give or take the clock skew.
+///
+/// - Throws: ``Rejection/claimInvalid(_:)``, ``Rejection/tokenNotYetValid``.
+/// - Source: RFC 7519, section 4.1.5.
+func checkNotBefore(_ claims: Claims, _ policy: ProviderPolicy, now: UnixTime) throws(Rejection) -> UnixTime? {
+    let notBefore = try claims.time(.notBefore)
+    if let notBefore, notBefore > now.advanced(bySeconds: policy.clockSkewSeconds) { throw .tokenNotYetValid }
+    return notBefore
+}

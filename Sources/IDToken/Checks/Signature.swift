@@ -1,0 +1,24 @@
+internal import JOSE
+
+extension CheckName {
+    @inline(__always)
+    public static var signature: CheckName { CheckName("signature") }
+}
+
+extension JWSVerifier {
+    /// Checks that a key which the provider has published made the signature.
+    ///
+    /// - Throws: ``Rejection/keyNotFound``, ``Rejection/keyUnsuitable``, ``Rejection/signatureInvalid``,
+    ///   ``Rejection/cryptographyUnavailable``.
+    /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 6; RFC 7515, section 5.2.
+    @inline(__always)
+    func checkSignature(
+        _ jws: CompactJWS, _ keys: JWKSet, _ algorithm: SignatureAlgorithm
+    ) throws(Rejection) -> VerifiedJWS {
+        do throws(JWSError) {
+            return try verify(jws, with: keys, by: algorithm)
+        } catch {
+            throw Rejection(error)
+        }
+    }
+}

@@ -1,0 +1,13 @@
+extension CheckName {
+    @inline(__always)
+    public static var tokenAge: CheckName { CheckName("token_age") }
+}
+
+/// Checks the token's age by its `iat`, where the settings limit it.
+///
+/// - Throws: ``Rejection/tokenTooOld``.
+func checkTokenAge(issuedAt: UnixTime, _ policy: ProviderPolicy, now: UnixTime) throws(Rejection) {
+    guard let maximumAge = policy.maximumTokenAgeSeconds else { return }
+    let oldest = issuedAt.advanced(bySeconds: maximumAge).advanced(bySeconds: policy.clockSkewSeconds)
+    guard now <= oldest else { throw .tokenTooOld }
+}

@@ -1,0 +1,147 @@
+internal import IDToken
+private import JSON
+
+extension CheckDescriptions {
+    /// Whether the token was issued to this relying party.
+    func audience(_ rejection: Rejection?) -> Check {
+        let expected = expectedAudience
+        let found = claims.texts(.audience)
+        let foundText = found.isEmpty ? nil : Redaction.list(found)
+        guard let rejection else {
+            return .passed(.audience, "The token is for this app.", expected: expected, found: foundText)
+        }
+        return .failed(
+            .audience, rejection, Diagnosis(rejection, otherwise: audienceDiagnosis(rejection, found)),
+            expected: expected, found: foundText)
+    }
+
+    private var expectedAudience: String {
+        if let audience = expectations.audience { return Redaction.text(audience) }
+        return policy.audiences.isEmpty
+            ? "none, and azp \(Redaction.list(policy.authorizedParties))" : Redaction.list(policy.audiences)
+    }
+
+    private func audienceDiagnosis(_ rejection: Rejection, _ found: [String]) -> Diagnosis {
+        let isOurs = found.contains { policy.audiences.containsExactly($0) }
+        if policy.audiences.isEmpty {
+            return rejection == .authorizedPartyMismatch
+                ? partyDiagnosis
+                : Diagnosis(
+                    "The token names an audience, and those of the provider \(policy.id) are to name none.",
+                    fix: "Write the client ID to audiences of the provider \(policy.id), if it is yours.")
+        }
+        if rejection == .authorizedPartyMismatch { return partyDiagnosis }
+        if let audience = expectations.audience, isOurs, !found.containsExactly(audience) {
+            return Diagnosis(
+                """
+                The token is for \(Redaction.list(found)), which is configured, but the request asks for \
+                \(Redaction.text(audience)) alone.
+                """,
+                fix: "Send the audience of the app that signed in, or none.")
+        }
+        if isOurs {
+            let strangers = found.filter {
+                !policy.audiences.containsExactly($0) && !policy.trustedAudiences.containsExactly($0)
+            }
+            return Diagnosis(
+                "The token is for this app, and also for \(Redaction.list(strangers)), which is not trusted.",
+                fix: "Write it to trusted_audiences of the provider \(policy.id), if you trust whoever it is.")
+        }
+        if let signs = signsOfAccessToken { return signs }
+        return strangerDiagnosis(found)
+    }
+
+    /// What access tokens have, and ID Tokens have not.
+    private var signsOfAccessToken: Diagnosis? {
+        let signs = ["scope", "scp"].filter { claims.mentions(ClaimName($0)) }
+        guard !signs.isEmpty, !claims.mentions(.nonce) else { return nil }
+        return Diagnosis(
+            """
+            The token is for another audience, and looks like an access token: it has \
+            \(signs.joined(separator: " and ")), and no nonce.
+            """,
+            fix: "Send the id_token of the provider's answer, not the access_token.")
+    }
+
+    private func strangerDiagnosis(_ found: [String]) -> Diagnosis {
+        let names = Redaction.list(found)
+        guard let (audience, configured) = nearest(to: found) else {
+            return Diagnosis(
+                "The token is for \(names), and the provider \(policy.id) has other audiences.",
+                fix:
+                    """
+                    Write it to audiences of the provider \(policy.id), if it is a client ID of yours; else the \
+                    token was stolen from another app.
+                    """
+            )
+        }
+        let (near, own) = (Redaction.text(audience), Redaction.text(configured))
+        if folded(audience) == folded(configured) {
+            return Diagnosis(
+                "The token is for \(near), and only \(own) is configured: audiences are compared byte for byte.",
+                fix: "Write \(near) to audiences of the provider \(policy.id), as the provider spells it.")
+        }
+        return Diagnosis(
+            // Who tells of it is Apple, or stands in for it, and Apple has two kinds of client IDs.
+            policy.reportsRealUserStatus
+                ? """
+                The token is for \(near), and only \(own) is configured: one will be the bundle ID of the app, \
+                the other the Services ID of the web.
+                """
+                : "The token is for \(near), and only the similar \(own) is configured.",
+            fix: "Add \(near) to audiences of the provider \(policy.id), if it is yours, too.")
+    }
+
+    /// So many of the token's audiences, and none that is longer, are compared: a stranger may have written them.
+    private static let comparedAudiences = 20
+    private static let longestCompared = 256
+
+    /// The audience of the token's that is most like a configured one, where they begin alike.
+    private func nearest(to found: [String]) -> (found: String, configured: String)? {
+        let own = policy.audiences.map { (name: $0, folded: folded($0)) }
+        var nearest: (found: String, configured: String, length: Int)?
+        for audience in found.lazy.filter({ $0.utf8.count <= Self.longestCompared }).prefix(Self.comparedAudiences) {
+            let left = folded(audience)
+            for (configured, right) in own where right.count <= Self.longestCompared {
+                let length = zip(left, right).prefix { $0 == $1 }.count
+                guard length >= 4, length > nearest?.length ?? 0 else { continue }
+                // Google's all end alike, and tell projects apart by what they begin with.
+                let end = zip(left.dropFirst(length).reversed(), right.dropFirst(length).reversed())
+                    .prefix { $0 == $1 }.count
+                guard 2 * length >= min(left.count, right.count) - end else { continue }
+                nearest = (audience, configured, length)
+            }
+        }
+        return nearest.map { ($0.found, $0.configured) }
+    }
+
+    /// The octets of a client ID, with the capital letters of ASCII made small.
+    private func folded(_ text: String) -> [UInt8] { text.utf8.map(asciiLowercased) }
+
+    // MARK: Authorized party
+
+    /// Whether the party that the token was issued to may present it; only where the settings name parties.
+    func authorizedParty(_ rejection: Rejection?) -> Check {
+        let found = claims.text(.authorizedParty).map(Redaction.text)
+        let expected = Redaction.list(policy.authorizedParties)
+        if let rejection {
+            return .failed(
+                .authorizedParty, rejection, Diagnosis(rejection, otherwise: partyDiagnosis), expected: expected,
+                found: found)
+        }
+        guard !policy.authorizedParties.isEmpty else {
+            return .notAsked(.authorizedParty, "Any party may present the provider's tokens.", found: found)
+        }
+        return .passed(
+            .authorizedParty,
+            found == nil ? "The token names no party." : "The token was issued to a party that may present it.",
+            expected: expected, found: found)
+    }
+
+    private var partyDiagnosis: Diagnosis {
+        let party = claims.text(.authorizedParty).map(Redaction.quoted) ?? "none"
+        return Diagnosis(
+            "The token was issued to the party \(party) (azp), which is not among those that may present it.",
+            fix: "Write it to authorized_parties of the provider \(policy.id), if it is yours.")
+    }
+}

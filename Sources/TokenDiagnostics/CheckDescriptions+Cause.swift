@@ -1,0 +1,75 @@
+public import IDToken
+
+extension Explanation {
+    /// What most likely went wrong, if several checks fail: one of the failed checks, not always the first.
+    public struct Cause: Sendable, Equatable {
+        /// Its name.
+        public let check: Check.Name
+        /// One sentence.
+        public let explanation: String
+        /// What to change, and where; `nil` where there is nothing to.
+        public let fix: String?
+    }
+}
+
+extension Explanation.Cause {
+    init(_ check: Check) { self.init(check: check.name, explanation: check.explanation, fix: check.fix) }
+}
+
+extension CheckDescriptions {
+    /// The failed check that explains the others best.
+    ///
+    /// A verification stops at the first, and the claims come after the signature. But a token that was sent to the wrong
+    /// provider fails at its algorithm or its key already, which is no cause but a consequence.
+    func likelyCause(of checks: [Check]) -> Explanation.Cause? {
+        let failed = checks.filter { $0.refusal != nil }
+        guard let first = failed.first else { return nil }
+        guard [.algorithm, .key, .signature].contains(first.name) else { return Explanation.Cause(first) }
+        if let issuer = failed.first(where: { $0.refusal == .rejected(.issuerMismatch) && $0.name == .issuer }) {
+            return Explanation.Cause(issuer)
+        }
+        // Keys are not fetched for a token that would be refused anyway, so that none were found says little.
+        guard first.name == .key, let claim = failed.first(where: { [.audience, .expiry].contains($0.name) }) else {
+            return Explanation.Cause(first)
+        }
+        if claim.name == .expiry, first.refusal == .rejected(.keyNotFound), let age = expiredFor,
+            age >= Self.longEnoughForOtherKeys
+        {
+            return Explanation.Cause(
+                check: .expiry,
+                explanation: """
+                    The token is an old one: it expired \(Redaction.duration(age)) ago, and the provider no longer \
+                    publishes the key that it names.
+                    """,
+                fix: "Use a token of a new sign-in; to look into an old one, there is no key left to check it with.")
+        }
+        return Explanation.Cause(claim)
+    }
+
+    /// A day: providers publish a key for some time after the last token that it signed has expired.
+    private static let longEnoughForOtherKeys: Int64 = 86_400
+
+    /// How many seconds ago the token expired.
+    private var expiredFor: Int64? {
+        guard let end = try? claims.time(.expiration) else { return nil }
+        return now.seconds(since: end)
+    }
+
+    // MARK: A valid token
+
+    /// That the token is valid, and what ties it to a sign-in, if anything does.
+    func validSummary(_ checks: [Check]) -> String {
+        func isPassed(_ name: Check.Name) -> Bool { checks.contains { $0.name == name && $0.state == .passed } }
+        let issued = "The token is valid: the provider \(policy.id) issued it"
+        if isPassed(.nonce) { return issued + ", to this app and for this sign-in." }
+        let companions = [
+            isPassed(.atHash) ? "access token" : nil, isPassed(.cHash) ? "code" : nil,
+        ].compactMap(\.self)
+        let together =
+            companions.isEmpty ? "" : ", together with the request's \(companions.joined(separator: " and "))"
+        let reason =
+            policy.nonce.isChecked
+            ? "neither request nor token has a nonce" : "the settings switch nonces off (nonce: { check: off })"
+        return "\(issued) to this app\(together); nothing ties it to one sign-in, since \(reason)."
+    }
+}

@@ -1,0 +1,187 @@
+internal import IDToken
+private import JSON
+
+extension CheckDescriptions {
+    func subject(_ rejection: Rejection?) -> Check {
+        let expected = "1 to 255 characters"
+        let found = claims.text(.subject).map { Redaction.fingerprint($0, checker) }
+        guard let rejection else {
+            return .passed(.subject, "The token says who signed in.", expected: expected, found: found)
+        }
+        return .failed(
+            .subject, rejection, Diagnosis(rejection, otherwise: Diagnosis("The token's sub is no subject.")),
+            expected: expected, found: found)
+    }
+
+    func events(_ rejection: Rejection?) -> Check {
+        guard let rejection else {
+            return .passed(.events, "The token is neither a notification nor a logout token.")
+        }
+        return .failed(
+            .events, rejection,
+            Diagnosis(
+                "The token is a notification or a logout token: it has events.",
+                fix: "Send the ID Token of a sign-in; notifications are for another address of yours."),
+            expected: "no events", found: "events")
+    }
+
+    func requiredClaims(_ rejection: Rejection?) -> Check {
+        let expected = policy.requiredClaims.map(\.string).joined(separator: ", ")
+        guard let rejection else {
+            return .passed(.requiredClaims, "The claims that the settings require are there.", expected: expected)
+        }
+        let missing = policy.requiredClaims.filter { (try? checkPresence(of: $0, claims)) == nil }
+        let names = missing.map(\.string).joined(separator: ", ")
+        return .failed(
+            .requiredClaims, rejection,
+            Diagnosis(
+                "The token has no \(names), which required_claims of the provider \(policy.id) asks for.",
+                fix:
+                    """
+                    Ask the provider for the scope that brings it, such as email or profile, or take it from \
+                    required_claims.
+                    """
+            ), expected: expected, found: "no " + names)
+    }
+
+    func claimValues(_ rejection: Rejection?) -> Check {
+        let expected = policy.claimRules.map(expectation).joined(separator: "; ")
+        let broken = policy.claimRules.filter { (try? $0.check(claims)) == nil }
+        guard let rejection, let rule = broken.first else {
+            return .passed(.claimValues, "The claims have the values that the settings prescribe.", expected: expected)
+        }
+        let name = rule.claim.name.string
+        let setting =
+            switch rule.kind {
+            case .oneOf: "claim_values"
+            case .noneOf: "refused_claim_values"
+            case .absent: "refused_claims"
+            }
+        return .failed(
+            .claimValues, rejection,
+            Diagnosis(
+                rule.kind == .absent
+                    ? "The token has \(name), which \(setting) of the provider \(policy.id) refuses."
+                    : rule.kind == .noneOf
+                        ? "The token's \(name) has a value that \(setting) of the provider \(policy.id) refuses."
+                        : rejection == .claimMissing(rule.claim.name)
+                            ? "The token has no \(name), and \(setting) of the provider \(policy.id) prescribes its value."
+                            : """
+                            The token's \(name) has another value than \(setting) of the provider \(policy.id) \
+                            prescribes.
+                            """,
+                fix: Self.tokenKinds.contains(name)
+                    ? "Send the ID Token of a sign-in: \(name) tells it from other tokens by the same keys."
+                    : rule.kind == .absent
+                        ? "Send the token of a sign-in of your own, or change \(setting) if tokens with \(name) are good."
+                        : "Change \(setting), if users with this value may sign in."),
+            expected: expected, found: broken.map { found($0.claim) }.joined(separator: "; "))
+    }
+
+    /// Claims that say which kind of token it is.
+    private static let tokenKinds = [
+        "token_use", "typ", "ver", "azpacr", "appidacr", "ref_protected", "tfp", "sts", "scp",
+    ]
+    /// Claims whose values belong to an organization or a kind of token, and to nobody; of all others no value is shown.
+    static let impersonalClaims = tokenKinds + ["hd", "tid", "acr"]
+
+    private func expectation(_ rule: ClaimRule) -> String {
+        let name = rule.claim.name.string
+        if rule.kind == .absent { return "no \(name)" }
+        let verb = rule.kind == .oneOf ? "is" : "is not"
+        return Self.impersonalClaims.contains(name)
+            ? "\(name) \(verb) \(Redaction.list(rule.values))"
+            : "\(name) \(verb) one of the configured values (\(rule.values.count))"
+    }
+
+    private func found(_ path: ClaimPath) -> String {
+        let name = path.name.string
+        guard let value = claims.value(at: path), value.kind != .null else { return "no \(name)" }
+        guard let text = value.string ?? value.integer.map(String.init) ?? value.bool.map({ "\($0)" }) else {
+            return "\(name) of another type"
+        }
+        return name + " "
+            + (Self.impersonalClaims.contains(name) ? Redaction.text(text) : Redaction.fingerprint(text, checker))
+    }
+
+    /// Whether the token is a person's.
+    func serviceAccount(_ rejection: Rejection?) -> Check {
+        guard let rejection else {
+            return .passed(.serviceAccount, "The token does not look like a service account's.")
+        }
+        let fix = """
+            Send the ID Token of a person's sign-in. If service accounts may sign in, change service_accounts of the \
+            provider \(policy.id).
+            """
+        let domains = Redaction.list(policy.serviceAccounts.emailDomains)
+        guard rejection == .claimInvalid(.authorizedParty) else {
+            return .failed(
+                .serviceAccount, rejection,
+                Diagnosis("The token is a service account's: its address is in \(domains) or below it.", fix: fix),
+                expected: "an address outside \(domains)", found: "an address in \(domains)")
+        }
+        guard claims.text(.authorizedParty) != nil else {
+            return .failed(
+                .serviceAccount, rejection, Diagnosis(rejection, otherwise: Diagnosis("The token's azp is no string.")))
+        }
+        return .failed(
+            .serviceAccount, rejection,
+            Diagnosis(
+                "The token is a service account's: its azp is its sub, so the account asked for it itself.", fix: fix),
+            expected: "an azp other than sub", found: "an azp equal to sub")
+    }
+
+    /// Whether an identity can be made of the claims.
+    func identity(_ rejection: Rejection?) -> Check {
+        let address = policy.identityClaims[.email]?.name ?? .email
+        let noAddress = claims.textThatIsNoAddress(policy)
+        let found = noAddress.map { Redaction.fingerprint($0, checker) }
+        guard let rejection else {
+            guard noAddress != nil else {
+                return .passed(.identity, "The claims that make the identity are of the types that they should be.")
+            }
+            return .passed(
+                .identity,
+                """
+                The token's \(address.string) is not one e-mail address, so the identity has none: email, email_verified, \
+                email_trust and is_private_email are null.
+                """, found: found)
+        }
+        if noAddress != nil, rejection == .claimInvalid(address) {
+            return .failed(
+                .identity, rejection,
+                Diagnosis(
+                    """
+                    The token's \(address.string) is not one e-mail address, and required_claims of the provider \
+                    \(policy.id) asks for one.
+                    """,
+                    fix:
+                        """
+                        Have the provider send one plain address (name@example.com, without a display name), or take \
+                        \(address.string) from required_claims.
+                        """
+                ), expected: "one e-mail address", found: found)
+        }
+        let claim = rejection.claim?.string ?? "email"
+        return .failed(
+            .identity, rejection,
+            Diagnosis(
+                rejection == .claimInvalid(.email)
+                    ? "The token's email is no string."
+                    : "The token's \(claim) is neither a boolean nor one as a string or number.",
+                fix:
+                    """
+                    The provider breaks its own rules; its operator, or the one who maps its claims, has to \
+                    mend it.
+                    """
+            ), expected: claim == "email" ? "a string" : "true or false", found: "another type")
+    }
+}
+
+extension Claims {
+    /// What the token has in place of an address; `nil` where it has one, or says nothing.
+    fileprivate func textThatIsNoAddress(_ policy: ProviderPolicy) -> String? {
+        let claimed = policy.identityClaims[.email].map(text(at:)) ?? text(.email)
+        return claimed.flatMap { $0.isEmpty || EmailAddress($0) != nil ? nil : $0 }
+    }
+}

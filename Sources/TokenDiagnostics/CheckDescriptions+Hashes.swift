@@ -1,0 +1,89 @@
+internal import IDToken
+private import JOSE
+private import JSON
+private import OpenSSL
+
+extension CheckDescriptions {
+    /// Whether the access token came with the ID Token.
+    func atHash(_ rejection: Rejection?) -> Check {
+        hash(
+            .atHash, .accessTokenHash, of: expectations.accessToken, "access_token",
+            other: (expectations.code, "code"), rejection)
+    }
+
+    /// Whether the code came with the ID Token.
+    func cHash(_ rejection: Rejection?) -> Check {
+        hash(
+            .cHash, .codeHash, of: expectations.code, "code", other: (expectations.accessToken, "access_token"),
+            rejection)
+    }
+
+    /// What the token says where nobody asks.
+    func unaskedHash(_ name: CheckName) -> String? {
+        switch name {
+        case .atHash: shownHash(.accessTokenHash)
+        case .cHash: shownHash(.codeHash)
+        default: nil
+        }
+    }
+
+    private func shownHash(_ claim: ClaimName) -> String? {
+        claims.text(claim).map { Redaction.fingerprint($0, checker) }
+    }
+
+    private func hash(
+        _ name: CheckName, _ claim: ClaimName, of value: String?, _ member: String,
+        other: (value: String?, member: String), _ rejection: Rejection?
+    ) -> Check {
+        let value = value ?? ""
+        let found = shownHash(claim)
+        let expected = "half the hash of \(member) (\(Redaction.fingerprint(value, checker)))"
+        guard let rejection else {
+            return .passed(name, "The \(member) was issued with this token.", expected: expected, found: found)
+        }
+        let diagnosis = Diagnosis(
+            rejection,
+            otherwise: claims.mentions(claim)
+                ? mismatchDiagnosis(claims.text(claim) ?? "", claim, value, member, other)
+                : Diagnosis(
+                    "The token has no \(claim.string) to hold the \(member) against.",
+                    fix: "Leave \(member) out: providers write \(claim.string) in some flows only."))
+        return .failed(name, rejection, diagnosis, expected: expected, found: found)
+    }
+
+    private func mismatchDiagnosis(
+        _ claimed: String, _ claim: ClaimName, _ value: String, _ member: String,
+        _ other: (value: String?, member: String)
+    ) -> Diagnosis {
+        let octets = Array(claimed.utf8)[...]
+        let digest = token.hashAlgorithm(findings.jws) ?? .sha256
+        func isHalfHash(of value: String, by digest: DigestAlgorithm) -> Bool {
+            (try? halfHash(of: value, by: digest, checker, equals: octets)) == true
+        }
+        if let value = other.value, isHalfHash(of: value, by: digest) {
+            return Diagnosis(
+                "The token's \(claim.string) is that of the request's \(other.member).",
+                fix: "Don't mix up code and access_token.")
+        }
+        if [DigestAlgorithm.sha256, .sha384, .sha512].contains(where: { isHalfHash(of: value, by: $0) }) {
+            return Diagnosis(
+                "The token's \(claim.string) is the \(member)'s, but by another hash function than its algorithm's.",
+                fix: "The provider breaks OpenID Connect Core 3.1.3.6; leave \(member) out until it is mended.")
+        }
+        let whole = try? checker.withHash(of: value.utf8.span, digest) { Base64URL.encode($0) }
+        if let whole, claimed.isExactly(String(decoding: whole, as: UTF8.self)) {
+            return Diagnosis(
+                "The token's \(claim.string) is the whole hash of the \(member), and half of it is due.",
+                fix: "The provider breaks OpenID Connect Core 3.1.3.6; leave \(member) out until it is mended.")
+        }
+        let trimmed = value.filter { !$0.isWhitespace }
+        if trimmed.count < value.count, isHalfHash(of: trimmed, by: digest) {
+            return Diagnosis(
+                "The request's \(member) has white space around it, and is the right one without.",
+                fix: "Strip the line end or the spaces where it is kept or passed on.")
+        }
+        return Diagnosis(
+            "The \(member) is not the one that this token was issued with.",
+            fix: "Send both as they came in one answer of the provider; a token that was refreshed since has another.")
+    }
+}

@@ -1,0 +1,123 @@
+internal import IDToken
+private import JOSE
+internal import JSON
+
+extension CheckDescriptions {
+    /// The header, for what the verifier does not read.
+    var headerObject: JSONObject? { token.headerObject }
+
+    func header(_ rejection: Rejection?) -> Check {
+        let type = token.jws.header.type
+        let refused = JOSEHeader.unsupportedParameters.map(\.string).joined(separator: ", ")
+        let expected = "typ JWT or none; none of \(refused)"
+        let parameters = JOSEHeader.unsupportedParameters.filter { headerObject?[$0] != nil }.map(\.string)
+        let found = (["typ " + (type.map(Redaction.text) ?? "absent")] + parameters).joined(separator: ", ")
+        guard let rejection else {
+            return .passed(
+                .header, "The header says nothing that an ID Token's may not.", expected: expected, found: found)
+        }
+        let isTypeGood = (try? checkTokenType(token.jws.header)) != nil
+        let diagnosis =
+            isTypeGood
+            ? Diagnosis(
+                """
+                The header has \(parameters.joined(separator: " and ")), which changes how a token is to be \
+                read and no ID Token needs.
+                """,
+                fix: "See that it is an ID Token; if it is, have the provider sign it plainly.")
+            : typeDiagnosis(type ?? "")
+        return .failed(.header, rejection, diagnosis, expected: expected, found: found)
+    }
+
+    private func typeDiagnosis(_ type: String) -> Diagnosis {
+        let fix = "Send the id_token of the provider's answer."
+        let kind: String? =
+            switch type.lowercased() {
+            case "at+jwt", "application/at+jwt": "an access token"
+            case "logout+jwt", "application/logout+jwt": "a logout token"
+            case "secevent+jwt", "application/secevent+jwt": "a security event"
+            case "dpop+jwt": "a DPoP proof"
+            default: nil
+            }
+        guard let kind else {
+            return Diagnosis("The token's typ, \(Redaction.quoted(type)), is that of no ID Token.", fix: fix)
+        }
+        return Diagnosis("The token says of itself that it is \(kind) (typ \(Redaction.text(type))).", fix: fix)
+    }
+
+    // MARK: Algorithm
+
+    private var allowedAlgorithms: SignatureAlgorithms {
+        policy.algorithms ?? keys?.algorithms ?? .all
+    }
+
+    func algorithm(_ rejection: Rejection?) -> Check {
+        let expected = allowedAlgorithms.names.joined(separator: ", ")
+        let alg = headerObject?["alg"]
+        let found = alg.map { $0.string.map(Redaction.text) ?? "no string" }
+        guard let rejection else {
+            return .passed(
+                .algorithm, "The provider may sign with \(found ?? "it").", expected: expected, found: found)
+        }
+        // The provider may list the algorithm by now, beside a key that could not be fetched either.
+        if let keys, keys.lacksKey, policy.algorithms == nil, token.algorithm != nil {
+            return .failed(
+                .algorithm, .keysUnavailable, unfetchedKeyDiagnosis(keys), expected: expected, found: found)
+        }
+        return .failed(.algorithm, rejection, algorithmDiagnosis(alg?.string), expected: expected, found: found)
+    }
+
+    private func algorithmDiagnosis(_ name: String?) -> Diagnosis {
+        guard let name else {
+            return Diagnosis(
+                "The header names no algorithm (alg).", fix: "See that it is a token of this provider's.")
+        }
+        if let algorithm = SignatureAlgorithm(rawValue: name) {
+            let source =
+                policy.algorithms == nil
+                ? "the provider's discovery document lists others" : "the settings of \(policy.id) allow others"
+            return Diagnosis(
+                "The token is signed with \(algorithm.rawValue), and \(source).",
+                fix:
+                    """
+                    If the provider really signs with \(algorithm.rawValue), write it to algorithms of the \
+                    provider \(policy.id); else set the client up at the provider to get another.
+                    """
+            )
+        }
+        switch name.uppercased() {
+        case "NONE":
+            return Diagnosis(
+                "The token is not signed (alg none), so anyone could have made it.",
+                fix: "Never accept such a token; set the client up at the provider to get signed ones.")
+        case "HS256", "HS384", "HS512":
+            if policy.issuer == ProviderPreset.line.facts(PresetArguments()).policy.issuer {
+                return Diagnosis(
+                    """
+                    LINE signs tokens of web channels with \(name), by the channel's secret, which is never \
+                    supported.
+                    """,
+                    fix:
+                        """
+                        Sign in from a native app or LIFF, whose tokens are signed with ES256; or ask LINE's \
+                        own verify endpoint.
+                        """
+                )
+            }
+            return Diagnosis(
+                """
+                The token is signed with \(Redaction.text(name)), by a secret that provider and client share, \
+                which is never supported: who can verify such a token can make one.
+                """,
+                fix: "Set the client up at the provider to get ID Tokens signed with RS256 or ES256.")
+        case let upper where SignatureAlgorithm(rawValue: upper) != nil:
+            return Diagnosis(
+                "The names of algorithms are told apart by case, and \(Redaction.quoted(name)) is none.",
+                fix: "See that the token is this provider's; such a header is no library's.")
+        default:
+            return Diagnosis(
+                "The algorithm \(Redaction.quoted(name)) is not supported.",
+                fix: "Set the client up at the provider to get ID Tokens signed with RS256 or ES256.")
+        }
+    }
+}

@@ -1,0 +1,205 @@
+internal import IDToken
+private import JOSE
+private import JSON
+
+extension CheckDescriptions {
+    /// Whether the token is from the provider whose keys it was checked with.
+    func issuer(_ rejection: Rejection?) -> Check {
+        let expected = policy.acceptedIssuersText
+        let found = claims.text(.issuer).map(Redaction.text)
+        guard let rejection else {
+            return .passed(.issuer, "The token's iss is the provider's.", expected: expected, found: found)
+        }
+        let diagnosis = Diagnosis(
+            rejection, otherwise: .otherIssuer(claims.text(.issuer) ?? "", claims, [policy], others: others))
+        return .failed(.issuer, rejection, diagnosis, expected: expected, found: found)
+    }
+
+    /// Whether the key may sign for the token's issuer; only where keys say whose they are.
+    func keyIssuer(_ rejection: Rejection?) -> Check {
+        let expected = Redaction.list(policy.keyIssuers.map(\.text))
+        let found = findings.jws?.keyIssuer.map(Redaction.text)
+        guard let rejection else {
+            return .passed(.keyIssuer, "The key may sign for this tenant.", expected: expected, found: found)
+        }
+        let diagnosis = Diagnosis(
+            rejection,
+            otherwise: Diagnosis(
+                "The key that signed the token is for another tenant's tokens.",
+                fix: "Refuse it; if the provider's keys are right so, change key_issuers of the provider \(policy.id)."
+            ))
+        return .failed(.keyIssuer, rejection, diagnosis, expected: expected, found: found)
+    }
+}
+
+extension Check {
+    static func provider(_ policy: ProviderPolicy, isNamed: Bool) -> Check {
+        .passed(
+            .provider,
+            isNamed ? "The request names the provider." : "The token's iss names the provider.", found: policy.id)
+    }
+
+    static func providerUnknown(_ token: UnverifiedToken, _ policies: [ProviderPolicy]) -> Check {
+        let expected = Redaction.list(policies.map(\.acceptedIssuersText))
+        guard let issuer = token.unverifiedIssuer else {
+            return .failed(
+                .provider, .providerUnknown,
+                Diagnosis(
+                    "The token does not say who issued it (iss), so no provider can be chosen.",
+                    fix: "See that it is an ID Token, or name the provider in the request."), expected: expected)
+        }
+        return .failed(
+            .provider, .providerUnknown, .otherIssuer(issuer, token.claims, policies, others: []),
+            expected: expected, found: Redaction.text(issuer))
+    }
+}
+
+extension ProviderPolicy {
+    /// What its tokens' `iss` may be.
+    fileprivate var acceptedIssuersText: String { Redaction.list(allIssuers ?? [issuer] + issuerAliases) }
+}
+
+extension Diagnosis {
+    /// Why an issuer is none of those that are expected.
+    ///
+    /// - Parameters:
+    ///   - expected: the policies by whose issuer the token was measured.
+    ///   - others: those of the other providers that are configured.
+    fileprivate static func otherIssuer(
+        _ issuer: String, _ claims: Claims, _ expected: [ProviderPolicy], others: [ProviderPolicy]
+    ) -> Diagnosis {
+        if let other = others.first(where: { $0.isIssuer(issuer) }) {
+            let named = expected.first.map { ", but the request names the provider \($0.id)" } ?? ""
+            return Diagnosis(
+                "The token is from another provider that is configured: its iss is that of \(other.id)\(named).",
+                fix: "Send provider \(other.id) with it, or no provider at all.")
+        }
+        for policy in expected {
+            if let diagnosis = otherTenant(issuer, claims, policy) ?? otherSpelling(issuer, policy) {
+                return diagnosis
+            }
+        }
+        return otherEntraVersion(issuer, expected) ?? knownProvider(issuer, expected)
+            ?? Diagnosis(
+                """
+                The token's iss, \(Redaction.quoted(issuer)), is not that of \
+                \(expected.count == 1 ? "this provider" : "any provider here").
+                """,
+                fix: "See which provider issued it; add one with this issuer, if its tokens are to be accepted.")
+    }
+
+    private static func otherTenant(
+        _ issuer: String, _ claims: Claims, _ policy: ProviderPolicy
+    ) -> Diagnosis? {
+        let octets = Array(issuer.utf8)[...]
+        for template in policy.issuerTemplates ?? [] {
+            guard let tenant = template.tenant(in: octets) else { continue }
+            let name = Redaction.text(String(decoding: tenant, as: UTF8.self))
+            let claim = template.claim.string
+            guard policy.tenants.allows(tenant) else {
+                let isListed = if case .only = policy.tenants { true } else { false }
+                return Diagnosis(
+                    isListed
+                        ? """
+                        The token is of the tenant \(name), which is not among the tenants of the provider \
+                        \(policy.id).
+                        """
+                        : "The token is of the tenant \(name), which the provider \(policy.id) excludes.",
+                    fix: isListed
+                        ? "Add \(name) to tenants, or change tenant, if its users may sign in."
+                        : "Take \(name) from excluded_tenants, if its users may sign in.")
+            }
+            return Diagnosis(
+                "The token's iss names the tenant \(name), and its \(claim) another one or none.",
+                fix: "Refuse it: no good token contradicts itself.")
+        }
+        return nil
+    }
+
+    private static let longestCompared = 512
+
+    private static func otherSpelling(_ issuer: String, _ policy: ProviderPolicy) -> Diagnosis? {
+        // A stranger may have written it, and no issuer is as long as that.
+        guard issuer.utf8.count <= longestCompared else { return nil }
+        let simple = simplified(issuer)
+        for expected in policy.allIssuers ?? [] where simple == simplified(expected) {
+            var differences: [String] = []
+            if issuer.hasPrefix("http://") != expected.hasPrefix("http://") { differences.append("http for https") }
+            if issuer.hasSuffix("/") != expected.hasSuffix("/") { differences.append("a slash at the end") }
+            if issuer.lowercased().filter(isLetter) == expected.lowercased().filter(isLetter),
+                issuer.filter(isLetter) != expected.filter(isLetter)
+            {
+                differences.append("upper and lower case")
+            }
+            if issuer.contains(where: \.isWhitespace) { differences.append("white space") }
+            let difference = differences.isEmpty ? "its spelling" : differences.joined(separator: " and ")
+            return Diagnosis(
+                """
+                The token's iss differs from the issuer of \(policy.id) in \(difference) only, and issuers are \
+                compared byte for byte.
+                """,
+                fix:
+                    """
+                    If the provider spells itself so, write \(Redaction.quoted(issuer)) as issuer of the \
+                    provider \(policy.id), or add it to issuer_aliases.
+                    """
+            )
+        }
+        return nil
+    }
+
+    private static func isLetter(_ character: Character) -> Bool { character.isLetter }
+
+    /// An issuer without what people get wrong about it.
+    private static func simplified(_ issuer: String) -> String {
+        var text = issuer.lowercased().filter { !$0.isWhitespace }
+        for scheme in ["https://", "http://"] where text.hasPrefix(scheme) { text.removeFirst(scheme.count) }
+        while text.hasSuffix("/") { text.removeLast() }
+        return text
+    }
+
+    /// Microsoft's tokens of version 1.0 where those of version 2.0 are expected, and the other way round.
+    private static func otherEntraVersion(_ issuer: String, _ expected: [ProviderPolicy]) -> Diagnosis? {
+        let presets = [ProviderPreset.microsoft, .microsoftVersion1]
+        let found = presets.first { $0.hasTemplate(for: issuer) }
+        guard let found else { return nil }
+        let version = found.name == ProviderPreset.microsoft.name ? "2.0" : "1.0"
+        let isMicrosoft = expected.contains { policy in
+            presets.contains { $0.facts(PresetArguments()).policy.issuer == policy.issuer }
+        }
+        return Diagnosis(
+            isMicrosoft
+                ? "This is a token of Microsoft's version \(version), and tokens of the other version are expected."
+                : "The token is Microsoft's, of version \(version), and no such provider is configured.",
+            fix: isMicrosoft
+                ? "Sign in at the endpoint of the other version, or use the preset \(found.name)."
+                : "Add a provider with the preset \(found.name), if its users may sign in.")
+    }
+
+    /// One that Assay knows, and that is not configured.
+    private static func knownProvider(_ issuer: String, _ expected: [ProviderPolicy]) -> Diagnosis? {
+        let preset = ProviderPreset.all.first { $0.facts(PresetArguments()).policy.isIssuer(issuer) }
+        return preset.map { preset in
+            let add = "dd a provider with the preset \(preset.name), if its users may sign in."
+            guard expected.count == 1, let policy = expected.first else {
+                return Diagnosis(
+                    "The token's iss is that of the preset \(preset.name), and no provider here has it.", fix: "A" + add
+                )
+            }
+            return Diagnosis(
+                """
+                The token is from another provider: its iss is that of the preset \(preset.name), and not that of the \
+                provider \(policy.id).
+                """,
+                fix: "Send the ID Token that \(policy.id) gave the app; or a" + add)
+        }
+    }
+}
+
+extension ProviderPreset {
+    /// Whether an issuer is that of any tenant of the provider's.
+    fileprivate func hasTemplate(for issuer: String) -> Bool {
+        let templates = facts(PresetArguments()).policy.issuerTemplates ?? []
+        return templates.contains { $0.tenant(in: Array(issuer.utf8)[...]) != nil }
+    }
+}

@@ -1,0 +1,187 @@
+internal import IDToken
+private import JOSE
+private import JSON
+private import OpenSSL
+
+extension CheckDescriptions {
+    /// Whether the token was made for this very sign-in.
+    func nonce(_ rejection: Rejection?) -> Check {
+        let claimed = try? claims.utf8(.nonce)
+        let found = claimed.map { Redaction.fingerprint($0.span, checker) }
+        let expected = expectedNonce
+        if let rejection {
+            return .failed(
+                .nonce, rejection, Diagnosis(rejection, otherwise: nonceDiagnosis(rejection, claimed)),
+                expected: expected, found: found)
+        }
+        guard let match = findings.nonceMatch else {
+            return .notAsked(
+                .nonce,
+                policy.nonce.isChecked
+                    ? "Neither request nor token has a nonce, so nothing ties the token to this sign-in."
+                    : """
+                    The settings switch the check off (nonce: { check: off }), so nothing ties the token to \
+                    this sign-in.
+                    """,
+                found: found)
+        }
+        return .passed(
+            .nonce, "The token was made for this sign-in: it carries \(match.words).", expected: expected,
+            found: found)
+    }
+
+    private var expectedNonce: String? {
+        guard let nonce = expectations.nonce else {
+            return policy.nonce.isRequired ? "a nonce in request and token" : nil
+        }
+        let forms = policy.nonce.accepted.map(\.words).joined(separator: " or ")
+        return "\(forms) (\(Redaction.fingerprint(nonce, checker)))"
+    }
+
+    private func nonceDiagnosis(_ rejection: Rejection, _ claimed: ArraySlice<UInt8>?) -> Diagnosis {
+        switch rejection {
+        case .nonceRequired where claimed == nil:
+            Diagnosis(
+                "The provider \(policy.id) is set to require a nonce, and neither request nor token has one.",
+                fix: "Make a nonce for each sign-in, have the app pass it to the provider, and send it as nonce.")
+        case .nonceRequired:
+            Diagnosis(
+                "The token carries a nonce, and the request gives none to compare it with.",
+                fix: "Send the raw nonce that the backend made for this sign-in as nonce.")
+        case .nonceMissing: missingNonceDiagnosis
+        default: mismatchDiagnosis(claimed ?? [], expectations.nonce ?? "")
+        }
+    }
+
+    private var missingNonceDiagnosis: Diagnosis {
+        if claims.value(at: ClaimPath("nonce_supported"))?.bool == false {
+            return Diagnosis(
+                "The token has no nonce, and says that this platform supports none (nonce_supported).",
+                fix:
+                    """
+                    Leave nonce out for sign-ins from it; nothing ties them to one another, so keep the token's \
+                    life short.
+                    """
+            )
+        }
+        return Diagnosis(
+            "The token has no nonce, though the request gives one.",
+            fix:
+                """
+                Have the app pass the nonce to the provider when it asks for the sign-in; if the provider \
+                echoes none, as LinkedIn, set nonce: { check: off } for the provider \(policy.id).
+                """
+        )
+    }
+
+    // MARK: A nonce that is another
+
+    private func mismatchDiagnosis(_ claimed: ArraySlice<UInt8>, _ nonce: String) -> Diagnosis {
+        if let form = form(of: claimed, for: nonce) { return formDiagnosis(form, nonce) }
+        if let twice = hashedTwice(claimed, nonce) { return twice }
+        if let spelling = otherSpelling(claimed, nonce) { return spelling }
+        return Diagnosis(
+            "The token's nonce has nothing to do with the request's: it was made for another sign-in.",
+            fix:
+                """
+                Compare the two at this sign-in: that the backend keeps the nonce with the session that asked \
+                for it, and the app passes that very one on.
+                """
+        )
+    }
+
+    /// How a claim belongs to a nonce, whatever the settings accept.
+    private func form(of claimed: ArraySlice<UInt8>, for nonce: String) -> NonceMatch? {
+        NonceMatch.allCases.first {
+            (try? isClaim(claimed.span, for: nonce.utf8.span, $0, checker)) == true
+        }
+    }
+
+    private func formDiagnosis(_ form: NonceMatch, _ nonce: String) -> Diagnosis {
+        let accepted = policy.nonce.accepted.map(\.rawValue).joined(separator: ", ")
+        let setting = "nonce: { match: [\(form.rawValue)] }"
+        guard form == .plain else {
+            return Diagnosis(
+                "The token carries \(form.words), and the provider \(policy.id) is set to \(accepted).",
+                fix: "Set \(setting) for the provider \(policy.id), or have the app pass it on as the settings say.")
+        }
+        if isHash(nonce) {
+            return Diagnosis(
+                """
+                The request gives as nonce what the token carries, a SHA-256 by the looks of it, and the \
+                provider \(policy.id) is set to \(accepted).
+                """,
+                fix:
+                    """
+                    Send the raw nonce, before it was hashed: who holds the token alone could send the claim's \
+                    own value.
+                    """
+            )
+        }
+        return Diagnosis(
+            "The token carries your nonce itself, and the provider \(policy.id) is set to \(accepted).",
+            fix:
+                """
+                Have the app pass the nonce's SHA-256 to the provider; or set \(setting) for the provider \
+                \(policy.id).
+                """
+        )
+    }
+
+    /// Whether a text looks like a SHA-256.
+    private func isHash(_ text: String) -> Bool {
+        let octets = Array(text.utf8)
+        let isHexadecimal = octets.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        return (octets.count == 64 && isHexadecimal) || (octets.count == 43 && Base64URL.decode(octets.span) != nil)
+    }
+
+    private func hashedTwice(_ claimed: ArraySlice<UInt8>, _ nonce: String) -> Diagnosis? {
+        for once in hashes(of: nonce) where form(of: claimed, for: once).map({ $0 != .plain }) == true {
+            return Diagnosis(
+                "The token carries the SHA-256 of the SHA-256 of your nonce: it was hashed twice.",
+                fix: "Hash it once: some libraries hash what they are given, and are to be given the raw nonce.")
+        }
+        return nil
+    }
+
+    private func hashes(of nonce: String) -> [String] {
+        let hashes = try? checker.withHash(of: nonce.utf8.span, .sha256) { [hexadecimal($0), Base64URL.encode($0)] }
+        return (hashes ?? []).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Whether the two would belong together but for how one of them is written.
+    private func otherSpelling(_ claimed: ArraySlice<UInt8>, _ nonce: String) -> Diagnosis? {
+        let claim = String(decoding: claimed, as: UTF8.self)
+        let fix = "Write it as the provider is told to: the claim is compared byte for byte."
+        if let form = form(of: Array(claim.lowercased().utf8)[...], for: nonce), form == .sha256Hex {
+            return Diagnosis(
+                "The token carries the SHA-256 of your nonce in capital letters, and small ones are due.", fix: fix)
+        }
+        let canonical = claim.filter { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
+        if let form = form(of: Array(String(canonical).utf8)[...], for: nonce), form == .sha256Base64URL {
+            return Diagnosis(
+                "The token carries the SHA-256 of your nonce in plain base64, and base64url without padding is due.",
+                fix: fix)
+        }
+        let (bareClaim, bareNonce) = (claim.filter { !$0.isWhitespace }, nonce.filter { !$0.isWhitespace })
+        if bareClaim.count < claim.count || bareNonce.count < nonce.count,
+            form(of: Array(bareClaim.utf8)[...], for: bareNonce) != nil
+        {
+            return Diagnosis(
+                "Token and request have the same nonce, but for white space.",
+                fix: "Strip the line end or the spaces where the nonce is kept or passed on.")
+        }
+        return nil
+    }
+}
+
+extension NonceMatch {
+    /// What a claim that matched so carries.
+    fileprivate var words: String {
+        switch self {
+        case .sha256Hex: "the SHA-256 (hex) of your nonce"
+        case .sha256Base64URL: "the SHA-256 (base64url) of your nonce"
+        case .plain: "your nonce itself"
+        }
+    }
+}

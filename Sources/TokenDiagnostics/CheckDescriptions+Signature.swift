@@ -1,0 +1,181 @@
+internal import IDToken
+private import JOSE
+private import JSON
+
+extension CheckDescriptions {
+    /// The two checks that people know of the verifier's one: that the key was found, and that the signature holds.
+    ///
+    /// - Parameter isAlgorithmRefused: whether the check before found the algorithm not allowed. The signature is checked all
+    ///   the same: where it holds, the settings are what is wrong.
+    func keyAndSignature(_ outcome: CheckRecorder.Outcome, isAlgorithmRefused: Bool) -> [Check] {
+        let unreachedSignature = Check.notReached(.signature, "Not reached: there is no key to check it with.")
+        switch outcome {
+        case .notAsked, .notReached:
+            return [.notReached(.key, "Not reached: \(whyNotReached(.key))."), unreachedSignature]
+        case .passed:
+            return [
+                key(nil, isAlgorithmRefused),
+                .passed(.signature, "The signature holds: the provider's key made it, and nothing was changed."),
+            ]
+        case .failed(let rejection) where [.keyNotFound, .keyUnsuitable].contains(rejection):
+            return [key(rejection, isAlgorithmRefused), unreachedSignature]
+        case .failed(let rejection):
+            return [
+                key(nil, isAlgorithmRefused), .failed(.signature, rejection, signatureDiagnosis(rejection)),
+            ]
+        }
+    }
+
+    private func key(_ rejection: Rejection?, _ isAlgorithmRefused: Bool) -> Check {
+        guard let keys else { return withoutKeys(isAlgorithmRefused) }
+        let kids = keys.set.keys.compactMap(\.keyID)
+        let expected = kids.isEmpty ? "a key without kid" : "kid " + Redaction.list(kids)
+        let found = token.keyID.map { "kid " + Redaction.text($0) } ?? "no kid"
+        let type = candidates.first?.typeText
+        guard let rejection else {
+            return .passed(
+                .key, "The provider has published a key for this token (\(type ?? "")).", expected: expected,
+                found: found)
+        }
+        guard rejection != .keyUnsuitable else {
+            let type = type ?? "unreadable"
+            return .failed(
+                .key, rejection,
+                Diagnosis(
+                    """
+                    The provider's key for this token is too small or malformed (\(type)), and nothing can \
+                    be verified with it.
+                    """,
+                    fix: "Have the provider use an RSA key of 2048 bits or more, or one on P-256."),
+                expected: expected, found: found + ", " + type)
+        }
+        let (refusal, diagnosis): (Check.Refusal, Diagnosis) =
+            keys.lacksKey
+            ? (.keysUnavailable, unfetchedKeyDiagnosis(keys)) : (.rejected(rejection), missingKeyDiagnosis(keys))
+        return .failed(.key, refusal, diagnosis, expected: expected, found: found)
+    }
+
+    private func withoutKeys(_ isAlgorithmRefused: Bool) -> Check {
+        guard !isAlgorithmRefused else {
+            return .notReached(.key, "Not reached: there are no keys of the provider's.")
+        }
+        return .failed(
+            .key, .keysUnavailable,
+            Diagnosis(
+                "There are no keys of the provider \(policy.id), so nothing can be said of the signature.",
+                fix: "See last_error of the provider; assay config check --live says what is in the way."),
+            found: token.keyID.map { "kid " + Redaction.text($0) })
+    }
+
+    /// The keys that may have made the signature.
+    private var candidates: [JWK] {
+        guard let keys, let algorithm = token.algorithm else { return [] }
+        return keys.set.candidates(keyID: token.keyID).filter { $0.fits(algorithm) }
+    }
+
+    /// For a key that the provider may have published since its keys were fetched.
+    func unfetchedKeyDiagnosis(_ keys: ExplainedKeys) -> Diagnosis {
+        let key = token.keyID.map { "no key " + Redaction.quoted($0) } ?? "no key that fits the token"
+        let age = keys.fetchedAt.map { ", fetched \(Redaction.duration(now.seconds(since: $0))) ago" } ?? ""
+        return Diagnosis(
+            """
+            There is \(key) in the provider's key set\(age), and newer keys could not be fetched: \
+            \(keys.fetchFailure ?? "the fetch took too long"). So nothing can be said of the token.
+            """,
+            fix:
+                """
+                Send the token again when the keys of \(policy.id) have been fetched; assay config check --live says \
+                what is in the way.
+                """)
+    }
+
+    private func missingKeyDiagnosis(_ keys: ExplainedKeys) -> Diagnosis {
+        let algorithm = token.algorithm?.rawValue ?? ""
+        var known = "the provider's key set"
+        if let fetchedAt = keys.fetchedAt { known += ", fetched at \(Redaction.time(fetchedAt, now: now))" }
+        var fix =
+            """
+            If the provider has just changed its keys, have them fetched: POST \
+            /v1/providers/\(policy.id)/refresh on the admin listener
+            """
+        if let nextFetchAt = keys.nextFetchAt {
+            fix += " (else within \(Redaction.duration(max(nextFetchAt.seconds(since: now), 0))))"
+        }
+        fix += "; if not, the token is from another provider, tenant or environment."
+        if !token.wouldPassClaims(of: policy, now: now) {
+            fix =
+                """
+                First mend its issuer, audience or expiry, see below: newer keys are not looked for where a token would be \
+                refused with them, too.
+                """
+        }
+        guard let keyID = token.keyID else {
+            return Diagnosis(
+                "The token names no key (kid), and no key fits \(algorithm) in \(known).", fix: fix)
+        }
+        if let other = keys.set.candidates(keyID: keyID).first {
+            let use = [other.algorithm, other.use.map { "use " + $0 }].compactMap { $0.map(Redaction.text) }
+            return Diagnosis(
+                """
+                The key \(Redaction.quoted(keyID)) is there, but not for \(algorithm): it is \
+                \(([other.typeText] + use).joined(separator: ", ")).
+                """,
+                fix: "See that the token is this provider's: it names a key that can't have signed it.")
+        }
+        return Diagnosis("There is no key \(Redaction.quoted(keyID)) in \(known).", fix: fix)
+    }
+
+    /// Since when the provider may have replaced a key unnoticed.
+    private var keysFetched: String {
+        guard let fetchedAt = keys?.fetchedAt else { return "" }
+        return " since the fetch at \(Redaction.time(fetchedAt, now: now))"
+    }
+
+    private func signatureDiagnosis(_ rejection: Rejection) -> Diagnosis {
+        let length = token.jws.signature.count
+        let lengths = candidates.compactMap(\.signatureLength)
+        if let needed = lengths.first, !lengths.contains(length) {
+            return Diagnosis(
+                """
+                The signature has \(length) bytes, and one by this key has \(needed): it was \
+                \(length < needed ? "cut off" : "changed").
+                """,
+                fix:
+                    """
+                    Send the token as the provider gave it; look for a column or a header field that is too \
+                    short for it.
+                    """
+            )
+        }
+        if headerObject?["nonce"] != nil {
+            return Diagnosis(
+                "The signature does not hold, and the header has a nonce: it is an access token for Microsoft Graph.",
+                fix:
+                    "Send the id_token of the provider's answer, not the access_token: nobody but Graph can verify that."
+            )
+        }
+        let unseenKey =
+            keys?.fetchFailure.map { "; newer keys could not be fetched: \($0)" } ?? ""
+        return Diagnosis(
+            rejection,
+            otherwise: Diagnosis(
+                token.keyID.map {
+                    """
+                    The signature does not hold under the provider's key \(Redaction.quoted($0)), which the token names: \
+                    header or payload were changed, or another key signed them\(unseenKey).
+                    """
+                }
+                    ?? """
+                    The signature does not hold under any of the provider's keys: header or payload were changed, or \
+                    another key signed them\(unseenKey).
+                    """,
+                fix:
+                    """
+                    See that the token is sent as the provider gave it, and is not of another environment (test, emulator) \
+                    whose keys have the same names; if the provider may have replaced the key\(keysFetched), have its keys \
+                    fetched: POST /v1/providers/\(policy.id)/refresh on the admin listener; if it is none of these, \
+                    somebody forges tokens.
+                    """
+            ))
+    }
+}

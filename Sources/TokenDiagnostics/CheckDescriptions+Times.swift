@@ -1,0 +1,154 @@
+internal import IDToken
+
+extension CheckDescriptions {
+    private var skew: Int64 { policy.clockSkewSeconds }
+
+    private func shown(_ claim: ClaimName) -> String? {
+        guard let time = try? claims.time(claim) else { return nil }
+        return Redaction.time(time, now: now)
+    }
+
+    /// What a time that must not lie in the future may be at most.
+    private var latest: String { "\(Redaction.time(now.advanced(bySeconds: skew))) or before (now, and clock_skew)" }
+
+    /// How far the provider's clock is from this one, for a failure that clocks can cause.
+    private var clockNote: String {
+        guard let offset = keys?.clockOffsetSeconds, offset != 0 else { return "" }
+        return "; the provider's own clock is \(Redaction.duration(offset)) \(offset > 0 ? "ahead of" : "behind") it"
+    }
+
+    /// Whether the clocks differ by what a time is off.
+    ///
+    /// - Parameter isAhead: whether the provider's would have to be ahead of this one.
+    private func isExplainedByClocks(_ seconds: Int64, isAhead: Bool) -> Bool {
+        guard let offset = keys?.clockOffsetSeconds, (offset > 0) == isAhead else { return false }
+        return offset.magnitude > UInt64(clamping: skew) && offset.magnitude + 5 >= seconds.magnitude
+    }
+
+    func expiry(_ rejection: Rejection?) -> Check {
+        let expected = "after \(Redaction.time(now.advanced(bySeconds: -skew))) (now, less clock_skew)"
+        if let rejection {
+            return .failed(
+                .expiry, rejection, Diagnosis(rejection, otherwise: expiryDiagnosis), expected: expected,
+                found: shown(.expiration))
+        }
+        let left = (readable(.expiration) ?? now).seconds(since: now)
+        return .passed(
+            .expiry,
+            left > 0
+                ? "The token is good for \(Redaction.duration(left)) more."
+                : "The token expired \(Redaction.duration(left)) ago, within clock_skew (\(skew) s).",
+            expected: expected, found: shown(.expiration))
+    }
+
+    private var expiryDiagnosis: Diagnosis {
+        let end = (try? claims.time(.expiration)) ?? now
+        let ago = now.seconds(since: end)
+        return Diagnosis(
+            "The token expired \(Redaction.duration(ago)) ago by this clock\(clockNote).",
+            fix: isExplainedByClocks(ago, isAhead: false)
+                ? "Set this machine's clock (NTP); the difference is more than clock_skew (\(skew) s) allows."
+                : "Have the user sign in again, and verify tokens when they come: an ID Token is no session.")
+    }
+
+    func notBefore(_ rejection: Rejection?) -> Check {
+        let expected = latest
+        let found = shown(.notBefore)
+        if let rejection {
+            return .failed(
+                .notBefore, rejection, Diagnosis(rejection, otherwise: futureDiagnosis(.notBefore, "becomes valid")),
+                expected: expected, found: found)
+        }
+        return .passed(
+            .notBefore, found == nil ? "The token has no nbf, and needs none." : "The token is valid already.",
+            expected: expected, found: found)
+    }
+
+    func issuedAt(_ rejection: Rejection?) -> Check {
+        let expected = latest
+        let found = shown(.issuedAt)
+        if let rejection {
+            return .failed(
+                .issuedAt, rejection, Diagnosis(rejection, otherwise: futureDiagnosis(.issuedAt, "was issued")),
+                expected: expected, found: found)
+        }
+        let age = now.seconds(since: readable(.issuedAt) ?? now)
+        return .passed(
+            .issuedAt,
+            """
+            The token was issued \(Redaction.duration(age)) \
+            \(age < 0 ? "ahead, within clock_skew (\(skew) s)" : "ago").
+            """,
+            expected: expected, found: found)
+    }
+
+    private func futureDiagnosis(_ claim: ClaimName, _ verb: String) -> Diagnosis {
+        let ahead = ((try? claims.time(claim)) ?? now).seconds(since: now)
+        // A time in milliseconds lies some 50,000 years ahead.
+        if ahead > 1_000_000_000_000 {
+            return Diagnosis(
+                "The token's \(claim.string) is a time in milliseconds, and seconds are due.",
+                fix: "Whoever issues the token has to write seconds.")
+        }
+        return Diagnosis(
+            "The token \(verb) \(Redaction.duration(ahead)) in the future by this clock\(clockNote).",
+            fix: isExplainedByClocks(ahead, isAhead: true)
+                ? "Set this machine's clock (NTP); the difference is more than clock_skew (\(skew) s) allows."
+                : "See that this machine's clock and the provider's are right; clock_skew allows \(skew) s.")
+    }
+
+    func tokenAge(_ rejection: Rejection?) -> Check {
+        let maximumAge = policy.maximumTokenAgeSeconds ?? 0
+        let age = Redaction.duration(now.seconds(since: readable(.issuedAt) ?? now))
+        let expected = "at most \(maximumAge) s, and \(skew) s of clock_skew"
+        guard let rejection else {
+            return .passed(.tokenAge, "The token is not too old.", expected: expected, found: age)
+        }
+        return .failed(
+            .tokenAge, rejection,
+            Diagnosis(
+                "The token was issued \(age) ago, and max_token_age of the provider \(policy.id) is \(maximumAge) s.",
+                fix: "Have the user sign in again, or raise max_token_age."), expected: expected, found: age)
+    }
+
+    func authTime(_ rejection: Rejection?) -> Check {
+        let found = shown(.authTime)
+        let maximumAge = expectations.maximumAuthenticationAgeSeconds
+        let expected = maximumAge.map { "at most \($0) s ago, and \(skew) s of clock_skew" }
+        guard let rejection else {
+            guard maximumAge != nil else {
+                return .notAsked(.authTime, "The request gives no max_age.", found: found)
+            }
+            return .passed(
+                .authTime, "The user authenticated recently enough.", expected: expected,
+                found: found ?? shown(.issuedAt))
+        }
+        if rejection == .claimInvalid(.authTime), found != nil {
+            return .failed(
+                .authTime, rejection,
+                Diagnosis(
+                    "The user authenticated in the future by this clock\(clockNote), which proves nothing.",
+                    fix: "See that this machine's clock and the provider's are right."), expected: expected,
+                found: found)
+        }
+        let time = readable(.authTime) ?? readable(.issuedAt) ?? now
+        let source = found == nil ? "iat, since there is no auth_time" : "auth_time"
+        return .failed(
+            .authTime, rejection,
+            Diagnosis(
+                rejection,
+                otherwise: Diagnosis(
+                    """
+                    The user authenticated \(Redaction.duration(now.seconds(since: time))) ago (\(source)), \
+                    and the request's max_age is \(maximumAge ?? 0) s.
+                    """,
+                    fix:
+                        """
+                        Send the user to the provider with max_age or prompt=login, so that it asks for \
+                        authentication anew.
+                        """
+                )), expected: expected, found: found ?? shown(.issuedAt))
+    }
+
+    private func readable(_ claim: ClaimName) -> UnixTime? { (try? claims.time(claim)) ?? nil }
+}

@@ -1,0 +1,139 @@
+public import IDToken
+public import JOSE
+internal import OpenSSL
+
+/// What there is to say of the checks of one verification: what each was about, and why it failed.
+///
+/// Nothing is decided here: that a check failed is what the verifier's own list said. Only the diagnosis of a failure asks a
+/// rule once more, after undoing what may have happened.
+struct CheckDescriptions {
+    let token: UnverifiedToken
+    let policy: ProviderPolicy
+    let expectations: SignInExpectations
+    let keys: ExplainedKeys?
+    /// Of all other providers that are configured.
+    let others: [ProviderPolicy]
+    let now: UnixTime
+    let checker: SignatureChecker
+    /// What the checks found.
+    let findings: Findings
+
+    var claims: Claims { token.claims }
+
+    /// Describes the checks of the verifier's list.
+    func checks(_ outcomes: [(name: CheckName, outcome: CheckRecorder.Outcome)]) -> [Check] {
+        var checks: [Check] = []
+        for (name, outcome) in outcomes {
+            if name == .signature {
+                // Whether the algorithm may be used is said before anything is said of keys.
+                let isRefused = checks.contains { $0.name == .algorithm && $0.refusal != nil }
+                checks += keyAndSignature(outcome, isAlgorithmRefused: isRefused)
+                continue
+            }
+            let description: Check =
+                switch outcome {
+                case .notAsked: .notAsked(name, whyNotAsked(name), found: unaskedHash(name))
+                case .notReached: .notReached(name, "Not reached: \(whyNotReached(name)).")
+                case .passed: check(name, nil)
+                case .failed(let rejection): check(name, rejection)
+                }
+            checks.append(description)
+        }
+        return checks
+    }
+
+    /// Describes a check that was made.
+    ///
+    /// - Parameter rejection: `nil` where it passed.
+    private func check(_ name: CheckName, _ rejection: Rejection?) -> Check {
+        switch name {
+        case .header: header(rejection)
+        case .algorithm: algorithm(rejection)
+        case .issuer: issuer(rejection)
+        case .keyIssuer: keyIssuer(rejection)
+        case .audience: audience(rejection)
+        case .authorizedParty: authorizedParty(rejection)
+        case .expiry: expiry(rejection)
+        case .notBefore: notBefore(rejection)
+        case .issuedAt: issuedAt(rejection)
+        case .tokenAge: tokenAge(rejection)
+        case .authTime: authTime(rejection)
+        case .subject: subject(rejection)
+        case .events: events(rejection)
+        case .requiredClaims: requiredClaims(rejection)
+        case .claimValues: claimValues(rejection)
+        case .serviceAccount: serviceAccount(rejection)
+        case .identity: identity(rejection)
+        case .nonce: nonce(rejection)
+        case .tokenKind: tokenKind(rejection)
+        case .atHash: atHash(rejection)
+        case .cHash: cHash(rejection)
+        // A check that nobody has written a text for.
+        default:
+            rejection.map {
+                .failed(name, $0, Diagnosis($0, otherwise: Diagnosis("The check failed (\($0.code.rawValue)).")))
+            } ?? .passed(name, "The check passed.")
+        }
+    }
+
+    private func whyNotAsked(_ name: CheckName) -> String {
+        switch name {
+        case .keyIssuer: "This provider's keys are good for all of its tokens."
+        case .tokenAge: "The settings don't limit a token's age (max_token_age)."
+        case .requiredClaims: "The settings require no further claims (required_claims)."
+        case .claimValues: "The settings prescribe no claim's value (claim_values)."
+        case .serviceAccount: "The settings refuse no service accounts (service_accounts)."
+        case .tokenKind where !policy.refusesAccessTokens:
+            "The settings don't look for access tokens (refuse_access_tokens: false)."
+        case .tokenKind: "There is a nonce, and access tokens have none."
+        case .atHash: "The request gives no access_token."
+        case .cHash: "The request gives no code."
+        default: "Neither the settings nor the request ask for it."
+        }
+    }
+
+    /// What follows "Not reached: ".
+    func whyNotReached(_ name: CheckName) -> String {
+        switch name {
+        case .algorithm: "the header changes how the token is to be read"
+        case .key where token.jws.header.hasUnsupportedParameter: "the header changes how the token is to be read"
+        case .key: "there is no algorithm to choose a key by"
+        case .keyIssuer: "no key is known to have signed the token"
+        case .tokenAge: "the token's iat can't be read"
+        case .authTime: "the token has neither auth_time nor an iat that can be read"
+        case .atHash, .cHash: "the hash function depends on the token's algorithm"
+        default: "it needs what a check before it did not find"
+        }
+    }
+}
+
+/// A provider's keys, and what is known of where they come from.
+public struct ExplainedKeys: Sendable {
+    public var set: JWKSet
+    /// Those that the provider may sign with; the policy's own win over them.
+    public var algorithms: SignatureAlgorithms
+    /// By this machine's clock.
+    public var fetchedAt: UnixTime?
+    public var nextFetchAt: UnixTime?
+    /// Seconds by which the provider's clock was ahead of this machine's at least when the keys were fetched; `nil` where it
+    /// told no time.
+    public var clockOffsetSeconds: Int64?
+    /// Why the last fetch of them failed; `nil` where it did not.
+    public var fetchFailure: String?
+    /// Whether the token's key was looked for and could not be fetched.
+    public var lacksKey: Bool
+
+    public init(
+        set: JWKSet, algorithms: SignatureAlgorithms = .all, fetchedAt: UnixTime? = nil,
+        nextFetchAt: UnixTime? = nil, clockOffsetSeconds: Int64? = nil, fetchFailure: String? = nil,
+        lacksKey: Bool = false
+    ) {
+        self.set = set
+        self.algorithms = algorithms
+        self.fetchedAt = fetchedAt
+        self.nextFetchAt = nextFetchAt
+        self.clockOffsetSeconds = clockOffsetSeconds
+        self.fetchFailure = fetchFailure
+        self.lacksKey = lacksKey
+    }
+}

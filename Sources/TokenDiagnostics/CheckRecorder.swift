@@ -1,0 +1,73 @@
+public import IDToken
+private import JOSE
+
+/// Records what becomes of each check of a verification, and goes on past failures.
+struct CheckRecorder: CheckObserver {
+    enum Outcome {
+        case passed
+        case failed(Rejection)
+        /// It needs what an earlier check did not find.
+        case notReached
+        /// Neither the settings nor the request ask for it.
+        case notAsked
+    }
+
+    /// In the order of the checks.
+    private(set) var outcomes: [(name: CheckName, outcome: Outcome)] = []
+
+    mutating func check<Input, Value>(
+        _ name: CheckName, isAsked: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
+    ) throws(Rejection) -> Value? {
+        guard isAsked else {
+            outcomes.append((name, .notAsked))
+            return nil
+        }
+        guard let input = input() else {
+            outcomes.append((name, .notReached))
+            return nil
+        }
+        do throws(Rejection) {
+            let value = try rule(input)
+            outcomes.append((name, .passed))
+            return value
+        } catch {
+            outcomes.append((name, .failed(error)))
+            return nil
+        }
+    }
+}
+
+/// Notes the names of the checks, and makes none.
+private struct CheckNames: CheckObserver {
+    private(set) var names: [CheckName] = []
+
+    mutating func check<Input, Value>(
+        _ name: CheckName, isAsked: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
+    ) throws(Rejection) -> Value? {
+        names.append(name)
+        return nil
+    }
+}
+
+extension CheckName {
+    /// Whether the text is a token, which comes before all checks of what it says.
+    public static let tokenForm = CheckName("token_form")
+    /// Whether a provider was found to verify the token by.
+    public static let provider = CheckName("provider")
+    /// Whether the provider has published a key for the token: to people another thing than a signature that does not hold, to
+    /// the verifier the first half of the same check.
+    public static let key = CheckName("key")
+
+    /// Every check of an explanation, in its order: reading the token, choosing the provider, then the verifier's list.
+    public static let inOrder: [CheckName] = {
+        var observer = CheckNames()
+        // No check is made, so any token will do.
+        if let token = try? UnverifiedToken("e30.e30."), let verifier = try? IDTokenVerifier() {
+            _ = try? verifier.runChecks(
+                on: token, with: .empty, algorithms: .all,
+                under: ProviderPolicy(id: "", issuer: "", audiences: []), expecting: SignInExpectations(),
+                now: UnixTime(seconds: 0), watchedBy: &observer)
+        }
+        return [.tokenForm, .provider] + observer.names.flatMap { $0 == .signature ? [.key, .signature] : [$0] }
+    }()
+}

@@ -1,0 +1,187 @@
+internal import IDToken
+private import JOSE
+private import JSON
+
+/// A text that is no ID Token, and what has become of it on its way.
+struct MalformedToken {
+    private let octets: ArraySlice<UInt8>
+    private let text: String
+
+    init(_ octets: ArraySlice<UInt8>) {
+        self.octets = octets
+        text = String(decoding: octets.prefix(UnverifiedToken.maximumLength), as: UTF8.self)
+    }
+
+    func check(_ rejection: Rejection) -> Check {
+        .failed(
+            .tokenForm, rejection, diagnosis(rejection),
+            expected: "three parts of unpadded base64url, joined by full stops", found: found)
+    }
+
+    private var found: String {
+        let parts = parts.count
+        return "\(octets.count) bytes, \(parts == 1 ? "1 part" : "\(parts) parts")"
+    }
+
+    private var parts: [Substring] { text.split(separator: ".", omittingEmptySubsequences: false) }
+
+    private func diagnosis(_ rejection: Rejection) -> Diagnosis {
+        guard case .tokenMalformed(let part) = rejection else {
+            return Diagnosis(rejection, otherwise: Diagnosis("The token can't be read."))
+        }
+        if part == .tooLong {
+            return Diagnosis(
+                """
+                The token is \(octets.count) bytes long, and no ID Token is longer than \
+                \(UnverifiedToken.maximumLength).
+                """,
+                fix: "Send the id_token of the provider's answer, and nothing else.")
+        }
+        return wrapping ?? placeholder ?? diagnosis(part)
+    }
+
+    // MARK: Good tokens that something was done to
+
+    /// What has to be undone for the text to be a token; `nil` where nothing helps.
+    private var wrapping: Diagnosis? {
+        var repaired = text
+        var wrappings: [Wrapping] = []
+        // What was done last is undone first; nobody does the same thing to a token more often than twice.
+        for _ in 0..<2 {
+            for wrapping in Wrapping.all {
+                guard let unwrapped = wrapping.remove(repaired), unwrapped != repaired else { continue }
+                repaired = unwrapped
+                wrappings.append(wrapping)
+            }
+        }
+        guard !wrappings.isEmpty, (try? UnverifiedToken(repaired)) != nil else { return nil }
+        let names = wrappings.map(\.name)
+        return Diagnosis(
+            "There is a token, but \(names.joined(separator: ", and ")).", fix: wrappings[0].fix)
+    }
+
+    /// What programs send in place of a token.
+    private var placeholder: Diagnosis? {
+        let fix = "Look where the app, or the backend, takes the token from: it had none to send."
+        if text.allSatisfy(\.isWhitespace) { return Diagnosis("The token is empty.", fix: fix) }
+        if text.hasPrefix("{") {
+            return Diagnosis(
+                "This is a JSON object, maybe the whole answer of the provider's token endpoint.",
+                fix: "Send the value of its member id_token.")
+        }
+        guard ["null", "undefined", "nil", "None", "[object Object]"].contains(text) else { return nil }
+        return Diagnosis("In place of a token there is the word \(Redaction.quoted(text)).", fix: fix)
+    }
+
+    // MARK: What is none
+
+    private func diagnosis(_ part: Rejection.TokenPart) -> Diagnosis {
+        switch part {
+        case .encrypted:
+            Diagnosis(
+                "The token has five parts: it is encrypted (JWE), and nobody but the holder of its key can read it.",
+                fix: "Set the client up at the provider to get signed ID Tokens that are not encrypted.")
+        case .serialization, .tooLong: serializationDiagnosis
+        case .header: partDiagnosis("header", parts.first)
+        case .payload: partDiagnosis("payload", parts.dropFirst().first)
+        case .signature: partDiagnosis("signature", parts.last)
+        }
+    }
+
+    private var serializationDiagnosis: Diagnosis {
+        switch parts.count {
+        case 1:
+            return Diagnosis(
+                "The text has no full stop in it: it is an opaque access token, a code, or the beginning of a token.",
+                fix: "Send the id_token of the provider's answer, all of it.")
+        case 2 where isUnsigned:
+            return Diagnosis(
+                "The token is not signed: it has no third part, and its header says so (alg none).",
+                fix: "Never accept such a token, since anyone can make it; have the provider sign its ID Tokens.")
+        case 2:
+            return Diagnosis(
+                "The token has two parts, so its signature is missing: it was cut off, or never signed.",
+                fix:
+                    """
+                    Send the token as the provider gave it; look for a column or a header field that is too \
+                    short for it.
+                    """
+            )
+        default:
+            return Diagnosis(
+                "The text has \(parts.count) parts, which no token has.",
+                fix: "Send one token, exactly as it was given.")
+        }
+    }
+
+    /// Whether the first part is a header that says that there is no signature.
+    private var isUnsigned: Bool {
+        guard let part = parts.first, let header = Base64URL.decode(Array(part.utf8).span) else { return false }
+        return (try? JSONObject(header))?["alg"]?.string?.lowercased() == "none"
+    }
+
+    private func partDiagnosis(_ name: String, _ part: Substring?) -> Diagnosis {
+        let asGiven = "Send the token exactly as the provider gave it."
+        guard let part, !part.isEmpty else {
+            return Diagnosis("The token's \(name) is empty.", fix: asGiven)
+        }
+        if Base64URL.decode(Array(part.utf8).span) == nil {
+            let isCutOff = part.utf8.count % 4 == 1
+            return Diagnosis(
+                isCutOff
+                    ? """
+                    The token's \(name) is one character too long or too short: it was cut off, or put together \
+                    wrongly.
+                    """
+                    : "The token's \(name) is no base64url: it has other characters, or was cut off.",
+                fix: asGiven)
+        }
+        return Diagnosis(
+            "The token's \(name) is not one JSON object in UTF-8 without duplicate members.",
+            fix: "See that it is a token of this provider's, and was not changed on its way.")
+    }
+}
+
+/// Something that is done to a token by accident.
+private struct Wrapping: Sendable {
+    /// What follows "There is a token, but".
+    let name: String
+    let fix: String
+    /// The text without it; `nil` where it is not there.
+    let remove: @Sendable (String) -> String?
+
+    static let all: [Wrapping] = [
+        Wrapping(name: "it is percent-encoded", fix: "Decode the form or the query before taking the token out of it.")
+        {
+            $0.contains("%") ? percentDecoded($0).map { String(decoding: $0, as: UTF8.self) } : nil
+        },
+        Wrapping(
+            name: "the word Bearer stands before it",
+            fix: "Send what follows the word Bearer; and see that it is the ID Token, and not the access token."
+        ) {
+            $0.lowercased().hasPrefix("bearer") ? String($0.dropFirst("bearer".count).drop { $0 == " " }) : nil
+        },
+        Wrapping(name: "there is white space around it or in it", fix: "Strip line ends and spaces from the token.") {
+            $0.filter { !$0.isWhitespace && $0 != "\0" }
+        },
+        Wrapping(name: "it is in quotation marks", fix: "Decode the JSON string before sending it on.") {
+            for mark in ["\"", "'", "`"] where $0.count >= 2 && $0.hasPrefix(mark) && $0.hasSuffix(mark) {
+                return String($0.dropFirst().dropLast())
+            }
+            return nil
+        },
+        Wrapping(name: "its parts are padded with =", fix: "Don't decode and encode the token's parts anew.") {
+            $0.filter { $0 != "=" }
+        },
+        Wrapping(
+            name: "it is in the alphabet of plain base64", fix: "Don't decode and encode the token's parts anew."
+        ) {
+            String($0.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
+        },
+    ]
+}
+
+extension Check {
+    static let wellFormed = Check.passed(
+        .tokenForm, "The token is a signed JWT: header, payload and signature can be read.")
+}

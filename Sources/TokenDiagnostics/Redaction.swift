@@ -1,0 +1,55 @@
+internal import IDToken
+internal import JSON
+internal import OpenSSL
+
+/// What came with a token, as it may be shown: bounded, harmless in a terminal, and without anybody's secret.
+package enum Redaction {
+    private static let maximumLength = 200
+
+    /// Printable ASCII, anything else as `\u{…}`, so that no letter looks like another.
+    static func text(_ text: String) -> String {
+        let scalars = text.unicodeScalars.prefix(maximumLength)
+        return scalars.map { (" "..."~").contains($0) ? String($0) : $0.escaped(asASCII: true) }.joined()
+            + (scalars.count < text.unicodeScalars.count ? "…" : "")
+    }
+
+    static func quoted(_ text: String) -> String { "“" + self.text(text) + "”" }
+
+    /// - Parameter maximumCount: how many are shown.
+    static func list(_ texts: [String], maximumCount: Int = 20) -> String {
+        texts.prefix(maximumCount).map(text).joined(separator: ", ")
+            + (texts.count > maximumCount ? " and \(texts.count - maximumCount) more" : "")
+    }
+
+    /// Of a secret: how long it is, and the first 32 bits of its SHA-256, so that two can be compared.
+    static func fingerprint(_ secret: Span<UInt8>, _ checker: SignatureChecker) -> String {
+        var characters = 0
+        for index in secret.indices where secret[index] & 0xc0 != 0x80 { characters += 1 }
+        let length = characters == 1 ? "1 character" : "\(characters) characters"
+        let digest = try? checker.withDigest(of: secret, .sha256) { hexadecimal($0.extracting(..<4)) }
+        return length + (digest.map { ", SHA-256 " + String(decoding: $0, as: UTF8.self) + "…" } ?? "")
+    }
+
+    static func fingerprint(_ secret: String, _ checker: SignatureChecker) -> String {
+        fingerprint(secret.utf8.span, checker)
+    }
+
+    /// A number of seconds in the unit that says it best.
+    static func duration(_ seconds: Int64) -> String {
+        let seconds = seconds.magnitude
+        return switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7200: "\(seconds / 60) min"
+        case ..<172_800: "\(seconds / 3600) h"
+        default: "\(seconds / 86_400) days"
+        }
+    }
+}
+
+extension UnixTime {
+    /// Seconds from another moment to this one; saturates.
+    func seconds(since other: UnixTime) -> Int64 {
+        let (difference, overflow) = seconds.subtractingReportingOverflow(other.seconds)
+        return overflow ? (seconds < 0 ? .min : .max) : difference
+    }
+}

@@ -1,0 +1,50 @@
+package import IDToken
+private import JOSE
+private import JSON
+package import TestSupport
+private import Testing
+
+/// A token as a provider really sends it, made up and signed by a key of the test's, and what is to come of it.
+package struct GoldenToken: Sendable, CustomTestStringConvertible {
+    package let preset: ProviderPreset
+    package var arguments: PresetArguments = [:]
+    /// The relying party's client IDs; `nil`: those that the preset knows.
+    package var audiences: [String]?
+    package var authorizedParties: [String] = []
+    /// Whose tokens the relying party takes, of a provider that gives one to anybody.
+    package var callers: ClaimRule?
+    package var key = TestKey.rsa
+    /// What the header has besides `alg` and `kid`.
+    package var headerMembers = ""
+    /// The payload. Issued at 1 700 000 000, but for tokens that live shorter than the tests' 100 seconds.
+    package let claims: String
+    /// The raw nonce of the sign-in.
+    package var nonce: String?
+    package var now: Int64 = 1_700_000_100
+    /// The members of the identity that are not null; `provider` is always the preset's name.
+    package let identity: [String: String]
+
+    package var testDescription: String { preset.name }
+
+    package var signIn: SignIn {
+        var policy = preset.facts(arguments).policy
+        policy.id = preset.name
+        policy.audiences = audiences ?? policy.audiences
+        policy.authorizedParties = authorizedParties
+        if let callers { policy.claimRules = [callers] }
+        var signIn = SignIn(claims: ClaimsText(json: claims), policy: policy, now: now, key: key)
+        signIn.header = #"{"alg":"\#(key.algorithm)","kid":"\#(key.keyID)"\#(headerMembers)}"#
+        signIn.expectations.nonce = nonce
+        return signIn
+    }
+}
+
+extension ClaimsText {
+    /// The claims of a JSON text, written anew.
+    package init(json text: String) {
+        let members = (try! JSONTree(readingObject: Array(text.utf8))).object ?? [:]
+        self = members.sorted { $0.key < $1.key }.reduce(ClaimsText([:])) {
+            $0.with($1.key, TestSupport.json($1.value))
+        }
+    }
+}

@@ -1,0 +1,475 @@
+import IDToken
+import JOSE
+import JSON
+import SignInFixtures
+import TestSupport
+import Testing
+import TokenDiagnostics
+
+/// What an explanation says of each thing that goes wrong at a sign-in, and what it says to do.
+@Suite struct DiagnosisTests {
+    private func expect(
+        _ check: Check, _ code: String, _ explanation: String, _ fix: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(check.refusal?.code == code, sourceLocation: sourceLocation)
+        #expect(check.explanation.contains(explanation), "\(check.explanation)", sourceLocation: sourceLocation)
+        if let fix {
+            #expect(check.fix?.contains(fix) == true, "\(check.fix ?? "")", sourceLocation: sourceLocation)
+        }
+    }
+
+    // MARK: Form
+
+    @Test func `a good token that something was done to is recognized`() {
+        let token = SignIn.plain.with("nonce", #""??>>??>>""#).token
+        let parts = token.split(separator: ".")
+        let padded = parts.map { $0 + String(repeating: "=", count: (4 - $0.count % 4) % 4) }.joined(separator: ".")
+        let cases: [(String, String)] = [
+            ("\"\(token)\"", "There is a token, but it is in quotation marks."),
+            ("'\(token)'", "it is in quotation marks"),
+            ("Bearer \(token)", "the word Bearer stands before it"),
+            ("bearer \(token)\n", "there is white space around it or in it"),
+            ("\(token)\n", "There is a token, but there is white space around it or in it."),
+            ("\(token.prefix(70))\r\n\(token.dropFirst(70))", "there is white space around it or in it"),
+            (token.replacing(".", with: "%2E"), "There is a token, but it is percent-encoded."),
+            ("%22\(token)%22", "There is a token, but it is percent-encoded, and it is in quotation marks."),
+            (padded + "=", "its parts are padded with ="),
+        ]
+        for (text, explanation) in cases { expect(explain(text: text)[.tokenForm], "token_malformed", explanation) }
+        // Some signature has a character of the other alphabet before long.
+        var plain = ""
+        while !plain.contains("+") && !plain.contains("/") {
+            plain = SignIn.plain.token.replacing("-", with: "+").replacing("_", with: "/")
+        }
+        expect(explain(text: plain)[.tokenForm], "token_malformed", "it is in the alphabet of plain base64")
+    }
+
+    @Test(
+        arguments: [
+            ("", "The token is empty."), (" \n", "The token is empty."), ("undefined", "there is the word “undefined”"),
+            ("[object Object]", "there is the word"), (#"{"id_token":"x.y.z"}"#, "token endpoint"),
+            ("ya29.a0AfH6SN", "two parts, so its signature is missing"), ("opaque", "no full stop"),
+            (
+                "eyJhbGciOiJub25lIn0.e30",
+                "The token is not signed: it has no third part, and its header says so (alg none)."
+            ),
+            ("eyJhbGciOiJOb05lIn0.e30", "not signed"), ("eyJhbGciOiJSUzI1NiJ9.e30", "so its signature is missing"),
+            ("a.b.c.d", "4 parts"), ("a.b.c.d.e", "encrypted (JWE)"), ("e30.e30.!!", "signature is no base64url"),
+            ("e30..Zg", "payload is empty"), ("e30.eyJh.Zg", "payload is not one JSON object"),
+            ("e30.e30.Z", "cut off, or put together wrongly"), ("bnVsbA.e30.Zg", "header is not one JSON object"),
+            ("e30.eyJhIjoxLCJhIjoyfQ.Zg", "payload is not one JSON object"),
+            (String(repeating: "a", count: 20_000), "20000 bytes long"), ("%", "no full stop"), ("%zz.%zz.%", "%"),
+        ])
+    func `what is no token is told apart`(text: String, explanation: String) {
+        let check = explain(text: text)[.tokenForm]
+        #expect(check.refusal?.code == "token_malformed")
+        #expect(check.explanation.contains(explanation) || text.hasPrefix("%zz"), "\(check.explanation)")
+        #expect(check.fix != nil)
+        #expect(explain(text: text).checks.dropFirst().allSatisfy { $0.state == .notReached })
+    }
+
+    // MARK: Header and algorithm
+
+    private func header(_ header: String, _ change: (inout ProviderPolicy) -> Void = { _ in }) -> Explanation {
+        var signIn = SignIn.plain.policy(change)
+        signIn.header = header
+        return signIn.explanation
+    }
+
+    @Test func `other kinds of tokens are named`() {
+        for (type, kind) in [
+            ("at+jwt", "an access token"), ("application/AT+JWT", "an access token"), ("logout+jwt", "a logout token"),
+            ("secevent+jwt", "a security event"), ("dpop+jwt", "a DPoP proof"),
+        ] {
+            let explanation = header(#"{"typ":"\#(type)","alg":"ES256","kid":"p256"}"#)
+            expect(explanation[.header], "header_unsupported", "says of itself that it is \(kind)", "id_token")
+            #expect(explanation[.signature].state == .passed)
+        }
+        expect(
+            header(#"{"typ":"x","alg":"ES256","kid":"p256"}"#)[.header], "header_unsupported",
+            "“x”, is that of no ID Token")
+        expect(header(#"{"zip":"DEF","alg":"ES256"}"#)[.header], "header_unsupported", "The header has zip,")
+    }
+
+    @Test func `algorithms that are never supported are told why`() {
+        let code = "algorithm_not_allowed"
+        expect(header(#"{"alg":"none"}"#)[.algorithm], code, "not signed (alg none)", "Never accept")
+        expect(header(#"{"alg":"HS256"}"#)[.algorithm], code, "who can verify such a token can make one", "RS256")
+        expect(header(#"{"alg":"rs256"}"#)[.algorithm], code, "told apart by case")
+        expect(header(#"{"alg":"ES256K"}"#)[.algorithm], code, "“ES256K” is not supported")
+        expect(header(#"{"kid":"p256"}"#)[.algorithm], code, "names no algorithm")
+        expect(header(#"{"alg":5}"#)[.algorithm], code, "names no algorithm")
+        let line = GoldenToken.line.signIn
+        var web = line
+        web.header = #"{"alg":"HS256"}"#
+        expect(web.explanation[.algorithm], code, "LINE signs tokens of web channels with HS256", "LIFF")
+        #expect(web.explanation[.signature].state == .notReached)
+    }
+
+    @Test func `an algorithm that is not allowed, with a signature that holds, is a matter of settings`() {
+        let explanation = SignIn.plain.policy { $0.algorithms = [.rs256] }.explanation
+        expect(
+            explanation[.algorithm], "algorithm_not_allowed", "signed with ES256, and the settings of op allow others",
+            "write it to algorithms of the provider op")
+        #expect(explanation[.algorithm].expected == "RS256")
+        #expect(explanation[.algorithm].found == "ES256")
+        #expect(explanation[.signature].state == .passed)
+        let discovered = SignIn.plain.explanation { $0.algorithms = [.rs256] }
+        expect(discovered[.algorithm], "algorithm_not_allowed", "discovery document lists others")
+    }
+
+    // MARK: Key and signature
+
+    @Test func `a key that is not there is looked for among those that are`() {
+        var signIn = SignIn.plain
+        signIn.header = #"{"alg":"ES256","kid":"new"}"#
+        let explanation = signIn.explanation {
+            $0.fetchedAt = UnixTime(seconds: 1_700_000_000)
+            $0.nextFetchAt = UnixTime(seconds: 1_700_000_160)
+        }
+        expect(
+            explanation[.key], "key_not_found",
+            "There is no key “new” in the provider's key set, fetched at 2023-11-14T22:13:20Z (100 s ago).",
+            "POST /v1/providers/op/refresh on the admin listener (else within 60 s)")
+        #expect(explanation[.key].expected == "kid p256, rsa")
+        #expect(explanation[.key].found == "kid new")
+        #expect(explanation[.signature].state == .notReached)
+    }
+
+    @Test func `a key for something else is told what it is for`() {
+        var signIn = SignIn.plain
+        signIn.header = #"{"alg":"ES256","kid":"rsa"}"#
+        expect(
+            signIn.explanation[.key], "key_not_found",
+            "“rsa” is there, but not for ES256: it is RSA, 2048 bits.")
+        signIn.header = #"{"alg":"ES384"}"#
+        expect(signIn.explanation[.key], "key_not_found", "names no key (kid), and no key fits ES384 in")
+        let encryption = SignIn.plain.keys(with: "use", .string("enc"))
+        expect(encryption.explanation[.key], "key_not_found", "it is EC P-256, use enc.")
+    }
+
+    @Test func `a key that is too small is told its size`() {
+        var signIn = SignIn.plain
+        signIn.key = .rsa
+        signIn = signIn.keys(with: "n", .string(base64URL([UInt8](repeating: 0xff, count: 128))))
+        expect(signIn.explanation[.key], "key_unsuitable", "(RSA, 1024 bits)", "2048 bits")
+    }
+
+    @Test func `a signature that was cut off is told from one that does not hold`() throws {
+        var signIn = SignIn.plain
+        signIn.key = .otherP256
+        signIn.header = #"{"alg":"ES256","kid":"p256"}"#
+        expect(
+            signIn.explanation { $0.fetchedAt = UnixTime(seconds: 1_700_000_000) }[.signature], "signature_invalid",
+            "does not hold under the provider's key “p256”, which the token names",
+            """
+            is not of another environment (test, emulator) whose keys have the same names; if the provider may have \
+            replaced the key since the fetch at 2023-11-14T22:13:20Z (100 s ago), have its keys fetched
+            """)
+        var nameless = signIn
+        nameless.header = #"{"alg":"ES256"}"#
+        expect(nameless.explanation[.signature], "signature_invalid", "does not hold under any of the provider's keys")
+        #expect(signIn.explanation[.key].state == .passed)
+        signIn.header = #"{"alg":"ES256","kid":"p256","nonce":"x"}"#
+        expect(signIn.explanation[.signature], "signature_invalid", "an access token for Microsoft Graph", "id_token")
+
+        let verifier = try IDTokenVerifier()
+        let cut = SignIn.plain.token.dropLast(6)
+        let explanation = verifier.explain(
+            try UnverifiedToken(String(cut)), with: ExplainedKeys(set: try JWKSet(jwkSet([TestKey.p256.jwk()]))),
+            under: SignIn.plain.policy, isNamed: false, others: [], expecting: SignInExpectations(),
+            now: UnixTime(seconds: 1_700_000_100))
+        expect(
+            explanation[.signature], "signature_invalid",
+            "The signature has 60 bytes, and one by this key has 64: it was cut off.", "too short")
+    }
+
+    // MARK: Issuer
+
+    @Test(
+        arguments: [
+            ("https://op.example/", "in a slash at the end only"), ("http://op.example", "in http for https only"),
+            ("https://OP.example", "in upper and lower case only"), ("https://op.example ", "in white space only"),
+            ("HTTP://Op.example/", "only, and issuers are compared byte for byte"),
+            ("https://evil.example", "“https://evil.example”, is not that of this provider"),
+            ("https://accounts.google.com", "that of the preset google"),
+            (
+                "https://login.microsoftonline.com/11111111-2222-3333-4444-555555555555/v2.0",
+                "Microsoft's, of version 2.0"
+            ),
+        ])
+    func `an issuer that is not the one is told how it differs`(issuer: String, explanation: String) {
+        let signIn = SignIn.plain.with("iss", "\"\(issuer)\"")
+        expect(signIn.explanation[.issuer], "issuer_mismatch", explanation)
+        let unknown = try? IDTokenVerifier().explain(
+            UnverifiedToken(signIn.token), ofNoneOf: [signIn.policy], now: UnixTime(seconds: 1_700_000_100))
+        #expect(unknown?.refusal?.code == "provider_unknown")
+        #expect(unknown?[.issuer].state == .notReached)
+        #expect(unknown?.summary.contains(explanation) == true)
+    }
+
+    @Test func `a token of another provider that is configured is told whose it is`() {
+        let explanation = SignIn.plain.with("iss", #""https://accounts.google.com""#).explanation(
+            others: [SignIn.apple.policy, SignIn.google.policy])
+        expect(
+            explanation[.issuer], "issuer_mismatch",
+            "its iss is that of google, but the request names the provider op.",
+            "Send provider google")
+    }
+
+    @Test func `a token without issuer chooses no provider`() throws {
+        let token = try UnverifiedToken(SignIn.plain.without("iss").token)
+        let explanation = try IDTokenVerifier().explain(
+            token, ofNoneOf: [SignIn.plain.policy, SignIn.apple.policy], now: UnixTime(seconds: 1_700_000_100))
+        expect(explanation[.provider], "provider_unknown", "does not say who issued it")
+        #expect(explanation[.provider].expected == "https://op.example, https://appleid.apple.com")
+    }
+
+    @Test func `Microsoft's tenants and versions are told apart`() {
+        let code = "issuer_mismatch"
+        let other = "99999999-2222-3333-4444-55555555aaaa"
+        let microsoft = GoldenToken.microsoft.signIn
+        let issuer = { (tenant: String) in #""https://login.microsoftonline.com/\#(tenant)/v2.0""# }
+        let stranger = microsoft.with("iss", issuer(other)).with("tid", "\"\(other)\"").policy {
+            $0.tenants = .only([GoldenToken.tenant])
+        }
+        expect(stranger.explanation[.issuer], code, "tenant \(other), which is not among the tenants", "Add \(other)")
+        let excluded = stranger.policy { $0.tenants = .any(except: [other]) }
+        expect(excluded.explanation[.issuer], code, "which the provider microsoft excludes", "excluded_tenants")
+        let torn = microsoft.with("tid", "\"\(other)\"").policy { $0.tenants = .any(except: []) }
+        expect(torn.explanation[.issuer], code, "and its tid another one or none", "contradicts itself")
+        let version1 = microsoft.with("iss", #""https://sts.windows.net/\#(GoldenToken.tenant)/""#)
+        expect(
+            version1.explanation[.issuer], code, "Microsoft's version 1.0, and tokens of the other",
+            "preset microsoft-v1")
+        let keyed = microsoft.keys(
+            with: "issuer", .string("https://login.microsoftonline.com/\(other)/v2.0"))
+        expect(keyed.explanation[.keyIssuer], code, "for another tenant's tokens", "key_issuers")
+    }
+
+    // MARK: Audience
+
+    @Test func `an audience that is not configured is held against those that are`() {
+        let code = "audience_mismatch"
+        expect(
+            SignIn.apple.with("aud", #""com.example.web""#).explanation[.audience], code,
+            "for com.example.web, and only com.example.app is configured: one will be the bundle ID",
+            "Add com.example.web to audiences of the provider apple")
+        let google = SignIn.google.with("aud", #""123-ios.apps.googleusercontent.com""#)
+        expect(google.explanation[.audience], code, "only the similar 123-web.apps.googleusercontent.com is configured")
+        let upper = SignIn.apple.with("aud", #""com.Example.App""#)
+        expect(upper.explanation[.audience], code, "compared byte for byte", "as the provider spells it")
+        let stranger = SignIn.plain.with("aud", #""zzz""#)
+        expect(stranger.explanation[.audience], code, "has other audiences", "stolen from another app")
+        #expect(stranger.explanation[.audience].expected == "client")
+        #expect(stranger.explanation[.audience].found == "zzz")
+        let accessToken = SignIn.plain.with("aud", #""https://api.example""#).with("scope", #""openid""#)
+        expect(accessToken.explanation[.audience], code, "looks like an access token: it has scope", "id_token")
+        let shared = SignIn.plain.with("aud", #"["client","other"]"#)
+        expect(shared.explanation[.audience], code, "also for other, which is not trusted", "trusted_audiences")
+        expect(SignIn.plain.without("aud").explanation[.audience], "claim_missing", "has no aud")
+    }
+
+    @Test func `an audience that the request left out is told from one that is not configured`() {
+        let signIn = SignIn.plain.policy { $0.audiences = ["client", "web"] }.expecting { $0.audience = "web" }
+        expect(
+            signIn.explanation[.audience], "audience_mismatch",
+            "for client, which is configured, but the request asks for web alone", "Send the audience")
+    }
+
+    @Test func `parties are told`() {
+        let code = "authorized_party_mismatch"
+        let party = SignIn.plain.with("azp", #""other""#).policy { $0.authorizedParties = ["client"] }
+        expect(party.explanation[.authorizedParty], code, "the party “other” (azp)", "authorized_parties")
+        let beside = SignIn.plain.with("aud", #"["client","x"]"#).with("azp", #""y""#)
+        expect(beside.explanation[.audience], code, "the party “y”")
+        let clerk = GoldenToken.clerkSession.signIn
+        expect(clerk.with("azp", #""https://x""#).explanation[.audience], code, "the party “https://x”")
+        expect(clerk.with("aud", #""x""#).explanation[.audience], "audience_mismatch", "names an audience")
+    }
+
+    // MARK: Times
+
+    @Test func `an expired token is told for how long, and whether clocks are to blame`() {
+        let expired = SignIn.plain.at(1_700_003_700)
+        expect(
+            expired.explanation[.expiry], "token_expired", "The token expired 100 s ago by this clock.",
+            "sign in again")
+        #expect(expired.explanation[.expiry].expected == "after 2023-11-14T23:14:00Z (now, less clock_skew)")
+        #expect(expired.explanation[.expiry].found == "2023-11-14T23:13:20Z (100 s ago)")
+        expect(
+            expired.explanation { $0.clockOffsetSeconds = -98 }[.expiry], "token_expired",
+            "expired 100 s ago by this clock; the provider's own clock is 98 s behind it.", "NTP")
+        expect(
+            expired.explanation { $0.clockOffsetSeconds = 7 }[.expiry], "token_expired",
+            "the provider's own clock is 7 s ahead of it", "sign in again")
+        // By the provider's clock it expired even earlier.
+        expect(
+            expired.explanation { $0.clockOffsetSeconds = 98 }[.expiry], "token_expired",
+            "the provider's own clock is 98 s ahead of it", "sign in again")
+        #expect(SignIn.plain.at(1_700_003_630).explanation[.expiry].explanation.contains("within clock_skew (60 s)"))
+        for (seconds, text) in [(7000, "expired 116 min"), (100_000, "expired 27 h"), (1_000_000, "expired 11 days")] {
+            expect(SignIn.plain.at(1_700_003_600 + Int64(seconds)).explanation[.expiry], "token_expired", text)
+        }
+    }
+
+    @Test func `a token from the future is told so`() {
+        let early = SignIn.plain.at(1_699_999_900)
+        expect(
+            early.explanation { $0.clockOffsetSeconds = 99 }[.issuedAt], "token_not_yet_valid",
+            "issued 100 s in the future by this clock; the provider's own clock is 99 s ahead of it.", "NTP")
+        expect(early.explanation[.issuedAt], "token_not_yet_valid", "in the future by this clock.", "allows 60 s")
+        expect(
+            early.explanation { $0.clockOffsetSeconds = -99 }[.issuedAt], "token_not_yet_valid",
+            "the provider's own clock is 99 s behind it", "allows 60 s")
+        expect(
+            SignIn.plain.with("nbf", "1700001000").explanation[.notBefore], "token_not_yet_valid",
+            "becomes valid 15 min in the future")
+        expect(
+            SignIn.plain.with("iat", "1700000000000").explanation[.issuedAt], "token_not_yet_valid",
+            "time in milliseconds")
+        expect(SignIn.plain.with("exp", #""1700003600""#).explanation[.expiry], "claim_invalid", "type or form")
+    }
+
+    @Test func `ages are told`() {
+        let old = SignIn.plain.at(1_700_001_000).policy { $0.maximumTokenAgeSeconds = 600 }
+        expect(
+            old.explanation[.tokenAge], "token_too_old",
+            "issued 16 min ago, and max_token_age of the provider op is 600 s")
+        let stale = SignIn.plain.at(1_700_001_000).expecting { $0.maximumAuthenticationAgeSeconds = 600 }
+        expect(
+            stale.explanation[.authTime], "auth_time_too_old",
+            "authenticated 16 min ago (iat, since there is no auth_time)",
+            "prompt=login")
+        expect(
+            stale.with("auth_time", "1700000100").explanation[.authTime], "auth_time_too_old", "15 min ago (auth_time)")
+        expect(
+            stale.with("auth_time", "1800000000").explanation[.authTime], "claim_invalid", "authenticated in the future"
+        )
+    }
+
+    // MARK: Claims
+
+    @Test func `claims that are asked for are told by name`() {
+        let signIn = SignIn.plain.with("tid", #""t""#).policy {
+            $0.requiredClaims = ["email", "tid", "phone_number"].map(ClaimName.init)
+        }
+        expect(signIn.explanation[.requiredClaims], "claim_missing", "no email, phone_number, which", "scope")
+        let domain = SignIn.plain.with("hd", #""other.example""#).policy {
+            $0.claimRules = [ClaimRule(ClaimPath("hd"), .oneOf, ["example.com"])]
+        }
+        expect(
+            domain.explanation[.claimValues], "claim_invalid", "hd has another value than claim_values",
+            "users with this")
+        #expect(domain.explanation[.claimValues].expected == "hd is example.com")
+        #expect(domain.explanation[.claimValues].found == "hd other.example")
+        expect(domain.without("hd").explanation[.claimValues], "claim_missing", "has no hd")
+        expect(
+            GoldenToken.cognito.signIn.with("token_use", #""access""#).explanation[.claimValues], "claim_invalid",
+            "token_use has another value", "Send the ID Token")
+        expect(
+            GoldenToken.microsoft.signIn.with("azpacr", #""1""#).explanation[.claimValues], "claim_invalid",
+            "refused_claim_values", "Send the ID Token")
+        expect(
+            SignIn.plain.with("events", "{}").explanation[.events], "claim_invalid", "a notification or a logout token")
+        expect(
+            SignIn.plain.with("email_verified", #""yes""#).explanation[.identity], "claim_invalid",
+            "email_verified is neither a boolean")
+    }
+
+    // MARK: Nonce
+
+    private static let raw = "n-0S6_WzA2Mj"
+    private static let hexadecimal = "0823a09b54cb9381561068b00aaf4e539b3f54604631d3e6a820879b6b04cc19"
+    private static let base64Hash = "CCOgm1TLk4FWEGiwCq9OU5s_VGBGMdPmqCCHm2sEzBk"
+    private static let forms: [NonceMatch: String] = [
+        .plain: raw, .sha256Hex: hexadecimal, .sha256Base64URL: base64Hash,
+    ]
+
+    private func nonce(_ claimed: String?, _ expected: String?, _ accepted: NonceMatch...) -> Check {
+        var signIn = SignIn.plain.policy { $0.nonce.accepted = accepted }.expecting { $0.nonce = expected }
+        if let claimed { signIn = signIn.with("nonce", "\"\(claimed)\"") }
+        return signIn.explanation[.nonce]
+    }
+
+    @Test(arguments: NonceMatch.allCases, NonceMatch.allCases)
+    func `each form that meets a setting for another is told`(form: NonceMatch, accepted: NonceMatch) {
+        let check = nonce(Self.forms[form], Self.raw, accepted)
+        guard form != accepted else { return #expect(check.state == .passed) }
+        let words = [
+            NonceMatch.plain: "The token carries your nonce itself",
+            .sha256Hex: "The token carries the SHA-256 (hex) of your nonce",
+            .sha256Base64URL: "The token carries the SHA-256 (base64url) of your nonce",
+        ]
+        expect(
+            check, "nonce_mismatch", "\(words[form]!), and the provider op is set to \(accepted.rawValue).",
+            "nonce: { match: [\(form.rawValue)] }")
+    }
+
+    @Test func `a nonce that was hashed twice, or not in the backend, is told`() {
+        let twice = "hashed twice"
+        for once in [Self.hexadecimal, Self.base64Hash] {
+            for again in [sha256Hex(once), sha256Base64URL(once)] {
+                expect(nonce(again, Self.raw, .sha256Hex), "nonce_mismatch", twice, "Hash it once")
+            }
+        }
+        expect(
+            nonce(Self.hexadecimal, Self.hexadecimal, .sha256Hex), "nonce_mismatch",
+            "The request gives as nonce what the token carries",
+            "Send the raw nonce")
+    }
+
+    @Test func `a nonce in another spelling is told`() {
+        expect(nonce(Self.hexadecimal.uppercased(), Self.raw, .sha256Hex), "nonce_mismatch", "in capital letters")
+        expect(nonce(Self.base64Hash + "=", Self.raw, .sha256Base64URL), "nonce_mismatch", "in plain base64")
+        expect(
+            nonce(Self.base64Hash.replacing("_", with: "/"), Self.raw, .sha256Base64URL), "nonce_mismatch",
+            "in plain base64")
+        expect(nonce(Self.raw, Self.raw + "\n", .plain), "nonce_mismatch", "but for white space")
+        expect(nonce("other", Self.raw, .plain), "nonce_mismatch", "made for another sign-in", "with the session")
+    }
+
+    @Test func `a nonce on one side is told whose part is missing`() {
+        expect(nonce(Self.raw, nil, .plain), "nonce_required", "the request gives none", "Send the raw nonce")
+        expect(nonce(nil, Self.raw, .plain), "nonce_missing", "though the request gives one", "nonce: { check: off }")
+        let unsupported = SignIn.apple.with("nonce_supported", "false").expecting { $0.nonce = "n" }
+        expect(unsupported.explanation[.nonce], "nonce_missing", "this platform supports none")
+        let required = SignIn.plain.policy { $0.nonce.isRequired = true }
+        expect(required.explanation[.nonce], "nonce_required", "neither request nor token has one")
+        expect(SignIn.plain.with("nonce", "5").explanation[.nonce], "claim_invalid", "nonce is of a type")
+        let unchecked = SignIn.plain.with("nonce", #""x""#).policy { $0.nonce.isChecked = false }
+        #expect(unchecked.explanation[.nonce].state == .notAsked)
+        #expect(unchecked.explanation[.nonce].explanation.contains("check: off"))
+    }
+
+    // MARK: Hashes
+
+    @Test func `hashes of something else are told of what`() {
+        let accessToken = "ya29.access"
+        let half = "sqOO4d8-j4fA2XFTQcfEtQ"
+        let signIn = SignIn.plain.expecting { $0.accessToken = accessToken }
+        #expect(signIn.with("at_hash", "\"\(half)\"").explanation[.atHash].state == .passed)
+        expect(signIn.explanation[.atHash], "at_hash_missing", "has no at_hash", "Leave access_token out")
+        expect(signIn.with("at_hash", #""x""#).explanation[.atHash], "at_hash_mismatch", "not the one that this token")
+        expect(signIn.with("at_hash", "5").explanation[.atHash], "claim_invalid", "at_hash is of a type")
+        expect(
+            signIn.with("at_hash", "\"\(sha256Base64URL(accessToken))\"").explanation[.atHash], "at_hash_mismatch",
+            "the whole hash of the access_token")
+        let other = signIn.with("at_hash", "\"\(half)\"")
+        expect(
+            other.expecting { $0.accessToken = accessToken + "\n" }.explanation[.atHash], "at_hash_mismatch",
+            "has white space around it")
+        let mixed = other.expecting {
+            $0.accessToken = "code"
+            $0.code = accessToken
+        }
+        expect(mixed.explanation[.atHash], "at_hash_mismatch", "that of the request's code", "mix up")
+        expect(mixed.explanation[.cHash], "c_hash_missing", "has no c_hash")
+        // By SHA-384, as a key on P-384 would have it.
+        var algorithm = other
+        algorithm.key = .p384
+        algorithm.keys = [.p384]
+        expect(algorithm.explanation[.atHash], "at_hash_mismatch", "by another hash function than its algorithm's")
+    }
+}
