@@ -223,7 +223,8 @@ let package = Package(
             name: "ServiceTests",
             dependencies: [
                 "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "Service",
-                "Telemetry", "TestSupport", "TokenDiagnostics", "Verification", .product(name: "NIOHTTP1", package: "swift-nio"),
+                "Telemetry", "TestSupport", "TokenDiagnostics", "Verification",
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
             swiftSettings: settings),

@@ -12,6 +12,7 @@ let package = Package(
             name: "Client",
             dependencies: [
                 .product(name: "IDToken", package: "assay"), .product(name: "JOSE", package: "assay"),
+                .product(name: "TokenDiagnostics", package: "assay"),
             ])
     ]
 )

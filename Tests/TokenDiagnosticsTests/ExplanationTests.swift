@@ -16,6 +16,16 @@ import TokenDiagnostics
         }
     }
 
+    @Test func `the order of the checks is the contract's`() {
+        #expect(
+            CheckName.inOrder.map(\.rawValue) == [
+                "token_form", "provider", "header", "algorithm", "key", "signature", "issuer", "key_issuer", "audience",
+                "authorized_party", "expiry", "not_before", "issued_at", "token_age", "auth_time", "subject", "events",
+                "required_claims", "claim_values", "service_account", "identity", "nonce", "token_kind", "at_hash",
+                "c_hash",
+            ])
+    }
+
     @Test func `a good token has no failed check, and what was not asked for says so`() {
         let explanation = SignIn.plain.explanation
         #expect(explanation.isValid)
