@@ -24,7 +24,7 @@ private let issuer = "https://a.example"
 
 /// What is connected to must be what was vetted: no second reader of the address may find another host in it.
 private func check(address text: String) {
-    guard let address = try? WebAddress(text, allowingHTTP: true) else { return }
+    guard let address = try? FetchURL(text, allowingHTTP: true) else { return }
     require(address.text.utf8.allSatisfy { (0x21...0x7e).contains($0) }, "\(text) is plain ASCII")
     require(!address.text.utf8.contains { #"#\"#.utf8.contains($0) }, "\(text) has no fragment and no backslash")
     require(address.text.lowercased() == text.lowercased(), "\(text) was changed in nothing but the case of letters")
@@ -35,7 +35,7 @@ private func check(address text: String) {
     let rest = address.text.utf8.dropFirst(scheme.utf8.count + host.utf8.count)
     require(rest.isEmpty || ":/?".utf8.contains(rest[rest.startIndex]), "the host of \(text) ends where it ends")
     require(!host.utf8.contains { "@#/?%\\".utf8.contains($0) }, "the host of \(text) is a host")
-    require((try? WebAddress(address.text, allowingHTTP: address.isSecure == false)) == address, "\(text) is canonical")
+    require((try? FetchURL(address.text, allowingHTTP: address.isSecure == false)) == address, "\(text) is canonical")
     for location in ["/elsewhere", text, "//b.example/", "https://b.example/"] {
         guard let target = try? address.redirected(to: location, allowingHTTP: true) else { continue }
         require(target.isSecure || !address.isSecure, "\(text) leads to nothing less safe")

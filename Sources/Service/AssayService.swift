@@ -112,7 +112,7 @@ package final class AssayService: Sendable {
         self.sink = sink
         self.tracing = tracing
         repeats = group.next().scheduleRepeatedTask(initialDelay: Self.repeatsPeriod, delay: Self.repeatsPeriod) { _ in
-            log.tellOfHeldBack()
+            log.reportHeldBack()
         }
     }
 
@@ -185,7 +185,7 @@ package final class AssayService: Sendable {
         for flushed in loops.onEach({ $0.end() }) { try? await flushed.get() }
         await tracing?.exporter.stop(atMost: Self.lastExport)
         repeats.cancel()
-        log.tellOfAllHeldBack()
+        log.reportAllHeldBack()
         log.write(.info, "stopped")
         await sink.close()
     }

@@ -82,7 +82,7 @@ extension ProviderReader {
     /// Refuses a URL that no fetch could ever use.
     private static func check(_ address: String, _ section: Section, _ name: String, _ network: NetworkRules) {
         do throws(FetchFailure) {
-            _ = try WebAddress(address, allowingHTTP: network.allowHTTP)
+            _ = try FetchURL(address, allowingHTTP: network.allowHTTP)
         } catch {
             section.refuse(name, "\(name) can't be fetched from: \(error.message)")
         }

@@ -26,7 +26,7 @@ extension Settings {
         }
 
         private var isLocal: Bool {
-            guard let address = try? WebAddress(endpoint, allowingHTTP: true) else { return false }
+            guard let address = try? FetchURL(endpoint, allowingHTTP: true) else { return false }
             return ListenAddress.network(host: address.host, port: address.port).isLocal
         }
     }
@@ -102,7 +102,7 @@ enum TracingReader {
     }
 
     private static func endpoint(_ text: String) -> String? {
-        guard let address = try? WebAddress(text, allowingHTTP: true), !address.text.contains("?") else { return nil }
+        guard let address = try? FetchURL(text, allowingHTTP: true), !address.text.contains("?") else { return nil }
         return address.text
     }
 

@@ -128,6 +128,6 @@ private struct Replay {
         return FetchedKeys(
             keys: published.keys, text: published.text, algorithms: .all, source: .network,
             lifetime: lifetime, fetchedAtUnixSeconds: now.milliseconds / 1000,
-            isConfirmation: mode == .revalidate && lastSent == published.text)
+            isNotModified: mode == .revalidate && lastSent == published.text)
     }
 }

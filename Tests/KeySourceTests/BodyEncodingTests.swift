@@ -62,7 +62,7 @@ import Testing
             let first = try await fetcher.fetch(server.address("/"))
             #expect(first.lifetime == .seconds(600))
             let second = try await fetcher.fetch(server.address("/"), .revalidate, known: first)
-            #expect(second.isConfirmation)
+            #expect(second.isNotModified)
             #expect(second.body == Self.body)
         }
     }

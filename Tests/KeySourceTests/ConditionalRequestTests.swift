@@ -70,9 +70,9 @@ import Testing
         }) { server async throws in
             let fetcher = DocumentFetcher.onLoopback()
             let first = try await fetcher.fetch(server.address("/"))
-            #expect(!first.isConfirmation)
+            #expect(!first.isNotModified)
             let second = try await fetcher.fetch(server.address("/"), .revalidate, known: first)
-            #expect(second.isConfirmation)
+            #expect(second.isNotModified)
             #expect(second.body == first.body)
             #expect(server.paths == ["/", "/keys", "/", "/keys"])
             #expect(
@@ -95,7 +95,7 @@ import Testing
             let fetcher = DocumentFetcher.onLoopback()
             let first = try await fetcher.fetch(server.address("/"))
             let second = try await fetcher.fetch(server.address("/"), .revalidate, known: first)
-            #expect(!second.isConfirmation)
+            #expect(!second.isNotModified)
             #expect(server.paths == ["/", "/keys1", "/", "/keys2"])
             #expect(!server.requests.contains { $0.contains("If-None-Match") })
         }
@@ -119,7 +119,7 @@ import Testing
             // Of the confirmations, the first changes lifetime and validator, and the second nothing.
             for _ in 0..<2 {
                 document = try await fetcher.fetch(server.address("/"), .revalidate, known: document)
-                #expect(document.isConfirmation)
+                #expect(document.isNotModified)
                 #expect(document.body == Array("{\"a\":1}".utf8))
                 #expect(document.lifetime == .seconds(900))
             }
@@ -136,7 +136,7 @@ import Testing
             let fetcher = DocumentFetcher.onLoopback()
             let first = try await fetcher.fetch(server.address("/"))
             let second = try await fetcher.fetch(server.address("/"), .revalidate, known: first)
-            #expect(!second.isConfirmation)
+            #expect(!second.isNotModified)
             #expect(second.body == Array("{\"b\":2}".utf8))
             #expect(second.lifetime == nil)
             _ = try await fetcher.fetch(server.address("/"), .revalidate, known: second)

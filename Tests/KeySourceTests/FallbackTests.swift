@@ -171,7 +171,7 @@ import Testing
 
     @Test func `but not once the provider has answered, even where that answer has served its time`() {
         var rules = Self.rules
-        rules.staleFor = .seconds(0)
+        rules.staleIfError = .seconds(0)
         var scene = Scene.ready(rules, ["a"])
         scene.moveTo(300.001)
         scene.fireTimer()
@@ -191,7 +191,7 @@ import Testing
 
     @Test func `what the provider left out before is forgotten with its keys`() {
         var rules = Self.rules
-        rules.staleFor = .seconds(0)
+        rules.staleIfError = .seconds(0)
         var scene = Scene.ready(rules, ["a", "b"])
         scene.refresh(["a"])
         #expect(scene.omittedKeyIDs == ["b"])

@@ -42,7 +42,7 @@ import Testing
         for (mode, end) in [(FetchMode.revalidate, 30_000.0), (.revalidate, 60_000), (.reload, 90_000)] {
             #expect(scene.moveToNextFetch().fetchMode == mode)
             #expect(scene.now == Scene.at(end))
-            scene.succeed(lifetime: .seconds(40_000), isConfirmation: mode == .revalidate)
+            scene.succeed(lifetime: .seconds(40_000), isNotModified: mode == .revalidate)
         }
         #expect(scene.moveToNextFetch().fetchMode == .revalidate)
     }

@@ -44,7 +44,7 @@ import Testing
         #expect(fetched.lifetime == nil)
         #expect(fetched.algorithms == .all)
         #expect(fetched.fetchedAtUnixSeconds == 1_700_000_000)
-        #expect(!fetched.isConfirmation)
+        #expect(!fetched.isNotModified)
     }
 
     @Test func `a file that is missing, too large or no key set is a failure with a reason`() async throws {
@@ -100,7 +100,7 @@ import Testing
                 let fetched = try await fetcher.fetch(mode)
                 #expect(fetched.keys.fingerprint == first.keys.fingerprint)
                 #expect(fetched.fetchedAtUnixSeconds == 1_700_000_001)
-                #expect(!fetched.isConfirmation)
+                #expect(!fetched.isNotModified)
             }
         }
     }

@@ -20,9 +20,9 @@ struct TemporaryDirectory: Sendable {
 
     func archive(
         provider: String = "p", issuer: String = "https://p.example", location: String = "https://p.example/keys",
-        staleFor: Interval = .seconds(3600)
+        staleIfError: Interval = .seconds(3600)
     ) -> KeyArchive {
-        KeyArchive(directory: path, provider: provider, issuer: issuer, location: location, staleFor: staleFor)
+        KeyArchive(directory: path, provider: provider, issuer: issuer, location: location, staleIfError: staleIfError)
     }
 
     func read() throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
@@ -222,7 +222,7 @@ extension FetchedKeys {
 
     @Test func `saving where there is no directory fails`() {
         let archive = KeyArchive(
-            directory: "/nowhere/at/all", provider: "p", issuer: "i", location: "l", staleFor: .seconds(60))
+            directory: "/nowhere/at/all", provider: "p", issuer: "i", location: "l", staleIfError: .seconds(60))
         #expect(!archive.save(Self.keys, lifetime: .seconds(600)))
     }
 }

@@ -172,15 +172,15 @@ import Testing
             let fetcher = Self.fetcher(
                 .discovery(address: server.address("/d"), issuer: "https://a.example", readsAlgorithms: true))
             let first = try await fetcher.fetch(.revalidate)
-            #expect(!first.isConfirmation)
+            #expect(!first.isNotModified)
             #expect(first.lifetime == nil)
             let second = try await fetcher.fetch(.revalidate)
-            #expect(second.isConfirmation)
+            #expect(second.isNotModified)
             #expect(second.keys.fingerprint == first.keys.fingerprint)
             #expect(second.text == first.text)
             #expect(second.lifetime == .seconds(900))
             let third = try await fetcher.fetch(.reload)
-            #expect(!third.isConfirmation)
+            #expect(!third.isNotModified)
             #expect(server.paths == ["/d", "/k", "/d", "/k", "/d", "/k"])
             #expect(server.requests.map { $0.contains("If-None-Match") } == [false, false, true, true, false, false])
             #expect(server.requests.map { $0.contains("no-cache") } == [false, false, false, false, true, true])
@@ -197,7 +197,7 @@ import Testing
         }) { server async throws in
             let fetcher = Self.fetcher(
                 .discovery(address: server.address("/d"), issuer: "https://a.example", readsAlgorithms: true))
-            for _ in 0..<2 { #expect(try await !fetcher.fetch(.revalidate).isConfirmation) }
+            for _ in 0..<2 { #expect(try await !fetcher.fetch(.revalidate).isNotModified) }
             #expect(server.requests.map { $0.contains("If-None-Match") } == [false, false, true, false])
         }
     }
@@ -238,7 +238,7 @@ import Testing
             let failure = await #expect(throws: FetchFailure.self) { try await fetcher.fetch(.revalidate) }
             #expect(failure?.phase == .parse)
             let confirmed = try await fetcher.fetch(.revalidate)
-            #expect(confirmed.isConfirmation)
+            #expect(confirmed.isNotModified)
             #expect(confirmed.keys.hasKey("a"))
         }
     }

@@ -15,27 +15,27 @@ enum KeySets {
 
     static func fetched(
         _ keyIDs: [String], lifetime: Interval? = nil, source: KeySnapshot.Source = .network,
-        isConfirmation: Bool = false
+        isNotModified: Bool = false
     ) -> FetchedKeys {
-        fetched(keyIDs.map { key($0) }, lifetime: lifetime, source: source, isConfirmation: isConfirmation)
+        fetched(keyIDs.map { key($0) }, lifetime: lifetime, source: source, isNotModified: isNotModified)
     }
 
     static func fetched(
         _ keys: [JSONTree], lifetime: Interval? = nil, source: KeySnapshot.Source = .network,
-        isConfirmation: Bool = false
+        isNotModified: Bool = false
     ) -> FetchedKeys {
         let text = jwkSet(keys)
         return fetched(
-            try! JWKSet(text), text: text, lifetime: lifetime, source: source, isConfirmation: isConfirmation)
+            try! JWKSet(text), text: text, lifetime: lifetime, source: source, isNotModified: isNotModified)
     }
 
     static func fetched(
         _ keys: JWKSet, text: [UInt8] = [], lifetime: Interval?, source: KeySnapshot.Source = .network,
-        isConfirmation: Bool = false
+        isNotModified: Bool = false
     ) -> FetchedKeys {
         FetchedKeys(
             keys: keys, text: text, algorithms: [.es256, .rs256], source: source, lifetime: lifetime,
-            fetchedAtUnixSeconds: 1_700_000_000, isConfirmation: isConfirmation)
+            fetchedAtUnixSeconds: 1_700_000_000, isNotModified: isNotModified)
     }
 }
 

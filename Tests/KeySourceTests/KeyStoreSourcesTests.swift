@@ -46,7 +46,7 @@ import Testing
     @Test func `keys that can't be kept are used, and the operator told`() async throws {
         let archive = KeyArchive(
             directory: "/nowhere/at/all", provider: "p", issuer: "https://p.example", location: "l",
-            staleFor: .seconds(60))
+            staleIfError: .seconds(60))
         let store = fixture.store(archive)
         try await store.start().get()
         try await fetcher.end(.success(KeySets.fetched(["a"])))

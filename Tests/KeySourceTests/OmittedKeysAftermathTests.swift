@@ -8,9 +8,9 @@ import Testing
     @Test func `what serves is kept on disk, so that a restart loses neither old keys nor new ones`() {
         var scene = Scene.ready(KeyRules(), ["a", "b"])
         #expect(scene.refresh(["c"]).kept == ["c", "a", "b"])
-        #expect(scene.refresh(["c"], isConfirmation: true).kept == ["c", "a", "b"])
+        #expect(scene.refresh(["c"], isNotModified: true).kept == ["c", "a", "b"])
         #expect(scene.refresh(["c", "a"]).kept == ["c", "a"])
-        #expect(scene.refresh(["c", "a"], isConfirmation: true).kept == ["c", "a"])
+        #expect(scene.refresh(["c", "a"], isNotModified: true).kept == ["c", "a"])
     }
 
     @Test func `on disk they are told apart`() throws {
@@ -63,7 +63,7 @@ import Testing
 
     @Test func `those of a set that is too old are not taken either`() {
         var rules = KeyRules()
-        rules.staleFor = .seconds(0)
+        rules.staleIfError = .seconds(0)
         var scene = Scene(rules)
         #expect(scene.restore(["a"], omitted: ["b"], age: .seconds(301)) == [])
         scene.start()
@@ -76,14 +76,14 @@ import Testing
     @Test func `a key that was kept as omitted and is confirmed is not lost to one thin answer`() {
         var rules = KeyRules()
         rules.hasFallback = true
-        rules.staleFor = .seconds(0)
+        rules.staleIfError = .seconds(0)
         var scene = Scene.ready(rules, ["a", "b"])
         #expect(scene.moveToNextFetch().fetchMode == .revalidate)
         scene.moveTo(300.001)
         scene.fireTimer()
         scene.fallBack(["f"])
         scene.restore(["a"], omitted: ["b"], age: .seconds(60))
-        scene.succeed(["a", "b"], isConfirmation: true)
+        scene.succeed(["a", "b"], isNotModified: true)
         #expect(scene.keyIDs == ["a", "b"])
         #expect(scene.omittedKeyIDs == [])
         scene.refresh(["a"])

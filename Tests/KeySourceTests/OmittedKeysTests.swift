@@ -61,7 +61,7 @@ import Testing
     @Test func `the word that nothing has changed settles nothing`() {
         var scene = Scene.omitting()
         for _ in 0..<3 {
-            let effects = scene.refresh(["a"], isConfirmation: true)
+            let effects = scene.refresh(["a"], isNotModified: true)
             #expect(scene.keyIDs == ["a", "b"])
             #expect(scene.omittedKeyIDs == ["b"])
             #expect(effects.reports == [.fetched])
@@ -108,7 +108,7 @@ import Testing
 
     @Test func `confirmations and failures don't prolong the hour`() {
         var scene = Scene.omitting(lifetime: .seconds(86400))
-        scene.refresh(["a"], lifetime: .seconds(86400), isConfirmation: true)
+        scene.refresh(["a"], lifetime: .seconds(86400), isNotModified: true)
         scene.moveToNextFetch()
         scene.fail()
         scene.moveTo(225 + 3600)

@@ -30,7 +30,7 @@ import Testing
 
     @Test func `a confirmation is not taken for a whole answer`() {
         var scene = Scene.ready()
-        scene.refresh(["a"], isConfirmation: true)
+        scene.refresh(["a"], isNotModified: true)
         #expect(scene.wait(.replacedKey("a")).startsFetch)
     }
 
@@ -69,7 +69,7 @@ import Testing
     @Test func `the fallback's keys are no news of the provider's`() {
         var rules = KeyRules()
         rules.hasFallback = true
-        rules.staleFor = .seconds(0)
+        rules.staleIfError = .seconds(0)
         var scene = Scene(rules)
         scene.start()
         scene.fail()

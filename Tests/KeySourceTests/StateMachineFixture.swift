@@ -94,9 +94,9 @@ struct Scene {
     }
 
     @discardableResult mutating func succeed(
-        _ keyIDs: [String] = ["a"], lifetime: Interval? = nil, isConfirmation: Bool = false
+        _ keyIDs: [String] = ["a"], lifetime: Interval? = nil, isNotModified: Bool = false
     ) -> [Seen] {
-        succeed(KeySets.fetched(keyIDs, lifetime: lifetime, isConfirmation: isConfirmation))
+        succeed(KeySets.fetched(keyIDs, lifetime: lifetime, isNotModified: isNotModified))
     }
 
     @discardableResult mutating func succeed(_ fetched: FetchedKeys) -> [Seen] {
@@ -105,10 +105,10 @@ struct Scene {
 
     /// Moves to the next fetch that is planned, and ends it well at once.
     @discardableResult mutating func refresh(
-        _ keyIDs: [String], lifetime: Interval? = nil, isConfirmation: Bool = false
+        _ keyIDs: [String], lifetime: Interval? = nil, isNotModified: Bool = false
     ) -> [Seen] {
         moveToNextFetch()
-        return succeed(keyIDs, lifetime: lifetime, isConfirmation: isConfirmation)
+        return succeed(keyIDs, lifetime: lifetime, isNotModified: isNotModified)
     }
 
     @discardableResult mutating func fail(retryAfter: Interval? = nil) -> [Seen] {

@@ -117,7 +117,7 @@ struct Walk {
         random = SeededGenerator(seed: seed)
         var rules = KeyRules()
         rules.hasFallback = Bool.random(using: &random)
-        rules.staleFor = .seconds([0, 1200, 86400, 86400].randomElement(using: &random)!)
+        rules.staleIfError = .seconds([0, 1200, 86400, 86400].randomElement(using: &random)!)
         self.rules = rules
         machine = Machine(rules: rules, random: SeededGenerator(seed: seed ^ 0x5eed))
         provider = WalkProvider(sets, &random)
@@ -278,14 +278,14 @@ struct Walk {
             if fetch.mode == .reload { lastReload = heard }
         }
         let effects = machine.fetchSucceeded(
-            KeySets.fetched(answer.keys, lifetime: lifetime, isConfirmation: confirmed != nil), now: time)
+            KeySets.fetched(answer.keys, lifetime: lifetime, isNotModified: confirmed != nil), now: time)
         self.fetch = nil
         hasFailed = false
         guard let snapshot = machine.snapshot, snapshot.fetchedAt == heard else { return fail(.keptOnFailure) }
         if !(Interval.seconds(300)...Interval.seconds(86400)).contains(snapshot.freshUntil - heard) {
             fail(.lifetimeBound)
         }
-        if snapshot.usableUntil - snapshot.freshUntil != rules.staleFor { fail(.staleBound) }
+        if snapshot.usableUntil - snapshot.freshUntil != rules.staleIfError { fail(.staleBound) }
         let kept: [[String]] = effects.compactMap { effect in
             guard case .keep(let kept, let omitted, _) = effect else { return nil }
             return (kept.keys.keys + omitted).map(WalkAnswer.name)

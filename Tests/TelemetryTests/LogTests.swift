@@ -106,7 +106,7 @@ import Glibc
                 write(.warning, "q")
                 write(.info, "p")
                 seconds.store(60, ordering: .relaxed)
-                log.tellOfHeldBack()
+                log.reportHeldBack()
                 log.write(.info, "told")
                 log.write(.warning, "m", [("provider", .text("p")), ("number", .number(0))])
                 // Whoever wants all gets all.
@@ -114,7 +114,7 @@ import Glibc
                 write(.warning, "p")
                 log.change(minimumLevel: .info)
                 for _ in 0..<3 { log.write(.warning, "n") }
-                log.tellOfAllHeldBack()
+                log.reportAllHeldBack()
                 await sink.close()
             })
         let lines = try lines(result.standardErrorContent).map { line in

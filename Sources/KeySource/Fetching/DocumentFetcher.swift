@@ -30,7 +30,7 @@ package struct DocumentFetcher: Sendable {
         let address: String
         let caching: CachingFields
         /// Whether this is a document known before, which its server has only confirmed.
-        package let isConfirmation: Bool
+        package let isNotModified: Bool
         /// See ``FetchedHeader/clockOffsetSeconds``.
         let clockOffsetSeconds: Int64?
 
@@ -73,7 +73,7 @@ package struct DocumentFetcher: Sendable {
         _ address: String, _ mode: FetchMode = .reload, known: Document? = nil
     ) async throws(FetchFailure) -> Document {
         let rules = self.rules
-        let first = try WebAddress(address, allowingHTTP: rules.allowHTTP)
+        let first = try FetchURL(address, allowingHTTP: rules.allowHTTP)
         let known = mode == .revalidate ? known : nil
         let timeout = FetchFailure(.http, "no complete answer within \(rules.totalTimeout.secondsRoundedUp) s")
         return try await loop.within(rules.totalTimeout, orThrow: timeout) { () async throws(FetchFailure) in
@@ -98,12 +98,12 @@ package struct DocumentFetcher: Sendable {
 
     /// Fetches from one address, and has it told what came of it.
     private func fetchOnce(
-        _ target: WebAddress, _ redirects: Int, _ mode: FetchMode, _ known: Document?
+        _ target: FetchURL, _ redirects: Int, _ mode: FetchMode, _ known: Document?
     ) async throws(FetchFailure) -> Answer {
         var status: UInt?
         guard let onExchange else { return try await fetchOnce(target, mode, known, &status) }
         let (startedAt, begun) = (SystemClocks.unixNanoseconds(), loop.now)
-        func tell(_ failure: FetchFailure?) {
+        func report(_ failure: FetchFailure?) {
             onExchange(
                 FetchExchange(
                     address: target, redirects: redirects, startedAtUnixNanoseconds: startedAt,
@@ -111,17 +111,17 @@ package struct DocumentFetcher: Sendable {
         }
         do throws(FetchFailure) {
             let answer = try await fetchOnce(target, mode, known, &status)
-            tell(nil)
+            report(nil)
             return answer
         } catch {
-            tell(error)
+            report(error)
             throw error
         }
     }
 
     /// - Parameter status: set as soon as there is an answer.
     private func fetchOnce(
-        _ target: WebAddress, _ mode: FetchMode, _ known: Document?, _ status: inout UInt?
+        _ target: FetchURL, _ mode: FetchMode, _ known: Document?, _ status: inout UInt?
     ) async throws(FetchFailure) -> Answer {
         if target.isSecure, let proxy, proxy.applies(to: target.host) {
             // The proxy resolves the name; what it may reach is its operator's to say.
@@ -147,7 +147,7 @@ package struct DocumentFetcher: Sendable {
     }
 
     /// The first addresses of a host that a fetch may connect to.
-    private func vettedAddresses(of target: WebAddress) async throws(FetchFailure) -> [String] {
+    private func vettedAddresses(of target: FetchURL) async throws(FetchFailure) -> [String] {
         let timeout = FetchFailure(
             .dns, "the host name was not resolved within \(rules.nameTimeout.secondsRoundedUp) s")
         let all = try await loop.within(rules.nameTimeout, orThrow: timeout) { () async throws(FetchFailure) in
@@ -176,7 +176,7 @@ package struct DocumentFetcher: Sendable {
 
     /// Why a certificate was not believed.
     private func diagnosis(
-        of failure: FetchFailure, _ target: WebAddress, _ address: String
+        of failure: FetchFailure, _ target: FetchURL, _ address: String
     ) async -> FetchFailure {
         let diagnosis = CertificateDiagnosis(
             host: target.host, address: address, port: target.port, timeout: rules.connectTimeout, loop: loop)
@@ -186,7 +186,7 @@ package struct DocumentFetcher: Sendable {
     // MARK: One exchange
 
     private func exchange(
-        _ target: WebAddress, _ mode: FetchMode, _ known: Document?, _ destination: HTTPExchange.Destination,
+        _ target: FetchURL, _ mode: FetchMode, _ known: Document?, _ destination: HTTPExchange.Destination,
         _ status: inout UInt?
     ) async throws(FetchFailure) -> Answer {
         let conditions = known?.address == target.text ? known?.caching.conditions : nil
@@ -219,7 +219,7 @@ package struct DocumentFetcher: Sendable {
             return .document(
                 Document(
                     body: known.body, address: known.address, caching: known.caching.updated(with: caching),
-                    isConfirmation: true, clockOffsetSeconds: header.clockOffsetSeconds))
+                    isNotModified: true, clockOffsetSeconds: header.clockOffsetSeconds))
         }
         guard Self.isReadable(head.headers) else {
             throw FetchFailure(.http, "the body is encoded in a way that was not asked for")
@@ -229,11 +229,11 @@ package struct DocumentFetcher: Sendable {
         }
         return .document(
             Document(
-                body: body, address: target.text, caching: caching, isConfirmation: false,
+                body: body, address: target.text, caching: caching, isNotModified: false,
                 clockOffsetSeconds: header.clockOffsetSeconds))
     }
 
-    private func request(_ target: WebAddress, _ mode: FetchMode, _ conditions: HTTPHeaders?) -> HTTPRequestHead {
+    private func request(_ target: FetchURL, _ mode: FetchMode, _ conditions: HTTPHeaders?) -> HTTPRequestHead {
         var headers: HTTPHeaders = [
             "Host": target.authority, "Accept": "application/json", "User-Agent": "assay", "Connection": "close",
         ]
@@ -250,7 +250,7 @@ package struct DocumentFetcher: Sendable {
     }
 
     /// How TLS is spoken with a target; `nil` for one of plain HTTP.
-    private func tls(for target: WebAddress) async throws(FetchFailure) -> HTTPExchange.TLS? {
+    private func tls(for target: FetchURL) async throws(FetchFailure) -> HTTPExchange.TLS? {
         guard target.isSecure else { return nil }
         let store: TrustStore
         do {

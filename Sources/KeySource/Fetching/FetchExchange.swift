@@ -1,6 +1,6 @@
 /// A request that was made to fetch a document, and what became of it.
 package struct FetchExchange: Sendable {
-    package let address: WebAddress
+    package let address: FetchURL
     /// How many redirects led there.
     package let redirects: Int
     package let startedAtUnixNanoseconds: UInt64

@@ -12,14 +12,14 @@ package struct FetchedKeys: Sendable {
     package let lifetime: Interval?
     package let fetchedAtUnixSeconds: Int64
     /// Whether the provider only confirmed the set it had sent before, instead of sending it whole.
-    package let isConfirmation: Bool
+    package let isNotModified: Bool
     /// Seconds by which the provider's clock is ahead of ours at least; 0 where both may show the same, `nil` where nothing
     /// tells its time.
     package let clockOffsetSeconds: Int64?
 
     package init(
         keys: JWKSet, text: [UInt8], algorithms: SignatureAlgorithms, source: KeySnapshot.Source,
-        lifetime: Interval?, fetchedAtUnixSeconds: Int64, isConfirmation: Bool = false,
+        lifetime: Interval?, fetchedAtUnixSeconds: Int64, isNotModified: Bool = false,
         clockOffsetSeconds: Int64? = nil
     ) {
         self.keys = keys
@@ -28,7 +28,7 @@ package struct FetchedKeys: Sendable {
         self.source = source
         self.lifetime = lifetime
         self.fetchedAtUnixSeconds = fetchedAtUnixSeconds
-        self.isConfirmation = isConfirmation
+        self.isNotModified = isNotModified
         self.clockOffsetSeconds = clockOffsetSeconds
     }
 }

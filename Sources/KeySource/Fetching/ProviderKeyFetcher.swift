@@ -47,7 +47,7 @@ package final class ProviderKeyFetcher: KeyFetching {
         return FetchedKeys(
             keys: keys, text: location.text(of: keys, in: document.body),
             algorithms: found.metadata.map(algorithms) ?? .all, source: .network, lifetime: document.lifetime,
-            fetchedAtUnixSeconds: unixSeconds(), isConfirmation: document.isConfirmation,
+            fetchedAtUnixSeconds: unixSeconds(), isNotModified: document.isNotModified,
             clockOffsetSeconds: document.clockOffsetSeconds)
     }
 

@@ -39,14 +39,14 @@ package struct KeyArchive: Sendable {
 
     /// - Parameters:
     ///   - location: where the keys come from; a file from elsewhere is not this provider's.
-    ///   - staleFor: how long keys serve past their lifetime.
-    package init(directory: String, provider: String, issuer: String, location: String, staleFor: Interval) {
+    ///   - staleIfError: how long keys serve past their lifetime.
+    package init(directory: String, provider: String, issuer: String, location: String, staleIfError: Interval) {
         self.directory = directory
         path = directory + "/" + provider + ".keys"
         self.provider = provider
         self.issuer = issuer
         self.location = location
-        staleForSeconds = staleFor.secondsRoundedUp
+        staleForSeconds = staleIfError.secondsRoundedUp
     }
 
     // MARK: Reading

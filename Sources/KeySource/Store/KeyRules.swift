@@ -12,7 +12,7 @@ package struct KeyRules: Sendable {
     /// Where keys are that cost nothing to look at, they are looked at this often, whatever their lifetime.
     package var lookInterval: Interval?
     /// How long keys serve past their lifetime while the provider can't be reached.
-    package var staleFor = Interval.seconds(24 * 3600)
+    package var staleIfError = Interval.seconds(24 * 3600)
     /// How long at most a key serves that the provider's last answer left out.
     package var graceForOmittedKeys = Interval.seconds(3600)
     /// Fetches that unknown `kid`s, and bad signatures by known ones, may cause within ``unknownKeyWindow``.

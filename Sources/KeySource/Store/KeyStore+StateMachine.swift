@@ -118,7 +118,7 @@ extension KeyStore {
             guard lastWholeAnswer == nil, snapshot == nil || snapshot?.source == .file else { return [] }
             let fetchedAt = now - age
             let lifetime = rules.lifetime(fetched.lifetime)
-            let usableUntil = fetchedAt + lifetime + rules.staleFor
+            let usableUntil = fetchedAt + lifetime + rules.staleIfError
             guard now <= usableUntil else { return [] }
             omitted = OmittedKeys(omittedKeys, until: fetchedAt + rules.graceForOmittedKeys, now: now)
             answer = fetched
@@ -183,14 +183,14 @@ extension KeyStore {
             lastFailure = nil
             noteOmissions(by: fetched, isStrict: isStrict)
             answer = fetched
-            if !fetched.isConfirmation {
+            if !fetched.isNotModified {
                 lastWholeAnswer = now
                 // A conditional answer may be a cache's, which has not heard of the change.
                 if isReload { confirmedUntil = now + rules.missingKeyMemory }
             }
             let lifetime = rules.lifetime(fetched.lifetime)
             let current = makeSnapshot(
-                fetched, fetchedAt: now, freshUntil: now + lifetime, usableUntil: now + lifetime + rules.staleFor)
+                fetched, fetchedAt: now, freshUntil: now + lifetime, usableUntil: now + lifetime + rules.staleIfError)
             // What has been left out is settled soon.
             let untilNext = omitted.isEmpty ? lifetime : min(lifetime, rules.minimumLifetime)
             nextFetch = now + (rules.lookInterval ?? untilNext * .random(in: rules.refreshAhead, using: &random))
@@ -269,14 +269,14 @@ extension KeyStore {
         }
 
         /// Keys are to serve this long past their lifetime from now on; those at hand too, but for the fallback's.
-        package mutating func staleForChanged(to staleFor: Interval, now time: MonotonicTime) -> [Effect] {
+        package mutating func staleForChanged(to staleIfError: Interval, now time: MonotonicTime) -> [Effect] {
             advance(to: time)
-            guard staleFor != rules.staleFor else { return [] }
-            rules.staleFor = staleFor
+            guard staleIfError != rules.staleIfError else { return [] }
+            rules.staleIfError = staleIfError
             guard let snapshot, let answer, !(rules.hasFallback && snapshot.source == .file) else { return [] }
             let current = makeSnapshot(
                 answer, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil,
-                usableUntil: snapshot.freshUntil + staleFor)
+                usableUntil: snapshot.freshUntil + staleIfError)
             return settled(publish(current))
         }
 
@@ -306,7 +306,7 @@ extension KeyStore {
             guard !isStrict, fetched.source == .network, let snapshot, snapshot.source != .file,
                 snapshot.isUsable(at: now)
             else { return omitted.dropAll() }
-            guard !fetched.isConfirmation else { return }
+            guard !fetched.isNotModified else { return }
             omitted.compare(fetched.keys, with: snapshot.keys, until: now + rules.graceForOmittedKeys)
         }
 

@@ -212,8 +212,8 @@ package final class KeyStore: Sendable {
     }
 
     /// Has keys serve this long past their lifetime from now on.
-    package func change(staleFor: Interval) {
-        loop.execute { self.run(self.state.value.machine.staleForChanged(to: staleFor, now: self.now())) }
+    package func change(staleIfError: Interval) {
+        loop.execute { self.run(self.state.value.machine.staleForChanged(to: staleIfError, now: self.now())) }
     }
 
     /// Stops as soon as nobody waits: who does is still served.

@@ -81,7 +81,7 @@ package final class Log: Sendable {
         let minimum = minimumRank.load(ordering: .relaxed)
         guard level.rank >= minimum else { return }
         if level.rank >= Level.warning.rank, minimum > Level.debug.rank {
-            tellOfHeldBack()
+            reportHeldBack()
             let (kind, now) = (Kind(level, message, values), monotonic())
             guard repeats.withLock({ $0.admits(kind, now: now) }) else { return }
         }
@@ -101,13 +101,13 @@ package final class Log: Sendable {
     }
 
     /// Says how many lines were held back of those whose time is over.
-    package func tellOfHeldBack() {
+    package func reportHeldBack() {
         let now = monotonic()
         write(repeats.withLock { $0.takeHeldBack(now: now) })
     }
 
     /// Says how many lines were held back that nobody has been told of.
-    package func tellOfAllHeldBack() { write(repeats.withLock { $0.takeAllHeldBack() }) }
+    package func reportAllHeldBack() { write(repeats.withLock { $0.takeAllHeldBack() }) }
 
     private func write(_ heldBack: [LogRateLimiter<Kind>.HeldBack]) {
         for lines in heldBack {

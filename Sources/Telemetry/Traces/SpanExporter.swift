@@ -71,12 +71,12 @@ package final class SpanExporter: Sendable {
         sent.whenSuccess { outcome in
             let now = self.monotonic()
             self.queue.withLock { $0.ended(outcome, now: now) }
-            self.tell(of: outcome)
+            self.report(outcome)
             self.send()
         }
     }
 
-    private func tell(of outcome: SpanQueue.Outcome) {
+    private func report(_ outcome: SpanQueue.Outcome) {
         let wasFailing = state.withLock { state in
             defer { if case .accepted = outcome { state.isFailing = false } else { state.isFailing = true } }
             return state.isFailing

@@ -2,7 +2,7 @@
 ///
 /// Read by a small strict grammar rather than a lenient library: a URL that two readers could understand differently is
 /// how a request gets sent to the wrong host.
-package struct WebAddress: Sendable, Hashable {
+package struct FetchURL: Sendable, Hashable {
     /// The URL with its host in lower case: what is vetted and what is connected to must be the same text.
     package let text: String
     package let isSecure: Bool
@@ -90,13 +90,13 @@ package struct WebAddress: Sendable, Hashable {
     ///
     /// - Parameter location: an absolute URL, or an absolute path on the same host.
     /// - Throws: ``FetchFailure``, also for a step from https to http.
-    package func redirected(to location: String, allowingHTTP: Bool) throws(FetchFailure) -> WebAddress {
-        let target: WebAddress
+    package func redirected(to location: String, allowingHTTP: Bool) throws(FetchFailure) -> FetchURL {
+        let target: FetchURL
         if location.hasPrefix("/"), !location.hasPrefix("//") {
             let origin = text.prefix(text.count - pathLength)
-            target = try WebAddress(origin + location, allowingHTTP: allowingHTTP)
+            target = try FetchURL(origin + location, allowingHTTP: allowingHTTP)
         } else {
-            target = try WebAddress(location, allowingHTTP: allowingHTTP)
+            target = try FetchURL(location, allowingHTTP: allowingHTTP)
         }
         guard target.isSecure || !isSecure else {
             throw FetchFailure(.http, "a redirect from https to http is not followed")

@@ -37,12 +37,12 @@ struct ProviderFactory: Sendable {
     /// - Parameter running: those of the settings before. Whose keys come from where they came from goes on with the key
     ///   store it has, and all that it holds.
     func providers(_ settings: Settings, after running: [ConfiguredProvider] = []) -> [ConfiguredProvider] {
-        let staleFor = Interval.seconds(settings.keys.staleForSeconds)
+        let staleIfError = Interval.seconds(settings.keys.staleForSeconds)
         return settings.providers.map { provider in
             let origin = KeyOrigin(provider)
             let known = running.first { $0.origin == origin }?.provider.keys
-            known?.change(staleFor: staleFor)
-            let keys = known ?? keyStore(provider, staleFor, settings.cacheDirectory)
+            known?.change(staleIfError: staleIfError)
+            let keys = known ?? keyStore(provider, staleIfError, settings.cacheDirectory)
             return ConfiguredProvider(
                 provider: Provider(policy: provider.policy, isOptional: provider.isOptional, keys: keys),
                 origin: origin)
@@ -50,7 +50,7 @@ struct ProviderFactory: Sendable {
     }
 
     private func keyStore(
-        _ provider: ProviderSettings, _ staleFor: Interval, _ cacheDirectory: String?
+        _ provider: ProviderSettings, _ staleIfError: Interval, _ cacheDirectory: String?
     ) -> KeyStore {
         let id = provider.policy.id
         var rules = KeyRules()
@@ -72,10 +72,10 @@ struct ProviderFactory: Sendable {
             archive = cacheDirectory.map {
                 KeyArchive(
                     directory: $0, provider: id, issuer: provider.policy.issuer,
-                    location: location.identity(under: provider.network), staleFor: staleFor)
+                    location: location.identity(under: provider.network), staleIfError: staleIfError)
             }
         }
-        rules.staleFor = staleFor
+        rules.staleIfError = staleIfError
         return KeyStore(
             rules: rules, fetcher: fetcher, fallback: fallback, archive: archive, threads: disk, on: keysLoop
         ) { [telemetry] in telemetry.record($0, provider: id) }

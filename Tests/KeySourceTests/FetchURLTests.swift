@@ -1,9 +1,9 @@
 import KeySource
 import Testing
 
-@Suite struct WebAddressTests {
-    private func address(_ text: String, allowingHTTP: Bool = false) throws -> WebAddress {
-        try WebAddress(text, allowingHTTP: allowingHTTP)
+@Suite struct FetchURLTests {
+    private func address(_ text: String, allowingHTTP: Bool = false) throws -> FetchURL {
+        try FetchURL(text, allowingHTTP: allowingHTTP)
     }
 
     @Test(arguments: [
@@ -104,10 +104,10 @@ import Testing
         let longest = "\(label).\(label).\(label).\(label.dropLast(2))"
         #expect(longest.utf8.count == 253)
         for host in [longest, longest + ".", "a.", label] {
-            _ = try WebAddress("https://\(host)/", allowingHTTP: false)
+            _ = try FetchURL("https://\(host)/", allowingHTTP: false)
         }
         for host in [label + "a", "a\(longest)", longest + ".."] {
-            #expect(throws: FetchFailure.self) { try WebAddress("https://\(host)/", allowingHTTP: false) }
+            #expect(throws: FetchFailure.self) { try FetchURL("https://\(host)/", allowingHTTP: false) }
         }
     }
 

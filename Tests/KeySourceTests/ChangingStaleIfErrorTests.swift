@@ -3,7 +3,7 @@ import KeySource
 import TestSupport
 import Testing
 
-@Suite struct ChangingStaleForTests {
+@Suite struct ChangingStaleIfErrorTests {
     private func change(_ scene: inout Scene, to seconds: Int64) -> [Seen] {
         scene.machine.staleForChanged(to: .seconds(seconds), now: scene.now).map(Seen.init)
     }
@@ -44,7 +44,7 @@ import Testing
 
     @Test func `keys that a longer rule lets serve again are stale`() throws {
         var rules = KeyRules()
-        rules.staleFor = .seconds(0)
+        rules.staleIfError = .seconds(0)
         var scene = Scene.ready(rules)
         scene.moveTo(225)
         scene.fireTimer()
