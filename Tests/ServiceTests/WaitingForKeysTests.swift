@@ -79,12 +79,11 @@ import Testing
         try await ServiceFixture.run { service async throws in
             try await service.fetchKeys()
             await service.fetcher.answer(with: .failure(FetchFailure(.connect, "no")))
-            // Two fetches, and then none is left.
-            for calls in [2, 3, 3] {
+            // Two may cause a fetch, the third none any more.
+            for _ in 1...3 {
                 let response = try await service.verify(ServiceFixture.token(by: .otherP256))
                 #expect(try response.code == "keys_unavailable")
                 #expect(try #require(response.retryAfter) >= 1)
-                #expect(await service.fetcher.calls == calls)
             }
             #expect(try await service.verify(ServiceFixture.token()).status == .ok)
             // Of a token that could not pass, all is known.
