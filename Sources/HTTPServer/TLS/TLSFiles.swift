@@ -25,7 +25,7 @@ package struct TLSFiles: Sendable, Equatable {
     var paths: [String] { [certificate, key] + [clientAuthorities].compactMap(\.self) }
 }
 
-/// What is wrong with one of the files, for people to read; nothing of their content.
+/// Why one of the files can't be used. The text never holds any of its content.
 package struct TLSFileError: Error, Equatable, CustomStringConvertible {
     package let file: TLSFileKind
     /// Begins with the path.
@@ -37,7 +37,7 @@ package struct TLSFileError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// What a file of a listener's is for.
+/// The purpose of a listener's TLS file.
 package enum TLSFileKind: Sendable {
     case certificate, key, clientAuthorities
 }

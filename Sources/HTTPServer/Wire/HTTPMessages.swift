@@ -1,13 +1,13 @@
 package import NIOCore
 package import NIOHTTP1
 
-/// What a responder makes of a request's head, before the body is read.
+/// How a request is routed: decided from its head, before the body is read.
 package struct HeadRouting {
     /// The greatest body, in bytes, that the request may have.
     package var bodyLimit: Int
     /// Which route it is for, by a number of the responder's.
     package var route: Int
-    /// What else the responder has found out, for its own use.
+    /// Anything else that the responder keeps for answering the request.
     package var context: AnyObject?
 
     package init(bodyLimit: Int, route: Int = 0) {
@@ -21,7 +21,7 @@ package struct HTTPRequest {
     package let head: RequestHead
     /// Empty where there is none.
     package let body: [UInt8]
-    /// What the responder has made of its head.
+    /// How its head was routed.
     package let routing: HeadRouting
     /// Whether it had begun before its responder was told to stop.
     package let isUnderWay: Bool
@@ -44,7 +44,7 @@ package struct UnreadRequest {
     package let fault: HTTPFault
     /// `nil` where not even that is there.
     package let head: RequestHead?
-    /// What the responder has made of its head.
+    /// How its head was routed; `nil` where there is no head.
     package let routing: HeadRouting?
     /// When its first bytes were read, on the monotonic clock; `nil` where they were read just now, or there are none.
     package let startedAtMicroseconds: Int64?

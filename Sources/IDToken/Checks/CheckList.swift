@@ -2,8 +2,8 @@ package import JOSE
 package import OpenSSL
 
 extension IDTokenVerifier {
-    /// The list of checks, in the contract's order: header, algorithm, key, signature, then every claim. It stands here alone;
-    /// whoever wants to know more than the first failure brings an observer.
+    /// The list of checks, in the contract's order: header, algorithm, key, signature, then every claim. It stands only here;
+    /// to learn of more than the first failure, pass another observer.
     ///
     /// What follows a `??` is for observers that go on past a failure: what stands in for the value that a check did not find.
     ///

@@ -81,14 +81,8 @@ struct Healthcheck: AsyncParsableCommand {
     private func tlsConfiguration() throws -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateVerification = .none
-        guard let clientCertificate, let clientKey else { return configuration }
-        do {
-            configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(clientCertificate).map {
-                .certificate($0)
-            }
-            configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: clientKey, format: .pem))
-        } catch {
-            throw ConfigurationError(text: "the client's certificate or key can't be read; both must be PEM")
+        if let clientCertificate, let clientKey {
+            try configuration.presentCertificate(clientCertificate, key: clientKey)
         }
         return configuration
     }

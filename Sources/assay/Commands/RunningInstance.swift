@@ -155,14 +155,8 @@ struct RunningInstance: ParsableArguments {
                 throw ConfigurationError(text: "--server-ca \(serverCa): it can't be read as PEM")
             }
         }
-        guard let clientCertificate, let clientKey else { return configuration }
-        do {
-            configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(clientCertificate).map {
-                .certificate($0)
-            }
-            configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: clientKey, format: .pem))
-        } catch {
-            throw ConfigurationError(text: "the client certificate or its key can't be read; both must be PEM")
+        if let clientCertificate, let clientKey {
+            try configuration.presentCertificate(clientCertificate, key: clientKey)
         }
         return configuration
     }
