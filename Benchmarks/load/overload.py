@@ -2,18 +2,14 @@
 
 import contextlib
 import dataclasses
-import pathlib
 import statistics
-import sys
 
 import pools
+from harness.surge import Surge
 from measure import Bench
 from processes import apart, confined
 from report import Section
 from service import Assay, apple, settings
-
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "Tests" / "EndToEnd"))
-from harness.surge import Surge  # noqa: E402: the tests' own crowd
 
 TIMES = 3
 CONNECTIONS, CROWD = 8, 2000

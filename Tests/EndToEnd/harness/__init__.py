@@ -1,1 +1,0 @@
-"""What the end-to-end tests are made of: keys and tokens, a key server, the service as a process, an HTTP client."""

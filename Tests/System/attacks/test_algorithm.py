@@ -1,0 +1,148 @@
+"""A. The algorithm: it is the provider's to choose, and the key's to fit, never the token's."""
+
+import hashlib
+
+import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding
+from cryptography.hazmat.primitives.asymmetric.utils import Prehashed
+
+from attacks.catalogue import ACCEPTED, cases
+from attacks.forge import good, headed, mac, secrets, signed, under, unsigned
+from harness.tokens import assemble, ec_key, jws, parts, rsa_key, signing_input
+
+NOT_ALLOWED = "algorithm_not_allowed"
+UNFIT = ("key_not_found", "key_unsuitable")
+NONES = ("none", "None", "NONE", "nOnE")
+MACS = ("HS256", "HS384", "HS512")
+
+
+def by_public_key(algorithm: str, name: str):
+    return lambda world: mac(algorithm, secrets(world.op.key("rsa"))[name], world.op)
+
+
+def of_rs256_only(algorithm: str):
+    """A correct signature by the provider's own RSA key, whose JWK has no `alg`."""
+    return lambda world: jws(world.rs256_only.key("rsa"), world.rs256_only.claims(), algorithm=algorithm)
+
+
+def wrong_digest(world) -> str:
+    """RS512 it says, but the DigestInfo names SHA-256."""
+    key = world.op.key("rsa")
+    header, claims = {"alg": "RS512", "kid": "rsa"}, world.op.claims()
+    digest = hashlib.sha256(signing_input(header, claims)).digest()
+    return assemble(header, claims, key.private.sign(digest, padding.PKCS1v15(), Prehashed(hashes.SHA256())))
+
+
+def published(key, algorithm: str | None = None, **members):
+    return under(key.jwk(**members), key, algorithm=algorithm)
+
+
+TABLE = [
+    (
+        "A01",
+        NOT_ALLOWED,
+        {alg: unsigned({"alg": alg, "kid": "rsa"}) for alg in NONES}
+        | {f"{alg} and a leftover": unsigned({"alg": alg, "kid": "rsa"}, b"left over") for alg in NONES}
+        | {f"{alg} and a good signature": signed(alg=alg) for alg in NONES}
+        | {"as LemonLDAP::NG sends it": unsigned({"typ": "JWT", "alg": "none"})},
+    ),
+    ("A01", "token_malformed", {"two parts": lambda world: ".".join(parts(unsigned({"alg": "none"})(world))[:2])}),
+    (
+        "A03",
+        NOT_ALLOWED,
+        {f"{alg} by the {name}": by_public_key(alg, name) for alg in MACS for name in secrets(rsa_key("rsa"))},
+    ),
+    (
+        "A05",
+        NOT_ALLOWED,
+        {
+            text or "absent": headed(f'{{{text}{"," if text else ""}"kid":"rsa"}}')
+            for text in ("", '"alg":null', '"alg":5', '"alg":["RS256"]', '"alg":""', '"alg":{"RS256":1}', '"alg":true')
+        },
+    ),
+    (
+        "A06",
+        NOT_ALLOWED,
+        {ascii(alg): signed(alg=alg) for alg in ("rs256", "RS256 ", " RS256", "ＲＳ256", "Rs256", "RS256\n", "RS-256")},
+    ),
+    ("A07", NOT_ALLOWED, {name: of_rs256_only(name) for name in ("PS256", "RS384", "RS512", "PS384", "PS512")}),
+    ("A07", ACCEPTED, {"the one it uses": of_rs256_only("RS256")}),
+    (
+        "A09",
+        "key_not_found",
+        {
+            "ES256 naming an RSA key": signed("rsa", alg="ES256"),
+            "PS256 naming an EC key": signed("P-256", alg="PS256"),
+            "RS256 naming an EC key": signed("P-256", alg="RS256"),
+            "EdDSA naming an EC key": signed("P-256", alg="EdDSA"),
+            "ES256 naming an Edwards key": signed("Ed25519", alg="ES256"),
+        },
+    ),
+    (
+        "A10",
+        UNFIT,
+        {
+            "ES256 by a P-384 key": signed("P-384", "ES256"),
+            "ES384 by a P-256 key": signed("P-256", "ES384"),
+            "ES512 by a P-384 key": signed("P-384", "ES512"),
+            "Ed448 by an Ed25519 key": signed("Ed25519", alg="Ed448"),
+            "Ed25519 by an Ed448 key": signed("Ed448", alg="Ed25519"),
+        },
+    ),
+    # ES256K is not among the algorithms that a provider may be given, and the algorithm is judged before the key.
+    ("A10", NOT_ALLOWED, {"ES256K by a P-256 key": signed("P-256", alg="ES256K")}),
+    (
+        "A12",
+        "key_not_found",
+        {
+            "a JWK with alg ES521": published(ec_key("odd"), alg="ES521"),
+            "a JWK with alg RSA256": published(rsa_key("outsider"), alg="RSA256"),
+            "a JWK with alg none": published(ec_key("odd"), alg="none"),
+            "a JWK with an empty alg": published(ec_key("odd"), alg=""),
+            "a JWK with alg 5": published(ec_key("odd"), alg=5),
+        },
+    ),
+    ("A13", "signature_invalid", {"RS512 over SHA-256": wrong_digest}),
+    # The additions.
+    (
+        "A50",
+        "key_not_found",
+        {
+            "PS256 by a JWK for RS256": published(rsa_key("outsider"), "PS256", alg="RS256"),
+            "RS512 by a JWK for RS256": published(rsa_key("outsider"), "RS512", alg="RS256"),
+            "ES256 by a JWK for ECDH-ES": published(ec_key("odd"), alg="ECDH-ES"),
+        },
+    ),
+    (
+        "A51",
+        NOT_ALLOWED,
+        {
+            alg: signed(alg=alg)
+            for alg in ("RSA-OAEP", "dir", "A128KW", "A256GCM", "RS1", "HS1", "ML-DSA-44", "ESB256", "ES256K", "*")
+        }
+        | {"HS256 by an empty secret": lambda world: mac("HS256", b"", world.op)}
+        | {"HS256 by a common secret": lambda world: mac("HS256", b"secret", world.op)}
+        | {"HS256 without a kid": lambda world: mac("HS256", world.op.key("rsa").pem(), world.op, None)},
+    ),
+    (
+        "A52",
+        NOT_ALLOWED,
+        {
+            "alg among the claims": lambda world: jws(
+                world.op.key("rsa"), world.op.claims(alg="RS256"), header={"kid": "rsa"}
+            ),
+            "alg in an unprotected header": headed({"kid": "rsa", "header": {"alg": "RS256"}}),
+            "alg none, the other among the claims": lambda world: assemble(
+                {"alg": "none", "kid": "rsa"}, world.op.claims(alg="RS256"), b""
+            ),
+        },
+    ),
+    ("A52", ACCEPTED, {"alg none among the claims": good(alg="none")}),
+    ("A53", "token_malformed", {"alg with a NUL": headed({"alg": "RS256\0", "kid": "rsa"})}),
+]
+
+
+@pytest.mark.parametrize("case", cases(*TABLE))
+def test_no_token_chooses_its_own_algorithm(world, case):
+    world.strike(case)

@@ -1,0 +1,55 @@
+"""The catalogue is complete: each of its rows has a case, or is named among what is not covered."""
+
+import pathlib
+import re
+
+import pytest
+
+from attacks.catalogue import KNOWN_FAULTS, NOT_COVERED, ROWS
+
+HERE = pathlib.Path(__file__).parent
+SECTIONS = [*ROWS, "O"]
+# Where a section's cases are written down.
+FILES = {
+    "A": ["test_algorithm.py"],
+    "K": ["test_key_selection.py"],
+    "S": ["test_signature.py"],
+    "J": ["test_key_sets.py"],
+    "F": ["test_token_form.py"],
+    "N": ["test_json.py"],
+    "H": ["test_header.py"],
+    "C": ["test_claims.py", "test_real_tokens.py"],
+    "Q": ["test_request.py"],
+    "R": ["test_fetching.py", "test_floods.py", "test_hostile_providers.py"],
+    "W": ["test_http.py", "test_crowds.py", "test_admin.py", "wire_cases.py", "wire_results.py"],
+    "D": ["test_cost.py"],
+    "O": ["test_oracle.py"],
+}
+# A row without a table, by the test that it is.
+TESTS = {"W04": "test_slow_clients_in_a_crowd_gain_no_time"}
+
+
+def text_of(section: str) -> str:
+    """All that a section's files say."""
+    return "\n".join((HERE / name).read_text(encoding="utf-8") for name in FILES[section])
+
+
+def ids_in(section: str) -> set[str]:
+    text = text_of(section)
+    return set(re.findall(rf"\b{section}\d\d\b", text)) | {id for id, test in TESTS.items() if f"def {test}(" in text}
+
+
+@pytest.mark.parametrize("section", ROWS)
+def test_each_row_has_a_case_or_is_named_as_not_covered(section):
+    assert set(ROWS[section]) - ids_in(section) - set(NOT_COVERED) == set()
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_each_case_is_of_a_row_or_an_addition(section):
+    additions = {id for id in ids_in(section) if section == "O" or int(id[1:]) >= 50}
+    assert ids_in(section) - additions <= set(ROWS.get(section, ()))
+
+
+def test_what_is_not_covered_or_not_yet_right_is_in_the_catalogue():
+    ids = {id for section in ROWS.values() for id in section}
+    assert {*NOT_COVERED, *(case.split("-")[0] for case in KNOWN_FAULTS)} <= ids

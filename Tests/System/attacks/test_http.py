@@ -1,0 +1,330 @@
+"""W. HTTP towards the service: what it makes of requests that two readers might understand differently, or nobody."""
+
+import json
+import random
+import re
+import threading
+
+import pytest
+
+from attacks.siege import assert_sound, besieged, unharmed
+from attacks.vectors import json_suite
+from attacks.wire_cases import (
+    CLEAR, GET, HOST, JSON, LAST, POST, REFUSED, SECOND, SMUGGLED, STRANGERS, coded, cut_up, head,
+    measured, mutants, of_length,
+)  # fmt: skip
+from attacks.wire_results import WireResults
+from harness.client import request_bytes
+from harness.contract import assert_code, check
+from harness.issuer import KeyServer
+from harness.service import Service, provider
+from harness.tokens import ec_key, sha256_hex
+from harness.wire import answers, exchange, gauges, read_to_end, reset
+
+SEED = 20260107
+REFUSALS = {400, 413, 431}
+# All that a caller can bring about without a good token.
+POSSIBLE = {100, 200, 400, 404, 405, 413, 415, 422, 431}
+
+
+@pytest.fixture(scope="module")
+def results(request):
+    return WireResults.register(request.config)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _counted(results):
+    """Cases are counted from the first one on."""
+
+
+@pytest.fixture(scope="module")
+def server():
+    with KeyServer() as key_server:
+        yield key_server
+
+
+@pytest.fixture(scope="module")
+def issuer(server):
+    return server.issuer("wire", ec_key("wire"))
+
+
+@pytest.fixture(scope="module")
+def shared(issuer):
+    with besieged(issuer) as service:
+        yield service.wait_until_ready()
+
+
+@pytest.fixture
+def service(shared, issuer):
+    with unharmed(shared, issuer):
+        yield shared
+
+
+def table(rows: list[tuple]) -> list:
+    """Parameters named as the catalogue's cases are: rows are `(id, variant, value, …)`."""
+    return [pytest.param(*values, id=f"{id}-{variant}") for id, variant, *values in rows]
+
+
+# framing
+
+
+def refusal(service, octets: bytes, cuts=()):
+    """The one answer to a request that is refused together with all that follows it; `None` where there is none."""
+    found = answers(exchange(service.api.address, octets, cuts))
+    assert len(found) <= 1, f"something behind it was answered: {found}"
+    for response in found:
+        check("POST", "/v1/verify", response)
+        assert response.status in REFUSALS, response
+        assert response.header("Connection") == "close"
+        assert response.header("X-Request-Id") != "smuggled"
+    return found[0] if found else None
+
+
+@pytest.mark.parametrize("octets", table(REFUSED))
+def test_what_is_not_clear_is_refused_and_nothing_behind_it_is_answered(service, octets):
+    """However the bytes are cut, they mean the same."""
+    for cuts in cut_up(octets + SMUGGLED, SEED):
+        assert refusal(service, octets + SMUGGLED, cuts) is not None, cuts
+
+
+@pytest.mark.parametrize("status, octets", table(CLEAR))
+def test_what_is_unusual_and_clear_is_read_to_its_end_and_no_further(service, status, octets):
+    method = octets.split(b" ")[0].decode().strip()
+    for cuts in cut_up(octets + SECOND, SEED):
+        first, second = answers(exchange(service.api.address, octets + SECOND, cuts), method)
+        assert first.status == status, first
+        assert first.header("X-Request-Id") != "smuggled"
+        assert (second.status, second.header("X-Request-Id")) == (200, "second")
+
+
+@pytest.mark.parametrize("status, octets", table(LAST))
+def test_nothing_behind_the_last_request_is_answered(service, status, octets):
+    for cuts in cut_up(octets + SMUGGLED, SEED):
+        [answer] = answers(exchange(service.api.address, octets + SMUGGLED, cuts))
+        assert answer.status == status, answer
+        assert answer.header("Connection") == "close"
+        assert answer.header("X-Request-Id") != "smuggled"
+
+
+@pytest.mark.parametrize("length", [65_537, 2**63 - 1, 2**63, 2**64 - 1], ids=lambda length: f"W06-{length}")
+def test_a_body_that_is_announced_too_large_is_refused_before_it_comes(issuer, length):
+    with besieged(issuer, limits={"request_timeout": "1s"}) as service, service.api.connect() as connection:
+        connection.send(head(HOST, JSON, b"Content-Length: %d\r\n" % length))
+        assert_code(connection.response("POST", "/v1/verify"), "request_too_large")
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_who_speaks_another_protocol_is_refused_or_left(service, name):
+    found = answers(exchange(service.api.address, STRANGERS[name]))
+    assert [answer.status for answer in found] in ([], [400], [431]), found
+
+
+def test_random_bytes_do_no_harm(service):
+    source = random.Random(SEED)
+    for _ in range(300):
+        found = answers(exchange(service.api.address, source.randbytes(source.randrange(1, 3000))))
+        assert [answer.status for answer in found] in ([], [400], [431]), found
+
+
+def test_requests_with_random_faults_do_no_harm(service, results):
+    before, count, seen = service.resident(), 2000, set()
+    for octets, cuts in mutants(SEED, count):
+        found = exchange(service.api.address, octets, cuts)
+        seen |= {int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", found)}
+        assert seen <= POSSIBLE, f"{seen}: {octets!r} cut at {cuts}"
+    # Those that were read to their end, and those that were not.
+    assert {200, 400, 422} <= seen
+    results.measured(mutants=count, mutants_grew_bytes=service.resident() - before)
+    assert service.resident() < before + 16 * 2**20
+
+
+# bodies
+
+
+def test_no_text_of_the_json_suite_passes_for_a_request(service):
+    """W08: neither as a whole body, nor as the token."""
+    bodies = [
+        (name, body, codes)
+        for name, text in json_suite().items()
+        for body, codes in [
+            (text, {"request_invalid"}),
+            (b'{"id_token":' + text + b"}", {"request_invalid", "token_malformed"}),
+        ]
+        if len(body) <= 64 * 1024
+    ]
+    assert len(bodies) > 400
+    for name, body, codes in bodies:
+        assert service.api.post("/v1/verify", body).code in codes, name
+
+
+@pytest.mark.parametrize("method", ["GET", "OPTIONS", "TRACE", "DELETE"])
+def test_a_body_on_another_method_is_not_the_next_request(service, method):
+    """W09: nor does an override make it another method."""
+    headers = {"X-HTTP-Method-Override": "POST", "Content-Length": str(len(SMUGGLED))}
+    octets = request_bytes(method, "/v1/verify", None, headers) + SMUGGLED + SECOND
+    first, second = answers(exchange(service.api.address, octets))
+    assert_code(first, "method_not_allowed")
+    assert second.header("X-Request-Id") == "second"
+
+
+# heads
+
+
+def test_a_trailer_authorizes_nobody_and_names_nothing(issuer):
+    key = "a-key-that-is-good-enough"
+    body = json.dumps({"id_token": issuer.token()}).encode()
+    trailers = f"Authorization: Bearer {key}\r\nX-Request-Id: trailer\r\nContent-Type: text/plain\r\n".encode()
+    octets = head(HOST, JSON, b"Transfer-Encoding: chunked\r\n") + b"%x\r\n%s\r\n0\r\n" % (len(body), body)
+    with Service(provider(issuer), api_keys=[sha256_hex(key)]) as service:
+        [answer] = answers(exchange(service.api.address, octets + trailers + b"\r\n"))
+        assert_code(answer, "caller_unauthenticated")
+        assert answer.header("X-Request-Id") != "trailer"
+        assert service.verify(issuer.token(), {"Authorization": f"Bearer {key}"}).status == 200
+
+
+EXPECTATIONS = {
+    "a body that is too large": (head(HOST, JSON, b"Expect: 100-continue\r\nContent-Length: 70000\r\n"), 413),
+    "two hosts": (head(HOST, HOST, JSON, b"Expect: 100-continue\r\nContent-Length: 16\r\n"), 400),
+    "two lengths": (head(HOST, JSON, b"Expect: 100-continue\r\nContent-Length: 16\r\nContent-Length: 2\r\n"), 400),
+    "HTTP/1.0": (measured(b"Expect: 100-continue\r\n", first=POST.replace(b"1.1", b"1.0")), 422),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTATIONS)
+def test_no_go_ahead_is_given_to_what_is_refused_or_would_not_understand_it(service, name):
+    octets, status = EXPECTATIONS[name]
+    with service.api.connect() as connection:
+        connection.send(octets)
+        received = read_to_end(connection.socket)
+    assert received.startswith(b"HTTP/1.1 %d " % status), received
+
+
+def test_go_aheads_come_in_their_place_between_answers(service):
+    octets = head(HOST, first=GET) + measured(b"Expect: 100-continue\r\n")
+    found = exchange(service.api.address, octets * 200)
+    assert [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", found)] == [200, 100, 422] * 200
+
+
+def test_the_admin_listener_is_as_strict(service):
+    for id, variant, octets in REFUSED:
+        found = answers(exchange(service.admin.address, octets + SMUGGLED))
+        assert [answer.status in REFUSALS for answer in found] == [True], f"{id} {variant}: {found}"
+
+
+# connections
+
+
+def test_thousands_of_requests_over_one_connection_cost_no_memory(service):
+    octets = request_bytes("GET", "/livez")
+    with service.api.connect() as connection:
+
+        def ask(count: int) -> None:
+            for _ in range(count):
+                connection.send(octets)
+                assert connection.unchecked_response().status == 200
+
+        ask(500)
+        before = service.resident()
+        ask(3000)
+    assert service.resident() < before + 4 * 2**20
+
+
+class Waiting:
+    """Requests that wait for keys, each on its own connection, until `release`."""
+
+    def __init__(self, server: KeyServer, count: int):
+        old, new = ec_key("waited-for-1"), ec_key("waited-for-2")
+        self.issuer = server.issuer("slow", old)
+        self.service = besieged(self.issuer, limits={"keys_timeout": "30s"})
+        self.service.wait_until_ready()
+        self.issuer.rotate(new, old)
+        self.issuer.jwks.hold()
+        body = json.dumps({"id_token": self.issuer.token()}).encode()
+        self.connections = [self.service.api.connect() for _ in range(count)]
+        for connection in self.connections:
+            connection.send(request_bytes("POST", "/v1/verify", body))
+        self.service.wait_until(lambda: gauges(self.service)[1] == count)
+
+    def release(self) -> None:
+        self.issuer.jwks.release()
+
+    def __enter__(self):
+        self.service.__enter__()
+        return self
+
+    def __exit__(self, *exception):
+        for connection in self.connections:
+            connection.close()
+        self.service.__exit__(*exception)
+
+
+def named(count: int) -> bytes:
+    return b"".join(request_bytes("GET", "/livez", headers={"X-Request-Id": str(n)}) for n in range(count))
+
+
+def assert_named_answers(connection, count: int) -> None:
+    for number in range(count):
+        assert connection.unchecked_response().header("X-Request-Id") == str(number)
+
+
+@pytest.mark.parametrize("count", [5, 500, 10_000])
+def test_a_request_that_waits_keeps_its_place_before_thousands_that_need_not(server, count):
+    with Waiting(server, 1) as waiting:
+        [connection] = waiting.connections
+        sending = threading.Thread(target=connection.send, args=(named(count),))
+        sending.start()
+        waiting.release()
+        assert connection.response("POST", "/v1/verify").json["identity"]["subject"] == "user-1"
+        assert_named_answers(connection, count)
+        sending.join()
+        assert_sound(waiting.service)
+
+
+@pytest.mark.parametrize("count", [0, 5, 500])
+def test_nonsense_behind_a_request_that_waits_is_refused_in_its_turn(server, count):
+    with Waiting(server, 1) as waiting:
+        [connection] = waiting.connections
+        connection.send(named(count) + b"nonsense\r\n\r\n" + SMUGGLED)
+        waiting.release()
+        assert connection.response("POST", "/v1/verify").status == 200
+        assert_named_answers(connection, count)
+        assert_code(connection.response("POST", "/v1/verify"), "request_invalid")
+        assert connection.closed()
+        assert_sound(waiting.service)
+
+
+@pytest.mark.parametrize("count", [5, 500])
+def test_who_has_sent_all_and_says_so_gets_every_answer(server, count):
+    with Waiting(server, 1) as waiting:
+        [connection] = waiting.connections
+        connection.send(named(count))
+        connection.finish_sending()
+        waiting.release()
+        assert connection.response("POST", "/v1/verify").status == 200
+        assert_named_answers(connection, count)
+        assert connection.closed()
+
+
+def test_a_crowd_that_leaves_while_it_waits_for_keys_leaves_nothing_behind(server):
+    with Waiting(server, 90) as waiting:
+        for number, connection in enumerate(waiting.connections):
+            if number % 3 == 0:
+                reset(connection.socket)
+            elif number % 3 == 1:
+                connection.close()
+            else:
+                connection.finish_sending()
+        waiting.release()
+        for connection in waiting.connections[2::3]:
+            assert connection.response("POST", "/v1/verify").status == 200
+            assert connection.closed()
+        assert_sound(waiting.service)
+        waiting.service.api.close()
+        waiting.service.wait_until(lambda: gauges(waiting.service)[0] == 0)
+
+
+def test_a_length_that_two_readers_might_cut_elsewhere_is_read_once(service):
+    """W01: the same body by its length, by chunks, and by a length with zeros before it, in one pipeline."""
+    octets = measured() + coded(b" chunked") + of_length(b"0016") + SECOND
+    found = answers(exchange(service.api.address, octets))
+    assert [answer.status for answer in found] == [422, 422, 422, 200]

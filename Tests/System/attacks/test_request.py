@@ -1,0 +1,319 @@
+"""Q. Nonce, hashes and the other members of a request: what the caller knows must be what the token says."""
+
+import json
+
+import pytest
+
+from attacks.catalogue import ACCEPTED, cases
+from attacks.forge import asking, good
+from attacks.target import raw
+from harness.tokens import ALGORITHMS, b64url, half_hash, jws, sha256_base64url, sha256_hex
+
+REQUIRED, MISSING, MISMATCH, INVALID = "nonce_required", "nonce_missing", "nonce_mismatch", "request_invalid"
+NONCE = "a nonce of this very sign-in"
+ACCESS, CODE = "the-access-token-of-this-sign-in", "the-authorization-code-of-this-sign-in"
+
+
+def nonce(claimed: str | None, sent: str | None, issuer: str = "op"):
+    """A token with this nonce and a request with that one."""
+
+    def make(world) -> dict:
+        request = {"id_token": getattr(world, issuer).token(nonce=claimed)}
+        return request if sent is None else request | {"nonce": sent}
+
+    return make
+
+
+def near(change, sent: str = NONCE):
+    return nonce(change(sent), sent)
+
+
+def hashed(claim: str, value, algorithm: str = "RS256", **request):
+    """A token with this hash, by a key for this algorithm, and what it is held against."""
+
+    def make(world) -> dict:
+        key = world.op.key(ALGORITHMS[algorithm])
+        return {"id_token": jws(key, world.op.claims(**{claim: value}), algorithm=algorithm)} | request
+
+    return make
+
+
+def both(**request):
+    """A token with both hashes."""
+    return asking(good(at_hash=half_hash(ACCESS, "RS256"), c_hash=half_hash(CODE, "RS256")), **request)
+
+
+def text(members: str):
+    """A body in which this text follows a good token; it has the nonce that the tests send."""
+    return lambda world: raw(world.op.token(nonce="n"), members)
+
+
+NEAR = {
+    "empty": lambda old: "",
+    "one character more": lambda old: old + "x",
+    "a prefix": lambda old: old[:-1],
+    "a suffix": lambda old: old[1:],
+    "twice": lambda old: old + old,
+    "in capitals": str.upper,
+    "a space after": lambda old: old + " ",
+    "a space before": lambda old: " " + old,
+    "a new line after": lambda old: old + "\n",
+    "its first character changed": lambda old: "A" + old[1:],
+    "its last character changed": lambda old: old[:-1] + "N",
+    "its hash": sha256_hex,
+    "its hash in base64url": sha256_base64url,
+    "a homograph": lambda old: "\u0430" + old[1:],
+}
+NEAR_HASHES = {
+    "in capitals": str.upper,
+    "cut": lambda old: old[:-1],
+    "one digit more": lambda old: old + "0",
+    "a prefix": lambda old: "0x" + old,
+    "of another nonce": lambda old: sha256_hex("another"),
+    "in base64url": lambda old: sha256_base64url(NONCE),
+    "of the hash": sha256_hex,
+    "the raw nonce": lambda old: NONCE,
+}
+
+TABLE = [
+    (
+        "Q01",
+        MISSING,
+        {f"in the request alone, {issuer}": nonce(None, NONCE, issuer) for issuer in ("op", "apple", "google")},
+    ),
+    (
+        "Q01",
+        REQUIRED,
+        {f"in the token alone, {issuer}": nonce(NONCE, None, issuer) for issuer in ("op", "apple", "google")}
+        | {"an empty one in the token alone": nonce("", None)},
+    ),
+    (
+        "Q01",
+        INVALID,
+        {
+            "both empty": nonce("", ""),
+            "513 characters": nonce("x" * 513, "x" * 513),
+            "513 of two octets": nonce("\u00e9" * 513, "\u00e9" * 513),
+        },
+    ),
+    (
+        "Q01",
+        ACCEPTED,
+        {
+            "in neither": nonce(None, None),
+            "512 characters": nonce("x" * 512, "x" * 512),
+            "one character": nonce("x", "x"),
+            "512 of four octets": nonce("\U0001f408" * 512, "\U0001f408" * 512),
+        },
+    ),
+    ("Q01", MISSING, {"Apple's of 2021": asking(lambda world: world.apple.token(nonce_supported=True), nonce=NONCE)}),
+    (
+        "Q02",
+        MISMATCH,
+        {
+            "the claim's own value, Apple": nonce(sha256_hex(NONCE), sha256_hex(NONCE), "apple"),
+            "the raw nonce echoed, Apple": nonce(NONCE, NONCE, "apple"),
+            "the hash echoed, another": nonce(sha256_hex(NONCE), NONCE),
+        },
+    ),
+    (
+        "Q02",
+        ACCEPTED,
+        {
+            "the hash of the raw one, Apple": nonce(sha256_hex(NONCE), NONCE, "apple"),
+            "the claim's own value, where plain is allowed": nonce(sha256_hex(NONCE), sha256_hex(NONCE), "any_nonce"),
+            "the hash, where both are allowed": nonce(sha256_hex(NONCE), NONCE, "any_nonce"),
+        },
+    ),
+    ("Q04", MISMATCH, {name: near(change) for name, change in NEAR.items()}),
+    (
+        "Q04",
+        MISMATCH,
+        {f"a hash {name}": nonce(change(sha256_hex(NONCE)), NONCE, "apple") for name, change in NEAR_HASHES.items()},
+    ),
+    (
+        "Q04",
+        MISMATCH,
+        {
+            "one sent up to a NUL": nonce(NONCE, NONCE + "\0x"),
+            "one sent with a new line": nonce(NONCE, NONCE + "\n"),
+            "composed otherwise": nonce("e\u0301" * 8, "\u00e9" * 8),
+            "an empty claim": nonce("", NONCE),
+        },
+    ),
+    (
+        "Q08",
+        INVALID,
+        {
+            name: asking(good(nonce="n"), **{name: "n"})
+            for name in (
+                "nonse",
+                "Nonce",
+                "NONCE",
+                "nonce ",
+                "noncé",
+                "idToken",
+                "token",
+                "",
+                "__proto__",
+                "audiences",
+                "maxAge",
+                "claims",
+                "state",
+            )
+        },
+    ),
+    (
+        "Q08",
+        INVALID,
+        {
+            f"{name}: {value}": asking(good(), **{name: json.loads(value)})
+            for name, values in {
+                "nonce": ("null", "5", "true", "[]", '["n"]', "{}", '""'),
+                "id_token": ("null", "5", "true", "[]", "{}", '["x"]', '[{"x":1}]'),
+                "provider": ("5", "[]", "{}", '""'),
+                "audience": ("5", '["client"]', "{}", '""'),
+                "access_token": ("5", "[]", '""'),
+                "code": ("5", "[]", '""'),
+                "user": (
+                    "5",
+                    '"Ada"',
+                    "[]",
+                    '{"phone":"1"}',
+                    '{"name":{"middleName":"x"}}',
+                    '{"name":"Ada"}',
+                    '{"email":5}',
+                    '{"name":{"firstName":{}}}',
+                    '{"admin":true}',
+                ),
+                "include_claims": ("0", '"true"', "[]"),
+                "max_age": ('"60"', "-1", "1.5", "true", "[]"),
+            }.items()
+            for value in values
+        },
+    ),
+    (
+        "Q08",
+        ACCEPTED,
+        {
+            f"{name}: null": asking(good(), **{name: None})
+            for name in ("provider", "audience", "access_token", "code", "user", "include_claims", "max_age")
+        }
+        | {"a first name: null": asking(good(), user={"name": {"firstName": None}})},
+    ),
+    (
+        "Q08",
+        INVALID,
+        {
+            name: text(members)
+            for name, members in {
+                "nonce twice": ',"nonce":"n","nonce":"m"',
+                "nonce twice the same": ',"nonce":"n","nonce":"n"',
+                "nonce twice by an escape": ',"nonce":"n","nonc\\u0065":"m"',
+                "id_token twice": ',"id_token":"x"',
+                "a name twice in user": ',"user":{"name":{"firstName":"A","firstName":"B"}}',
+                "a NUL in a name": ',"nonce\\u0000":"n"',
+                "a comment": ',/*"nonce":"m",*/"nonce":"n"',
+                "an object after": '}{"nonce":"n"',
+            }.items()
+        },
+    ),
+    ("Q08", INVALID, {"no id_token": lambda world: {"nonce": NONCE}, "nothing": lambda world: {}}),
+    # The additions.
+    ("Q50", "at_hash_missing", {"no at_hash": asking(good(), access_token=ACCESS)}),
+    ("Q50", "c_hash_missing", {"no c_hash": asking(good(), code=CODE)}),
+    (
+        "Q50",
+        "at_hash_mismatch",
+        {
+            "another access token": both(access_token="another access token"),
+            "the code for the access token": both(access_token=CODE),
+            "the whole hash": hashed("at_hash", b64url(bytes.fromhex(sha256_hex(ACCESS))), access_token=ACCESS),
+            "the hash in hexadecimal": hashed("at_hash", sha256_hex(ACCESS)[:32], access_token=ACCESS),
+            "with padding": hashed("at_hash", half_hash(ACCESS, "RS256") + "==", access_token=ACCESS),
+            "cut": hashed("at_hash", half_hash(ACCESS, "RS256")[:-1], access_token=ACCESS),
+            "of another hash": hashed("at_hash", half_hash(ACCESS, "RS512"), access_token=ACCESS),
+            "empty": hashed("at_hash", "", access_token=ACCESS),
+            "the access token itself": hashed("at_hash", ACCESS, access_token=ACCESS),
+        },
+    ),
+    (
+        "Q50",
+        "c_hash_mismatch",
+        {"another code": both(code="another code"), "the access token for the code": both(code=ACCESS)},
+    ),
+    (
+        "Q50",
+        "claim_invalid",
+        {
+            "at_hash a number": hashed("at_hash", 5, access_token=ACCESS),
+            "c_hash a list": hashed("c_hash", [], code=CODE),
+        },
+    ),
+    (
+        "Q50",
+        ACCEPTED,
+        {"both": both(access_token=ACCESS, code=CODE)}
+        | {
+            f"by {name}": hashed("at_hash", half_hash(ACCESS, name, ALGORITHMS[name]), name, access_token=ACCESS)
+            for name in ALGORITHMS
+        },
+    ),
+    (
+        "Q51",
+        "provider_unknown",
+        {
+            f"provider {ascii(name)}": asking(good(), provider=name)
+            for name in ("nobody", "OP", "op ", " op", "../op", "op\0", "о\u0440", "op,apple", "*")
+        },
+    ),
+    (
+        "Q52",
+        MISMATCH,
+        {
+            "a nonce of another's sign-in, expected claims in user": asking(
+                good(nonce="another sign-in's nonce"), nonce=NONCE, user={"name": {"firstName": NONCE}}
+            )
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize("case", cases(*TABLE))
+def test_a_request_is_answered_for_this_sign_in_or_not_at_all(world, case):
+    world.strike(case)
+
+
+@pytest.mark.parametrize("sent", [pytest.param(sent, id=f"Q53-{sent}") for sent in ("first", "second", None)])
+def test_a_nonce_is_held_against_each_token_that_is_sent_again(world, sent):
+    """What was decided of a token for one nonce is not remembered for another."""
+    token = world.op.token(nonce="first")
+    world.expect({"id_token": token, "nonce": "first"}, ACCEPTED)
+    code = {"first": ACCEPTED, "second": MISMATCH, None: REQUIRED}[sent]
+    world.expect({"id_token": token} | ({} if sent is None else {"nonce": sent}), code)
+
+
+@pytest.mark.parametrize("first", [pytest.param(first, id=f"Q54-{first}") for first in ("the good one", "the bad one")])
+def test_the_items_of_a_batch_lend_each_other_nothing(world, first):
+    token = world.op.token(nonce=NONCE)
+    items = [{"id_token": token, "nonce": NONCE}, {"id_token": token}, {"id_token": token, "nonce": "another nonce"}]
+    expected = [ACCEPTED, REQUIRED, MISMATCH]
+    if first == "the bad one":
+        items, expected = items[::-1], expected[::-1]
+    results = world.service.api.post("/v1/verify/batch", {"items": items}).json["results"]
+    assert [result.get("error", {}).get("code") for result in results] == expected
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        pytest.param({"name": "Token's Own"}, id="Q55-a name in the token"),
+        pytest.param({"given_name": "Own"}, id="Q55-a part of one in the token"),
+    ],
+)
+def test_what_the_app_says_of_a_user_replaces_nothing_that_was_signed(world, claims):
+    user = {"name": {"firstName": "Mallory", "lastName": "Attacker"}, "email": "victim@example.com"}
+    token = world.apple.token(email="a@icloud.com", **claims)
+    identity = world.expect({"id_token": token, "user": user}, ACCEPTED)["identity"]
+    assert identity["name_source"] == "token" and identity["email"] == "a@icloud.com"
+    assert "Mallory" not in json.dumps(identity)

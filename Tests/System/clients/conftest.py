@@ -1,0 +1,84 @@
+
+import pytest
+
+from clients.languages import API_KEY, LANGUAGES
+from harness.issuer import KeyServer
+from harness.service import Service, apple_like, google_like, provider
+from harness.tokens import ec_key, rsa_key, sha256_hex
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """How to run a language's example, built once."""
+    commands = {}
+
+    def command(language):
+        if language.name not in commands:
+            commands[language.name] = language.build(tmp_path_factory.mktemp(language.name))
+        return commands[language.name]
+
+    return command
+
+
+@pytest.fixture(params=LANGUAGES, ids=lambda language: language.name)
+def language(request):
+    return request.param
+
+
+@pytest.fixture
+def program(language, built):
+    """Starts the language's example, which asks at a URL; what it says on standard error fails the test."""
+    programs = []
+
+    def start(url: str, api_key: str | None = None):
+        programs.append(language.start(built(language), url, api_key))
+        return programs[-1]
+
+    yield start
+    for started in programs:
+        started.finish()
+
+
+class World:
+    """A running service that takes an API key and listens at a URL, and the issuers that it knows."""
+
+    def __init__(self, key_server: KeyServer, listen: str = "127.0.0.1:0"):
+        self.apple = key_server.issuer("apple", rsa_key("apple"))
+        self.google = key_server.issuer("google", rsa_key("google"))
+        self.oidc = key_server.issuer("oidc", ec_key("oidc"))
+        self.down = key_server.issuer("down", ec_key("down"))
+        self.down.jwks.status = 500
+        self.service = Service(
+            apple_like(self.apple),
+            google_like(self.google),
+            provider(self.oidc),
+            provider(self.down, "down", optional=True),
+            service={"listen": listen},
+            api_keys=[sha256_hex(API_KEY)],
+        )
+        self.url = listen if listen.startswith("unix:") else f"http://{self.service.api.address}"
+
+    def identity(self, **sign_in) -> dict:
+        """Who it is, as Assay says it."""
+        answer = self.service.api.post("/v1/verify", sign_in, {"Authorization": f"Bearer {API_KEY}"})
+        assert answer.status == 200, answer
+        return answer.json["identity"]
+
+
+@pytest.fixture(scope="session")
+def world():
+    with KeyServer() as key_server:
+        shared = World(key_server)
+        with shared.service:
+            shared.service.wait_until_ready()
+            yield shared
+
+
+@pytest.fixture(scope="session")
+def unix_world(tmp_path_factory):
+    """The same, listening at a Unix domain socket."""
+    with KeyServer() as key_server:
+        shared = World(key_server, f"unix:{tmp_path_factory.mktemp('unix')}/assay.sock")
+        with shared.service:
+            shared.service.wait_until_ready()
+            yield shared

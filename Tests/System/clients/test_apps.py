@@ -1,0 +1,251 @@
+"""The app's side of a sign-in, as far as it runs without a phone; and what the backend keeps, in a real database."""
+
+import base64
+import hashlib
+import importlib
+import json
+import pathlib
+import secrets
+import shutil
+import sqlite3
+import subprocess
+import urllib.parse
+
+import pytest
+
+from clients.languages import API_KEY, CLIENTS, environment, run
+
+NOW = 1_700_000_000
+# Stands for Apple's and Google's scripts: says what the page gave them, and answers with a token.
+PAGE = """
+import { offerGoogle, signInWithApple } from "./apps/sign-in.mjs";
+const given = {}, nonce = process.argv[1];
+const AppleID = { auth: {
+  init: (options) => { given.apple = options.nonce },
+  signIn: async () => ({ authorization: { id_token: "apple's" }, user: { email: "ada" } }) } };
+const google = { accounts: { id: {
+  initialize: (options) => { given.google = options.nonce; given.done = options.callback },
+  renderButton: () => given.done({ credential: "google's" }) } } };
+const sent = [await signInWithApple(AppleID, { nonce })];
+offerGoogle(google, { nonce, send: (message) => sent.push(message) });
+console.log(JSON.stringify({ apple: given.apple, google: given.google, sent }));
+"""
+
+
+def node(script: str, *arguments: str, directory: pathlib.Path = CLIENTS):
+    """The JSON that a script prints."""
+    # Debian's is 18, which has the browsers' `crypto` only if told so. Behind `--`, a nonce that begins with a hyphen is none of
+    # its options.
+    command = ["node", "--experimental-global-webcrypto", "--input-type=module", "--eval", script, "--", *arguments]
+    result = subprocess.run(command, cwd=directory, env=environment(), capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_what_a_web_page_gives_the_providers_is_what_assay_expects(world):
+    nonce = secrets.token_urlsafe()
+    page = node(PAGE, nonce)
+    assert page["sent"] == [
+        {"provider": "apple", "id_token": "apple's", "user": {"email": "ada"}},
+        {"provider": "google", "id_token": "google's"},
+    ]
+    assert page["apple"] != page["google"]
+    for provider, issuer in [("apple", world.apple), ("google", world.google)]:
+        token = issuer.token(nonce=page[provider])
+        assert world.identity(provider=provider, id_token=token, nonce=nonce)["subject"] == "user-1"
+
+
+CANCELLED = """
+import { signInWithApple } from "./apps/sign-in.mjs";
+const page = (error) => ({ auth: { init() {}, signIn: async () => { throw { error } } } });
+const errors = ["popup_closed_by_user", "user_cancelled_authorize", "invalid_client"];
+const ask = (error) => signInWithApple(page(error), { nonce: "n" }).then((sent) => sent, (refusal) => refusal.error);
+console.log(JSON.stringify(await Promise.all(errors.map(ask))));
+"""
+
+
+def test_a_cancelled_sign_in_on_the_web_is_no_error():
+    assert node(CANCELLED) == [None, None, "invalid_client"]
+
+
+# Stands for React Native's packages; each says which nonce the provider was given.
+REACT_NATIVE = """
+import { signInWithApple, signInWithAppleByExpo, signInWithGoogle } from "./react-native.mjs";
+const nonce = process.argv[1], given = {};
+const sha256 = async (text) => Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))),
+  (octet) => octet.toString(16).padStart(2, "0")).join("");
+const name = { givenName: "Ada", familyName: null, nickname: null };
+const appleAuth = { Operation: { LOGIN: 1 }, Scope: {}, Error: { CANCELED: "1001" }, performRequest: async (options) => {
+  given.apple = await sha256(options.nonce);
+  return { identityToken: "apple's", fullName: name };
+} };
+const expo = { AppleAuthenticationScope: {}, signInAsync: async (options) => {
+  given.expo = options.nonce;
+  return { identityToken: "apple's", fullName: { givenName: null, familyName: null } };
+} };
+const crypt = { CryptoDigestAlgorithm: { SHA256: "SHA-256" }, digestStringAsync: (_, text) => sha256(text) };
+const google = { configure() {}, presentExplicitSignIn: async (options) => {
+  given.google = options.nonce;
+  return { type: "success", data: { idToken: "google's" } };
+} };
+const fails = (code) => async () => { throw { code } };
+const sent = [await signInWithApple(appleAuth, nonce), await signInWithAppleByExpo(expo, crypt, nonce),
+  await signInWithGoogle(google, "web", nonce)];
+const cancelled = [await signInWithApple({ ...appleAuth, performRequest: fails("1001") }, nonce),
+  await signInWithAppleByExpo({ ...expo, signInAsync: fails("ERR_REQUEST_CANCELED") }, crypt, nonce),
+  await signInWithGoogle({ ...google, presentExplicitSignIn: async () => ({ type: "cancelled", data: null }) }, "web", nonce)];
+const failed = await signInWithApple({ ...appleAuth, performRequest: fails("1000") }, nonce).catch((error) => error.code);
+console.log(JSON.stringify({ given, sent, cancelled, failed }));
+"""
+
+
+def test_what_react_native_gives_the_providers_is_what_assay_expects(world, tmp_path):
+    nonce = secrets.token_urlsafe()
+    shutil.copy(CLIENTS / "apps/react-native.js", tmp_path / "react-native.mjs")
+    said = node(REACT_NATIVE, nonce, directory=tmp_path)
+    apple = {"provider": "apple", "id_token": "apple's"}
+    user = {"name": {"firstName": "Ada", "lastName": None}}
+    assert said["sent"] == [apple | {"user": user}, apple, {"provider": "google", "id_token": "google's"}]
+    assert (said["cancelled"], said["failed"]) == ([None, None, None], "1000")
+    assert said["given"]["apple"] == said["given"]["expo"]
+    token = world.apple.token(nonce=said["given"]["apple"])
+    assert world.identity(provider="apple", id_token=token, nonce=nonce, user=user)["given_name"] == "Ada"
+    token = world.google.token(nonce=said["given"]["google"])
+    assert world.identity(provider="google", id_token=token, nonce=nonce)["subject"] == "user-1"
+
+
+@pytest.mark.parametrize("file", sorted((CLIENTS / "apps").glob("*.swift")), ids=lambda file: file.name)
+def test_the_ios_app_is_swift(file):
+    """Apple's and Google's frameworks are for Apple's systems alone: what can be held here is the form."""
+    run("swiftc", "-frontend", "-parse", "-swift-version", "6", file)
+
+
+NAMES = """
+import Foundation
+var name = PersonNameComponents()
+let encoder = JSONEncoder()
+func line(_ user: AppleUser?) throws { print(String(decoding: try encoder.encode(user), as: UTF8.self)) }
+try line(AppleUser(nil))
+try line(AppleUser(name))
+name.familyName = "Lovelace"
+try line(AppleUser(name))
+name.givenName = "Ada"
+try line(AppleUser(name))
+"""
+
+
+def test_the_names_that_ios_tells_are_the_user_that_assay_takes(world, tmp_path):
+    (tmp_path / "main.swift").write_text(NAMES)
+    run("swiftc", "-swift-version", "6", "-o", tmp_path / "names", "apps/AppleUser.swift", tmp_path / "main.swift")
+    output = subprocess.run([tmp_path / "names"], capture_output=True, text=True, check=True).stdout
+    without, empty, family, full = (json.loads(line) for line in output.splitlines())
+    assert (without, empty, family) == (None, None, {"name": {"lastName": "Lovelace"}})
+    token = world.apple.token(nonce=None)
+    identity = world.identity(provider="apple", id_token=token, user=full)
+    assert (identity["name"], identity["name_source"]) == ("Ada Lovelace", "client")
+
+
+# MARK: Apple's form
+
+
+VERIFIER = "the app's verifier"
+
+
+@pytest.fixture
+def apple_sign_ins(world, monkeypatch):
+    for folder in ("python", "apps"):
+        monkeypatch.syspath_prepend(CLIENTS / folder)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    callback, client = importlib.import_module("apple_callback"), importlib.import_module("assay")
+    assay = client.Assay(world.url, API_KEY)
+    return callback.AppleSignIns(assay, "client", "https://backend.example/apple", "https://app.example/signed-in")
+
+
+def begin_with_apple(sign_ins, verifier: str = VERIFIER) -> dict:
+    """The parameters of Apple's page."""
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    url = urllib.parse.urlsplit(sign_ins.begin(challenge))
+    assert (url.scheme, url.netloc, url.path) == ("https", "appleid.apple.com", "/auth/authorize")
+    return dict(urllib.parse.parse_qsl(url.query))
+
+
+def answer(sign_ins, **form: str) -> dict:
+    """Posts Apple's form; the query of the app link."""
+    link = urllib.parse.urlsplit(sign_ins.callback(urllib.parse.urlencode(form).encode()))
+    assert (link.netloc, link.path) == ("app.example", "/signed-in")
+    return dict(urllib.parse.parse_qsl(link.query))
+
+
+def test_apples_form_signs_in_who_began(world, apple_sign_ins):
+    asked = begin_with_apple(apple_sign_ins)
+    assert (asked["response_mode"], asked["scope"]) == ("form_post", "name email")
+    token = world.apple.token(nonce=asked["nonce"])
+    user = json.dumps({"name": {"firstName": "Ada", "middleName": "King", "lastName": "Lovelace"}, "email": "ada@example.com"})
+    form = {"state": asked["state"], "code": "c", "id_token": token, "user": user}
+    code = answer(apple_sign_ins, **form)["code"]
+    assert apple_sign_ins.finish(code, VERIFIER).name == "Ada Lovelace"
+    # Each is good once.
+    assert apple_sign_ins.finish(code, VERIFIER) is None
+    assert answer(apple_sign_ins, **form) == {"error": "sign_in_unknown"}
+
+
+def test_apples_form_signs_in_nobody_else(world, apple_sign_ins):
+    asked = begin_with_apple(apple_sign_ins)
+    token = world.apple.token(nonce=asked["nonce"])
+    code = answer(apple_sign_ins, state=asked["state"], id_token=token)["code"]
+    assert apple_sign_ins.finish(code, "another's verifier") is None
+    # A token of another sign-in, and no sign-in at all.
+    assert answer(apple_sign_ins, state=begin_with_apple(apple_sign_ins)["state"], id_token=token) == {"error": "refused"}
+    assert answer(apple_sign_ins, state="made-up", id_token=token) == {"error": "sign_in_unknown"}
+    assert answer(apple_sign_ins) == {"error": "sign_in_unknown"}
+
+
+@pytest.mark.parametrize(("error", "told"), [("user_cancelled_authorize", "cancelled"), ("invalid_request", "refused")])
+def test_apples_form_may_say_that_the_person_cancelled(apple_sign_ins, error, told):
+    state = begin_with_apple(apple_sign_ins)["state"]
+    assert answer(apple_sign_ins, state=state, error=error) == {"error": told}
+
+
+@pytest.mark.parametrize("user", ["", "{}", "nonsense", "[]", '{"name": null}', '{"name": {"firstName": 5}}'])
+def test_a_user_without_a_name_is_left_out(world, apple_sign_ins, user):
+    asked = begin_with_apple(apple_sign_ins)
+    code = answer(apple_sign_ins, state=asked["state"], id_token=world.apple.token(nonce=asked["nonce"]), user=user)["code"]
+    assert apple_sign_ins.finish(code, VERIFIER).name is None
+
+
+@pytest.fixture
+def database():
+    with sqlite3.connect(":memory:") as connection:
+        connection.executescript((CLIENTS / "sign_ins.sql").read_text())
+        yield connection
+    connection.close()
+
+
+def begin(database) -> dict:
+    begun = {"id": secrets.token_urlsafe(), "nonce": secrets.token_urlsafe()}
+    database.execute("INSERT INTO sign_ins VALUES (:id, :nonce, :now)", begun | {"now": NOW})
+    return begun
+
+
+def take(database, id: str, now: int) -> list:
+    return database.execute((CLIENTS / "take_nonce.sql").read_text(), {"id": id, "now": now}).fetchall()
+
+
+def test_a_nonce_is_taken_once(database):
+    first, second = begin(database), begin(database)
+    assert take(database, first["id"], NOW + 1) == [(first["nonce"],)]
+    assert take(database, first["id"], NOW + 1) == []
+    assert take(database, "unknown", NOW + 1) == []
+    assert take(database, second["id"], NOW + 599) == [(second["nonce"],)]
+
+
+def test_a_nonce_is_good_for_ten_minutes(database):
+    assert take(database, begin(database)["id"], NOW + 600) == []
+
+
+def test_a_user_is_an_issuer_and_a_subject(database):
+    insert = "INSERT INTO users (issuer, subject) VALUES (?, ?)"
+    for user in [("https://a.example", "1"), ("https://a.example", "2"), ("https://b.example", "1")]:
+        database.execute(insert, user)
+    with pytest.raises(sqlite3.IntegrityError):
+        database.execute(insert, ("https://a.example", "1"))

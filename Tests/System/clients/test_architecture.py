@@ -1,0 +1,51 @@
+"""The table of rooms in ARCHITECTURE.md says what Package.swift says: which rooms there are, and what each imports."""
+
+import re
+
+from harness.service import REPOSITORY as ROOT
+
+
+def manifest():
+    """The rooms of `Sources`, each with the rooms and the packages that it depends on."""
+    text = (ROOT / "Package.swift").read_text()
+    text = text.replace("] + nio", ', .product(name: "NIOCore", package: "swift-nio")]')
+    text = text.replace("dependencies: nio", 'dependencies: [.product(name: "NIOCore", package: "swift-nio")]')
+    rooms = {}
+    # A declaration goes as far as the next one begins.
+    declarations = re.split(r"\n        \.(?=systemLibrary|target|executableTarget|testTarget)", text)[1:]
+    for declaration in declarations:
+        name = re.search(r'name: "(\w[\w-]*)"', declaration)[1]
+        if declaration.startswith("testTarget") or "path:" in declaration:
+            continue
+        listed = re.search(r"dependencies: \[(.*?)\]", declaration, re.DOTALL)
+        listed = listed[1] if listed else ""
+        packages = set(re.findall(r'package: "([\w-]+)"', listed))
+        rooms[name] = set(re.findall(r'(?<!: )"(\w+)"', listed)) | packages
+    return rooms
+
+
+def table():
+    rows = re.findall(r"^\| (`.*?`) \| .* \| (.*?) ?\|$", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE)
+    rows = [(re.findall(r"`([\w-]+)`", names), re.findall(r"`([\w-]+)`", imports)) for names, imports in rows]
+    return {name: set(imports) for names, imports in rows for name in names}
+
+
+def test_every_room_is_in_the_table_with_what_it_imports():
+    assert table() == manifest()
+
+
+def test_every_room_is_a_folder():
+    folders = {folder.name for folder in (ROOT / "Sources").iterdir() if folder.is_dir()}
+    assert folders == set(manifest())
+
+
+def test_imports_run_one_way():
+    rooms = manifest()
+
+    def reached(room, path):
+        assert room not in path, f"{' imports '.join([*path, room])}"
+        for other in rooms.get(room, ()):
+            reached(other, [*path, room])
+
+    for room in rooms:
+        reached(room, [])

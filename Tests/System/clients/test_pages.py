@@ -1,0 +1,40 @@
+"""The pages of `docs/clients` show what is run here, all of it, and link to what is there."""
+
+import json
+import re
+
+import pytest
+
+from clients.languages import LANGUAGES
+from clients.quotes import CLIENTS, pages, quoted, with_quotes
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.parent.name)
+def test_a_page_shows_the_files_as_they_are(page):
+    assert page.read_text() == with_quotes(page), "python Tests/System/clients/quotes.py writes them anew"
+
+
+def test_every_file_is_shown_on_one_page():
+    shown = sorted(file for page in pages() for file in quoted(page))
+    files = {file for file in CLIENTS.rglob("*") if file.is_file() and "__pycache__" not in file.parts}
+    assert shown == sorted(files - set(pages()))
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.parent.name)
+def test_links_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+    assert links
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_what_the_typescript_needs_is_installed_first():
+    """Debian has no `@types/node`, so the tests bring what the example uses of it."""
+    page = (CLIENTS / "typescript/README.md").read_text()
+    assert page.index("npm install") < page.index("npx tsc")
+    needed = json.loads((CLIENTS / "typescript/package.json").read_text())["devDependencies"]
+    assert set(needed) == {"@types/node", "typescript"}
+
+
+def test_the_map_names_every_language():
+    linked = set(re.findall(r"\]\((\w+)/README\.md\)", (CLIENTS / "README.md").read_text()))
+    assert linked == {language.name for language in LANGUAGES} | {"apps"}

@@ -1,0 +1,54 @@
+"""Fixtures of all tests; the folders below have more."""
+
+import pytest
+
+from harness import contract
+from harness.issuer import KeyServer
+from harness.world import World
+
+
+@pytest.fixture
+def server():
+    """A key server for one test."""
+    with KeyServer() as key_server:
+        yield key_server
+
+
+@pytest.fixture(scope="session")
+def shared_server():
+    with KeyServer() as key_server:
+        yield key_server
+
+
+@pytest.fixture(scope="session")
+def world(shared_server):
+    shared = World(shared_server)
+    with shared.service:
+        shared.service.wait_until_ready()
+        yield shared
+
+
+@pytest.fixture(scope="session")
+def service(world):
+    """The shared service, ready."""
+    return world.service
+
+
+@pytest.fixture
+def oidc(world):
+    """The shared issuer with a key of every kind; its provider allows every algorithm."""
+    return world.oidc
+
+
+@pytest.fixture
+def apple(world):
+    return world.apple
+
+
+@pytest.fixture
+def google(world):
+    return world.google
+
+
+def pytest_sessionfinish():
+    contract.dump_recording()

@@ -1,0 +1,351 @@
+"""The request to `POST /v1/verify`: its members, its JSON, its content type, methods and paths."""
+
+import json
+
+import pytest
+
+from contract.test_token_form import BROKEN_JSON
+from harness.client import request_bytes
+from harness.contract import assert_code
+from harness.tokens import jws
+
+
+def post(service, body: bytes | str, path: str = "/v1/verify", **headers):
+    return service.api.post(path, body.encode() if isinstance(body, str) else body, headers)
+
+
+# members
+
+
+def test_a_request_without_a_token_is_invalid(service):
+    assert_code(service.api.post("/v1/verify", {}), "request_invalid")
+    assert_code(service.api.post("/v1/verify", {"provider": "oidc"}), "request_invalid")
+
+
+WRONG_TYPES = {
+    "id_token": [None, 5, True, [], {}, ["x"], {"protected": "e30"}],
+    "provider": [5, True, [], {}],
+    "nonce": [None, 5, True, [], {}, ""],
+    "audience": [5, True, ["client"], {}],
+    "max_age": ["60", True, -1, 1.5, [], {}],
+    "access_token": [5, True, [], {}],
+    "code": [5, True, [], {}],
+    "user": [5, True, "Ada", [], ["x"]],
+    "include_claims": [0, 1, "true", [], {}],
+}
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [pytest.param(name, value, id=f"{name}={value!r}") for name, values in WRONG_TYPES.items() for value in values],
+)
+def test_a_member_of_the_wrong_type_is_invalid(service, oidc, member, value):
+    request = {"id_token": oidc.token()} | {member: value}
+    assert_code(service.api.post("/v1/verify", request), "request_invalid")
+
+
+def test_a_member_that_is_null_is_absent_but_for_the_nonce(service, apple):
+    """Backends forward what they got: every sign-in with Apple but the first has no user."""
+    names = ("provider", "audience", "max_age", "access_token", "code", "user", "include_claims")
+    absent = service.verify(apple.token()).json
+    for members in ({name: None for name in names}, {"user": {"name": None, "email": None}}):
+        answer = service.accept(apple.token(), **members)
+        assert answer["identity"] == absent["identity"] and answer.keys() == absent.keys()
+    item = {"id_token": apple.token()} | dict.fromkeys(names)
+    results = service.api.post("/v1/verify/batch", {"items": [item, item | {"nonce": None}]}).json["results"]
+    assert "identity" in results[0]
+    problem = results[1]["error"]
+    assert problem["code"] == "request_invalid" and problem["detail"].startswith("nonce must not be null"), problem
+
+
+def test_a_refused_body_says_which_member_or_where(service, oidc):
+    def detail(body, path="/v1/verify"):
+        return assert_code(service.api.post(path, body), "request_invalid")["detail"]
+
+    token = oidc.token()
+    assert 'unknown member "nonse";' in detail({"id_token": token, "nonse": "s3cret"})
+    item = {"items": [{"id_token": token, "user": {"name": {"middleName": "x"}}}]}
+    problem = service.api.post("/v1/verify/batch", item).json["results"][0]["error"]
+    assert 'user.name has an unknown member "middleName";' in problem["detail"]
+    assert 'unknown member "more";' in detail({"items": [], "more": 1}, "/v1/verify/batch")
+    # A name may be a token that ended up there.
+    text = detail({token: "id_token"})
+    assert f"a name of {len(token)} bytes" in text and not any(part in text for part in token.split("."))
+    assert "syntax error at byte offset 12 (line 2, column 11)" in detail(b'{\n"id_token"="x"}')
+    assert "ends too early, at byte offset 13 (line 1, column 14)" in detail(b'{"id_token":5', "/v1/verify/batch")
+    assert detail(b"") == "The body is empty; send one JSON object."
+
+
+@pytest.mark.parametrize("text", ["1e400", "9223372036854775808", "-0.5", "60.5", "-9223372036854775809", "-1e3"])
+def test_a_max_age_that_is_no_integer_within_64_bits_is_invalid(service, oidc, text):
+    body = json.dumps({"id_token": oidc.token()})[:-1] + f',"max_age":{text}}}'
+    assert_code(post(service, body), "request_invalid")
+
+
+@pytest.mark.parametrize("text", ["60.0", "6e1", "1e18"])
+def test_a_max_age_that_is_an_integer_only_by_value_is_one_or_is_invalid(service, oidc, text):
+    """JSON Schema calls 60.0 an integer, many a reader does not; neither way may it switch the check off."""
+    body = json.dumps({"id_token": oidc.token(auth_time=1)})[:-1] + f',"max_age":{text}}}'
+    response = post(service, body)
+    assert response.code in ("request_invalid", "auth_time_too_old") or text == "1e18", response
+
+
+def test_a_member_that_nobody_knows_is_invalid(service, oidc):
+    for name in ("nonse", "Nonce", "NONCE", "nonce ", "idToken", "token", "", "__proto__", "noncé"):
+        assert_code(service.verify(oidc.token(), **{name: "x"}), "request_invalid")
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        {"name": "Ada"},
+        {"name": {"firstName": 5}},
+        {"name": {"firstName": ["Ada"]}},
+        {"name": {"middleName": "x"}},
+        {"email": 5},
+        {"phone": "x"},
+        {"name": {"firstName": "Ada", "admin": True}},
+    ],
+    ids=json.dumps,
+)
+def test_the_user_object_is_read_as_strictly(service, apple, user):
+    assert_code(service.verify(apple.token(), user=user), "request_invalid")
+
+
+@pytest.mark.parametrize(
+    "user", [{}, {"name": {}}, {"email": "x"}, {"name": {"lastName": "L"}, "email": "x"}], ids=json.dumps
+)
+def test_no_part_of_the_user_object_is_required(service, apple, user):
+    service.accept(apple.token(), user=user)
+
+
+def test_a_duplicate_member_is_invalid_however_it_is_escaped(service, oidc):
+    token = oidc.token(nonce="a")
+    for twin in ('"nonce":"b"', '"nonce":"a"', '"\\u006eonce":"b"', '"nonc\\u0065":"a"', '"id_token":"x"'):
+        assert_code(post(service, f'{{"id_token":"{token}","nonce":"a",{twin}}}'), "request_invalid")
+    body = f'{{"id_token":"{token}","nonce":"a","user":{{"name":{{"firstName":"A","firstName":"B"}}}}}}'
+    assert_code(post(service, body), "request_invalid")
+
+
+def test_escaped_names_and_values_are_what_they_stand_for(service, oidc):
+    token = oidc.token(nonce="é/\n")
+    body = f'\n\t{{ "id\\u005ftoken" : "{token}" ,\r\n "nonce":"\\u00e9\\/\\n" }} '
+    assert post(service, body).status == 200
+
+
+# JSON
+
+
+@pytest.mark.parametrize("name", BROKEN_JSON)
+def test_a_body_that_is_not_one_strict_json_object_is_invalid(service, name):
+    assert_code(post(service, BROKEN_JSON[name]), "request_invalid")
+
+
+@pytest.mark.parametrize("tail", ["}", "{}", " x", "\0", ",", "\n{}", "]", "/**/", "\ufeff"], ids=ascii)
+def test_anything_after_the_object_is_invalid(service, oidc, tail):
+    assert_code(post(service, json.dumps({"id_token": oidc.token()}) + tail), "request_invalid")
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        b"\x80",
+        b"\xc0\xaf",
+        b"\xed\xa0\x80",
+        b"\xf5\x80\x80\x80",
+        b"\xe2\x82",
+        b"\\ud800",
+        b"\\udc00x",
+        b"\n",
+    ],
+)
+@pytest.mark.parametrize("member", ["id_token", "nonce", "provider", "code"])
+def test_a_string_that_is_no_unicode_text_is_invalid(service, oidc, member, octets):
+    body = json.dumps({"id_token": oidc.token()} | {member: "MARK"}).encode().replace(b"MARK", octets)
+    assert_code(post(service, body), "request_invalid")
+
+
+@pytest.mark.parametrize(
+    "member, code",
+    [("id_token", "token_malformed"), ("nonce", "nonce_mismatch"), ("provider", "provider_unknown"),
+     ("code", "c_hash_missing")],
+)
+def test_a_nul_in_a_string_is_text_like_any_other_and_matches_nothing(service, oidc, member, code):
+    token = oidc.token(nonce="MARK")
+    body = json.dumps({"id_token": token, "nonce": "MARK"} | {member: "MARK\0"})
+    assert_code(post(service, body), code)
+
+
+@pytest.mark.parametrize("name", ["id_token\0", "nonce\0x", "\0"])
+def test_a_nul_in_a_name_is_invalid(service, oidc, name):
+    assert_code(post(service, json.dumps({"id_token": oidc.token(), name: "x"})), "request_invalid")
+
+
+@pytest.mark.parametrize("depth", [2049, 15_000])
+def test_depth_is_bounded(service, depth):
+    for text in ("[" * depth + "]" * depth, '{"a":' * (depth // 3) + "1" + "}" * (depth // 3), "[" * (2 * depth)):
+        assert_code(post(service, '{"id_token":' + text + "}"), "request_invalid")
+
+
+def test_odd_but_valid_bodies_are_bounded_work(service):
+    for body in ("[" + "1," * 20_000 + "1]", '{"a":' + "9" * 60_000 + "}", " " * 60_000, '"' + "x" * 60_000 + '"'):
+        assert_code(post(service, body), "request_invalid")
+    many = "{" + ",".join(f'"m{n}":1' for n in range(5000)) + "}"
+    assert len(many) < 65536
+    assert_code(post(service, many), "request_invalid")
+
+
+# provider and audience
+
+
+def test_a_provider_that_is_not_configured_is_unknown(service, oidc):
+    for name in ("nobody", "OIDC", "oidc ", "", "../oidc", "apple\n"):
+        codes = ["provider_unknown"] + (["request_invalid"] if name in ("", "apple\n") else [])
+        assert_code(service.verify(oidc.token(), provider=name), *codes)
+
+
+def test_an_issuer_that_is_not_configured_is_unknown(service, oidc):
+    problem = service.reject(oidc.token(iss="https://unknown.example.com"), "provider_unknown")
+    assert "unknown.example.com" not in json.dumps(problem)
+
+
+def test_a_request_may_narrow_the_audience(service, oidc):
+    service.accept(oidc.token(aud="client"), audience="client")
+    service.accept(oidc.token(aud="other-client"), audience="other-client")
+    service.reject(oidc.token(aud="other-client"), "audience_mismatch", audience="client")
+    service.reject(oidc.token(aud="client"), "audience_mismatch", audience="other-client")
+
+
+def test_a_request_cannot_widen_the_audience(service, world, oidc):
+    for audience in ("stranger", "", "Client", "client "):
+        codes = ["audience_not_configured"] + (["request_invalid"] if audience == "" else [])
+        service.reject(oidc.token(aud="stranger"), *codes, audience=audience)
+        service.reject(oidc.token(), *codes, audience=audience)
+    service.reject(world["trusting"].token(aud=["client", "partner"]), "audience_not_configured", audience="partner")
+
+
+def test_a_token_without_its_provider_is_judged_by_form_first(service):
+    service.reject("not a token", "token_malformed", provider="oidc")
+    service.reject("not a token", "provider_unknown", "token_malformed", provider="nobody")
+
+
+# content type, methods, paths
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["application/json", "application/json; charset=utf-8", "Application/JSON", 'application/json;charset="UTF-8"'],
+)
+def test_json_is_accepted_with_and_without_parameters(service, oidc, content_type):
+    body = json.dumps({"id_token": oidc.token()})
+    assert post(service, body, **{"Content-Type": content_type}).status == 200
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        None,
+        "",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "application/jwt",
+        "application/jsonx",
+        "application/json-seq",
+        "text/json",
+        "json",
+        "application/problem+json",
+        "multipart/form-data; boundary=x",
+    ],
+)
+def test_any_other_content_type_is_unsupported(service, oidc, content_type):
+    body = json.dumps({"id_token": oidc.token()})
+    assert_code(post(service, body, **{"Content-Type": content_type}), "content_type_unsupported")
+
+
+def test_a_body_with_a_content_encoding_is_unsupported(service):
+    assert_code(post(service, b"\x1f\x8b\x08", **{"Content-Encoding": "gzip"}), "content_type_unsupported")
+
+
+KNOWN_METHODS = ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"]
+
+
+@pytest.mark.parametrize("method", [*KNOWN_METHODS, "POSTX", "post", "FOO"])
+@pytest.mark.parametrize("path", ["/v1/verify", "/v1/verify/batch"])
+def test_verify_answers_post_alone(service, method, path):
+    with service.api.connect() as connection:
+        connection.send(request_bytes(method, path, headers={"X-Canary": "do-not-echo", "Connection": "close"}))
+        response = connection.response(method, path)
+    assert response.status in ([405] if method in KNOWN_METHODS else [405, 400]), response
+    if response.status == 405:
+        assert [name.strip() for name in response.header("Allow").split(",")] == ["POST"]
+    assert b"do-not-echo" not in response.body
+
+
+@pytest.mark.parametrize("path", ["/livez", "/readyz", "/openapi.yaml"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_documents_answer_get_alone(service, path, method):
+    response = service.api.request(method, path, b"{}")
+    assert_code(response, "method_not_allowed")
+    assert "GET" in response.header("Allow")
+
+
+def test_a_method_cannot_be_overridden(service, oidc):
+    body = json.dumps({"id_token": oidc.token()}).encode()
+    for name in ("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"):
+        assert_code(service.api.request("GET", "/v1/verify", None, {name: "POST"}), "method_not_allowed")
+        assert service.api.request("POST", "/v1/verify", body, {name: "GET"}).status == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/v1",
+        "/v1/",
+        "/v1/verify/",
+        "/v1/verify/x",
+        "//v1/verify",
+        "/V1/verify",
+        "/v1/Verify",
+        "/v1/verify%20",
+        "/v2/verify",
+        "/v1/../v1/verify",
+        "/v1/./verify",
+        "/metrics",
+        "/v1/providers",
+        "/v1/providers/oidc/refresh",
+        "/favicon.ico",
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_unknown_path_is_not_found(service, path, method):
+    assert_code(service.api.request(method, path, b"{}" if method == "POST" else None), "not_found")
+
+
+@pytest.mark.parametrize("path", ["/v1/verify", "/v1/verify/batch", "/openapi.yaml", "/"])
+def test_service_paths_are_not_found_on_the_admin_listener(service, path):
+    assert_code(service.admin.request("POST", path, b"{}"), "not_found")
+
+
+def test_a_query_changes_nothing(service, oidc):
+    body = json.dumps({"id_token": oidc.token()})
+    assert post(service, body, "/v1/verify?include_claims=true").status in (200, 404)
+    assert service.api.get("/livez?verbose").status == 200
+
+
+def test_the_contract_is_served(service):
+    response = service.api.get("/openapi.yaml")
+    assert response.status == 200
+    assert response.body.lstrip().startswith(b"openapi: ")
+    assert b"/v1/verify" in response.body
+    assert "yaml" in response.header("Content-Type")
+
+
+def test_a_request_is_judged_before_its_token(service, oidc):
+    assert_code(service.verify("not a token", nonce=""), "request_invalid")
+    assert_code(
+        service.verify("not a token", audience="stranger", provider="oidc"),
+        "audience_not_configured",
+        "token_malformed",
+    )
+    assert_code(service.verify(jws(oidc.keys[0], b"[]"), nonse="x"), "request_invalid")

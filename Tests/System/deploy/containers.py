@@ -1,0 +1,187 @@
+"""Containers by podman and runc. Images, volumes and state are in a directory of their own; nothing stays behind."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+from harness import client, service
+
+STORAGE = """[storage]
+driver = "overlay"
+graphroot = "{0}/images"
+runroot = "{0}/run"
+"""
+# Limits that need no capability to set, and a log and events without systemd.
+CONTAINERS = """[containers]
+default_ulimits = ["nofile=20000:20000", "nproc=32768:32768"]
+log_driver = "k8s-file"
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+tmp_dir = "{0}/tmp"
+"""
+# All that can be taken from a container is taken.
+HARDENED = (
+    "--network=host",
+    "--user=65532:65532",
+    "--read-only",
+    "--read-only-tmpfs=false",
+    "--cap-drop=all",
+    "--security-opt=no-new-privileges",
+    "--pids-limit=64",
+    "--memory=64m",
+    "--memory-swap=64m",
+)
+
+
+class Engine:
+    def __init__(self):
+        # Not pytest's directory: the paths of sockets must be short.
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pod-"))
+        (self.directory / "storage.conf").write_text(STORAGE.format(self.directory))
+        (self.directory / "containers.conf").write_text(CONTAINERS.format(self.directory))
+        self.environment = os.environ | {
+            "ASSAY_BINARY": service.BINARY,
+            "CONTAINERS_STORAGE_CONF": str(self.directory / "storage.conf"),
+            "CONTAINERS_CONF": str(self.directory / "containers.conf"),
+        }
+
+    def run(self, *command: str, timeout: float = 120) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            command, env=self.environment, cwd=service.REPOSITORY, capture_output=True, text=True, timeout=timeout
+        )
+
+    def output(self, *command: str, timeout: float = 120) -> str:
+        """The standard output of a command that must succeed."""
+        result = self.run(*command, timeout=timeout)
+        assert result.returncode == 0, f"{command}:\n{result.stdout}\n{result.stderr}"
+        return result.stdout.strip()
+
+    def inspect(self, *what: str) -> dict:
+        return json.loads(self.output("podman", *what))[0]
+
+    def image(self) -> str:
+        """The image of the binary that is tested; its name."""
+        return self.output("scripts/container")
+
+    def image_of_programs(self, name: str, *paths: str, more: str = "") -> None:
+        """An image of programs that this machine has, with the libraries they ask for, by the name of another.
+
+        It stands for an image that only a registry has. `more` are further lines of its Containerfile.
+        """
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            for path in paths:
+                copy(pathlib.Path(path), root)
+            (root / "tmp").mkdir()
+            (root / "Containerfile").write_text(f"FROM scratch\nCOPY . /\n{more}")
+            self.output("buildah", "build", "--quiet", f"--tag={name}", directory)
+
+    def close(self) -> None:
+        self.run("podman", "system", "reset", "--force")
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Container:
+    """The service in a container of the host's network, with as few rights as can be."""
+
+    def __init__(self, engine: Engine, image: str, *providers: dict, options: tuple = (), **settings):
+        self.engine = engine
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-"))
+        # Known beforehand: the health check reads them from the settings.
+        usual = {name: {"listen": f"127.0.0.1:{free_port()}"} for name in ("service", "admin")}
+        file = service.write_config(self.directory, usual | settings | {"providers": list(providers)})
+        self.directory.chmod(0o755)
+        mount = f"--volume={file}:/etc/assay/assay.yaml:ro"
+        self.id = engine.output("podman", "run", "--detach", *HARDENED, mount, *options, image)
+        try:
+            self.api = client.Client(usual["service"]["listen"])
+            self.admin = client.Client(usual["admin"]["listen"])
+            poll(lambda: self.answers("/readyz"))
+        except BaseException:
+            print(engine.run("podman", "logs", self.id).stderr)
+            self.remove()
+            raise
+
+    def answers(self, path: str) -> bool:
+        try:
+            return self.api.get(path).status == 200
+        except ConnectionRefusedError:
+            return False
+
+    @property
+    def state(self) -> dict:
+        return self.engine.inspect("inspect", self.id)["State"]
+
+    def signal(self, name: str) -> None:
+        self.engine.output("podman", "kill", f"--signal={name}", self.id)
+
+    def wait(self) -> int:
+        """Until it has ended; its exit code."""
+        return int(self.engine.output("podman", "wait", self.id))
+
+    def remove(self) -> None:
+        self.engine.output("podman", "rm", "--force", "--time=0", self.id)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.api.close()
+        self.admin.close()
+        self.remove()
+
+
+def copy(path: pathlib.Path, root: pathlib.Path) -> None:
+    """Copies a file, or a directory, and what its programs ask for to the same place below `root`."""
+    if path.is_dir():
+        shutil.copytree(path, root / path.relative_to("/"), ignore=shutil.ignore_patterns("__pycache__", "test"))
+        programs = [str(library) for library in path.rglob("*.so")]
+    else:
+        programs = [str(path)]
+        copy_file(path, root)
+    said = subprocess.run(["ldd", *programs], capture_output=True, text=True, timeout=30).stdout
+    for library in set(re.findall(r"(/\S+) \(0x", said)):
+        copy_file(pathlib.Path(library), root)
+
+
+def copy_file(path: pathlib.Path, root: pathlib.Path) -> None:
+    place = root / path.relative_to("/")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(path, place)
+
+
+def free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as open_sockets:
+        sockets = [open_sockets.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [socket.getsockname()[1] for socket in sockets]
+
+
+def free_port() -> int:
+    return free_ports(1)[0]
+
+
+def poll(condition, timeout: float = 30):
+    """Asks again and again, for what comes about on its own time; the first true result."""
+    deadline = time.monotonic() + timeout
+    pause = threading.Event()
+    while not (result := condition()):
+        assert time.monotonic() < deadline, "not seen in time"
+        pause.wait(0.05)
+    return result

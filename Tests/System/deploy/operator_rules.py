@@ -1,0 +1,30 @@
+"""Writes the PrometheusRule of `deploy/kubernetes` anew from `deploy/observability/alerts.yaml`.
+
+    python Tests/System/deploy/operator_rules.py
+"""
+
+import pathlib
+import re
+
+DEPLOY = pathlib.Path(__file__).resolve().parents[3] / "deploy"
+ALERTS = DEPLOY / "observability/alerts.yaml"
+FILE = DEPLOY / "kubernetes/components/prometheus-operator/prometheusrule.yaml"
+HEAD = """\
+# The rules of `observability/alerts.yaml`, as the Prometheus operator takes them. Change them there, then run
+# `python Tests/System/deploy/operator_rules.py`.
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: assay
+  labels: { app.kubernetes.io/name: assay }
+spec:
+"""
+
+
+def text() -> str:
+    groups = re.search(r"(?ms)^groups:\n.*", ALERTS.read_text(encoding="utf-8"))[0]
+    return HEAD + re.sub(r"(?m)^(?=.)", "  ", groups)
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="utf-8")

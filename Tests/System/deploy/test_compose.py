@@ -1,0 +1,318 @@
+"""`deploy/compose`: the files are good, the example backend signs people in, and all but Grafana has run here."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import pytest
+import yaml
+
+from deploy.containers import Engine, free_port, poll
+from harness.commands import Dev
+from harness.service import REPOSITORY, environment, run
+
+FOLDER = REPOSITORY / "deploy/compose"
+SERVICES = yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))["services"]
+DEV_FILES = ("--file", "compose.yaml", "--file", "compose.dev.yaml")
+PIPES = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+
+
+def post(url: str, body, cookie: str | None = None):
+    """Status, headers and JSON of the answer."""
+    octets = body if isinstance(body, bytes) else json.dumps(body).encode()
+    request = urllib.request.Request(url, octets, {"Cookie": cookie} if cookie else {})
+    try:
+        with urllib.request.urlopen(request, timeout=15) as response:
+            return response.status, response.headers, json.load(response)
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, json.load(error)
+
+
+class Backend:
+    """The example backend as a process."""
+
+    def __init__(self, assay: str):
+        variables = {"ASSAY_URL": f"http://{assay}", "LISTEN": "127.0.0.1:0"}
+        # Where the file mounts the client that it imports; and a proxy where a backend that uses it loses its tokens.
+        folder = next(volume.split(":")[0] for volume in SERVICES["backend"]["volumes"] if ":/client:" in volume)
+        variables |= {"PYTHONPATH": str(FOLDER / folder), "http_proxy": "http://127.0.0.1:9"}
+        self.process = subprocess.Popen(
+            [sys.executable, str(FOLDER / "backend.py")], env=environment() | variables, **PIPES
+        )
+        self.url = "http://" + self.process.stdout.readline().decode().split()[-1]
+
+    def begin(self) -> tuple[str, str]:
+        """A sign-in's cookie and nonce."""
+        status, headers, body = post(f"{self.url}/sign-in", {})
+        assert status == 200
+        assert "HttpOnly" in headers["Set-Cookie"]
+        return headers["Set-Cookie"].split(";")[0], body["nonce"]
+
+    def finish(self, cookie: str | None, body) -> tuple[int, dict]:
+        status, _, answer = post(f"{self.url}/sign-in/finish", body, cookie)
+        return status, answer
+
+    def log(self) -> str:
+        """Ends it; what it has written."""
+        self.process.terminate()
+        return self.process.communicate(timeout=15)[1].decode()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def dev():
+    with Dev() as process:
+        yield process
+
+
+@pytest.fixture(scope="module")
+def backend(dev):
+    with Backend(dev.api.address) as backend:
+        yield backend
+
+
+def sent(dev, nonce: str, **claims) -> dict:
+    return {"provider": "apple", "id_token": dev.token("apple", nonce=nonce, claims=claims)["id_token"]}
+
+
+def test_a_user_is_known_again_by_issuer_and_subject(backend, dev):
+    numbers = []
+    for subject in ("alice", "bob", "alice"):
+        cookie, nonce = backend.begin()
+        status, answer = backend.finish(cookie, sent(dev, nonce, sub=subject))
+        assert (status, answer["identity"]["subject"]) == (200, subject)
+        numbers.append(answer["user"])
+    assert numbers[0] == numbers[2] != numbers[1]
+
+
+def test_a_token_of_another_sign_in_is_refused(backend, dev):
+    cookie, _ = backend.begin()
+    _, other = backend.begin()
+    assert backend.finish(cookie, sent(dev, other)) == (401, {"code": "nonce_mismatch"})
+
+
+def test_a_sign_in_can_be_ended_once(backend, dev):
+    cookie, nonce = backend.begin()
+    body = sent(dev, nonce)
+    assert backend.finish(cookie, body)[0] == 200
+    assert backend.finish(cookie, body) == (401, {"code": "sign_in_unknown"})
+    # A failed attempt has used it up as well.
+    cookie, nonce = backend.begin()
+    assert backend.finish(cookie, sent(dev, "another"))[0] == 401
+    assert backend.finish(cookie, sent(dev, nonce)) == (401, {"code": "sign_in_unknown"})
+
+
+@pytest.mark.parametrize("cookie", [None, "sign_in=made-up", "nonsense"])
+def test_nobody_signs_in_without_having_begun(backend, dev, cookie):
+    assert backend.finish(cookie, sent(dev, "n")) == (401, {"code": "sign_in_unknown"})
+
+
+@pytest.mark.parametrize("body", [b"", b"nonsense", b"[]", b"{}", b'{"provider": "apple"}', b"\xff"])
+def test_what_is_no_sign_in_is_refused(backend, body):
+    cookie, _ = backend.begin()
+    assert backend.finish(cookie, body) == (400, {"code": "request_invalid"})
+
+
+def test_an_expired_token_is_refused_with_its_code(backend, dev):
+    cookie, nonce = backend.begin()
+    assert backend.finish(cookie, sent(dev, nonce, exp=1)) == (401, {"code": "token_expired"})
+
+
+def test_a_body_beyond_all_measure_is_refused(backend):
+    cookie, _ = backend.begin()
+    assert backend.finish(cookie, b" " * (64 * 1024 + 1)) == (413, {"code": "request_too_large"})
+
+
+def test_other_paths_are_not_found(backend):
+    assert post(f"{backend.url}/nothing", {})[0] == 404
+
+
+def test_without_assay_nobody_signs_in(dev):
+    with Backend(f"127.0.0.1:{free_port()}") as backend:
+        cookie, nonce = backend.begin()
+        assert backend.finish(cookie, sent(dev, nonce)) == (503, {"code": "unavailable"})
+
+
+def test_the_backend_logs_no_token_and_no_nonce(dev):
+    with Backend(dev.api.address) as backend:
+        cookie, nonce = backend.begin()
+        body = sent(dev, nonce)
+        assert backend.finish(cookie, body)[0] == 200
+        log = backend.log()
+    assert "POST /sign-in/finish" in log
+    for secret in (nonce, body["id_token"], cookie.split("=")[1]):
+        assert secret not in log
+
+
+@pytest.mark.parametrize("file", ["compose.yaml", "compose.dev.yaml"])
+def test_the_files_are_as_the_compose_specification_wants_them(file):
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(FOLDER / file)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("files", [DEV_FILES[:2], DEV_FILES], ids=["compose.yaml", "with compose.dev.yaml"])
+def test_docker_compose_reads_the_files(files):
+    command = ["docker-compose", *files, "config", "--quiet"]
+    result = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_the_settings_are_good():
+    result = run("config", "check", "--config", str(FOLDER / "assay.yaml"))
+    assert result.returncode == 0, result
+
+
+def test_everything_that_is_mounted_is_there():
+    for name, service in SERVICES.items():
+        for volume in service.get("volumes", []):
+            source = volume.split(":")[0]
+            assert not source.startswith(".") or (FOLDER / source).exists(), (name, source)
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_is_hardened_and_published_on_loopback_alone(name):
+    service = SERVICES[name]
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
+
+
+def test_grafana_is_told_where_prometheus_and_the_dashboard_are():
+    (source,) = yaml.safe_load((FOLDER / "grafana/datasource.yaml").read_text(encoding="utf-8"))["datasources"]
+    listens = next(part for part in SERVICES["prometheus"]["command"] if "--web.listen-address" in part)
+    assert source["type"] == "prometheus"
+    assert source["url"] == "http://pod:" + listens.rsplit(":", 1)[1]
+    (boards,) = yaml.safe_load((FOLDER / "grafana/dashboards.yaml").read_text(encoding="utf-8"))["providers"]
+    places = [volume.split(":")[1] for volume in SERVICES["grafana"]["volumes"]]
+    assert [str(pathlib.Path(place).parent) for place in places if place.endswith(".json")] == [
+        boards["options"]["path"]
+    ]
+
+
+class Stack:
+    """What `docker compose up` starts, but for Grafana, by docker-compose and podman."""
+
+    def __init__(self, engine: Engine, image: str):
+        self.engine = engine
+        self.ports = {name: free_port() for name in ("BACKEND_PORT", "PROMETHEUS_PORT")}
+        socket = engine.directory / "podman.sock"
+        self.environment = engine.environment | {name: str(port) for name, port in self.ports.items()}
+        self.environment |= {"DOCKER_HOST": f"unix://{socket}", "COMPOSE_PROJECT_NAME": "tested", "ASSAY_IMAGE": image}
+        self._stand_in()
+        command = ["podman", "system", "service", "--time=0", f"unix://{socket}"]
+        self.podman = subprocess.Popen(command, env=engine.environment, **PIPES)
+        poll(socket.exists)
+
+    def _stand_in(self) -> None:
+        """Programs of this machine in place of images that only a registry has."""
+        library = f"/usr/lib/{pathlib.Path(os.path.realpath('/usr/bin/python3')).name}"
+        self.engine.image_of_programs(f"docker.io/library/{SERVICES['backend']['image']}", "/usr/bin/python3", library)
+        more = 'ENTRYPOINT ["/usr/bin/prometheus"]\n'
+        self.engine.image_of_programs(f"docker.io/{SERVICES['prometheus']['image']}", "/usr/bin/prometheus", more=more)
+
+        more = 'ENTRYPOINT ["/usr/bin/catatonit", "-P"]\n'
+        self.engine.image_of_programs(SERVICES["pod"]["image"], "/usr/bin/catatonit", more=more)
+
+    def up(self) -> None:
+        command = ["docker-compose", *DEV_FILES, "up", "--detach", "--no-build", "backend", "prometheus"]
+        process = subprocess.Popen(command, cwd=FOLDER, env=self.environment, **PIPES)
+
+        def ended():
+            # Podman leaves the rhythm of health checks to systemd, which may not be there.
+            self.engine.run("podman", "healthcheck", "run", "tested_assay_1")
+            return process.poll() is not None
+
+        try:
+            poll(ended, timeout=120)
+        finally:
+            process.kill()
+            output, errors = process.communicate(timeout=15)
+        assert process.returncode == 0, (output + errors).decode()
+
+    def close(self) -> None:
+        self.engine.run("podman", "rm", "--all", "--force", "--time=0")
+        self.podman.terminate()
+        self.podman.communicate(timeout=15)
+
+
+@pytest.fixture(scope="module")
+def stack(engine, image):
+    stack = Stack(engine, image)
+    try:
+        stack.up()
+        yield stack
+    finally:
+        stack.close()
+
+
+def test_the_app_signs_in_at_the_backend(stack):
+    def signed_in():
+        # The container runs a moment before its program listens.
+        result = stack.engine.run("podman", "exec", "tested_backend_1", "python3", "/app/app.py")
+        return result if "Connection refused" not in result.stderr else None
+
+    answer = json.loads(poll(signed_in).stdout)
+    assert answer["user"] == 1
+    assert answer["identity"]["provider"] == "apple"
+    # From outside, where the backend is published.
+    assert post(f"http://127.0.0.1:{stack.ports['BACKEND_PORT']}/sign-in", {})[0] == 200
+
+
+def test_the_others_go_on_when_assay_is_restarted(stack):
+    killed = stack.engine.inspect("inspect", "tested_assay_1")["State"]["Pid"]
+    # Not by the engine, which would take it for a wish and not start it again.
+    os.kill(killed, signal.SIGKILL)
+    poll(lambda: stack.engine.inspect("inspect", "tested_assay_1")["State"]["Pid"] not in (0, killed))
+    sign_in = ("podman", "exec", "tested_backend_1", "python3", "/app/app.py")
+    assert poll(lambda: stack.engine.run(*sign_in).returncode == 0)
+
+
+def prometheus(stack, path: str):
+    url = f"http://127.0.0.1:{stack.ports['PROMETHEUS_PORT']}/api/v1/{path}"
+    with urllib.request.urlopen(url, timeout=15) as response:
+        return json.load(response)["data"]
+
+
+def test_prometheus_scrapes_assay_and_has_the_alerts(stack):
+    def is_up():
+        # The scrape before this one may have met the restart.
+        with contextlib.suppress(OSError):
+            samples = prometheus(stack, "query?query=up%7Bjob%3D%22assay%22%7D")["result"]
+            return [sample["value"][1] for sample in samples] == ["1"]
+
+    assert poll(is_up, timeout=60)
+    names = {rule["name"] for group in prometheus(stack, "rules")["groups"] for rule in group["rules"]}
+    rules = (REPOSITORY / "deploy/observability/alerts.yaml").read_text(encoding="utf-8")
+    assert set(re.findall(r"alert: (\w+)", rules)) <= names
+
+
+def test_prometheus_answers_where_grafana_asks_it(stack):
+    (source,) = yaml.safe_load((FOLDER / "grafana/datasource.yaml").read_text(encoding="utf-8"))["datasources"]
+    ask = f"import urllib.request; print(urllib.request.urlopen('{source['url']}/-/ready', timeout=15).status)"
+    image = SERVICES["backend"]["image"]
+    said = stack.engine.output("podman", "run", "--rm", "--network=tested_default", image, "python3", "-c", ask)
+    assert said == "200"
+
+
+def test_nothing_outside_reaches_assay_itself(stack):
+    networks = stack.engine.inspect("inspect", "tested_pod_1")["NetworkSettings"]["Networks"]
+    (address,) = [network["IPAddress"] for network in networks.values()]
+    with urllib.request.urlopen(f"http://{address}:9091/-/ready", timeout=15) as response:
+        assert response.status == 200
+    for port in (8080, 9090, 9400):
+        with pytest.raises(urllib.error.URLError, match="refused"):
+            urllib.request.urlopen(f"http://{address}:{port}/livez", timeout=15)

@@ -1,0 +1,466 @@
+"""`deploy/kubernetes`: Kubernetes knows every member, no pod may more than it must, and their Assay runs so."""
+
+import copy
+import hashlib
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+
+import kubernetes_validate
+import pytest
+import yaml
+from cryptography.x509.oid import ExtendedKeyUsageOID
+
+from deploy import operator_rules
+from deploy.kustomize import API, build, files
+from deploy.pod import ADDRESS, IMAGE_BINARY, Pod
+from harness.certificates import Authority
+from harness.service import REPOSITORY, run
+from harness.tokens import ec_key, jws, now
+
+FOLDER = REPOSITORY / "deploy/kubernetes"
+PLACES = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.rglob("kustomization.yaml"))
+COMPONENTS = [place for place in PLACES if place.startswith("components/")]
+KUSTOMIZATIONS = [place for place in PLACES if place not in COMPONENTS]
+OPERATOR = "components/prometheus-operator"
+# The oldest that it is made for, and the newest whose schemas there are.
+VERSIONS = ("1.30.0", "1.37.0")
+RUNBOOK_ADDRESS = "https://assay.example.com/RUNBOOK.md"
+NOBODYS_DIGEST = "0" * 64
+# What the cluster has of its own, or the operator puts there.
+FROM_ELSEWHERE = {("Secret", "assay-tls")}
+PROBES = {"startupProbe", "livenessProbe", "readinessProbe"}
+
+
+class Deployed:
+    """The objects that a kustomization makes."""
+
+    def __init__(self, name: str):
+        self.objects = build(FOLDER / name)
+
+    def all(self, kind: str) -> list[dict]:
+        return [object for object in self.objects if object["kind"] == kind]
+
+    @property
+    def pod(self) -> dict:
+        """The template of its one Deployment."""
+        [deployment] = self.all("Deployment")
+        return deployment["spec"]["template"]
+
+    @property
+    def containers(self) -> list[dict]:
+        return containers(self.pod["spec"])
+
+    @property
+    def assay(self) -> dict:
+        """The container that runs Assay."""
+        [container] = [container for container in self.containers if container["name"] == "assay"]
+        return container
+
+    @property
+    def settings_text(self) -> str:
+        """The settings file that is mounted where Assay looks for it."""
+        [mount] = [mount for mount in self.assay["volumeMounts"] if mount["mountPath"] == "/etc/assay"]
+        [volume] = [volume for volume in self.pod["spec"]["volumes"] if volume["name"] == mount["name"]]
+        [map] = [map for map in self.all("ConfigMap") if map["metadata"]["name"] == volume["configMap"]["name"]]
+        return map["data"]["assay.yaml"]
+
+    @property
+    def settings(self) -> dict:
+        return yaml.safe_load(self.settings_text)
+
+
+def containers(pod: dict) -> list[dict]:
+    return pod.get("initContainers", []) + pod["containers"]
+
+
+@pytest.fixture(scope="module", params=KUSTOMIZATIONS)
+def deployed(request):
+    return Deployed(request.param)
+
+
+# What Kubernetes says.
+
+
+def test_every_file_belongs_to_a_kustomization():
+    used = set().union(*(files(FOLDER / name) for name in PLACES))
+    assert used == {file for file in FOLDER.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_kubernetes_knows_every_member(deployed, version):
+    for object in deployed.objects:
+        kubernetes_validate.validate(object, version, strict=True)
+
+
+@pytest.mark.parametrize(
+    "kind, path, value",
+    [
+        ("Deployment", ["spec", "template", "spec", "automountServiceAccountTokn"], False),
+        ("Deployment", ["spec", "template", "spec", "containers", 0, "livenessProbe", "periodSeconds"], "soon"),
+        ("HorizontalPodAutoscaler", ["spec", "minReplica"], 2),
+        ("NetworkPolicy", ["spec", "egress", 0, "ports", 0, "prot"], "UDP"),
+        ("PodDisruptionBudget", ["spec", "maxUnavailable"], 1.5),
+    ],
+)
+def test_a_slip_would_be_found(kind, path, value):
+    [object] = Deployed("base/shared").all(kind)
+    place = object
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(object, VERSIONS[-1], strict=True)
+
+
+# What the Prometheus operator is given.
+
+
+@pytest.fixture
+def monitored(tmp_path):
+    """A copy of the folder, with a kustomization that has the component and a runbook of its own; its directory."""
+    folder = tmp_path / "kubernetes"
+    shutil.copytree(FOLDER, folder)
+    runbook = folder / OPERATOR / "runbook.yaml"
+    runbook.write_text(runbook.read_text().replace(RUNBOOK_ADDRESS, "https://wiki.example.org/assay"))
+    mine = API | {"resources": ["../../base/shared"], "components": [f"../../{OPERATOR}"]}
+    (folder / "overlays/mine").mkdir()
+    (folder / "overlays/mine/kustomization.yaml").write_text(yaml.safe_dump(mine))
+    return folder / "overlays/mine"
+
+
+def test_the_operators_rules_are_the_alerts():
+    assert operator_rules.FILE.read_text() == operator_rules.text(), "python Tests/System/deploy/operator_rules.py"
+
+
+def test_the_operator_gets_the_alerts_with_the_runbooks_address(monitored):
+    [rules] = [object for object in build(monitored) if object["kind"] == "PrometheusRule"]
+    alerts = (REPOSITORY / "deploy/observability/alerts.yaml").read_text()
+    assert RUNBOOK_ADDRESS in alerts
+    expected = yaml.safe_load(alerts.replace(RUNBOOK_ADDRESS, "https://wiki.example.org/assay"))
+    assert rules["spec"] == expected
+    assert (rules["apiVersion"], rules["metadata"]["name"]) == ("monitoring.coreos.com/v1", "assay")
+
+
+def test_the_operator_finds_pods_as_prometheus_does(monitored):
+    objects = build(monitored)
+    [monitor] = [object for object in objects if object["kind"] == "PodMonitor"]
+    [endpoint] = monitor["spec"]["podMetricsEndpoints"]
+    prometheus = yaml.safe_load((REPOSITORY / "deploy/observability/prometheus-kubernetes.yaml").read_text())
+    relabellings = prometheus["scrape_configs"][0]["relabel_configs"]
+    # The operator looks for the port and leaves out pods that have ended, and labels namespace and pod, by itself.
+    [job] = [relabelling for relabelling in relabellings if relabelling.get("target_label") == "job"]
+    [kept] = [each for each in relabellings if each["source_labels"] == ["__meta_kubernetes_pod_container_port_name"]]
+    camel = {"source_labels": "sourceLabels", "target_label": "targetLabel"}
+    assert endpoint["relabelings"] == [{camel.get(name, name): value for name, value in job.items()}]
+    assert endpoint["port"] == kept["regex"] in admin_ports(objects)
+    assert monitor["spec"]["selector"] == {}
+    assert "ConfigMap assay-runbook" not in {f"{object['kind']} {object['metadata']['name']}" for object in objects}
+
+
+def admin_ports(objects: list[dict]) -> set[str]:
+    pods = [object["spec"]["template"]["spec"] for object in objects if object["kind"] == "Deployment"]
+    return {port["name"] for pod in pods for container in containers(pod) for port in container.get("ports", [])}
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl: Debian has none")
+@pytest.mark.parametrize("name", [*KUSTOMIZATIONS, "overlays/mine"])
+def test_kubectl_makes_the_same_of_it(monitored, name):
+    directory = monitored.parents[1] / name
+    result = subprocess.run(["kubectl", "kustomize", directory], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stderr
+
+    def by_name(objects):
+        return sorted(objects, key=lambda object: (object["kind"], object["metadata"]["name"]))
+
+    assert by_name(yaml.safe_load_all(result.stdout)) == by_name(build(directory))
+
+
+# What holds in a namespace that enforces the `restricted` profile, and a little more.
+
+
+def violations(pod: dict) -> list[str]:
+    """What a pod does that Kubernetes' profile `restricted` forbids, or that it need not do.
+
+    Source: Kubernetes, Pod Security Standards, *Restricted*; the last four are ours.
+    """
+    found = [name for name in ("hostNetwork", "hostPID", "hostIPC", "hostUsers") if pod.get(name)]
+    allowed = {"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "projected", "secret"}
+    allowed |= {"persistentVolumeClaim"}
+    found += [f"volume {volume['name']}" for volume in pod.get("volumes", []) if not set(volume) - {"name"} <= allowed]
+    for container in containers(pod):
+        context = pod.get("securityContext", {}) | container.get("securityContext", {})
+        rules = {
+            "runAsNonRoot": context.get("runAsNonRoot") is True,
+            "runAsUser": context.get("runAsUser", 0) != 0,
+            "seccompProfile": context.get("seccompProfile", {}).get("type") == "RuntimeDefault",
+            "allowPrivilegeEscalation": context.get("allowPrivilegeEscalation") is False,
+            "capabilities": context.get("capabilities") == {"drop": ["ALL"]},
+            "privileged": not context.get("privileged"),
+            "hostPort": not any("hostPort" in port for port in container.get("ports", [])),
+            "readOnlyRootFilesystem": context.get("readOnlyRootFilesystem") is True,
+            "requests": {"cpu", "memory"} <= set(container.get("resources", {}).get("requests", {})),
+            "memory limit": "memory" in container.get("resources", {}).get("limits", {}),
+        }
+        found += [f"{container['name']}: {rule}" for rule, holds in rules.items() if not holds]
+    found += ["service account token"] if pod.get("automountServiceAccountToken") is not False else []
+    return found
+
+
+def test_every_container_is_restricted(deployed):
+    assert violations(deployed.pod["spec"]) == []
+
+
+@pytest.mark.parametrize(
+    "change, found",
+    [
+        (lambda pod: pod.pop("automountServiceAccountToken"), ["service account token"]),
+        (lambda pod: pod.update(hostNetwork=True), ["hostNetwork"]),
+        (lambda pod: pod["volumes"].append({"name": "host", "hostPath": {"path": "/"}}), ["volume host"]),
+        (lambda pod: pod["securityContext"].pop("runAsNonRoot"), ["assay: runAsNonRoot", "backend: runAsNonRoot"]),
+        (lambda pod: pod["securityContext"].pop("runAsUser"), ["assay: runAsUser", "backend: runAsUser"]),
+        (lambda pod: security(pod, "assay").update(seccompProfile={}), ["assay: seccompProfile"]),
+        (lambda pod: security(pod, "assay").update(runAsUser=0), ["assay: runAsUser"]),
+        (lambda pod: security(pod, "assay").update(privileged=True), ["assay: privileged"]),
+        (lambda pod: security(pod, "assay").pop("allowPrivilegeEscalation"), ["assay: allowPrivilegeEscalation"]),
+        (lambda pod: security(pod, "backend").pop("readOnlyRootFilesystem"), ["backend: readOnlyRootFilesystem"]),
+        (lambda pod: security(pod, "backend")["capabilities"].update(add=["NET_RAW"]), ["backend: capabilities"]),
+        (lambda pod: pod["initContainers"][0]["resources"].pop("limits"), ["assay: memory limit"]),
+        (lambda pod: pod["initContainers"][0]["resources"].pop("requests"), ["assay: requests"]),
+        (lambda pod: pod["containers"][0]["ports"][0].update(hostPort=80), ["backend: hostPort"]),
+    ],
+)
+def test_a_container_that_is_not_would_be_found(change, found):
+    pod = copy.deepcopy(Deployed("base/sidecar").pod["spec"])
+    change(pod)
+    assert violations(pod) == found
+
+
+def security(pod: dict, name: str) -> dict:
+    [container] = [container for container in containers(pod) if container["name"] == name]
+    return container["securityContext"]
+
+
+# That the objects fit together.
+
+
+def test_what_is_named_is_there(deployed):
+    there = {(object["kind"], object["metadata"]["name"]) for object in deployed.objects} | FROM_ELSEWHERE
+    volumes = {volume["name"]: volume for volume in deployed.pod["spec"]["volumes"]}
+    for volume in volumes.values():
+        if "configMap" in volume:
+            assert ("ConfigMap", volume["configMap"]["name"]) in there
+        if "secret" in volume:
+            assert ("Secret", volume["secret"]["secretName"]) in there
+    mounted = [mount["name"] for container in deployed.containers for mount in container.get("volumeMounts", [])]
+    assert sorted(mounted) == sorted(volumes)
+    for autoscaler in deployed.all("HorizontalPodAutoscaler"):
+        target = autoscaler["spec"]["scaleTargetRef"]
+        assert (target["kind"], target["name"]) in there
+
+
+def test_what_selects_pods_selects_these(deployed):
+    labels = deployed.pod["metadata"]["labels"].items()
+    selectors = [deployed.all("Deployment")[0]["spec"]["selector"]["matchLabels"]]
+    selectors += [service["spec"]["selector"] for service in deployed.all("Service")]
+    selectors += [budget["spec"]["selector"]["matchLabels"] for budget in deployed.all("PodDisruptionBudget")]
+    selectors += [policy["spec"]["podSelector"]["matchLabels"] for policy in deployed.all("NetworkPolicy")]
+    for constraint in deployed.pod["spec"].get("topologySpreadConstraints", []):
+        selectors.append(constraint["labelSelector"]["matchLabels"])
+    assert all(selector and selector.items() <= labels for selector in selectors)
+
+
+def test_every_port_that_is_named_is_a_containers(deployed):
+    ports = [port["name"] for container in deployed.containers for port in container.get("ports", [])]
+    assert len(ports) == len(set(ports))
+    named = [port["targetPort"] for service in deployed.all("Service") for port in service["spec"]["ports"]]
+    for policy in deployed.all("NetworkPolicy"):
+        named += [port["port"] for rule in policy["spec"]["ingress"] for port in rule["ports"]]
+    for container in deployed.containers:
+        own = {port["name"] for port in container.get("ports", [])}
+        probes = [container[probe] for probe in PROBES & set(container)]
+        assert {probe["httpGet"]["port"] for probe in probes if "httpGet" in probe} <= own
+    assert set(named) <= set(ports)
+
+
+def test_the_ports_are_those_where_assay_listens(deployed):
+    listening = {"http": "service", "assay-admin": "admin"}
+    for port in deployed.assay.get("ports", []):
+        address = deployed.settings[listening[port["name"]]]["listen"]
+        assert address == f"0.0.0.0:{port['containerPort']}"
+    exposed = {listening[port["name"]] for port in deployed.assay.get("ports", [])}
+    for listener in {"service", "admin"} - exposed:
+        assert deployed.settings[listener]["listen"].startswith("127.0.0.1:")
+
+
+def test_the_admin_port_is_named_as_prometheus_looks_for_it(deployed):
+    prometheus = (REPOSITORY / "deploy/observability/prometheus-kubernetes.yaml").read_text()
+    [name] = re.findall(r"port_name\]\n\s+regex: (\S+)", prometheus)
+    admin = int(deployed.settings["admin"]["listen"].rsplit(":", 1)[1])
+    assert {port["name"] for port in deployed.assay.get("ports", []) if port["containerPort"] == admin} <= {name}
+
+
+def test_probes_ask_for_what_the_contract_has(deployed):
+    assert PROBES <= set(deployed.assay)
+    paths = yaml.safe_load((REPOSITORY / "openapi.yaml").read_text(encoding="utf-8"))["paths"]
+    for probe in PROBES:
+        if "httpGet" in deployed.assay[probe]:
+            assert "get" in paths[deployed.assay[probe]["httpGet"]["path"]]
+            assert (deployed.assay[probe]["httpGet"]["path"] == "/readyz") == (probe == "readinessProbe")
+            # Callers can use up the connections of the service listener.
+            assert deployed.assay[probe]["httpGet"]["port"] == "assay-admin"
+        else:
+            command = deployed.assay[probe]["exec"]["command"]
+            assert command[:2] == [IMAGE_BINARY, "healthcheck"]
+            assert command[2:] == (["--ready"] if probe == "readinessProbe" else [])
+
+
+def test_the_image_is_of_this_version(deployed):
+    version = run("--version").stdout.decode().split()[1]
+    assert deployed.assay["image"].endswith(f"/assay:{version}")
+    assert all(re.search(r":\d", container["image"]) for container in deployed.containers)
+
+
+def test_a_stop_is_given_the_time_it_takes(deployed):
+    grace = int(deployed.settings.get("shutdown_grace", "10s").removesuffix("s"))
+    delay = int(deployed.settings.get("shutdown_delay", "0s").removesuffix("s"))
+    # Nodes hear one after the other that a pod behind a Service is going; until all have, it goes on answering.
+    is_behind_a_service = any("assay" in service["metadata"]["name"] for service in deployed.all("Service"))
+    assert (delay > 0) == is_behind_a_service
+    assert deployed.pod["spec"]["terminationGracePeriodSeconds"] > delay + grace
+    assert "lifecycle" not in deployed.assay
+
+
+def test_what_assay_writes_to_is_a_volume_that_it_may_write_to(deployed):
+    directory = deployed.settings["cache_directory"]
+    [mount] = [mount for mount in deployed.assay["volumeMounts"] if mount["mountPath"] == directory]
+    [volume] = [volume for volume in deployed.pod["spec"]["volumes"] if volume["name"] == mount["name"]]
+    assert "emptyDir" in volume and not mount.get("readOnly")
+
+
+def test_a_sidecar_starts_before_the_backend_and_ends_after_it():
+    sidecars = Deployed("base/sidecar").pod["spec"]["initContainers"]
+    assert [container["restartPolicy"] for container in sidecars] == ["Always"]
+
+
+@pytest.mark.parametrize(
+    "base, overlay, changed",
+    [
+        ("base/sidecar", "overlays/sidecar-metrics", {"admin"}),
+        ("base/shared", "overlays/shared-mutual-tls", {"service", "admin", "api_keys"}),
+    ],
+)
+def test_an_overlays_settings_are_its_bases_but_for_the_listeners(base, overlay, changed):
+    before, after = Deployed(base).settings, Deployed(overlay).settings
+    assert {name for name in before | after if before.get(name) != after.get(name)} == changed
+
+
+# That Assay runs so.
+
+KEY = ec_key("op")
+
+
+def token() -> str:
+    claims = {"iss": "https://auth.example.com", "sub": "user-1", "aud": "my-client-id", "nonce": "n-1"}
+    return jws(KEY, claims | {"iat": now(), "exp": now() + 600})
+
+
+class Outside:
+    """What the cluster gives a pod, where a test can have it: overrides of the settings."""
+
+    def __init__(self, directory: pathlib.Path):
+        self.directory = directory
+        (directory / "cache").mkdir()
+        self.cache = {"ASSAY_CACHE_DIRECTORY": str(directory / "cache")}
+        file = directory / "keys.json"
+        file.write_text(json.dumps({"keys": [KEY.jwk()]}))
+        # In place of the network, for every provider.
+        self.keys = {f"ASSAY_PROVIDERS_{provider}_JWKS_FILE": str(file) for provider in ("APPLE", "EXAMPLE")}
+        # In place of the Secret.
+        authority = Authority(directory)
+        self.authority, server = str(authority.certificate_file), str(authority.server_file(ADDRESS))
+        self.secret = {
+            "ASSAY_SERVICE_TLS_CERTIFICATE_FILE": server,
+            "ASSAY_SERVICE_TLS_KEY_FILE": server,
+            "ASSAY_SERVICE_TLS_CLIENT_CA_FILE": self.authority,
+        }
+        self.backend = str(authority.server_file("backend", usage=ExtendedKeyUsageOID.CLIENT_AUTH))
+
+    def variables(self, deployed: Deployed) -> dict[str, str]:
+        return self.cache | (self.secret if "tls" in deployed.settings["service"] else {})
+
+    def pod(self, deployed: Deployed, settings: str | None = None) -> Pod:
+        variables = self.variables(deployed) | self.keys
+        return Pod(deployed.assay, settings or deployed.settings_text, self.directory, **variables)
+
+    def pod_without_keys(self, deployed: Deployed) -> Pod:
+        return Pod(deployed.assay, deployed.settings_text, self.directory, **self.variables(deployed))
+
+
+@pytest.fixture
+def outside(tmp_path):
+    return Outside(tmp_path)
+
+
+def test_the_settings_are_good(deployed, outside, tmp_path):
+    file = tmp_path / "assay.yaml"
+    file.write_text(deployed.settings_text)
+    checked = run("config", "check", "--config", str(file), variables=outside.variables(deployed))
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_its_probes_are_answered(deployed, outside):
+    with outside.pod(deployed) as pod:
+        assert pod.probe("startupProbe") and pod.probe("livenessProbe")
+        pod.wait_until(lambda: pod.probe("readinessProbe"))
+
+
+def test_without_keys_it_lives_and_is_not_ready(deployed, outside):
+    with outside.pod_without_keys(deployed) as pod:
+        assert pod.probe("startupProbe") and pod.probe("livenessProbe")
+        assert not pod.probe("readinessProbe")
+
+
+@pytest.mark.parametrize("name", ["base/sidecar", "overlays/sidecar-metrics"])
+def test_a_sidecar_answers_its_own_pod_and_nobody_else(name, outside):
+    deployed = Deployed(name)
+    [backend] = deployed.pod["spec"]["containers"]
+    [address] = [entry["value"] for entry in backend["env"] if entry["name"] == "ASSAY_URL"]
+    with outside.pod(deployed) as pod:
+        pod.wait_until(lambda: pod.probe("readinessProbe"))
+        assert pod.verify(address, token()) == (200, "user-1")
+        assert pod.verify(f"http://{ADDRESS}:8080", token()) == (0, "")
+
+
+def test_a_sidecars_metrics_are_all_that_is_open_beyond_its_pod(outside):
+    with outside.pod(Deployed("overlays/sidecar-metrics")) as pod:
+        assert pod.ask(f"http://{ADDRESS}:9090/metrics")[0] == 200
+        assert pod.ask(f"http://{ADDRESS}:9090/v1/providers")[0] == 401
+        assert pod.ask(f"http://{ADDRESS}:9090/v1/providers/apple/refresh", "--request", "POST")[0] == 401
+
+
+def test_a_shared_assay_lets_nobody_in_before_a_key_is_set(outside):
+    deployed = Deployed("base/shared")
+    address = f"http://{ADDRESS}:8080"
+    bearer = ["--header", "Authorization: Bearer a-key"]
+    with outside.pod(deployed) as pod:
+        pod.wait_until(lambda: pod.probe("readinessProbe"))
+        assert pod.verify(address, token()) == (401, "caller_unauthenticated")
+        assert pod.verify(address, token(), *bearer) == (401, "caller_unauthenticated")
+    with_key = deployed.settings_text.replace(NOBODYS_DIGEST, hashlib.sha256(b"a-key").hexdigest())
+    with outside.pod(deployed, with_key) as pod:
+        pod.wait_until(lambda: pod.probe("readinessProbe"))
+        assert pod.verify(address, token(), *bearer) == (200, "user-1")
+        bearer[1] += "y"
+        assert pod.verify(address, token(), *bearer) == (401, "caller_unauthenticated")
+
+
+def test_a_shared_assay_with_certificates_asks_for_one(outside):
+    trusting = ["--cacert", outside.authority]
+    with outside.pod(Deployed("overlays/shared-mutual-tls")) as pod:
+        pod.wait_until(lambda: pod.probe("readinessProbe"))
+        assert pod.verify(f"https://{ADDRESS}:8080", token(), *trusting, "--cert", outside.backend) == (200, "user-1")
+        assert pod.verify(f"https://{ADDRESS}:8080", token(), *trusting) == (0, "")
+        assert pod.verify(f"http://{ADDRESS}:8080", token()) == (0, "")

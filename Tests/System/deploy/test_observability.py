@@ -1,0 +1,403 @@
+"""`deploy/observability`: what its rules, dashboard and runbook name is there, and the rules do what they say."""
+
+import contextlib
+import json
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+import urllib.parse
+import urllib.request
+
+import pytest
+import yaml
+
+from harness.contract import STATUS
+from harness.issuer import KeyServer
+from harness.metrics import Metrics
+from harness.service import REPOSITORY, Service, provider
+from harness.tokens import ec_key, jws
+
+FOLDER = REPOSITORY / "deploy/observability"
+RULES = yaml.safe_load((FOLDER / "alerts.yaml").read_text(encoding="utf-8"))
+ALL_RULES = [rule for group in RULES["groups"] for rule in group["rules"]]
+ALERTS = [rule for rule in ALL_RULES if "alert" in rule]
+RECORDED = {rule["record"]: rule["expr"] for rule in ALL_RULES if "record" in rule}
+TESTS = ("alerts_test.yaml", "alerts_days_test.yaml")
+DASHBOARD = json.loads((FOLDER / "dashboard.json").read_text(encoding="utf-8"))
+PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
+RUNBOOK = (FOLDER / "RUNBOOK.md").read_text(encoding="utf-8")
+# Where the runbook is, until whoever loads the rules says otherwise.
+RUNBOOK_ADDRESS = "https://assay.example.com/RUNBOOK.md"
+
+EXPRESSIONS = (
+    {f"alert {rule['alert']}": rule["expr"] for rule in ALERTS}
+    | {f"record {name}": expression for name, expression in RECORDED.items()}
+    | {
+        f"panel {panel['title']} {target['refId']}": target["expr"]
+        for panel in PANELS
+        for target in panel["targets"]
+    }
+)
+# What Prometheus itself adds to the samples of a target, and the series of its own.
+TARGET_LABELS = {"job", "instance"}
+PROMETHEUS_SERIES = {"up": set(), "ALERTS": {"alertname", "alertstate", "provider"}}
+# Served only where a listener speaks TLS; test_access_tls.py looks at them there.
+TLS_SERIES = {
+    "assay_tls_certificate_expiry_timestamp_seconds": {"listener"},
+    "assay_tls_reloads_total": {"listener", "result"},
+}
+
+SELECTOR = re.compile(r"(?<![\w:\"])((?:assay|job)_?[\w]*[:_][\w:]+|up|ALERTS)\b\s*(?:\{([^}]*)\})?")
+MATCHER = re.compile(r'(\w+)\s*(=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"')
+GROUPING = re.compile(r"\b(?:by|on|without|ignoring|group_left|group_right)\s*\(([^)]*)\)")
+
+
+@pytest.fixture(scope="module")
+def service():
+    """A service that has had something of everything: each metric has a sample, and so has each label."""
+    with KeyServer() as server:
+        issuer = server.issuer("op", ec_key("op"))
+        down = server.issuer("down", ec_key("op"))
+        down.jwks.status = 500
+        with Service(provider(issuer), provider(down, "down", optional=True)) as service:
+            service.wait_until_ready()
+            service.accept(issuer.token())
+            service.reject(down.token(), "keys_unavailable")
+            for number in range(4):
+                token = jws(ec_key("nobody's"), issuer.claims(), kid=f"made-up-{number}")
+                service.reject(token, "key_not_found")
+            service.api.get("/nothing")
+            service.good_token = issuer.token()
+            yield service
+
+
+@pytest.fixture(scope="module")
+def metrics(service):
+    return Metrics(service.admin.get("/metrics").text)
+
+
+@pytest.fixture(scope="module")
+def labels(metrics):
+    """The labels of each series that the service serves, or that Prometheus or a recording rule makes."""
+    found = {name: TARGET_LABELS | of for name, of in (PROMETHEUS_SERIES | TLS_SERIES).items()}
+    for name, of in metrics.samples:
+        found.setdefault(name, set(TARGET_LABELS)).update(label for label, _ in of)
+    # A recorded series begins with its labels, as is the custom.
+    return found | {name: set(name.split(":")[0].split("_")) for name in RECORDED}
+
+
+def selectors(expression: str) -> list[tuple[str, list[tuple[str, str, str]]]]:
+    return [(name, MATCHER.findall(matchers)) for name, matchers in SELECTOR.findall(expression)]
+
+
+@pytest.mark.parametrize("place", EXPRESSIONS)
+def test_every_metric_and_label_that_is_named_is_served(labels, place):
+    expression = EXPRESSIONS[place]
+    found = selectors(expression)
+    assert found, "no metric is found in it"
+    for name, matchers in found:
+        assert name in labels, name
+        assert {label for label, _, _ in matchers} <= labels[name], name
+    known = set().union(*(labels[name] for name, _ in found))
+    for group in GROUPING.findall(expression):
+        assert {label.strip() for label in group.split(",") if label.strip()} <= known, group
+
+
+@pytest.mark.parametrize("place", EXPRESSIONS)
+def test_every_value_of_a_label_that_is_named_can_occur(metrics, place):
+    possible = {
+        "code": set(STATUS) | {"ok"},
+        "state": metrics.label_values("assay_keys_state", "state"),
+        "result": metrics.label_values("assay_key_fetches_total", "result"),
+        "le": metrics.label_values("assay_verify_duration_seconds_bucket", "le"),
+        "route": {"/v1/verify", "/v1/verify/batch"} | metrics.label_values("assay_http_requests_total", "route"),
+        "status": {str(status) for status in STATUS.values()} | {"200", "500"},
+        "alertstate": {"firing", "pending"},
+    }
+    for _, matchers in selectors(EXPRESSIONS[place]):
+        for label, operator, text in matchers:
+            if label not in possible:
+                assert label in {"job", "instance", "provider", "alertname"}, label
+            elif operator in ("=", "!="):
+                assert text in possible[label], f"{label}={text}"
+            else:
+                for alternative in alternatives(text):
+                    assert any(re.fullmatch(alternative, value) for value in possible[label]), alternative
+
+
+def alternatives(pattern: str) -> list[str]:
+    """What a pattern is made of: its parts between bars, those in one pair of parentheses multiplied out."""
+    parts = []
+    for part in re.findall(r"(?:[^|()]|\([^()]*\))+", pattern):
+        group = re.search(r"\(([^()]*)\)", part)
+        inner = group[1].split("|") if group else [""]
+        parts += [part.replace(group[0], text) if group else part for text in inner]
+    return parts
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_every_recorded_series_is_used(name):
+    assert any(name in expression for place, expression in EXPRESSIONS.items() if place != f"record {name}")
+
+
+@pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
+def test_every_alert_says_what_it_is_and_what_to_do(rule):
+    assert rule["labels"]["severity"] in ("critical", "warning")
+    assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}
+    # Of a thing that need not last the rule says so itself.
+    assert "for" in rule or "increase" in rule["expr"]
+    page, anchor = rule["annotations"]["runbook_url"].split("#")
+    assert page == RUNBOOK_ADDRESS
+    assert anchor in anchors(RUNBOOK)
+
+
+def test_the_runbooks_address_is_changed_as_the_rules_say():
+    """A link in an alert is read in mail or chat: only an absolute one leads anywhere."""
+    text = (FOLDER / "alerts.yaml").read_text(encoding="utf-8")
+    command = re.search(r"(?m)^#\s+sed -i ('.*') alerts\.yaml$", text)[1]
+    result = subprocess.run(["sh", "-c", f"sed {command}"], input=text, capture_output=True, text=True, check=True)
+    links = re.findall(r"runbook_url: (\S+)", result.stdout)
+    assert len(links) == len(ALERTS)
+    assert {link.split("#")[0] for link in links} == {"https://wiki.example.org/assay"}
+
+
+@pytest.mark.parametrize("name", ["AssayUnseen", "AssayFleetDown", "AssayEverySignInFails", "AssaySignInsFailing"])
+def test_what_leaves_users_without_sign_in_or_us_without_sight_pages(name):
+    (rule,) = [rule for rule in ALERTS if rule["alert"] == name]
+    assert rule["labels"]["severity"] == "critical"
+
+
+def anchors(markdown: str) -> set[str]:
+    """The anchors of headings, as GitHub and GitLab make them."""
+    headings = re.findall(r"(?m)^#+ (.+)$", markdown)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def sections(markdown: str) -> dict[str, str]:
+    parts = re.split(r"(?m)^### (.+)$", markdown)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_the_runbook_has_a_section_for_every_alert_and_for_nothing_else():
+    assert list(sections(RUNBOOK)) == [rule["alert"] for rule in ALERTS]
+
+
+@pytest.mark.parametrize("name", [rule["alert"] for rule in ALERTS])
+def test_every_section_of_the_runbook_answers_the_same_questions(name):
+    questions = re.findall(r"(?m)^\*\*(.+?)\*\*", sections(RUNBOOK)[name])
+    assert questions == ["It means", "Users see", "Look at", "Do", "No fault of yours"]
+
+
+def test_every_log_line_of_the_runbook_is_written_somewhere():
+    sources = "".join(path.read_text() for path in (REPOSITORY / "Sources").rglob("*.swift"))
+    named = re.findall(r"log line `([^`]+)`", " ".join(RUNBOOK.split()))
+    assert named
+    for message in named:
+        assert f'"{message}"' in sources, message
+
+
+def test_every_curl_line_of_the_runbook_is_answered(service):
+    lines = set(re.findall(r"(?m)^ *curl (.*)http://127\.0\.0\.1:9090(/\S*)", RUNBOOK))
+    assert len(lines) >= 3
+    for options, path in lines:
+        method = "POST" if "-X POST" in options else "GET"
+        path = path.split("|")[0].strip().replace("/apple/", "/oidc/")
+        assert service.admin.request(method, path).status == 200, path
+
+
+def alerts_that(kind: str) -> set[str]:
+    """The alerts that a test of the rules expects to fire, or not to."""
+    found = set()
+    for file in TESTS:
+        for test in yaml.safe_load((FOLDER / file).read_text(encoding="utf-8"))["tests"]:
+            for case in test.get("alert_rule_test", []):
+                if bool(case["exp_alerts"]) == (kind == "fire"):
+                    found.add(case["alertname"])
+            for case in test.get("promql_expr_test", []):
+                pattern = re.search(r'alertname=~?"([^"]+)"', case["expr"])
+                if pattern and bool(case["exp_samples"]) == (kind == "fire"):
+                    found |= {rule["alert"] for rule in ALERTS if re.fullmatch(pattern[1], rule["alert"])}
+    return found
+
+
+@pytest.mark.parametrize("name", [rule["alert"] for rule in ALERTS])
+def test_every_alert_is_tested_to_fire_and_not_to(name):
+    assert name in alerts_that("fire")
+    assert name in alerts_that("do not")
+
+
+def promtool(*arguments: str, directory: pathlib.Path = FOLDER) -> str:
+    """Debian's `prometheus` package has it."""
+    result = subprocess.run(["promtool", *arguments], cwd=directory, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def test_the_rules_are_good_rules():
+    assert f"{len(ALL_RULES)} rules found" in promtool("check", "rules", "--lint-fatal", "alerts.yaml")
+
+
+def test_the_rules_pass_their_tests():
+    assert promtool("test", "rules", *TESTS).count("SUCCESS") == len(TESTS)
+
+
+def test_the_page_of_metrics_is_as_promtool_wants_it(service):
+    page = service.admin.get("/metrics").body
+    result = subprocess.run(["promtool", "check", "metrics"], input=page, capture_output=True, timeout=60)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_the_scrape_configuration_is_good():
+    promtool("check", "config", "prometheus.yaml")
+
+
+POD = {
+    "__address__": "10.1.2.3:9090",
+    "__meta_kubernetes_namespace": "shop",
+    "__meta_kubernetes_pod_name": "backend-7d9",
+    "__meta_kubernetes_pod_phase": "Running",
+    "__meta_kubernetes_pod_label_app_kubernetes_io_name": "backend",
+    "__meta_kubernetes_pod_container_port_name": "assay-admin",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "is_scraped"),
+    [
+        ({}, True),
+        ({"__meta_kubernetes_pod_container_port_name": "http"}, False),
+        ({"__meta_kubernetes_pod_phase": "Succeeded"}, False),
+    ],
+    ids=["a running pod", "another port of it", "a pod that has ended"],
+)
+def test_pods_are_found_by_their_port_and_grouped_by_their_app(tmp_path, change, is_scraped):
+    """Debian builds promtool without Kubernetes: what its discovery would say is said by a file instead."""
+    settings = yaml.safe_load((FOLDER / "prometheus-kubernetes.yaml").read_text(encoding="utf-8"))
+    (job,) = settings["scrape_configs"]
+    assert job.pop("kubernetes_sd_configs") == [{"role": "pod"}]
+    labels = POD | change
+    (tmp_path / "pods.json").write_text(json.dumps([{"targets": [labels.pop("__address__")], "labels": labels}]))
+    job["file_sd_configs"] = [{"files": ["pods.json"]}]
+    shutil.copy(FOLDER / "alerts.yaml", tmp_path)
+    (tmp_path / "prometheus.yaml").write_text(yaml.safe_dump(settings))
+    promtool("check", "config", "prometheus.yaml", directory=tmp_path)
+    arguments = ("check", "service-discovery", "--timeout=1s", "prometheus.yaml", job["job_name"])
+    said = promtool(*arguments, directory=tmp_path)
+    (target,) = json.loads(said)
+    expected = {"job": "assay/shop/backend", "namespace": "shop", "pod": "backend-7d9", "instance": "10.1.2.3:9090"}
+    found = {name: value for name, value in target["labels"].items() if not name.startswith("__")}
+    assert found == (expected if is_scraped else {})
+
+
+def test_the_dashboard_is_portable():
+    kinds = {panel["type"] for panel in DASHBOARD["panels"]}
+    assert kinds <= {"row", "timeseries", "heatmap", "stat", "table", "state-timeline"}, "Grafana's own"
+    assert DASHBOARD["templating"]["list"][0]["type"] == "datasource"
+    assert "id" not in DASHBOARD and "__inputs" not in DASHBOARD
+    for panel in PANELS:
+        assert panel["datasource"]["uid"] == "${datasource}"
+        assert all(target["datasource"]["uid"] == "${datasource}" for target in panel["targets"])
+    numbers = [panel["id"] for panel in DASHBOARD["panels"]]
+    assert len(numbers) == len(set(numbers))
+    names = {variable["name"] for variable in DASHBOARD["templating"]["list"]}
+    used = set(re.findall(r"\$\{?(\w+)", json.dumps(DASHBOARD["panels"]))) - {"__rate_interval"}
+    assert used == names
+
+
+def test_the_panels_of_the_dashboard_do_not_overlap():
+    taken = set()
+    for panel in DASHBOARD["panels"]:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24, panel["title"]
+        cells = {
+            (place["x"] + column, place["y"] + line) for column in range(place["w"]) for line in range(place["h"])
+        }
+        assert not cells & taken, panel["title"]
+        taken |= cells
+
+
+@pytest.fixture(scope="module")
+def prometheus(service, tmp_path_factory):
+    """A Prometheus that scrapes the service by the project's configuration, only more often."""
+    directory = tmp_path_factory.mktemp("prometheus")
+    settings = yaml.safe_load((FOLDER / "prometheus.yaml").read_text(encoding="utf-8"))
+    settings["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
+    settings["scrape_configs"][0]["static_configs"] = [{"targets": [service.admin.address]}]
+    rules = json.loads(json.dumps(RULES))
+    for group in rules["groups"]:
+        group.pop("interval", None)
+    (directory / "alerts.yaml").write_text(yaml.safe_dump(rules))
+    (directory / "prometheus.yaml").write_text(yaml.safe_dump(settings))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    with (directory / "log").open("wb") as log:
+        process = subprocess.Popen(
+            ["prometheus", "--config.file=prometheus.yaml", f"--web.listen-address={address}"],
+            cwd=directory,
+            stdout=log,
+            stderr=log,
+        )
+    try:
+        yield lambda path, **query: ask(f"http://{address}/api/v1/{path}", query)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def ask(url: str, query: dict):
+    with urllib.request.urlopen(f"{url}?{urllib.parse.urlencode(query)}", timeout=15) as response:
+        return json.load(response)["data"]
+
+
+def poll(condition, timeout: float = 30):
+    deadline = time.monotonic() + timeout
+    pause = threading.Event()
+    while True:
+        with contextlib.suppress(OSError):
+            if result := condition():
+                return result
+        assert time.monotonic() < deadline, "not seen in time"
+        pause.wait(0.1)
+
+
+def test_a_real_prometheus_scrapes_the_service_and_evaluates_every_rule(prometheus):
+    def evaluated():
+        rules = [rule for group in prometheus("rules")["groups"] for rule in group["rules"]]
+        return rules if rules and all(rule["health"] != "unknown" for rule in rules) else None
+
+    poll(lambda: prometheus("query", query="assay_build_info")["result"])
+    rules = poll(evaluated)
+    assert len(rules) == len(ALL_RULES)
+    assert [rule for rule in rules if rule["health"] != "ok"] == []
+    # The second provider has no keys, and there is nothing else to tell of.
+    state = 'ALERTS{alertname="AssayKeysUnavailable", provider="down", alertstate="pending"}'
+    assert poll(lambda: prometheus("query", query=state)["result"])
+
+
+# Of these, nothing has happened that could be shown.
+EMPTY = {
+    "panel Keys that can verify, and omitted ones B",
+    "panel Instances B",
+    "panel Alerts that fire A",
+}
+
+
+@pytest.mark.parametrize("place", [place for place in EXPRESSIONS if place.startswith("panel ")])
+def test_every_panel_of_the_dashboard_shows_something(prometheus, service, place):
+    expression = EXPRESSIONS[place].replace("$__rate_interval", "1m")
+    expression = re.sub(r"\$(job|instance|provider)", ".*", expression)
+    if place in EMPTY:
+        prometheus("query", query=expression)
+        return
+
+    def shown():
+        # A rate needs something to happen between two scrapes.
+        service.accept(service.good_token)
+        return prometheus("query", query=expression)["result"]
+
+    assert poll(shown)

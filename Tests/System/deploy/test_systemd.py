@@ -1,0 +1,74 @@
+"""The systemd unit by itself: systemd understands every line of it, and finds little that it leaves open.
+
+`test_debian.py` runs it.
+"""
+
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from harness.service import REPOSITORY
+
+UNIT = REPOSITORY / "deploy/systemd/assay.service"
+# Tenths of what `systemd-analyze security` calls the exposure, of ten: the network, mostly.
+EXPOSURE = 14
+
+
+def verify(unit: str, root: pathlib.Path) -> str:
+    """What `systemd-analyze verify` says of a unit's text; nothing, if it is good."""
+    folder = root / "lib/systemd/system"
+    if not folder.exists():
+        shutil.copytree("/lib/systemd/system", folder, symlinks=True)
+        for command in ("usr/bin/assay", "bin/kill"):
+            (root / command).parent.mkdir(parents=True)
+            (root / command).touch(0o755)
+    (folder / "assay.service").write_text(unit)
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", f"--root={root}", "assay.service"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return "\n".join(line for line in done.stdout.splitlines() if "assay" in line)
+
+
+def exposure_is_at_most(unit: pathlib.Path, tenths: int) -> bool:
+    command = ["systemd-analyze", "security", "--offline=yes", f"--threshold={tenths}", unit]
+    return subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def test_systemd_understands_every_line(tmp_path):
+    assert verify(UNIT.read_text(), tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    "line, slip",
+    [
+        ("ProtectSystem=strict", "ProtectSystem=strickt"),
+        ("NoNewPrivileges=yes", "NoNewPrivilege=yes"),
+        ("ExecReload=/bin/kill", "ExecReload=/bin/kil"),
+        ("ExecStart=/usr/bin/assay", "ExecStart=/usr/sbin/assay"),
+    ],
+)
+def test_a_slip_would_be_found(tmp_path, line, slip):
+    unit = UNIT.read_text()
+    assert line in unit
+    assert verify(unit.replace(line, slip), tmp_path) != ""
+
+
+def test_little_is_left_open():
+    assert exposure_is_at_most(UNIT, EXPOSURE)
+
+
+@pytest.mark.parametrize(
+    "line", ["CapabilityBoundingSet=", "SystemCallFilter=~@privileged @resources", "RestrictNamespaces=yes"]
+)
+def test_a_door_left_open_would_be_found(tmp_path, line):
+    lines = UNIT.read_text().splitlines()
+    assert line in lines
+    unit = tmp_path / "assay.service"
+    unit.write_text("\n".join(kept for kept in lines if kept != line) + "\n")
+    assert not exposure_is_at_most(unit, EXPOSURE)

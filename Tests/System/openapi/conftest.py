@@ -1,0 +1,26 @@
+
+import pytest
+
+from harness.issuer import KeyServer
+from openapi.example_service import ExampleService
+
+
+@pytest.fixture(scope="session")
+def examples():
+    """The examples' service, ready."""
+    with KeyServer() as key_server:
+        examples = ExampleService(key_server)
+        with examples.service:
+            examples.service.wait_until_ready()
+            yield examples
+
+
+@pytest.fixture
+def api(examples):
+    """Requests to the service listener of the examples' service."""
+    return examples.service.api
+
+
+def pytest_collection_modifyitems(items):
+    """Whatever looks at all the answers comes after those who get them."""
+    items.sort(key=lambda item: item.path.name == "test_coverage.py")

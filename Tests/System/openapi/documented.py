@@ -1,0 +1,259 @@
+"""openapi.yaml as the tests read it: operations, what each may answer, and schemas to hold messages against."""
+
+import functools
+import json
+import re
+
+import jsonschema
+import referencing
+import referencing.jsonschema
+import yaml
+
+from harness.service import REPOSITORY
+
+FILE = REPOSITORY / "openapi.yaml"
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+PROBLEM = "application/problem+json"
+BASE = "urn:assay:openapi"
+READERS = {"application/yaml": yaml.safe_load, "application/json": json.loads, PROBLEM: json.loads}
+
+
+class Document:
+    """The document, with places in it named by JSON pointers, so that a schema's own references still resolve."""
+
+    def __init__(self, text: str):
+        self.tree = yaml.safe_load(text)
+        resource = referencing.jsonschema.DRAFT202012.create_resource(self.tree)
+        self._registry = referencing.Registry().with_resource(BASE, resource)
+
+    def __getitem__(self, pointer: str):
+        value = self.tree
+        for part in pointer.split("/")[1:]:
+            name = part.replace("~1", "/").replace("~0", "~")
+            value = value[int(name)] if isinstance(value, list) else value[name]
+        return value
+
+    def resolve(self, pointer: str) -> str:
+        """The pointer that a reference object at this place leads to, or the pointer itself."""
+        while isinstance(value := self[pointer], dict) and set(value) == {"$ref"}:
+            pointer = value["$ref"].removeprefix("#")
+        return pointer
+
+    def present(self, pointer: str) -> str:
+        """The pointer to what the schema at this place, or one of its alternatives, is where it is not `null`."""
+        for index, alternative in enumerate(self[pointer].get("oneOf", [])):
+            if alternative != {"type": "null"}:
+                return self.resolve(f"{pointer}/oneOf/{index}")
+        return self.resolve(pointer)
+
+    def types(self, pointer: str) -> set[str]:
+        """The types that a value of the schema at this place may have."""
+        schema = self[self.resolve(pointer)]
+        if "oneOf" in schema:
+            return set().union(*(self.types(f"{pointer}/oneOf/{index}") for index in range(len(schema["oneOf"]))))
+        return {schema["type"]} if isinstance(schema["type"], str) else set(schema["type"])
+
+    def errors(self, instance, schema: str) -> list[str]:
+        """What is wrong with a value under the schema at a pointer."""
+        validator = jsonschema.Draft202012Validator({"$ref": f"{BASE}#{schema}"}, registry=self._registry)
+        return [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(instance)]
+
+    def walk(self, pointer: str = ""):
+        """Every place below a pointer, itself included, with its value."""
+        yield pointer, (value := self[pointer])
+        children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for name, _ in children:
+            yield from self.walk(f"{pointer}/{str(name).replace('~', '~0').replace('/', '~1')}")
+
+    @functools.cached_property
+    def codes(self) -> list[str]:
+        return self["/components/schemas/ProblemCode/enum"]
+
+    @functools.cached_property
+    def operations(self) -> list["Operation"]:
+        return [
+            Operation(self, method, path)
+            for path, item in self.tree["paths"].items()
+            for method in METHODS
+            if method in item
+        ]
+
+    def operation(self, id: str) -> "Operation":
+        return next(operation for operation in self.operations if operation.id == id)
+
+    def path(self, target: str) -> str | None:
+        """The documented path that a request's target names."""
+        path = target.split("?")[0]
+        for template in self.tree["paths"]:
+            if re.fullmatch(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(template)), path):
+                return template
+        return None
+
+    def find(self, method: str, target: str) -> "Operation | None":
+        path = self.path(target)
+        return next((each for each in self.operations if (each.method, each.path) == (method.lower(), path)), None)
+
+    def faults(
+        self, method: str, target: str, status: int, body: bytes | str, headers: list[tuple[str, str]] | None = None
+    ) -> list[str]:
+        """In what a response that was seen is not as documented: its status, code, headers, body.
+
+        An empty target stands for a request whose path nobody kept; then some operation must document the response.
+        """
+        code = problem_code(body)
+        found: list[str] = []
+        for response in self._documented(method, target, status):
+            if method == "HEAD":
+                found = []
+            elif code not in response.codes:
+                found = [f"code {code}"]
+            else:
+                found = response.errors(body, is_problem=code is not None)
+            if headers is not None:
+                found = found + response.header_errors(headers)
+            if not found:
+                return []
+        return [f"{method} {target or '(unknown)'}: {status} {code}: {fault}" for fault in found or ["status"]]
+
+    def _documented(self, method: str, target: str, status: int) -> "list[Response]":
+        """The responses with a status that a request may get, whichever listener it went to."""
+        operation = self.find(method, target)
+        if operation is not None:
+            candidates = [*operation.responses.values(), self.not_found]
+        elif target:
+            candidates = [*self.before_any_operation, self.not_found]
+            candidates += [self.method_not_allowed] * (self.path(target) is not None)
+        else:
+            candidates = [response for each in self.operations for response in each.responses.values()]
+            candidates += [self.not_found, self.method_not_allowed]
+        return [response for response in candidates if response.status == status]
+
+    @functools.cached_property
+    def before_any_operation(self) -> "list[Response]":
+        """What every operation may answer: it comes before it is known which one is meant."""
+        common = set.intersection(*(each.answers for each in self.operations))
+        problems = {(status, code) for status, code in common if code is not None}
+        responses = {r.pointer: r for each in self.operations for r in each.responses.values()}
+        return [r for r in responses.values() if {(r.status, code) for code in r.codes} <= problems]
+
+    @functools.cached_property
+    def not_found(self) -> "Response":
+        return Response(self, 404, "/components/responses/NotFound")
+
+    @functools.cached_property
+    def method_not_allowed(self) -> "Response":
+        return Response(self, 405, "/components/responses/MethodNotAllowed")
+
+
+class Operation:
+    def __init__(self, document: Document, method: str, path: str):
+        self.method = method
+        self.path = path
+        self.pointer = f"/paths/{path.replace('/', '~1')}/{method}"
+        self.id = document[self.pointer]["operationId"]
+        self.responses = {
+            int(status): Response(document, int(status), document.resolve(f"{self.pointer}/responses/{status}"))
+            for status in document[self.pointer]["responses"]
+        }
+        self.request = None
+        if "requestBody" in document[self.pointer]:
+            self.request = Content(document, f"{self.pointer}/requestBody/content", "application/json")
+        item = document[self.pointer.rsplit("/", 1)[0]]
+        self.servers = {server["url"] for server in item.get("servers", document.tree["servers"])}
+
+    @property
+    def answers(self) -> set[tuple[int, str | None]]:
+        """Every (status, code) that the operation may answer with."""
+        return {(status, code) for status, response in self.responses.items() for code in response.codes}
+
+
+class Content:
+    """One media type of a body, with its schema and examples."""
+
+    def __init__(self, document: Document, pointer: str, media_type: str):
+        self.media_type = media_type
+        self._escaped = media_type.replace("/", "~1")
+        self.schema = f"{pointer}/{self._escaped}/schema"
+        media = document[pointer][media_type]
+        self.examples = {
+            name: document[document.resolve(f"{pointer}/{self._escaped}/examples/{name}")]["value"]
+            for name in media.get("examples", {})
+        }
+
+
+class Response:
+    def __init__(self, document: Document, status: int, pointer: str):
+        self.document = document
+        self.status = status
+        self.pointer = pointer
+        self.headers = {
+            name.lower(): document.resolve(f"{pointer}/headers/{name}") for name in document[pointer]["headers"]
+        }
+        self.contents = {
+            media_type: Content(document, f"{pointer}/content", media_type)
+            for media_type in document[pointer]["content"]
+        }
+
+    @property
+    def content(self) -> Content:
+        """The body that is no problem, or the problem where there is none such."""
+        return next(iter(self.contents.values()))
+
+    @functools.cached_property
+    def problem_codes(self) -> list[str]:
+        """The codes that the schema of a problem allows."""
+        if PROBLEM not in self.contents:
+            return []
+        place = self.document.resolve(self.contents[PROBLEM].schema + "/properties/code")
+        return self.document[place]["enum"]
+
+    @property
+    def codes(self) -> list[str | None]:
+        """The problem codes that it may have; `None` among them where it may be no problem."""
+        return [None] * (set(self.contents) != {PROBLEM}) + self.problem_codes
+
+    def errors(self, body: bytes | str, is_problem: bool = False) -> list[str]:
+        """What is wrong with the body of such a response."""
+        content = self.contents.get(PROBLEM) if is_problem else self.content
+        if content is None:
+            return ["a problem, where none is documented"]
+        text = body if isinstance(body, str) else body.decode()
+        read = str if content.media_type.startswith("text/") else READERS[content.media_type]
+        try:
+            return self.document.errors(read(text), content.schema)
+        except (ValueError, yaml.YAMLError) as error:
+            return [f"not {content.media_type}: {error}"]
+
+    def header_errors(self, headers: list[tuple[str, str]]) -> list[str]:
+        """What is wrong with the headers of such a response."""
+        found = []
+        for name, place in self.headers.items():
+            values = [value for header, value in headers if header.lower() == name]
+            if not values and not self.document[place]["required"]:
+                continue
+            if len(values) != 1:
+                found.append(f"{name}: {len(values)} of it")
+                continue
+            schema = place + "/schema"
+            is_integer = self.document[schema].get("type") == "integer"
+            value = int(values[0]) if is_integer and re.fullmatch(r"-?\d+", values[0]) else values[0]
+            found += [f"{name}: {error}" for error in self.document.errors(value, schema)]
+        media_type = next((value for header, value in headers if header.lower() == "content-type"), "")
+        if media_type.split(";")[0].strip().lower() not in self.contents:
+            found.append(f"content-type: {media_type!r}, not {' or '.join(self.contents)}")
+        return found
+
+
+def problem_code(body: bytes | str) -> str | None:
+    """The code of a problem document; `None` for any other body."""
+    try:
+        answer = json.loads(body)
+        # An explanation has a code as well.
+        return answer.get("code") if "type" in answer else None
+    except (ValueError, AttributeError):
+        return None
+
+
+@functools.cache
+def document() -> Document:
+    return Document(FILE.read_text(encoding="utf-8"))

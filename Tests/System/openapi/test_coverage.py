@@ -1,0 +1,114 @@
+"""What the service really answered, here and end to end, is documented; and what is documented was answered."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from harness import contract
+from harness.service import TESTS
+from openapi.documented import PROBLEM, document
+
+# Where answers are got from the service: in other folders, and in this one.
+ELSEWHERE = [TESTS / folder for folder in ("contract", "keys", "listeners", "settings", "telemetry")]
+HERE = [TESTS / "openapi/test_service.py", TESTS / "openapi/test_transport.py"]
+
+# What is documented and that no test can bring about: the code, or (operation, code), with the reason.
+NOT_PRODUCED = {
+    "internal": "a fault of the service's own, which nothing that a caller sends brings about",
+    "nonce_replayed": "reserved: nothing produces it yet",
+}
+
+
+@pytest.fixture(scope="module")
+def recording(request, tmp_path_factory):
+    """Every answer of this session.
+
+    What other tests were answered may be in a file that ASSAY_RECORDING names (they write it where
+    ASSAY_RECORD says); suites that are in neither are run for their answers.
+    """
+    entries = list(contract.recording)
+    missing = [suite for suite in ELSEWHERE + HERE if not any(item.path.is_relative_to(suite) for item in request.session.items)]
+    if file := os.environ.get("ASSAY_RECORDING"):
+        entries += read(pathlib.Path(file))
+        missing = [suite for suite in missing if suite not in ELSEWHERE]
+    if missing:
+        file = tmp_path_factory.mktemp("recording") / "answers.jsonl"
+        command = [sys.executable, "-m", "pytest", "-q", *map(str, missing)]
+        subprocess.run(command, env=os.environ | {"ASSAY_RECORD": str(file)}, capture_output=True, check=False)
+        entries += read(file)
+    assert len(entries) > 500, "too few answers to say anything"
+    return entries
+
+
+def read(file: pathlib.Path) -> list[dict]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def test_every_answer_is_documented(recording):
+    faults = [
+        fault
+        for entry in recording
+        for fault in document().faults(
+            entry["method"], entry["path"], entry["status"], entry["body"], entry.get("headers")
+        )
+    ]
+    assert sorted(set(faults)) == []
+
+
+def test_every_documented_answer_was_got(recording):
+    got = set()
+    for entry in recording:
+        operation = document().find(entry["method"], entry["path"])
+        if operation is not None:
+            got.add((operation.id, entry["status"], entry["code"]))
+    expected = {
+        (operation.id, status, code)
+        for operation in document().operations
+        for status, code in operation.answers
+        if code not in NOT_PRODUCED and (operation.id, code) not in NOT_PRODUCED
+    }
+    assert sorted(expected - got, key=str) == []
+
+
+def test_what_no_operation_stands_for_was_got(recording):
+    assert {"not_found", "method_not_allowed"} <= {entry["code"] for entry in recording}
+
+
+def test_what_is_excepted_was_not_got_after_all(recording):
+    got = {entry["code"] for entry in recording}
+    got |= {(op.id, entry["code"]) for entry in recording if (op := document().find(entry["method"], entry["path"]))}
+    assert got & set(NOT_PRODUCED) == set()
+
+
+def problems(recording):
+    """Every problem in an answer, those of a batch's items among them."""
+    for entry in recording:
+        if entry["method"] == "HEAD" or not entry["body"].startswith("{"):
+            continue
+        body = json.loads(entry["body"])
+        if "type" in body:
+            yield body
+        yield from (result["error"] for result in body.get("results", []) if "error" in result)
+
+
+def test_a_problems_example_has_the_words_of_the_service(recording):
+    titles, details = {}, {}
+    for problem in problems(recording):
+        titles.setdefault(problem["code"], set()).add(problem["title"])
+        detail = problem["detail"].replace(problem.get("claim", "\0"), "…")
+        details.setdefault(problem["code"], set()).add(detail)
+    examples = {
+        example["code"]: example
+        for operation in document().operations
+        for response in operation.responses.values()
+        for example in (response.contents[PROBLEM].examples.values() if PROBLEM in response.contents else ())
+    }
+    assert titles.keys() - {"not_found", "method_not_allowed"} == examples.keys() - set(NOT_PRODUCED)
+    for code in titles.keys() & examples.keys():
+        example = examples[code]
+        assert titles[code] == {example["title"]}
+        assert example["detail"].replace(example.get("claim", "\0"), "…") in details[code], code

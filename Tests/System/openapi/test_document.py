@@ -1,0 +1,201 @@
+"""openapi.yaml is a valid document, says what the contract says, and is strict."""
+
+import re
+
+import openapi_spec_validator
+import pytest
+
+from harness import contract
+from openapi.documented import PROBLEM, document
+
+SERVICE, ADMIN = "http://127.0.0.1:8080", "http://127.0.0.1:9090"
+
+OPERATIONS = {
+    ("post", "/v1/verify"): {SERVICE},
+    ("post", "/v1/verify/batch"): {SERVICE},
+    ("get", "/openapi.yaml"): {SERVICE},
+    ("get", "/livez"): {SERVICE, ADMIN},
+    ("get", "/readyz"): {SERVICE, ADMIN},
+    ("get", "/v1/providers"): {ADMIN},
+    ("post", "/v1/providers/{id}/refresh"): {ADMIN},
+    ("post", "/v1/explain"): {ADMIN},
+    ("get", "/v1/events"): {ADMIN},
+    ("get", "/v1/verdicts"): {ADMIN},
+    ("get", "/"): {ADMIN},
+    ("get", "/console"): {ADMIN},
+    ("get", "/console/console.css"): {ADMIN},
+    ("get", "/console/console.js"): {ADMIN},
+    ("get", "/metrics"): {ADMIN},
+}
+
+# The harness holds what is really answered to the same table; 500 it takes from nobody.
+STATUSES = contract.STATUS | {"internal": 500}
+REJECTIONS = {code for code, status in STATUSES.items() if status == 422}
+
+# Members of answers that may be absent: (schema, member).
+OPTIONAL = {("/components/schemas/VerifyAnswer", "claims"), ("/components/schemas/Problem", "claim")}
+# What belongs to paths and methods that no operation stands for.
+OF_NO_OPERATION = {"/components/responses/NotFound", "/components/responses/MethodNotAllowed"}
+REQUEST_SCHEMAS = {"VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest"}
+
+responses = [response for operation in document().operations for response in operation.responses.values()]
+responses += [document().not_found, document().method_not_allowed]
+problems = [response for response in responses if PROBLEM in response.contents]
+
+
+def test_it_is_a_valid_openapi_document():
+    assert document().tree["openapi"].startswith("3.1.")
+    openapi_spec_validator.validate(document().tree)
+
+
+def test_it_has_the_contracts_endpoints_on_their_listeners():
+    found = {(operation.method, operation.path): operation.servers for operation in document().operations}
+    assert found == OPERATIONS
+
+
+def test_the_codes_are_the_contracts():
+    assert len(document().codes) == len(set(document().codes))
+    assert set(document().codes) == set(STATUSES)
+
+
+def test_every_code_comes_with_its_one_status():
+    found = {(code, response.status) for response in problems for code in response.problem_codes}
+    assert found == set(STATUSES.items())
+
+
+def test_every_problem_response_fixes_its_status():
+    for response in problems:
+        schema = document()[response.contents[PROBLEM].schema]
+        assert schema["properties"]["status"] == {"const": response.status}, response.pointer
+        assert schema["$ref"] == "#/components/schemas/Problem", response.pointer
+
+
+def test_the_table_of_codes_says_the_same_as_the_schemas():
+    table = document()["/components/schemas/ProblemCode/description"]
+    rows = [(code, int(status)) for code, status in re.findall(r"^\| `(\w+)` \| (\d+) \|", table, re.M)]
+    assert [code for code, _ in rows] == document().codes
+    assert set(rows) == set(STATUSES.items())
+
+
+def test_the_rejections_stand_in_the_order_of_the_checks():
+    rejections = [code for code in document().codes if code in REJECTIONS]
+    assert document()["/components/schemas/RejectionCode/enum"] == rejections
+
+
+def test_a_code_that_is_reserved_says_so():
+    table = document()["/components/schemas/ProblemCode/description"]
+    (row,) = [line for line in table.splitlines() if "`nonce_replayed`" in line]
+    assert "not produced yet" in row
+
+
+def test_verify_documents_every_status_it_answers_with():
+    assert set(document().operation("verify").responses) == {200, 400, 401, 404, 408, 413, 415, 422, 431, 500, 503}
+
+
+def test_a_verify_item_has_the_codes_of_a_single_verify_that_are_not_the_whole_requests():
+    whole = {
+        "caller_unauthenticated", "request_timeout", "request_too_large", "content_type_unsupported",
+        "headers_too_large", "overloaded", "shutting_down",
+    }  # fmt: skip
+    single = {code for _, code in document().operation("verify").answers if code} - whole
+    item = "/components/schemas/BatchError/properties/error/properties/code"
+    assert {code for code in STATUSES if not document().errors(code, item)} == single
+
+
+def test_calling_with_an_api_key_is_optional_and_not_for_health_and_metrics():
+    secured = {
+        operation.id: document()[operation.pointer]["security"]
+        for operation in document().operations
+        if "security" in document()[operation.pointer]
+    }
+    assert secured == dict.fromkeys(
+        ["verify", "verifyBatch", "listProviders", "refreshProvider", "explain", "listEvents", "listVerdicts"],
+        [{}, {"apiKey": []}],
+    )
+    assert {operation.id for operation in document().operations if 401 in operation.responses} == set(secured)
+
+
+@pytest.mark.parametrize("response", responses, ids=lambda response: response.pointer)
+def test_every_response_documents_its_headers(response):
+    expected = {"x-request-id", "cache-control"}
+    expected |= {302: {"location"}, 401: {"www-authenticate"}, 405: {"allow"}}.get(response.status, set())
+    if response.status == 503:
+        expected |= {"retry-after"}
+    assert set(response.headers) == expected
+    optional = {name for name, place in response.headers.items() if not document()[place]["required"]}
+    # What says that the service is not ready need not say when it will be.
+    assert optional == ({"retry-after"} if None in response.codes and response.status == 503 else set())
+
+
+def test_every_operation_takes_a_request_id():
+    for operation in document().operations:
+        item = document()[operation.pointer.rsplit("/", 1)[0]]
+        assert {"$ref": "#/components/parameters/RequestID"} in item["parameters"], operation.id
+
+
+def object_schemas():
+    for pointer, value in document().walk("/components/schemas"):
+        if isinstance(value, dict) and "object" in str(value.get("type", "")) and "properties" in value:
+            yield pointer, value
+
+
+def test_no_object_has_members_that_the_document_does_not_name():
+    found = dict(object_schemas())
+    assert len(found) > 12
+    for pointer, schema in found.items():
+        assert schema.get("additionalProperties") is False, pointer
+
+
+def test_every_member_of_an_answer_is_always_there():
+    for pointer, schema in object_schemas():
+        if pointer.split("/")[3] in REQUEST_SCHEMAS:
+            continue
+        optional = {name for name in schema["properties"] if (pointer, name) in OPTIONAL}
+        assert set(schema.get("required", [])) == set(schema["properties"]) - optional, pointer
+
+
+def test_the_free_object_of_an_answer_is_the_claims_and_no_other():
+    free = {
+        pointer
+        for pointer, value in document().walk("/components/schemas")
+        if isinstance(value, dict) and value.get("type") == "object" and "properties" not in value
+    }
+    assert free == {"/components/schemas/VerifyAnswer/properties/claims"}
+
+
+def test_every_request_member_has_a_type_and_a_description():
+    for pointer, schema in object_schemas():
+        if pointer.split("/")[3] not in REQUEST_SCHEMAS:
+            continue
+        for name in schema["properties"]:
+            place = document().resolve(f"{pointer}/properties/{name}")
+            assert document().types(place) - {"null"} in [{"string"}, {"integer"}, {"boolean"}, {"object"}, {"array"}]
+            assert document()[place].get("description"), place
+
+
+def test_a_request_member_may_be_null_unless_it_is_required_or_the_nonce():
+    for pointer, schema in object_schemas():
+        if pointer.split("/")[3] not in REQUEST_SCHEMAS:
+            continue
+        for name in schema["properties"]:
+            is_nullable = "null" in document().types(f"{pointer}/properties/{name}")
+            assert is_nullable == (name not in schema.get("required", []) and name != "nonce"), (pointer, name)
+
+
+def test_a_reference_is_to_a_component_by_its_name():
+    """Client generators drop what refers to a part of another schema, and all that needs it."""
+    for pointer, value in document().walk():
+        if isinstance(value, dict) and isinstance(value.get("$ref"), str):
+            assert re.fullmatch(r"#/components/\w+/[\w-]+", value["$ref"]), pointer
+
+
+def test_every_reference_leads_somewhere_and_every_component_is_used():
+    used = set()
+    for _, value in document().walk():
+        if isinstance(value, dict) and isinstance(value.get("$ref"), str):
+            target = value["$ref"].removeprefix("#")
+            document()[target]
+            used.add(target)
+    used |= {f"/components/securitySchemes/{name}" for name in document()["/components/securitySchemes"]}
+    declared = {f"/components/{kind}/{name}" for kind, members in document()["/components"].items() for name in members}
+    assert declared - used == OF_NO_OPERATION

@@ -1,0 +1,162 @@
+"""Every example in openapi.yaml fits its schema, and the schemas refuse what is nearly right."""
+
+import copy
+
+import pytest
+
+from openapi.documented import PROBLEM, document
+
+contents = [operation.request for operation in document().operations if operation.request]
+bodies = {content.schema: content for content in contents}
+responses = {
+    response.pointer: response for operation in document().operations for response in operation.responses.values()
+} | {response.pointer: response for response in (document().not_found, document().method_not_allowed)}
+bodies |= {content.schema: content for response in responses.values() for content in response.contents.values()}
+
+examples = [(content, name) for content in bodies.values() for name in content.examples]
+problems = {
+    name: (response, example)
+    for response in responses.values()
+    if PROBLEM in response.contents
+    for name, example in response.contents[PROBLEM].examples.items()
+}
+verified = document().operation("verify").responses[200].content
+
+
+def place(entry) -> str:
+    content, name = entry
+    return f"{content.schema.removesuffix('/schema')}:{name}"
+
+
+@pytest.mark.parametrize("entry", examples, ids=place)
+def test_an_example_fits_its_schema(entry):
+    content, name = entry
+    assert document().errors(content.examples[name], content.schema) == []
+
+
+def test_every_body_has_an_example():
+    assert [schema for schema, content in bodies.items() if not content.examples] == []
+
+
+def test_every_code_of_every_response_has_an_example_named_for_it():
+    for response in responses.values():
+        if PROBLEM in response.contents:
+            assert set(response.contents[PROBLEM].examples) == set(response.problem_codes), response.pointer
+
+
+@pytest.mark.parametrize("code", problems)
+def test_a_problems_example_is_about_its_code(code):
+    response, example = problems[code]
+    assert example["code"] == code
+    assert example["type"] == "urn:assay:problem:" + code
+    assert example["status"] == response.status
+    assert "\n" not in example["detail"] and example["detail"].endswith((".", "?"))
+    if "claim" in example:
+        assert example["claim"] in example["detail"]
+
+
+def test_a_header_and_a_parameter_have_examples_that_fit():
+    checked = 0
+    for pointer, value in document().walk():
+        if isinstance(value, dict) and "example" in value:
+            assert document().errors(value["example"], pointer + "/schema") == [], pointer
+            checked += 1
+    assert checked == len(document()["/components/headers"]) + len(
+        ["X-Request-Id", "traceparent", "id", "Retry-After of /readyz"]
+    )
+
+
+def test_the_answers_to_verify_have_the_requests_names():
+    for id in ("verify", "verifyBatch"):
+        operation = document().operation(id)
+        assert operation.request.examples.keys() == operation.responses[200].content.examples.keys()
+
+
+def members(value, path=()):
+    """Every member of every object within a value, as a path."""
+    for name, member in value.items() if isinstance(value, dict) else ():
+        yield (*path, name)
+        yield from members(member, (*path, name))
+
+
+def changed(value, path, change):
+    """A copy in which `change` was applied to the object that holds the member at a path."""
+    result = copy.deepcopy(value)
+    holder = result
+    for name in path[:-1]:
+        holder = holder[name]
+    change(holder, path[-1])
+    return result
+
+
+answer = verified.examples["apple"]
+
+
+@pytest.mark.parametrize("path", members(answer), ids=".".join)
+def test_an_answer_without_one_of_its_members_does_not_fit(path):
+    assert document().errors(changed(answer, path, lambda holder, name: holder.pop(name)), verified.schema)
+
+
+@pytest.mark.parametrize("path", members(answer), ids=".".join)
+def test_an_answer_with_a_member_of_another_type_does_not_fit(path):
+    assert document().errors(changed(answer, path, lambda holder, name: holder.update({name: [1]})), verified.schema)
+
+
+@pytest.mark.parametrize("part", ["identity", "token", "keys"])
+def test_an_answer_with_a_member_more_does_not_fit(part):
+    assert document().errors(answer | {part: answer[part] | {"more": None}}, verified.schema)
+    assert document().errors(answer | {"more": None}, verified.schema)
+
+
+@pytest.mark.parametrize("path", [("identity", "subject"), ("token", "issued_at"), ("token", "amr"), ("keys", "stale")])
+def test_what_is_always_known_is_never_null(path):
+    assert document().errors(changed(answer, path, lambda holder, name: holder.update({name: None})), verified.schema)
+
+
+def test_a_problem_has_a_claim_exactly_where_its_code_is_about_one():
+    schema = "/components/schemas/Problem"
+    for code, (_, example) in problems.items():
+        is_about_claim = code in ("claim_missing", "claim_invalid")
+        with_claim = example | {"claim": "email"}
+        without = {name: value for name, value in example.items() if name != "claim"}
+        assert (document().errors(with_claim, schema) == []) is is_about_claim, code
+        assert (document().errors(without, schema) == []) is not is_about_claim, code
+
+
+@pytest.mark.parametrize("code", problems)
+def test_a_problem_fits_no_response_of_another_code(code):
+    _, example = problems[code]
+    for response in responses.values():
+        if PROBLEM in response.contents:
+            fits = document().errors(example, response.contents[PROBLEM].schema) == []
+            assert fits is (code in response.problem_codes), response.pointer
+
+
+request = document().operation("verify").request
+REFUSED = {
+    "no token": {"nonce": "n"},
+    "a token that is no string": {"id_token": 1},
+    "a misspelt member": {"id_token": "t", "nonse": "n"},
+    "a member in another case": {"id_token": "t", "Nonce": "n"},
+    "an empty nonce": {"id_token": "t", "nonce": ""},
+    "a long nonce": {"id_token": "t", "nonce": "n" * 513},
+    "a null nonce": {"id_token": "t", "nonce": None},
+    "a negative age": {"id_token": "t", "max_age": -1},
+    "an age that is text": {"id_token": "t", "max_age": "60"},
+    "a boolean that is text": {"id_token": "t", "include_claims": "true"},
+    "a user that is text": {"id_token": "t", "user": '{"name":{}}'},
+    "an unknown member of the user": {"id_token": "t", "user": {"names": {}}},
+    "an unknown name of the user": {"id_token": "t", "user": {"name": {"givenName": "Ada"}}},
+    "no object": ["t"],
+}
+
+
+@pytest.mark.parametrize("body", REFUSED.values(), ids=REFUSED)
+def test_a_wrong_request_does_not_fit(body):
+    assert document().errors(body, request.schema)
+    assert document().errors({"items": [body]}, document().operation("verifyBatch").request.schema)
+
+
+@pytest.mark.parametrize("count", [0, 257])
+def test_a_batch_of_too_few_or_too_many_does_not_fit(count):
+    assert document().errors({"items": [{"id_token": "t"}] * count}, document().operation("verifyBatch").request.schema)

@@ -1,0 +1,85 @@
+"""Schemathesis makes up requests from openapi.yaml, good and bad ones, and the service answers each as documented."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from harness.service import TESTS
+from harness.tokens import jws, now
+from openapi.documented import FILE, document
+from openapi.example_service import PROVIDERS
+
+EXAMPLES = 60
+# The same requests in every run; another seed, or `random`, looks elsewhere.
+SEED = os.environ.get("ASSAY_FUZZ_SEED", "1")
+# What Schemathesis takes every API to do: that a request which fits the schema is granted (a sign-in is not, where the
+# token is bad), and that one which does not is refused as a whole (a batch is not). `fuzz_checks` asks for more.
+UNFIT_CHECKS = "positive_data_acceptance,negative_data_rejection"
+ISSUERS = {"apple": "https://appleid.apple.com", "google": "https://accounts.google.com"}
+# What makes a token of each kind from a good one; `None` leaves a claim out.
+CHANGES = [
+    {},
+    {"nonce": "n"},
+    {"exp": 1},
+    {"iss": "https://elsewhere.example.com"},
+    {"aud": "another"},
+    {"email_verified": "perhaps"},
+    {"sub": None},
+    {"auth_time": 0, "amr": ["pwd"], "acr": "1"},
+]
+
+
+@pytest.fixture(scope="module")
+def known_values(examples, tmp_path_factory):
+    """A file with what the made-up requests may speak of: by member, values that the service knows."""
+    tokens = []
+    for id, issuer in examples.issuers.items():
+        usual = {"iss": ISSUERS[id], "aud": PROVIDERS[id]["audience"], "email": "ada@example.com", "exp": now() + 3600}
+        for change in CHANGES:
+            claims = issuer.claims(**(usual | change))
+            tokens.append(jws(issuer.keys[0], claims))
+        tokens.append(tokens[-1][:-1])
+    values = {
+        "id_token": tokens,
+        "provider": list(PROVIDERS),
+        "audience": [entry["audience"] for entry in PROVIDERS.values()],
+        "nonce": ["n"],
+    }
+    file = tmp_path_factory.mktemp("fuzz") / "values.json"
+    file.write_text(json.dumps(values), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("listener", ["service", "admin"])
+def test_requests_made_up_from_the_document_are_answered_as_documented(listener, examples, known_values, tmp_path):
+    port = {"service": 8080, "admin": 9090}[listener]
+    operations = [each.id for each in document().operations if f"http://127.0.0.1:{port}" in each.servers]
+    assert operations
+    address = examples.service.listening(listener)
+    environment = os.environ | {
+        "SCHEMATHESIS_HOOKS": "openapi.fuzz_checks",
+        "PYTHONPATH": str(TESTS),
+        "ASSAY_FUZZ_VALUES": str(known_values),
+    }
+    result = subprocess.run(
+        [
+            *(sys.executable, "-m", "schemathesis.cli", "run", str(FILE), "--url", f"http://{address}"),
+            *(argument for id in operations for argument in ("--include-operation-id", id)),
+            *("--phases", "examples,coverage,fuzzing", "--max-examples", str(EXAMPLES)),
+            *("--checks", "all", "--exclude-checks", UNFIT_CHECKS),
+            *("--generation-allow-x00", "false", "--generation-codec", "utf-8", "--generation-database", "none"),
+            *("--request-timeout", "10", "--continue-on-failure", "--no-color"),
+            *(("--seed", SEED) if SEED != "random" else ()),
+        ],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout[-12000:] + result.stderr[-2000:]
+    assert f"Tested: {len(operations)}" in result.stdout, result.stdout[-3000:]

@@ -1,0 +1,222 @@
+"""The running service does what openapi.yaml says: its examples, its bounds, its listeners and methods."""
+
+import json
+import re
+
+import pytest
+
+from harness.contract import assert_code
+from harness.issuer import KeyServer
+from harness.tokens import b64url, jws, now, parts, unb64url
+from openapi.documented import FILE, METHODS, document
+from openapi.example_service import ExampleService
+
+TIMES = ("iat", "exp", "auth_time")
+verify = document().operation("verify")
+batch = document().operation("verifyBatch")
+explain = document().operation("explain")
+
+
+def renewed(request: dict, examples) -> tuple[dict, int]:
+    """An example's request with its token signed anew, as if issued just now; and by how many seconds that is later."""
+    header, payload, _ = parts(request["id_token"])
+    header, claims = json.loads(unb64url(header)), json.loads(unb64url(payload))
+    shift = now() - 5 - claims["iat"]
+    claims |= {name: claims[name] + shift for name in TIMES if name in claims}
+    return request | {"id_token": jws(examples.issuer_with_key(header["kid"]).keys[0], claims, header=header)}, shift
+
+
+def later(answer: dict, shift: int) -> dict:
+    """An example's answer, with the token's times moved."""
+
+    def moved(members: dict, names) -> dict:
+        return members | {name: members[name] + shift for name in names if members.get(name) is not None}
+
+    answer = answer | {"token": moved(answer["token"], ("issued_at", "expires_at", "not_before", "auth_time"))}
+    return answer | ({"claims": moved(answer["claims"], TIMES)} if "claims" in answer else {})
+
+
+@pytest.mark.parametrize("name", explain.request.examples)
+def test_an_explanations_example_is_what_the_service_says(name, examples):
+    request, _ = renewed(explain.request.examples[name], examples)
+    response = examples.service.admin.post("/v1/explain", request)
+    assert response.status == 200, response
+    expected = explain.responses[200].content.examples[name]
+    for member in ("valid", "provider", "code", "summary", "likely_cause"):
+        assert response.json[member] == expected[member]
+    for part in ("header", "claims"):
+        members = [timeless(each | {"masked": ""}) for each in response.json["token"][part]]
+        assert members == [timeless(each | {"masked": ""}) for each in expected["token"][part]]
+    assert [timeless(check) for check in response.json["checks"]] == [timeless(check) for check in expected["checks"]]
+
+
+def timeless(check: dict) -> dict:
+    """A check without what it says of times."""
+    dates = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d+( s)?\b"
+    return {name: re.sub(dates, "…", value or "") for name, value in check.items()}
+
+
+def without_keys(answer: dict) -> dict:
+    """All of an answer but what depends on when the keys came."""
+    return {name: value for name, value in answer.items() if name != "keys"}
+
+
+@pytest.mark.parametrize("name", verify.request.examples)
+def test_an_examples_request_is_answered_by_its_answer(name, api, examples):
+    request, shift = renewed(verify.request.examples[name], examples)
+    response = api.post("/v1/verify", request)
+    assert response.status == 200, response
+    expected = later(verify.responses[200].content.examples[name], shift)
+    assert without_keys(response.json) == without_keys(expected)
+
+
+@pytest.mark.parametrize("name", batch.request.examples)
+def test_a_batchs_example_is_answered_by_its_answer(name, api, examples):
+    renewals = [renewed(item, examples) for item in batch.request.examples[name]["items"]]
+    response = api.post("/v1/verify/batch", {"items": [item for item, _ in renewals]})
+    assert response.status == 200, response
+    expected = batch.responses[200].content.examples[name]["results"]
+    assert len(response.json["results"]) == len(expected)
+    for result, example, (_, shift) in zip(response.json["results"], expected, renewals, strict=True):
+        if "error" in example:
+            assert result == {"error": example["error"] | {"request_id": response.header("X-Request-Id")}}
+        else:
+            assert without_keys(result) == without_keys(later(example, shift))
+
+
+@pytest.mark.parametrize("name", verify.request.examples)
+def test_an_examples_token_is_in_the_right_form_and_gets_as_far_as_its_signature(name, api):
+    request = verify.request.examples[name]
+    header, payload, signature = parts(request["id_token"])
+    assert b64url(unb64url(signature)) == signature and len(unb64url(signature)) == 256
+    # The key that signed it was thrown away; the service's has the same name.
+    assert_code(api.post("/v1/verify", request), "signature_invalid")
+
+
+def test_the_document_is_served_as_it_is(api):
+    response = api.get("/openapi.yaml")
+    assert response.status == 200
+    assert response.body == FILE.read_bytes()
+
+
+def strings():
+    """Every string member of a verify request that has bounds: (path, shortest, longest)."""
+
+    def within(schema: str, path: tuple):
+        for name in document()[schema]["properties"]:
+            place = document().present(f"{schema}/properties/{name}")
+            member = document()[place]
+            if "object" in member["type"]:
+                yield from within(place, (*path, name))
+            elif "maxLength" in member:
+                yield (*path, name), member.get("minLength", 0), member["maxLength"]
+
+    return list(within("/components/schemas/VerifyRequest", ()))
+
+
+def request_with(path: tuple, value) -> bytes:
+    """A request with a malformed token: `token_malformed` says that the request itself is in order."""
+    for name in reversed(path):
+        value = {name: value}
+    return json.dumps({"id_token": "a.b"} | value, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("path,shortest,longest", [pytest.param(*entry, id=".".join(entry[0])) for entry in strings()])
+@pytest.mark.parametrize("character", ["x", "é", "\U0001f600"])
+def test_a_string_has_the_documented_length_in_code_points(path, shortest, longest, character, api):
+    lengths = {shortest, longest} if longest * len(character.encode()) < 60_000 else {shortest}
+    for length in lengths:
+        response = api.post("/v1/verify", request_with(path, character * length))
+        assert_code(response, "token_malformed", "provider_unknown")
+    wrong = {length + 1 for length in lengths if length == longest} | {shortest - 1} - {-1}
+    assert wrong
+    for length in wrong:
+        assert_code(api.post("/v1/verify", request_with(path, character * length)), "request_invalid")
+
+
+@pytest.mark.parametrize("name", document()["/components/schemas/VerifyRequest/properties"])
+def test_a_member_may_be_null_where_it_is_documented(name, api):
+    may_be_null = "null" in document().types(f"/components/schemas/VerifyRequest/properties/{name}")
+    response = api.post("/v1/verify", request_with((name,), None))
+    assert_code(response, "token_malformed" if may_be_null else "request_invalid")
+
+
+def test_max_age_has_the_documented_range(api):
+    member = document()["/components/schemas/VerifyRequest/properties/max_age"]
+    for seconds in (member["minimum"], member["maximum"]):
+        response = api.post("/v1/verify", request_with(("max_age",), seconds))
+        assert_code(response, "token_malformed")
+    for seconds in (member["minimum"] - 1, member["maximum"] + 1, 60.0, 1e3, "60", True):
+        response = api.post("/v1/verify", request_with(("max_age",), seconds))
+        assert_code(response, "request_invalid")
+
+
+def test_a_batch_has_the_documented_number_of_items(api):
+    items = document()["/components/schemas/BatchRequest/properties/items"]
+    for count in (items["minItems"], items["maxItems"]):
+        response = api.post("/v1/verify/batch", {"items": [{"id_token": "a.b"}] * count})
+        assert response.status == 200, response
+        assert [result["error"]["code"] for result in response.json["results"]] == ["token_malformed"] * count
+    for count in (items["minItems"] - 1, items["maxItems"] + 1):
+        response = api.post("/v1/verify/batch", {"items": [{"id_token": "a.b"}] * count})
+        assert_code(response, "request_invalid")
+
+
+BROKEN_ITEMS = [{}, {"id_token": 1}, {"id_token": "a.b", "nonse": "n"}, [], "a.b", 1, None, True]
+
+
+def test_a_broken_item_is_invalid_in_its_place(api):
+    items = [entry for item in BROKEN_ITEMS for entry in (item, {"id_token": "a.b"})]
+    response = api.post("/v1/verify/batch", {"items": items})
+    assert response.status == 200, response
+    codes = [result["error"]["code"] for result in response.json["results"]]
+    assert codes == ["request_invalid", "token_malformed"] * len(BROKEN_ITEMS)
+
+
+def target(path: str) -> str:
+    return path.replace("{id}", "apple")
+
+
+@pytest.mark.parametrize("path", document().tree["paths"])
+@pytest.mark.parametrize("listener", ["service", "admin"])
+def test_a_path_answers_on_its_listeners_with_its_methods_only(path, listener, examples):
+    url = {"service": "http://127.0.0.1:8080", "admin": "http://127.0.0.1:9090"}[listener]
+    client = {"service": examples.service.api, "admin": examples.service.admin}[listener]
+    operations = [each for each in document().operations if each.path == path and url in each.servers]
+    documented = {each.method for each in operations}
+    for method in METHODS:
+        response = client.request(method.upper(), target(path), b"{}" if method == "post" else None)
+        if not operations:
+            assert response.status == 404, (method, response)
+            assert method == "head" or response.code == "not_found"
+        elif method in documented:
+            assert response.status not in (404, 405), (method, response)
+        elif method == "head" and "get" in documented and response.status == 200:
+            # HEAD goes with GET (RFC 9110, section 9.3.2).
+            assert response.body == b""
+        else:
+            assert response.status == 405, (method, response)
+            allowed = {name.strip().lower() for name in response.header("Allow").split(",")}
+            assert allowed - {"head"} == documented
+
+
+NOWHERE = ["//", "/v1", "/v1/", "/v1/verify/", "//v1/verify", "/V1/verify", "/v1/providers/"]
+
+
+@pytest.mark.parametrize("path", NOWHERE)
+def test_a_path_that_is_not_documented_is_not_found(path, examples):
+    for client in (examples.service.api, examples.service.admin):
+        assert_code(client.post(path, b"{}"), "not_found")
+
+
+def test_a_refresh_that_brings_no_keys_is_unavailable_where_there_were_none():
+    with KeyServer() as key_server:
+        examples = ExampleService(key_server, key_status=500)
+        with examples.service as service:
+            response = service.admin.post("/v1/providers/apple/refresh")
+            assert_code(response, "keys_unavailable")
+            assert int(response.header("Retry-After")) >= 1
+            assert service.provider_state("apple")["last_error"]["phase"] == "http"
+            assert_code(service.admin.post("/v1/providers/nobody/refresh"), "provider_unknown")
+            examples.issuers["apple"].jwks.status = 200
+            assert service.admin.post("/v1/providers/apple/refresh").json["state"] == "ready"

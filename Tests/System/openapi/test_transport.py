@@ -1,0 +1,154 @@
+"""Every operation answers as documented to requests not read to their end: broken, slow, too large, one too many."""
+
+import select
+
+import pytest
+
+from harness.client import request_bytes
+from harness.contract import assert_code
+from harness.issuer import KeyServer
+from openapi.documented import document
+from openapi.example_service import ExampleService
+
+ADDRESSES = {"service": "http://127.0.0.1:8080", "admin": "http://127.0.0.1:9090"}
+CASES = [
+    (operation, listener)
+    for operation in document().operations
+    for listener, url in ADDRESSES.items()
+    if url in operation.servers
+]
+every_operation = pytest.mark.parametrize(
+    "operation,listener", CASES, ids=[f"{operation.id}-{listener}" for operation, listener in CASES]
+)
+
+
+def target(operation) -> str:
+    return operation.path.replace("{id}", "apple")
+
+
+def connect(service, listener: str):
+    return {"service": service.api, "admin": service.admin}[listener].connect()
+
+
+def answer(connection, operation, octets: bytes):
+    connection.send_tolerantly(octets)
+    return connection.response(operation.method.upper(), target(operation))
+
+
+@every_operation
+def test_what_is_no_http_is_invalid(operation, listener, examples):
+    octets = f"{operation.method.upper()} {target(operation)} HTTP/1.1\r\nHost: a\r\nno field\r\n\r\n".encode()
+    with connect(examples.service, listener) as connection:
+        assert_code(answer(connection, operation, octets), "request_invalid")
+        assert connection.closed()
+
+
+@every_operation
+def test_a_head_over_the_limit_is_too_large(operation, listener, examples):
+    octets = request_bytes(operation.method.upper(), target(operation), None, {"X-Filler": "x" * 20_000})
+    with connect(examples.service, listener) as connection:
+        assert_code(answer(connection, operation, octets), "headers_too_large")
+        assert connection.closed()
+
+
+@every_operation
+def test_a_body_over_the_limit_is_too_large(operation, listener, examples):
+    limit = 4 * 1024 * 1024 if operation.id == "verifyBatch" else 64 * 1024
+    length = {"Content-Length": str(limit + 1), "Content-Type": "application/json"}
+    octets = request_bytes(operation.method.upper(), target(operation), None, length)
+    with connect(examples.service, listener) as connection:
+        assert_code(answer(connection, operation, octets), "request_too_large")
+
+
+@pytest.fixture(scope="module")
+def hurried():
+    """A service that waits no more than a second for a request."""
+    with KeyServer() as key_server, ExampleService(key_server, limits={"request_timeout": "1s"}).service as service:
+        yield service
+
+
+def test_a_request_that_does_not_end_times_out_whatever_the_operation(hurried):
+    begun = []
+    for operation, listener in CASES:
+        connection = connect(hurried, listener)
+        connection.send(f"{operation.method.upper()} {target(operation)} HTTP/1.1\r\nHost: a\r\n".encode())
+        begun.append((connection, operation))
+    for connection, operation in begun:
+        with connection:
+            assert_code(connection.response(operation.method.upper(), target(operation)), "request_timeout")
+            assert connection.closed()
+
+
+@pytest.fixture(scope="module")
+def narrow():
+    """A service that has room for one request that is not whole on each listener."""
+    limits = {"max_body": "64KiB", "max_batch_body": "64KiB", "max_buffered": "64KiB"}
+    with KeyServer() as key_server, ExampleService(key_server, limits=limits).service as service:
+        yield service
+
+
+@every_operation
+def test_of_two_requests_at_once_one_is_turned_away(operation, listener, narrow):
+    method = operation.method.upper()
+    for _ in range(20):
+        with connect(narrow, listener) as first, connect(narrow, listener) as second:
+            for connection in (first, second):
+                connection.send(
+                    request_bytes(method, target(operation), None, {"Content-Length": "60000"}) + b" " * 40000
+                )
+            # Which of them comes first is the event loops' to say; it is the other that is answered before it is whole.
+            answered, _, _ = select.select([first.socket, second.socket], [], [], 15)
+            refused, taken = (first, second) if first.socket in answered else (second, first)
+            assert_code(refused.response(method, target(operation)), "overloaded")
+            taken.send_tolerantly(b" " * 20000)
+            if taken.response(method, target(operation)).code != "overloaded":
+                return
+            # Both came at the same moment, and neither had room beside the other.
+    pytest.fail("both are turned away, time after time")
+
+
+@pytest.mark.parametrize("id", ["verify", "verifyBatch"])
+def test_a_call_after_a_stop_was_asked_for_is_turned_away(id):
+    operation = document().operation(id)
+    with KeyServer() as key_server:
+        examples = ExampleService(key_server)
+        with examples.service as service:
+            service.wait_until_ready()
+            with connect(service, "service") as under_way, connect(service, "service") as late:
+                under_way.send(request_bytes("POST", "/v1/verify", b"{}{}")[:-2])
+                late.send(request_bytes("GET", "/livez"))
+                assert late.response("GET", "/livez").status == 200
+                service.wait_until(lambda: b"assay_requests_in_flight 1" in service.admin.get("/metrics").body)
+                service.terminate()
+                service.wait_for_entry(message="stopping")
+                service.wait_until(lambda: service.admin.get("/readyz").status == 503)
+                request = request_bytes("POST", operation.path, b"{}")
+                # Each event loop hears of it in its own time.
+                service.wait_until(lambda: answer(late, operation, request).code == "shutting_down")
+                under_way.send(b"{}")
+                assert_code(under_way.response("POST", "/v1/verify"), "request_invalid", "shutting_down")
+            assert service.wait() == 0
+
+
+def test_a_caller_without_the_api_key_is_told_how_to_send_it():
+    with KeyServer() as key_server:
+        settings = {"api_keys": ["2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"]}  # of "foo"
+        with ExampleService(key_server, **settings).service as service:
+            for path in ("/v1/verify", "/v1/verify/batch"):
+                for headers in ({}, {"Authorization": "Bearer bar"}, {"Authorization": "foo"}):
+                    response = service.api.post(path, b"{}", headers)
+                    assert_code(response, "caller_unauthenticated")
+                    assert response.header("WWW-Authenticate").startswith("Bearer")
+                assert_code(service.api.post(path, b"{}", {"Authorization": "Bearer foo"}), "request_invalid")
+            for path in ("/livez", "/readyz", "/openapi.yaml"):
+                assert service.api.get(path).code is None
+
+
+@pytest.mark.parametrize(
+    "listener,path", [("service", "/v1/verify"), ("service", "/v1/verify/batch"), ("admin", "/v1/explain")]
+)
+@pytest.mark.parametrize("type", [None, "text/plain", "application/x-www-form-urlencoded", "application/json5"])
+def test_a_body_of_another_type_is_unsupported(listener, path, type, examples):
+    client = {"service": examples.service.api, "admin": examples.service.admin}[listener]
+    response = client.post(path, b"{}", {"Content-Type": type})
+    assert_code(response, "content_type_unsupported")

@@ -1,0 +1,88 @@
+"""ID Tokens of oidc-provider-mock: no key ID anywhere, and a new key after each start."""
+
+import pytest
+
+from harness.service import Service
+from providers import independent
+from providers.mock_provider import MockProvider
+from providers.relying_party import accept, reject, trusting
+
+
+@pytest.fixture(scope="module")
+def provider():
+    with MockProvider() as running:
+        yield running
+
+
+@pytest.fixture
+def service(provider):
+    with Service(trusting(provider, "mock", [provider.client_id])) as running:
+        yield running.wait_until_ready()
+
+
+def test_a_token_without_a_key_id_verifies(provider, service):
+    sign_in = provider.sign_in()
+    keys = independent.published_keys(provider.issuer)
+    assert independent.is_signed_by_any(sign_in.id_token, keys)
+    assert "kid" not in independent.header(sign_in.id_token)
+    assert not {"alg", "use"} & keys[0].keys()
+
+    answer = accept(service, sign_in, access_token=sign_in.access_token)
+
+    identity, token = answer["identity"], answer["token"]
+    assert (identity["issuer"], identity["subject"]) == (provider.issuer, provider.subject)
+    assert (identity["email"], identity["email_verified"]) == ("maria@example.com", True)
+    assert identity["email_trust"] == "verified"
+    assert identity["name"] == "Maria Muster"
+    assert (token["algorithm"], token["key_id"]) == ("RS256", None)
+    assert token["audience"] == [provider.client_id]
+    assert token["nonce_match"] == "plain"
+
+
+def test_the_wrong_nonce_audience_or_access_token_is_refused(provider, service):
+    sign_in, other = provider.sign_in(), provider.sign_in()
+
+    reject(service, sign_in, "nonce_mismatch", nonce=other.nonce)
+    reject(service, sign_in, "at_hash_mismatch", access_token=other.access_token)
+    reject(service, sign_in, "c_hash_missing", code=sign_in.code)
+    with Service(trusting(provider, "mock", ["another-client"])) as other_client:
+        reject(other_client.wait_until_ready(), sign_in, "audience_mismatch")
+
+
+def test_an_alias_of_the_issuer_is_reported_under_the_issuers_name(provider):
+    """The provider calls itself as it is called: `localhost` to Assay, `127.0.0.1` to the user's browser."""
+    issuer = provider.issuer.replace("127.0.0.1", "localhost")
+    settings = trusting(provider, "mock", [provider.client_id], issuer_aliases=[provider.issuer]) | {"issuer": issuer}
+    with Service(settings) as aliased:
+        answer = accept(aliased.wait_until_ready(), provider.sign_in())
+    with Service(trusting(provider, "mock", [provider.client_id]) | {"issuer": issuer}) as strict:
+        reject(strict.wait_until_ready(), provider.sign_in(), "issuer_mismatch", provider="mock")
+
+    assert answer["identity"]["issuer"] == issuer
+
+
+def test_a_recent_login_satisfies_max_age(provider, service):
+    accept(service, provider.sign_in(), max_age=60)
+
+
+def test_a_key_that_changed_unannounced_is_found_with_the_first_token_it_signs(provider, service):
+    """Without a key ID nothing tells that a key is new, but that its signatures do not hold under the old one."""
+    accept(service, provider.sign_in())
+
+    # Twice, since the first time must not make Assay give up on tokens without a key ID.
+    for _ in range(2):
+        old_keys = independent.published_keys(provider.issuer)
+        provider.restart()
+        sign_in = provider.sign_in()
+        assert not independent.is_signed_by_any(sign_in.id_token, old_keys)
+        accept(service, sign_in)
+
+
+def test_a_forged_token_is_refused_whatever_is_fetched_for_it(provider, service):
+    sign_in, other = provider.sign_in(), provider.sign_in()
+    signed, _, _ = sign_in.id_token.rpartition(".")
+    _, _, signature = other.id_token.rpartition(".")
+
+    for _ in range(5):
+        service.reject(f"{signed}.{signature}", "signature_invalid", nonce=sign_in.nonce)
+    accept(service, sign_in)

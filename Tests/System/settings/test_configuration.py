@@ -1,0 +1,433 @@
+"""`assay.yaml`: what is accepted, what is refused and at which line, and the environment."""
+
+import json
+import re
+
+import pytest
+
+from harness import commands
+from harness.contract import assert_code
+from harness.service import Process, Service, apple_like, provider, run
+from harness.tokens import ec_key, now, sha256_hex
+
+EXAMPLE = """\
+service: { listen: "127.0.0.1:8080" }
+admin:   { listen: "127.0.0.1:9090" }
+clock_skew: 60s
+cache_directory: /var/lib/assay
+keys: { stale_for: 24h }
+limits: { max_body: 64KiB, max_connections: 10000, max_in_flight: 1024 }
+verified_token_cache: { entries: 10000 }
+api_keys: []
+providers:
+  - id: apple
+    preset: apple
+    audiences: [com.example.app, com.example.web]
+  - id: google
+    preset: google
+    audiences: [client.apps.googleusercontent.com]
+  - id: oidc.example
+    issuer: https://auth.example.com
+    audiences: [my-client-id]
+    algorithms: [RS256, ES256]
+    nonce: { match: [plain], required: true }
+    clock_skew: 30s
+    max_token_age: 1h
+    required_claims: [email]
+    optional: true
+    trusted_audiences: [partner]
+    authorized_parties: [my-client-id]
+    private_email_domains: [relay.example.com]
+    issuer_aliases: [https://old.example.com]
+  - id: keys-by-address
+    preset: oidc
+    issuer: https://keys.example.com
+    jwks_uri: https://keys.example.com/jwks
+    audiences: [x]
+    nonce: { check: off }
+    network: { allow_http: false, allow_private_addresses: true }
+  - id: discovery-elsewhere
+    issuer: https://elsewhere.example.com
+    discovery_url: https://discovery.example.com/openid-configuration
+    audiences: [x]
+  - id: keys-by-file
+    issuer: https://file.example.com
+    jwks_file: /etc/assay/keys.json
+    audiences: [x]
+shutdown_grace: 10s
+log: { level: info, requests: true }
+"""
+# `config check` looks whether the file is there; this one is.
+EXAMPLE = EXAMPLE.replace("/etc/assay/keys.json", __file__)
+SOME_LIMITS = "{ max_body: 64KiB, max_connections: 10000, max_in_flight: 1024 }"
+ALL_LIMITS = (
+    "{ max_body: 64KiB, max_batch_body: 4MiB, max_header: 16KiB, max_connections: 10000, max_in_flight: 1024, "
+    "request_timeout: 10s, keys_timeout: 5s }"
+)
+
+
+@pytest.fixture
+def check(tmp_path):
+    """Runs `assay config check` on a text."""
+
+    def check_text(text: str | bytes, variables: dict | None = None):
+        file = tmp_path / "assay.yaml"
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return run(*commands.config_check(file), variables=variables)
+
+    return check_text
+
+
+def assert_refused(result, line: int | None = None, *words: str) -> None:
+    assert result.returncode not in (0, -4, -5, -6, -11), result
+    text = (result.stderr + result.stdout).decode()
+    if line is not None:
+        assert re.search(rf"(line |assay\.yaml:){line}\b", text), f"line {line} expected: {text}"
+    for word in words:
+        assert word in text, text
+
+
+def test_the_contracts_example_is_accepted(check):
+    result = check(EXAMPLE)
+    assert result.returncode == 0, result
+
+
+def test_every_limit_is_a_setting(check):
+    result = check(EXAMPLE.replace(SOME_LIMITS, ALL_LIMITS))
+    assert result.returncode == 0, result
+
+
+def test_the_least_there_can_be_is_accepted(check):
+    result = check("providers:\n  - id: apple\n    preset: apple\n    audiences: [com.example.app]\n")
+    assert result.returncode == 0, result
+
+
+LINES = EXAMPLE.splitlines()
+
+
+def line_of(text: str) -> int:
+    return next(number for number, line in enumerate(LINES, 1) if text in line)
+
+
+# A piece of the example, what to put there instead, and what the complaint must name. The line is the piece's.
+FAULTS = {
+    "unknown key at the top": ("clock_skew: 60s\n", "clock_skw: 60s\n", "clock_skw"),
+    "unknown key in service": ('{ listen: "127.0.0.1:8080" }', '{ listens: "127.0.0.1:8080" }', "listens"),
+    "unknown key in keys": ("stale_for", "stale_four", "stale_four"),
+    "unknown key in limits": ("max_body", "max_bdy", "max_bdy"),
+    "unknown key in a provider": ("    required_claims", "    require_claims", "require_claims"),
+    "unknown key in nonce": ("required: true", "require: true", "require"),
+    "unknown key in network": ("allow_private_addresses", "allow_private", "allow_private"),
+    "unknown key in log": ("requests: true", "request: true", "request"),
+    "a key in other letters": ("clock_skew: 60s\n", "Clock_Skew: 60s\n", "Clock_Skew"),
+    "a duration without a unit": ("clock_skew: 60s", "clock_skew: 60", "clock_skew"),
+    "a duration of another unit": ("clock_skew: 60s", "clock_skew: 60 parsecs", "clock_skew"),
+    "a negative duration": ("clock_skew: 60s", "clock_skew: -1s", "clock_skew"),
+    "too much skew": ("clock_skew: 60s", "clock_skew: 301s", "clock_skew"),
+    "too much skew of a provider": ("clock_skew: 30s", "clock_skew: 301s", "clock_skew"),
+    "an endless duration": ("stale_for: 24h", "stale_for: 99999999999999999999h", "stale_for"),
+    "a size of another unit": ("64KiB", "64KB!", "max_body"),
+    "a size that is no number": ("64KiB", "many", "max_body"),
+    "a negative count": ("max_in_flight: 1024", "max_in_flight: -1", "max_in_flight"),
+    "a count that is no number": ("max_in_flight: 1024", "max_in_flight: lots", "max_in_flight"),
+    "a count of zero": ("max_in_flight: 1024", "max_in_flight: 0", "max_in_flight"),
+    "a list for a scalar": ("clock_skew: 60s", "clock_skew: [60s]", "clock_skew"),
+    "a scalar for a list": ("audiences: [my-client-id]", "audiences: my-client-id", "audiences"),
+    "a mapping for a scalar": ("optional: true", "optional: { yes: true }", "optional"),
+    "a word for a boolean": ("optional: true", "optional: perhaps", "optional"),
+    "no audiences": ("audiences: [my-client-id]", "audiences: []", "audiences"),
+    "an empty audience": ("audiences: [my-client-id]", 'audiences: [""]', "audiences"),
+    "alg none": ("[RS256, ES256]", "[RS256, none]", "algorithms"),
+    "a symmetric algorithm": ("[RS256, ES256]", "[HS256]", "algorithms"),
+    "an unknown algorithm": ("[RS256, ES256]", "[RS257]", "algorithms"),
+    "no algorithms": ("[RS256, ES256]", "[]", "algorithms"),
+    "an unknown match": ("match: [plain]", "match: [md5]", "match"),
+    "no match": ("match: [plain]", "match: []", "match"),
+    "an unknown check": ("check: off", "check: sometimes", "check"),
+    "an unknown preset": ("preset: google", "preset: goggle", "preset"),
+    "an issuer that is no URL": ("issuer: https://auth.example.com", "issuer: auth", "issuer"),
+    "an http issuer": ("issuer: https://auth.example.com", "issuer: http://auth.example.com", "http"),
+    "a key address that is no URL": (
+        "jwks_uri: https://keys.example.com/jwks",
+        "jwks_uri: file:///etc/passwd",
+        "jwks_uri",
+    ),
+    "an http key address": (
+        "jwks_uri: https://keys.example.com/jwks",
+        "jwks_uri: http://keys.example.com/jwks",
+        "http",
+    ),
+    "a bad listen address": ('"127.0.0.1:8080"', '"127.0.0.1"', "listen"),
+    "a bad port": ('"127.0.0.1:8080"', '"127.0.0.1:99999"', "listen"),
+    "an API key in the clear": ("api_keys: []", "api_keys: [my-secret-key]", "api_keys"),
+    "a short API key digest": ("api_keys: []", "api_keys: [abcdef]", "api_keys"),
+    "an unknown log level": ("level: info", "level: loud", "level"),
+    "the same id twice": ("id: google", "id: apple", "apple"),
+    "an id with a space": ("id: google", 'id: "go ogle"', "id"),
+    "a key twice": ("clock_skew: 60s\n", "clock_skew: 60s\nclock_skew: 30s\n", "clock_skew"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_refused_by_its_line(check, name):
+    piece, fault, word = FAULTS[name]
+    assert piece in EXAMPLE
+    line = EXAMPLE[: EXAMPLE.index(piece)].count("\n") + 1
+    # Where a key is there twice, either line may be named; and a secret must not be printed.
+    result = check(EXAMPLE.replace(piece, fault, 1))
+    assert_refused(result, None if name == "a key twice" else line, word)
+    assert b"my-secret-key" not in result.stderr + result.stdout
+
+
+@pytest.mark.parametrize(
+    ("piece", "fault"),
+    [
+        ("    audiences: [client.apps.googleusercontent.com]\n", ""),
+        ("    issuer: https://auth.example.com\n", ""),
+        ("    issuer: https://file.example.com\n", "    issuer: https://auth.example.com\n"),
+        ("    issuer: https://file.example.com\n", "    issuer: https://old.example.com\n"),
+        ("    issuer: https://file.example.com\n", "    issuer: https://accounts.google.com\n"),
+        (
+            f"    jwks_file: {__file__}\n",
+            "    discovery_url: https://x.example.com/d\n    jwks_uri: https://x.example.com/\n",
+        ),
+        ("  - id: google\n    preset", "  - preset"),
+    ],
+    ids=[
+        "no audiences",
+        "no issuer",
+        "an issuer twice",
+        "an alias for another's issuer",
+        "a preset's issuer twice",
+        "two sources of keys",
+        "no id",
+    ],
+)
+def test_a_provider_that_makes_no_sense_is_refused(check, piece, fault):
+    assert EXAMPLE.count(piece) == 1
+    assert_refused(check(EXAMPLE.replace(piece, fault)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"[]",
+        b"x",
+        b"providers:\n",
+        b"providers: []\n",
+        b"providers: {}\n",
+        b"providers: [x]\n",
+        b"a: [\n",
+        b"a:\n\t- b\n",
+        b"\xff\xfe",
+        b"--- {}\n--- {}\n",
+        b"{}",
+    ]
+    + [b"a: &a [*a]\n", b"providers: *nowhere\n"],
+    ids=repr,
+)
+def test_a_file_that_is_no_configuration_is_refused(check, text):
+    assert_refused(check(text))
+
+
+def test_all_faults_are_told_at_once(check):
+    faulty = EXAMPLE.replace("127.0.0.1:8080", "127.0.0.1:99999").replace("preset: apple", "preset: aple")
+    result = check(faulty, {"ASSAY_API_KYES": "my-secret-key"})
+    assert_refused(result, line_of("127.0.0.1:8080"), "99999", "0 to 65535")
+    assert_refused(result, line_of("preset: apple"), "did you mean apple?")
+    assert_refused(result, None, "ASSAY_API_KYES", "did you mean ASSAY_API_KEYS?")
+    assert b"my-secret-key" not in result.stderr + result.stdout
+
+
+@pytest.mark.parametrize("setting", ["jwks_file: {}", "network: {{ ca_file: {} }}"])
+def test_a_providers_file_that_is_not_there_is_refused(check, tmp_path, setting):
+    line = "    " + setting.format(tmp_path / "absent.pem")
+    result = check(EXAMPLE.replace(f"    jwks_file: {__file__}", line + "\n    discovery_url: https://x.example/d"))
+    assert_refused(result, line_of("jwks_file:"), "absent.pem: there is no such file")
+
+
+def test_a_directory_is_no_settings_file(tmp_path):
+    result = run(*commands.config_check(tmp_path))
+    assert result.returncode == 1
+    assert b"it is a directory" in result.stderr
+
+
+def test_each_file_of_a_listeners_tls_that_is_not_good_is_refused_at_its_line(check, tmp_path):
+    (tmp_path / "empty.pem").touch()
+    lines = [
+        "service:",
+        "  listen: 127.0.0.1:8080",
+        "  tls:",
+        f"    certificate_file: {tmp_path}/absent.pem",
+        f"    key_file: {tmp_path}/empty.pem",
+        f"    client_ca_file: {tmp_path}",
+    ]
+    first, rest = EXAMPLE.split("\n", 1)
+    assert first.startswith("service:")
+    result = check("\n".join([*lines, rest]))
+    assert_refused(result, 4, "service.tls.certificate_file: ", "absent.pem: there is no such file")
+    assert_refused(result, 5, "service.tls.key_file: ", "empty.pem: there is no private key in PEM in it")
+    assert_refused(result, 6, "service.tls.client_ca_file: ")
+
+
+def test_the_settings_in_effect_are_shown(tmp_path):
+    file = tmp_path / "assay.yaml"
+    file.write_text(EXAMPLE)
+    result = run("config", "show", "--config", str(file), variables={"ASSAY_LOG_LEVEL": "debug"})
+    assert result.returncode == 0, result
+    shown = [" ".join(line.split()) for line in result.stdout.decode().splitlines()]
+    assert 'listen: "127.0.0.1:8080" # line 1' in shown
+    assert "level: debug # ASSAY_LOG_LEVEL" in shown
+    assert "max_batch_body: 4MiB # default" in shown
+    assert 'issuer: "https://appleid.apple.com" # preset apple' in shown
+    file.write_bytes(result.stdout)
+    assert run(*commands.config_check(file)).returncode == 0
+
+
+def test_the_proxy_of_the_environment_is_shown_without_its_password(tmp_path):
+    file = tmp_path / "assay.yaml"
+    file.write_text(EXAMPLE)
+    variables = {"HTTPS_PROXY": "http://user:secret@proxy.example:3129", "NO_PROXY": ".corp.example,localhost"}
+    shown = run("config", "show", "--config", str(file), variables=variables).stdout.decode()
+    line = next(line for line in shown.splitlines() if "HTTPS_PROXY" in line)
+    assert line.startswith("# ") and "proxy.example:3129" in line and "corp.example, localhost (NO_PROXY)" in line
+    assert "secret" not in shown
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    result = run(*commands.config_check(tmp_path / "absent.yaml"))
+    assert_refused(result)
+    assert b"absent.yaml" in result.stderr + result.stdout
+
+
+def test_serve_refuses_a_bad_configuration_as_well(tmp_path):
+    file = tmp_path / "assay.yaml"
+    file.write_text(EXAMPLE.replace("clock_skew: 60s", "clock_skw: 60s"))
+    result = run("serve", "--config", str(file))
+    assert_refused(result, line_of("clock_skew: 60s"), "clock_skw")
+    assert b"listening" not in result.stderr
+
+
+# the environment
+
+
+def test_a_scalar_is_overridden_by_the_environment(check):
+    assert check(EXAMPLE, {"ASSAY_CLOCK_SKEW": "30s"}).returncode == 0
+    assert_refused(check(EXAMPLE, {"ASSAY_CLOCK_SKEW": "301s"}), None, "ASSAY_CLOCK_SKEW")
+    assert_refused(check(EXAMPLE, {"ASSAY_LIMITS_MAX_BODY": "much"}), None, "ASSAY_LIMITS_MAX_BODY")
+    assert_refused(check(EXAMPLE, {"ASSAY_SERVICE_LISTEN": "nowhere"}), None, "ASSAY_SERVICE_LISTEN")
+
+
+def test_an_overridden_scalar_is_what_counts(server):
+    issuer = server.issuer("op", ec_key("op"))
+    with Service(
+        provider(issuer), clock_skew="60s", variables={"ASSAY_CLOCK_SKEW": "0s", "ASSAY_LIMITS_MAX_BODY": "2KiB"}
+    ) as service:
+        service.wait_until_ready()
+        service.reject(issuer.token(exp=now() - 5, iat=now() - 100), "token_expired")
+        assert_code(service.api.post("/v1/verify", b" " * 2049), "request_too_large")
+
+
+def test_the_configuration_may_be_named_by_the_environment(server, tmp_path):
+    issuer = server.issuer("op", ec_key("op"))
+    with Service(provider(issuer)) as service:
+        process = Process("serve", variables={"ASSAY_CONFIG": str(service.config)})
+        try:
+            process.listening("service")
+            process.terminate()
+            assert process.wait() == 0
+        finally:
+            process.kill()
+        result = run("config", "check", variables={"ASSAY_CONFIG": str(tmp_path / "absent.yaml")})
+        assert_refused(result, None, "absent.yaml")
+
+
+# what settings do, where no other test says so
+
+
+def test_risky_settings_are_warned_about(server):
+    issuer = server.issuer("risky", ec_key("op"))
+    settings = apple_like(issuer, algorithms=["ES256"], nonce={"match": ["sha256_hex", "plain"]})
+    with Service(settings) as service:
+        service.wait_until_ready()
+        warnings = [json.dumps(entry) for entry in service.entries(level="warning")]
+        assert any("plain" in warning for warning in warnings), service.log
+        assert any("http" in warning for warning in warnings), service.log
+
+
+@pytest.mark.parametrize("entries", [0, 10])
+def test_the_cache_of_verified_tokens_changes_no_answer(server, entries):
+    issuer = server.issuer("op", ec_key("op"))
+    with Service(provider(issuer), verified_token_cache={"entries": entries}) as service:
+        service.wait_until_ready()
+        token = issuer.token(nonce="n", auth_time=now() - 100)
+        for _ in range(3):
+            assert service.accept(token, nonce="n")["token"]["nonce_match"] == "plain"
+            service.reject(token, "nonce_mismatch", nonce="m")
+            service.reject(token, "nonce_required")
+            service.reject(token, "auth_time_too_old", nonce="n", max_age=5)
+            service.reject(token, "at_hash_missing", nonce="n", access_token="x")
+            assert "claims" in service.accept(token, nonce="n", include_claims=True)
+            service.reject(
+                token[:-2] + ("AA" if token[-2:] != "AA" else "BA"), "signature_invalid", "token_malformed", nonce="n"
+            )
+
+
+def test_a_cached_token_does_not_outlive_its_keys(server):
+    old, new = ec_key("old"), ec_key("new")
+    issuer = server.issuer("op", old)
+    with Service(provider(issuer), verified_token_cache={"entries": 100}) as service:
+        service.wait_until_ready()
+        token = issuer.token()
+        for _ in range(3):
+            service.accept(token)
+        issuer.rotate(new)
+        for _ in range(3):
+            service.admin.post("/v1/providers/oidc/refresh")
+        service.reject(token, "key_not_found")
+
+
+def test_a_cached_token_does_not_outlive_its_expiry(server):
+    issuer = server.issuer("op", ec_key("op"))
+    with Service(provider(issuer), clock_skew="0s", verified_token_cache={"entries": 100}) as service:
+        service.wait_until_ready()
+        token = issuer.token(exp=now() + 2, iat=now() - 10)
+        service.accept(token)
+        service.wait_until(lambda: service.verify(token).code == "token_expired", timeout=5)
+
+
+def test_a_trailing_slash_of_the_issuer_is_the_issuers_own(server):
+    """With or without it: discovery is asked at the same address, and the issuer must be what was configured."""
+    issuer = server.issuer("op", ec_key("op"))
+    issuer.url += "/"
+    issuer.discovery.body = issuer.discovery_document(jwks_uri=issuer.url + "keys")
+    with Service(provider(issuer)) as service:
+        service.wait_until_ready()
+        service.accept(issuer.token())
+        service.reject(issuer.token(iss=issuer.url[:-1]), "provider_unknown")
+
+
+def test_the_discovery_document_may_be_elsewhere(server):
+    issuer = server.issuer("op", ec_key("op"))
+    elsewhere = server.document("/custom/configuration", issuer.discovery_document())
+    with Service(provider(issuer, discovery_url=server.url + "/custom/configuration")) as service:
+        service.wait_until_ready()
+        service.accept(issuer.token())
+        assert (elsewhere.count, issuer.discovery.count) == (1, 0)
+
+
+def test_apples_discovery_document_is_not_consulted(server):
+    issuer = server.issuer("apple-op", ec_key("op"))
+    with Service(apple_like(issuer, algorithms=["ES256"])) as service:
+        service.wait_until_ready()
+        service.accept(issuer.token())
+        assert issuer.discovery.count == 0
+
+
+def test_api_keys_are_digests_in_any_case_of_letters(server):
+    issuer = server.issuer("op", ec_key("op"))
+    with Service(provider(issuer), api_keys=[sha256_hex("key").upper()]) as service:
+        service.wait_until_ready()
+        assert service.verify(issuer.token(), {"Authorization": "Bearer key"}).status == 200
+        assert_code(service.verify(issuer.token()), "caller_unauthenticated")

@@ -1,0 +1,242 @@
+"""A long life: sign-ins good and bad, rough clients, rotations, outages and changed settings, all at once.
+
+Every answer must be the one that is due; memory and descriptors must not grow. ASSAY_SOAK_MINUTES says how long, 3 if it
+says nothing.
+"""
+
+import itertools
+import json
+import os
+import random
+import signal
+import statistics
+import threading
+import time
+
+from harness import contract
+from harness.client import Client, Connection, request_bytes
+from harness.issuer import Issuer, KeyServer
+from harness.load import Load
+from harness.metrics import Metrics
+from harness.service import Service, provider
+from harness.tokens import ec_key, ed_key, jws, rsa_key
+
+MINUTES = float(os.environ.get("ASSAY_SOAK_MINUTES", "3"))
+# Between two events. Tokens may have keys fetched twice in half a minute; the rotation that needs it is one of nine events.
+PERIOD = 2.5
+# By how much the middle of the last third of the samples may be over that of the second: less where each is long.
+MEMORY_GROWTH_KIB = 300 if MINUTES >= 60 else 1024
+DESCRIPTOR_GROWTH = 8
+# While the last fetch has failed, nothing is said of a key that is not there.
+UNKNOWN = "key_not_found|keys_unavailable"
+
+
+class Rounds:
+    """The sign-ins of one provider: made anew at each rotation, taken by the load when it comes to them."""
+
+    def __init__(self, issuer: Issuer, spends_fetches: bool):
+        """`spends_fetches`: whether bad tokens have keys fetched, which then leaves none for a rotation."""
+        self.issuer = issuer
+        self.spends_fetches = spends_fetches
+        self.stranger = rsa_key("stranger")
+
+    def requests(self) -> list[tuple[str, str | None]]:
+        issuer, key = self.issuer, self.issuer.keys[0]
+        good = [(issuer.token(sub=f"user-{number}"), None) for number in range(12)]
+        by_the_key_before = [(jws(old, issuer.claims()), None) for old in issuer.keys[1:2]]
+        forged = issuer.token()
+        bad = [
+            (issuer.token(exp=1), "token_expired"),
+            (issuer.token(aud="another"), "audience_mismatch"),
+            (issuer.token(aud=["client", "another"]), "audience_mismatch"),
+            (issuer.token(nbf=issuer.claims()["exp"]), "token_not_yet_valid"),
+            (jws(key, issuer.claims(), header={"alg": "none", "kid": key.kid}), "algorithm_not_allowed"),
+            ("x" * 3000, "token_malformed"),
+            (issuer.token(sub=None), "claim_missing"),
+        ]
+        if self.spends_fetches:
+            bad.append((jws(self.stranger, issuer.claims(), kid=f"unknown-{random.random()}"), UNKNOWN))
+            bad.append((forged[:-10] + ("A" if forged[-10] != "A" else "B") + forged[-9:], "signature_invalid"))
+        return good + by_the_key_before + bad
+
+
+class Conductor:
+    """What happens to the providers, one event after the other, over and over.
+
+    The key before the last is still published, for sign-ins that are on their way.
+    """
+
+    def __init__(self, service: Service, by_kid: Rounds, by_refresh: Rounds, load: Load):
+        self.service = service
+        self.by_kid, self.by_refresh = by_kid, by_refresh
+        self.load = load
+        self.rotations = itertools.count()
+        self.events = itertools.cycle(
+            [
+                self.rotate_and_sign_at_once,
+                self.fail,
+                self.recover,
+                self.hang,
+                self.recover,
+                self.rotate_and_tell,
+                self.answer_nonsense,
+                self.recover,
+                self.reload,
+            ]
+        )
+
+    def next(self) -> None:
+        next(self.events)()
+
+    def rotate_and_sign_at_once(self) -> None:
+        """Tokens name a key that nobody has fetched."""
+        self.by_kid.issuer.rotate(ec_key(f"kid-{next(self.rotations)}"), *self.by_kid.issuer.keys[:2])
+        self.load.change("by-kid", self.by_kid.requests())
+
+    def rotate_and_tell(self) -> None:
+        """The new key is published, and an operator has it fetched before it is used."""
+        issuer = self.by_refresh.issuer
+        issuer.rotate(rsa_key(f"told-{next(self.rotations)}"), *issuer.keys[:2])
+        answer = self.service.admin.post("/v1/providers/by-refresh/refresh?drop_omitted=true")
+        assert issuer.keys[0].kid in [key["kid"] for key in answer.json["keys"]], answer.json
+        self.load.change("by-refresh", self.by_refresh.requests())
+
+    def fail(self) -> None:
+        self.by_refresh.issuer.jwks.status = 500
+        self.service.admin.post("/v1/providers/by-refresh/refresh")
+
+    def hang(self) -> None:
+        self.by_refresh.issuer.jwks.hold()
+
+    def answer_nonsense(self) -> None:
+        self.by_refresh.issuer.jwks.body = b'{"keys": [{"kty": "RSA"'
+        self.service.admin.post("/v1/providers/by-refresh/refresh")
+
+    def recover(self) -> None:
+        jwks = self.by_refresh.issuer.jwks
+        jwks.reset(self.by_refresh.issuer.jwk_set)
+        jwks.release()
+
+    def reload(self) -> None:
+        self.service.process.send_signal(signal.SIGHUP)
+
+
+class Background(threading.Thread):
+    """Does something over and over; what goes wrong is kept."""
+
+    def __init__(self, once):
+        super().__init__(daemon=True)
+        self._once = once
+        self._stopped = threading.Event()
+        self.times = 0
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            while not self._stopped.wait(0.01):
+                self._once()
+                self.times += 1
+        except BaseException as error:
+            self.error = error
+
+    def check(self) -> None:
+        if self.error:
+            raise self.error
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stopped.set()
+        self.join()
+
+
+def rough(service: Service, token: str):
+    """Clients that break off, send nonsense, send too much, or dawdle until they are told."""
+    whole = request_bytes("POST", "/v1/verify", json.dumps({"id_token": token}).encode())
+    chance = random.Random(1)
+
+    def once() -> None:
+        manner = chance.choice(["break off", "nonsense", "too much", "dawdle", "not JSON"])
+        with Connection(service.api.address, timeout=30) as connection:
+            match manner:
+                case "break off":
+                    connection.send(whole[: chance.randrange(len(whole))])
+                case "nonsense":
+                    connection.send_tolerantly(chance.randbytes(chance.randrange(1, 3000)) + b"\r\n\r\n")
+                case "too much":
+                    connection.send_tolerantly(request_bytes("POST", "/v1/verify", b" " * 100_000))
+                    assert connection.response("POST", "/v1/verify").code == "request_too_large"
+                case "dawdle":
+                    connection.send(whole[:-1])
+                    assert connection.response("POST", "/v1/verify").code == "request_timeout"
+                case "not JSON":
+                    connection.send(request_bytes("POST", "/v1/verify", b'{"id_token": '))
+                    assert connection.response("POST", "/v1/verify").code == "request_invalid"
+
+    return once
+
+
+def operator(service: Service, token: str):
+    """Batches, metrics, probes."""
+    batch = {"items": [{"id_token": token}, {"id_token": "x"}] * 20}
+    api, admin = Client(service.api.address), Client(service.admin.address)
+
+    def once() -> None:
+        results = api.post("/v1/verify/batch", batch).json["results"]
+        assert [result.get("error", {}).get("code") for result in results] == [None, "token_malformed"] * 20
+        assert admin.get("/readyz").status == 200
+        Metrics(admin.get("/metrics").text)
+        assert len(admin.get("/v1/providers").json["providers"]) == 3
+
+    return once
+
+
+def test_a_long_life():
+    # Resident KiB, and open descriptors.
+    samples: list[tuple[int, int]] = []
+    with KeyServer() as server:
+        by_kid = Rounds(server.issuer("by-kid", ec_key("kid"), ec_key("kid-before")), spends_fetches=False)
+        by_refresh = Rounds(server.issuer("by-refresh", rsa_key("told"), rsa_key("told-before")), spends_fetches=True)
+        calm = Rounds(server.issuer("calm", ed_key("calm")), spends_fetches=False)
+        settings = [provider(rounds.issuer, rounds.issuer.name) for rounds in (by_kid, by_refresh, calm)]
+        # Few remembered signatures, so that they come and go.
+        usual = {"limits": {"request_timeout": "1s"}, "log": {"requests": False}}
+        with Service(*settings, verified_token_cache={"entries": 50}, **usual) as service:
+            service.wait_until_ready()
+            rounds = {rounds.issuer.name: rounds.requests() for rounds in (by_kid, by_refresh, calm)}
+            token = calm.issuer.token(exp=calm.issuer.claims()["iat"] + 86_400)
+            load = Load(service.api.address, rounds, threads=3)
+            conductor = Conductor(service, by_kid, by_refresh, load)
+            with load, Background(rough(service, token)) as rougher, Background(operator(service, token)) as operating:
+                end = time.monotonic() + MINUTES * 60
+                pause = threading.Event()
+                while time.monotonic() < end:
+                    conductor.next()
+                    pause.wait(PERIOD)
+                    samples.append((service.resident() // 1024, service.descriptors()))
+                    # Nobody reads it here, and an hour's answers are gigabytes.
+                    contract.recording.clear()
+                    load.change("calm", calm.requests())
+                    surprises = {name: wrong[:3] for name, wrong in load.surprises.items() if wrong}
+                    assert not surprises, surprises
+                    rougher.check()
+                    operating.check()
+                conductor.recover()
+                for name in rounds:
+                    load.passes(name)
+            rougher.check()
+            operating.check()
+            assert min(rougher.times, operating.times) > 0
+            assert not service.entries(level="error"), service.entries(level="error")[:3]
+            counted = Metrics(service.admin.get("/metrics").text)
+            served = sum(counted.value("assay_verifications_total", provider=name, code="ok") for name in rounds)
+    third = len(samples) // 3
+    before, after = samples[third : 2 * third], samples[2 * third :]
+    memory = [statistics.median(resident for resident, _ in part) for part in (before, after)]
+    descriptors = [statistics.median(count for _, count in part) for part in (before, after)]
+    print(f"{MINUTES:g} minutes: {load.verified} answers as due, {served:.0f} of them yes; ", end="")
+    print(f"KiB {memory[0]:.0f} -> {memory[1]:.0f}, descriptors {descriptors[0]:.0f} -> {descriptors[1]:.0f}")
+    assert memory[1] <= memory[0] + MEMORY_GROWTH_KIB, samples
+    assert descriptors[1] <= descriptors[0] + DESCRIPTOR_GROWTH, samples
