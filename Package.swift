@@ -112,9 +112,10 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "YAML", swiftSettings: settings),
         .target(
             name: "Settings",
-            dependencies: ["HTTPServer", "Host", "IDToken", "JOSE", "KeySource"],
+            dependencies: ["HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "YAML"],
             swiftSettings: settings
         ),
         .target(
@@ -195,11 +196,11 @@ let package = Package(
             ] + nio,
             swiftSettings: settings),
         .testTarget(
+            name: "YAMLTests", dependencies: ["TestSupport", "YAML", .product(name: "Yams", package: "Yams")],
+            swiftSettings: settings),
+        .testTarget(
             name: "SettingsTests",
-            dependencies: [
-                "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Settings", "TestSupport",
-                .product(name: "Yams", package: "Yams"),
-            ],
+            dependencies: ["HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Settings", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "HTTPServerTests",

@@ -1,3 +1,5 @@
+private import YAML
+
 extension EffectiveSettings {
     /// The settings as a file that has the same ones in effect, each with a comment that says where it comes from.
     ///

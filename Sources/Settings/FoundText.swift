@@ -1,3 +1,5 @@
+internal import YAML
+
 /// What was found in place of a good value, as an error says it.
 enum FoundText {
     private static let maximumLength = 100

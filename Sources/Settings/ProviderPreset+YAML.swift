@@ -1,5 +1,6 @@
 package import IDToken
 private import JOSE
+private import YAML
 
 extension ProviderPreset {
     /// The settings that a preset stands for, as a file with one provider that needs no preset.

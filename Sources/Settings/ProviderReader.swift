@@ -1,6 +1,7 @@
 private import IDToken
 private import JOSE
 private import KeySource
+internal import YAML
 
 /// Reads one element of `providers`.
 enum ProviderReader {

@@ -1,3 +1,5 @@
+internal import YAML
+
 /// Lists. In the environment, the elements are separated by commas.
 extension Section {
     /// A list of scalars, each read by `read`. Every element at fault is reported, and the list is then as good as unset.

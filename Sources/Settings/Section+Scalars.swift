@@ -1,3 +1,5 @@
+internal import YAML
+
 /// Scalars, each with an optional default. A default is recorded as the value in effect.
 extension Section {
     /// A scalar read by `read`.

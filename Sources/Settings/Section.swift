@@ -1,3 +1,5 @@
+internal import YAML
+
 /// A mapping of the settings file that is read member by member, each of which the environment may override.
 ///
 /// A reader asks for every member it knows and calls ``finish()`` at the end, which reports the members that nobody asked

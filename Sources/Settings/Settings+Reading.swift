@@ -1,6 +1,7 @@
 internal import HTTPServer
 private import IDToken
 private import JOSE
+internal import YAML
 
 extension Settings {
     /// Reads the text of a settings file, with the environment's overrides.

@@ -1,5 +1,5 @@
-import Settings
 import Testing
+import YAML
 
 @Suite struct YAMLReaderTests {
     private func read(_ text: String) throws -> String { try Shown(YAMLReader.read(text)).description }

@@ -1,5 +1,5 @@
-import Settings
 import Testing
+import YAML
 
 @Suite struct YAMLRefusalTests {
     @Test(

@@ -1,7 +1,7 @@
 import Foundation
-import Settings
 import TestSupport
 import Testing
+import YAML
 import Yams
 
 /// Texts that somebody wrote, and thousands that nobody did: what is read here, libyaml reads too, and the same.

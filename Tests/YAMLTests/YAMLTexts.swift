@@ -1,4 +1,4 @@
-import Settings
+import YAML
 
 /// What a text says, in the notation of JSON; with `@` and the line where lines are wanted.
 struct Shown: CustomStringConvertible, Equatable {
