@@ -8,6 +8,7 @@ import pathlib
 import secrets
 import shutil
 import sqlite3
+import sys
 import subprocess
 import urllib.parse
 
