@@ -23,17 +23,17 @@ let encodingBenchmarks = [
     },
     Benchmark("header-remembered") {
         let fixtures = try Fixtures()
-        let memo = JOSEHeaderMemo()
-        memo.remember(try CompactJWS(try fixtures.token("RS256")[...]))
+        let headerCache = JOSEHeaderCache()
+        headerCache.insert(try CompactJWS(try fixtures.token("RS256")[...]))
         let text = try fixtures.part(0, of: "RS256")
-        return { memo[text.span]?.algorithm == .rs256 }
+        return { headerCache[text.span]?.algorithm == .rs256 }
     },
     Benchmark("compact-jws") {
         let fixtures = try Fixtures()
         let token = try fixtures.token("RS256")[...]
         let length = try fixtures.decodedPart(1, of: "RS256").count
-        let memo = JOSEHeaderMemo()
-        memo.remember(try CompactJWS(token))
-        return { try CompactJWS(token, memo: memo).payload.count == length }
+        let headerCache = JOSEHeaderCache()
+        headerCache.insert(try CompactJWS(token))
+        return { try CompactJWS(token, headerCache: headerCache).payload.count == length }
     },
 ]

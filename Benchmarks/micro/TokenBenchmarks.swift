@@ -24,11 +24,11 @@ let tokenBenchmarks = [
         let verifier = try IDTokenVerifier()
         let token = try verifier.read(try fixtures.token("RS256")[...])
         let policy = applePolicy()
-        var expectations = SignInExpectations()
-        expectations.nonce = fixtures.nonce
-        return { [expectations] in
+        var parameters = VerificationParameters()
+        parameters.nonce = fixtures.nonce
+        return { [parameters] in
             try verifier.verify(
-                token, with: keys, under: policy, expecting: expectations, now: UnixTime(seconds: 1_700_000_060)
+                token, with: keys, under: policy, expecting: parameters, now: UnixTime(seconds: 1_700_000_060)
             ).nonceMatch == .sha256Hex
         }
     },

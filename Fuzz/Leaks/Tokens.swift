@@ -64,7 +64,7 @@ struct Tokens {
         var rejection: Rejection?
         do throws(Rejection) {
             let token = try verifier.read(token[...])
-            _ = try verifier.verify(token, with: keys, under: policy, expecting: SignInExpectations(), now: now)
+            _ = try verifier.verify(token, with: keys, under: policy, expecting: VerificationParameters(), now: now)
         } catch {
             rejection = error
         }

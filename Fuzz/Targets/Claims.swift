@@ -14,22 +14,22 @@ func fuzz(_ input: [UInt8]) {
 private func check(_ input: [UInt8]) {
     let signed = Signer.token(header: Array(#"{"alg":"EdDSA"}"#.utf8), payload: input)
     guard let token = try? unsafe verifier.read(signed[...]) else { return }
-    for expectations in signIns {
+    for parameters in signIns {
         let verified = try? unsafe verifier.verify(
-            token, with: Signer.keys, under: policy, expecting: expectations, now: now)
+            token, with: Signer.keys, under: policy, expecting: parameters, now: now)
         guard let verified else { continue }
         guard let claims = JSONTree.reading(input) else {
             return require(false, "\(shown(input)) is a claims set to jansson too")
         }
         require(token.wouldPassClaims(of: policy, now: now), "\(shown(input)) would be worth a fetch of keys")
         require(verified.claimsText.elementsEqual(input), "the claims are those that were signed")
-        checkClaims(verified, claims, expectations)
+        checkClaims(verified, claims, parameters)
         checkIdentity(verified.identity, claims)
     }
 }
 
 private func checkClaims(
-    _ verified: VerifiedIDToken, _ claims: [String: JSONTree], _ expectations: SignInExpectations
+    _ verified: VerifiedIDToken, _ claims: [String: JSONTree], _ parameters: VerificationParameters
 ) {
     require(text(claims["iss"]).map(policy.isIssuer) == true, "the issuer is the provider")
     let audiences = claims["aud"]?.array ?? [claims["aud"] ?? .null]
@@ -47,7 +47,7 @@ private func checkClaims(
     require(verified.issuedAt.seconds <= latest, "it was not issued in the future")
     require(verified.notBefore.map { $0.seconds <= latest } != false, "it is valid already")
     require(verified.issuedAt.seconds >= earliest - (policy.maximumTokenAgeSeconds ?? .max), "it is not too old")
-    if let maximumAge = expectations.maximumAuthenticationAgeSeconds {
+    if let maximumAge = parameters.maximumAuthenticationAgeSeconds {
         let authenticatedAt = (verified.authTime ?? verified.issuedAt).seconds
         require(authenticatedAt <= latest, "the user did not authenticate in the future")
         require(authenticatedAt >= earliest - maximumAge, "nor too long ago")
@@ -59,12 +59,12 @@ private func checkClaims(
     require(isAllowed, "a claim has a value that it must have")
     let status = claims["o"]?.object?["sts"]
     require(status != .string("pending") && status != .bool(true), "and none that it must not")
-    require((claims["nonce"] == nil) == (expectations.nonce == nil), "a nonce is in both or in neither")
-    require((verified.nonceMatch == nil) == (expectations.nonce == nil), "a nonce that was sent has matched")
-    let isPlain = same(text(claims["nonce"]), expectations.nonce)
+    require((claims["nonce"] == nil) == (parameters.nonce == nil), "a nonce is in both or in neither")
+    require((verified.nonceMatch == nil) == (parameters.nonce == nil), "a nonce that was sent has matched")
+    let isPlain = same(text(claims["nonce"]), parameters.nonce)
     require(verified.nonceMatch != .plain || isPlain, "the nonce is the one that was sent")
-    require(expectations.accessToken == nil || text(claims["at_hash"]) == accessTokenHash, "at_hash is the token's")
-    require(expectations.code == nil || text(claims["c_hash"]) == codeHash, "c_hash is the code's")
+    require(parameters.accessToken == nil || text(claims["at_hash"]) == accessTokenHash, "at_hash is the token's")
+    require(parameters.code == nil || text(claims["c_hash"]) == codeHash, "c_hash is the code's")
 }
 
 private func checkIdentity(_ identity: Identity, _ claims: [String: JSONTree]) {
@@ -127,8 +127,8 @@ private let nearlyGoodValues = [
     #""kim""#, #""\#(accessTokenHash)A""#, #""false""#, "1", #"{"sts":"pending"}"#, #"{"sts":true}"#, #"{"sts":[]}"#,
 ]
 
-private let signIns: [SignInExpectations] = {
-    var withNonce = SignInExpectations()
+private let signIns: [VerificationParameters] = {
+    var withNonce = VerificationParameters()
     withNonce.nonce = "n-0S6_WzA2Mj"
     withNonce.clientName = ClientName(givenName: "Kim", familyName: nil)
     var withAll = withNonce
@@ -136,7 +136,7 @@ private let signIns: [SignInExpectations] = {
     withAll.maximumAuthenticationAgeSeconds = 3600
     withAll.accessToken = "SlAV32hkKG"
     withAll.code = "SplxlOBeZQQYbYS6WxSbIA"
-    return [SignInExpectations(), withNonce, withAll]
+    return [VerificationParameters(), withNonce, withAll]
 }()
 
 /// The left half of the SHA-512 of each, in base64url.

@@ -38,7 +38,7 @@ private func changed(by input: [UInt8]) -> [UInt8] {
 private let characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=. \t\r\n\0%~".utf8)
 
 private func check(_ token: [UInt8]) {
-    guard let jws = try? unsafe CompactJWS(token[...], memo: verifier.memo) else {
+    guard let jws = try? unsafe CompactJWS(token[...], headerCache: verifier.headerCache) else {
         require(!GoodTokens.all.contains(token), "\(shown(token)) is in the right form")
         return
     }

@@ -10,7 +10,7 @@ func fuzz(_ input: [UInt8]) {
         checkWriting(members)
     }
     checkAllowingNUL(input, strict: object)
-    let fault = JSONFault(in: input[...])
+    let fault = JSONErrorLocation(in: input[...])
     require((fault == nil) == (object != nil), "\(shown(input)) has a fault where it is refused, and only there")
     require((0...input.count).contains(fault?.offset ?? 0), "the fault of \(shown(input)) lies within it")
 }

@@ -31,15 +31,15 @@ private func check(_ input: [UInt8]) {
         }
     }
     _ = try? unsafe verifier.read(request.idToken)
-    let expectations = request.expectations
-    require(expectations.maximumAuthenticationAgeSeconds ?? 0 >= 0, "max_age of \(shown(input)) is no time to come")
-    check(expectations.nonce, "nonce", 512)
-    check(expectations.audience, "audience", 1024)
-    check(expectations.accessToken, "access_token", 16_384)
-    check(expectations.code, "code", 16_384)
+    let parameters = request.parameters
+    require(parameters.maximumAuthenticationAgeSeconds ?? 0 >= 0, "max_age of \(shown(input)) is no time to come")
+    check(parameters.nonce, "nonce", 512)
+    check(parameters.audience, "audience", 1024)
+    check(parameters.accessToken, "access_token", 16_384)
+    check(parameters.code, "code", 16_384)
     check(request.provider, "provider", 255)
-    check(expectations.clientName?.givenName, "firstName", 255)
-    check(expectations.clientName?.familyName, "lastName", 255)
+    check(parameters.clientName?.givenName, "firstName", 255)
+    check(parameters.clientName?.familyName, "lastName", 255)
     // What holds U+0000 jansson does not read.
     if let members = JSONTree.reading(input) { compare(request, members, input) }
 }
@@ -55,20 +55,20 @@ private func check(_ text: String?, _ name: String, _ most: Int) {
 private func compare(_ request: VerifyRequest, _ members: [String: JSONTree], _ input: [UInt8]) {
     require(members["nonce"] != .null, "\(shown(input)) has no nonce that is null")
     let members = present(members)
-    let expectations = request.expectations
+    let parameters = request.parameters
     require(members.keys.allSatisfy(names.contains), "\(shown(input)) has known members only")
     require(request.idToken.elementsEqual((members["id_token"]?.string ?? "").utf8), "id_token of \(shown(input))")
     require(same(request.provider, members["provider"]), "provider of \(shown(input))")
-    require(same(expectations.nonce, members["nonce"]), "nonce of \(shown(input))")
-    require(same(expectations.audience, members["audience"]), "audience of \(shown(input))")
-    require(same(expectations.accessToken, members["access_token"]), "access_token of \(shown(input))")
-    require(same(expectations.code, members["code"]), "code of \(shown(input))")
-    require(expectations.maximumAuthenticationAgeSeconds == members["max_age"]?.integer, "max_age of \(shown(input))")
+    require(same(parameters.nonce, members["nonce"]), "nonce of \(shown(input))")
+    require(same(parameters.audience, members["audience"]), "audience of \(shown(input))")
+    require(same(parameters.accessToken, members["access_token"]), "access_token of \(shown(input))")
+    require(same(parameters.code, members["code"]), "code of \(shown(input))")
+    require(parameters.maximumAuthenticationAgeSeconds == members["max_age"]?.integer, "max_age of \(shown(input))")
     require((members["include_claims"]?.bool ?? false) == request.includesClaims, "include_claims of \(shown(input))")
     let name = present(members["user"]?.object?["name"]?.object ?? [:])
-    require(same(expectations.clientName?.givenName, nonEmpty(name["firstName"])), "firstName of \(shown(input))")
-    require(same(expectations.clientName?.familyName, nonEmpty(name["lastName"])), "lastName of \(shown(input))")
-    require((expectations.clientName == nil) == (members["user"] == nil), "user of \(shown(input))")
+    require(same(parameters.clientName?.givenName, nonEmpty(name["firstName"])), "firstName of \(shown(input))")
+    require(same(parameters.clientName?.familyName, nonEmpty(name["lastName"])), "lastName of \(shown(input))")
+    require((parameters.clientName == nil) == (members["user"] == nil), "user of \(shown(input))")
 }
 
 private let names: Set = [

@@ -25,7 +25,7 @@ public struct ClaimName: Sendable, Hashable {
     package static let authorizedParty = ClaimName("azp")
     package static let authTime = ClaimName("auth_time")
     package static let nonce = ClaimName("nonce")
-    package static let contextClass = ClaimName("acr")
+    package static let authenticationContextClass = ClaimName("acr")
     package static let authenticationMethods = ClaimName("amr")
     package static let accessTokenHash = ClaimName("at_hash")
     package static let codeHash = ClaimName("c_hash")

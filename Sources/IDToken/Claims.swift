@@ -8,16 +8,16 @@ package struct Claims: Sendable {
     package init(_ object: JSONObject) { self.object = object }
 
     /// Whether a claim has a value: neither absent, nor `null`, nor an empty string.
-    package func has(_ claim: ClaimName) -> Bool { object.hasValue(claim.json) }
+    package func hasValue(_ claim: ClaimName) -> Bool { object.hasValue(claim.json) }
 
     /// Whether there is a claim of this name, whatever its value.
-    package func mentions(_ claim: ClaimName) -> Bool { object.kind(of: claim.json) != nil }
+    package func contains(_ claim: ClaimName) -> Bool { object.kind(of: claim.json) != nil }
 
     /// A claim that must be a string where it is present.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
     func string(_ claim: ClaimName) throws(Rejection) -> String? {
-        do throws(JSONOtherKind) { return try object.string(claim.json) } catch { throw .claimInvalid(claim) }
+        do throws(JSONTypeMismatch) { return try object.string(claim.json) } catch { throw .claimInvalid(claim) }
     }
 
     /// A claim that must be a string where it has a value; `nil` where it is absent or `null`.
@@ -36,7 +36,7 @@ package struct Claims: Sendable {
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
     package func utf8(_ claim: ClaimName) throws(Rejection) -> ArraySlice<UInt8>? {
-        do throws(JSONOtherKind) { return try object.utf8(claim.json) } catch { throw .claimInvalid(claim) }
+        do throws(JSONTypeMismatch) { return try object.utf8(claim.json) } catch { throw .claimInvalid(claim) }
     }
 
     /// A claim that only describes: `nil` where it is absent or of another type, since providers differ (LinkedIn's

@@ -9,7 +9,7 @@ public import JOSE
 ///     id: "apple", issuer: "https://appleid.apple.com", audiences: ["com.example.app"])
 /// let verifier = try IDTokenVerifier()
 /// let token = try verifier.read(text)
-/// var signIn = SignInExpectations()
+/// var signIn = VerificationParameters()
 /// signIn.nonce = rawNonce
 /// let verified = try verifier.verify(token, with: keys, under: policy, expecting: signIn, now: now)
 /// print(verified.identity.subject)
@@ -17,12 +17,12 @@ public import JOSE
 public final class IDTokenVerifier {
     package let jwsVerifier: JWSVerifier
 
-    /// - Parameter rememberedSignatures: how many valid signatures are remembered, so that a token that is shown again costs
+    /// - Parameter signatureCacheCapacity: how many valid signatures are remembered, so that a token that is shown again costs
     ///   no second check of its signature; 0: none. Everything else is checked each time.
     /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
-    public init(rememberedSignatures: Int = 0) throws(Rejection) {
+    public init(signatureCacheCapacity: Int = 0) throws(Rejection) {
         do throws(JWSError) {
-            jwsVerifier = try JWSVerifier(rememberedSignatures: rememberedSignatures)
+            jwsVerifier = try JWSVerifier(signatureCacheCapacity: signatureCacheCapacity)
         } catch {
             throw Rejection(error)
         }
@@ -32,7 +32,7 @@ public final class IDTokenVerifier {
     ///
     /// - Throws: ``Rejection/tokenMalformed(_:)``.
     public func read(_ text: ArraySlice<UInt8>) throws(Rejection) -> UnverifiedToken {
-        try UnverifiedToken(text, memo: jwsVerifier.memo)
+        try UnverifiedToken(text, headerCache: jwsVerifier.headerCache)
     }
 
     /// Verifies a token: header, algorithm, key, signature, then every claim. The first check that fails is thrown.
@@ -40,21 +40,21 @@ public final class IDTokenVerifier {
     /// - Parameters:
     ///   - keys: the provider's keys.
     ///   - algorithms: those the provider may sign with; the policy's own win over them.
-    ///   - expectations: what the relying party knows of this sign-in.
+    ///   - parameters: what the relying party knows of this sign-in.
     ///   - now: the time by which to judge the token's.
     /// - Throws: ``Rejection``.
     /// - Source: OpenID Connect Core 1.0, 3.1.3.7; RFC 8725.
     public func verify(
         _ token: UnverifiedToken, with keys: JWKSet,
         algorithms: SignatureAlgorithms = .all,
-        under policy: ProviderPolicy, expecting expectations: SignInExpectations, now: UnixTime
+        under policy: ProviderPolicy, expecting parameters: VerificationParameters, now: UnixTime
     ) throws(Rejection) -> VerifiedIDToken {
         var observer = FirstFailure()
-        let findings = try runChecks(
-            on: token, with: keys, algorithms: algorithms, under: policy, expecting: expectations, now: now,
+        let results = try runChecks(
+            on: token, with: keys, algorithms: algorithms, under: policy, expecting: parameters, now: now,
             watchedBy: &observer)
         // There is no other case: `FirstFailure` throws where a check fails.
-        guard let verified = findings.token else { throw .cryptographyUnavailable }
+        guard let verified = results.token else { throw .cryptographyUnavailable }
         return verified
     }
 

@@ -15,18 +15,18 @@ public struct UnixTime: Sendable, Hashable, Comparable {
     }
 
     /// The greatest time that a claim can say: what every JSON reader holds exactly, some 285 million years.
-    static let greatestClaimed: Int64 = (1 << 53) - 1
+    static let maximumClaimed: Int64 = (1 << 53) - 1
 
     /// From a NumericDate that is an integer.
     init(claimedSeconds: Int64) {
-        seconds = min(max(claimedSeconds, -Self.greatestClaimed), Self.greatestClaimed)
+        seconds = min(max(claimedSeconds, -Self.maximumClaimed), Self.maximumClaimed)
     }
 
     /// Reads a NumericDate (RFC 7519, section 2): any JSON number, fractional and exponent forms among them.
     ///
     /// A fraction is floored; what is beyond ±(2⁵³ − 1) becomes that bound. `nil` for anything but a number.
     package init?(numericDate value: JSONValue) {
-        let bound = Self.greatestClaimed
+        let bound = Self.maximumClaimed
         if let integer = value.integer {
             self.init(claimedSeconds: integer)
         } else if let double = value.double, !double.isNaN {

@@ -15,15 +15,15 @@ public struct UnverifiedToken: Sendable {
     ///
     /// - Throws: ``Rejection/tokenMalformed(_:)``.
     public init(_ text: String) throws(Rejection) {
-        try self.init(Array(text.utf8)[...], memo: JOSEHeaderMemo())
+        try self.init(Array(text.utf8)[...], headerCache: JOSEHeaderCache())
     }
 
-    /// - Parameter memo: the headers that this thread has seen before.
-    init(_ text: borrowing ArraySlice<UInt8>, memo: borrowing JOSEHeaderMemo) throws(Rejection) {
+    /// - Parameter headerCache: the headers that this thread has seen before.
+    init(_ text: borrowing ArraySlice<UInt8>, headerCache: borrowing JOSEHeaderCache) throws(Rejection) {
         guard text.count <= Self.maximumLength else { throw .tokenMalformed(.tooLong) }
         let jws: CompactJWS
         do throws(JWSError) {
-            jws = try CompactJWS(text, memo: memo)
+            jws = try CompactJWS(text, headerCache: headerCache)
         } catch {
             throw Rejection(error)
         }

@@ -21,7 +21,7 @@ public final class VerifiedIDToken: Sendable {
     /// `sid`.
     public let sessionID: String?
     /// `acr`.
-    public let contextClass: String?
+    public let authenticationContextClass: String?
     /// `amr`; empty where the token says nothing.
     public let authenticationMethods: [String]
     /// The algorithm of the signature.
@@ -46,7 +46,7 @@ public final class VerifiedIDToken: Sendable {
         self.authTime = authTime
         tokenID = claims.text(.tokenID)
         sessionID = claims.text(.sessionID)
-        contextClass = claims.text(.contextClass)
+        authenticationContextClass = claims.text(.authenticationContextClass)
         authenticationMethods = claims.texts(.authenticationMethods)
         algorithm = jws.algorithm
         keyID = jws.header.keyID

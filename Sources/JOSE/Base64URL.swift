@@ -17,12 +17,12 @@ package enum Base64URL {
             unsafe octets.withUnsafeMutableBufferPointer { output, length in
                 let output = UnsafeMutableRawBufferPointer(output)
                 unsafe text.withUnsafeBytes { text in
-                    unsafe places.withUnsafeBufferPointer { unsafe collected = decode(text, $0, into: output) }
+                    unsafe decodingTable.withUnsafeBufferPointer { unsafe collected = decode(text, $0, into: output) }
                 }
                 length = count
             }
         }
-        return collected & outside == 0 ? octets : nil
+        return collected & invalid == 0 ? octets : nil
     }
 
     /// The octets that a text stands for that may be in the alphabet of base64 (RFC 4648, section 4) as well, or in both, and
@@ -30,7 +30,7 @@ package enum Base64URL {
     /// octets of its own.
     package static func decodeLeniently(_ text: String) -> [UInt8]? {
         if let octets = decode(text.utf8.span) { return octets }
-        guard isInAnotherForm(text) else { return nil }
+        guard hasBase64Characters(text) else { return nil }
         let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count
         guard padding <= 2 else { return nil }
         let characters = text.utf8.dropLast(padding).map { character in
@@ -44,7 +44,7 @@ package enum Base64URL {
     }
 
     /// Whether a text has characters that base64 has and base64url has not.
-    static func isInAnotherForm(_ text: String) -> Bool {
+    static func hasBase64Characters(_ text: String) -> Bool {
         let characters = text.utf8.span
         return "+/=".utf8.contains { characters.firstIndex(of: $0) != nil }
     }
@@ -52,10 +52,10 @@ package enum Base64URL {
     /// Decodes through pointers, four characters by four look-ups: a character takes 4 instructions. With one look-up and a
     /// shift for each it took 7, and 11 with each access checked.
     ///
-    /// - Returns: what all characters make together; with ``outside`` in it where there is one outside the alphabet, or a
+    /// - Returns: what all characters make together; with ``invalid`` in it where there is one outside the alphabet, or a
     ///   last one with bits that it has too many.
     private static func decode(
-        _ text: UnsafeRawBufferPointer, _ places: UnsafeBufferPointer<UInt32>,
+        _ text: UnsafeRawBufferPointer, _ decodingTable: UnsafeBufferPointer<UInt32>,
         into output: UnsafeMutableRawBufferPointer
     ) -> UInt32 {
         var collected: UInt32 = 0
@@ -65,14 +65,16 @@ package enum Base64URL {
         let last = text.count &- 4
         while index < last {
             var quantum: UInt32 = 0
-            for place in 0..<4 { quantum |= unsafe places[place << 8 | Int(text[index + place])] }
+            for position in 0..<4 { quantum |= unsafe decodingTable[position << 8 | Int(text[index + position])] }
             collected |= quantum
             unsafe output.storeBytes(of: quantum.littleEndian, toByteOffset: length, as: UInt32.self)
             index &+= 4
             length &+= 3
         }
         var quantum: UInt32 = 0
-        for place in 0..<(text.count - index) { quantum |= unsafe places[place << 8 | Int(text[index + place])] }
+        for position in 0..<(text.count - index) {
+            quantum |= unsafe decodingTable[position << 8 | Int(text[index + position])]
+        }
         collected |= quantum
         while length < output.count {
             unsafe output[length] = UInt8(truncatingIfNeeded: quantum)
@@ -80,7 +82,7 @@ package enum Base64URL {
             length += 1
         }
         // A last character of two or three has bits of an octet that is not there.
-        if text.count % 4 != 0, quantum & 0xff != 0 { collected |= outside }
+        if text.count % 4 != 0, quantum & 0xff != 0 { collected |= invalid }
         return collected
     }
 
@@ -107,22 +109,22 @@ package enum Base64URL {
 
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// What each character adds to three octets, the first of them lowest, at each of its four places; ``outside`` where it
+    /// What each character adds to three octets, the first of them lowest, at each of its four positions; ``invalid`` where it
     /// is not of the alphabet, so that one test at the end finds any.
     ///
     /// An array, since an `InlineArray` of this size was copied as a whole each time.
-    private static let places: [UInt32] = {
-        var places = [UInt32](repeating: outside, count: 1024)
+    private static let decodingTable: [UInt32] = {
+        var decodingTable = [UInt32](repeating: invalid, count: 1024)
         for (value, character) in alphabet.enumerated() {
             let (value, character) = (UInt32(value), Int(character))
-            places[character] = value << 2
-            places[0x100 | character] = value >> 4 | (value & 0x0f) << 12
-            places[0x200 | character] = (value >> 2) << 8 | (value & 0x03) << 22
-            places[0x300 | character] = value << 16
+            decodingTable[character] = value << 2
+            decodingTable[0x100 | character] = value >> 4 | (value & 0x0f) << 12
+            decodingTable[0x200 | character] = (value >> 2) << 8 | (value & 0x03) << 22
+            decodingTable[0x300 | character] = value << 16
         }
-        return places
+        return decodingTable
     }()
 
     /// A bit beyond the three octets.
-    private static let outside: UInt32 = 0x0100_0000
+    private static let invalid: UInt32 = 0x0100_0000
 }

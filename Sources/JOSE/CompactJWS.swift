@@ -9,7 +9,7 @@ public final class CompactJWS: Sendable {
     package let payload: [UInt8]
     package let signature: [UInt8]
     /// Whether the header was read before, for a token that verified.
-    let isHeaderRemembered: Bool
+    let isHeaderCached: Bool
     private let text: ArraySlice<UInt8>
     /// Where the first two parts end.
     private let (headerEnd, payloadEnd): (Int, Int)
@@ -32,9 +32,9 @@ public final class CompactJWS: Sendable {
     ///
     /// - Parameters:
     ///   - text: kept by the result, not copied.
-    ///   - memo: the headers that this thread has seen before.
+    ///   - headerCache: the headers that this thread has seen before.
     /// - Throws: ``JWSError/malformed(_:)``, ``JWSError/encrypted``.
-    package init(_ text: borrowing ArraySlice<UInt8>, memo: borrowing JOSEHeaderMemo = JOSEHeaderMemo())
+    package init(_ text: borrowing ArraySlice<UInt8>, headerCache: borrowing JOSEHeaderCache = JOSEHeaderCache())
         throws(JWSError)
     {
         // Two full stops make a JWS, four a JWE.
@@ -49,13 +49,13 @@ public final class CompactJWS: Sendable {
             throw isJWE ? .encrypted : .malformed(.serialization)
         }
         let headerText = bytes.extracting(..<first)
-        if let known = memo[headerText] {
+        if let known = headerCache[headerText] {
             header = known
-            isHeaderRemembered = true
+            isHeaderCached = true
         } else {
             guard let json = Base64URL.decode(headerText) else { throw .malformed(.header) }
             header = try JOSEHeader(json)
-            isHeaderRemembered = false
+            isHeaderCached = false
         }
         guard let payload = Base64URL.decode(bytes.extracting((first + 1)..<second)) else { throw .malformed(.payload) }
         guard let signature = Base64URL.decode(bytes.extracting((second + 1)...)) else {

@@ -126,7 +126,7 @@ public final class JWK: Sendable {
 
     /// The same number in base64url, so that a key stays the same one however its provider writes it.
     private static func canonical(_ text: String) -> String {
-        guard Base64URL.isInAnotherForm(text), let octets = Base64URL.decodeLeniently(text) else { return text }
+        guard Base64URL.hasBase64Characters(text), let octets = Base64URL.decodeLeniently(text) else { return text }
         return String(decoding: Base64URL.encode(octets), as: UTF8.self)
     }
 

@@ -16,16 +16,16 @@ extension JWKSet {
             }
             let keyID = members["kid"]?.string
             guard let key = JWK(members) else {
-                self.init(keyID: keyID, flaw: Self.reasonToPassOver(members))
+                self.init(keyID: keyID, flaw: Self.reasonIgnored(members))
                 return
             }
             guard case .usable = key.material else {
-                self.init(keyID: keyID, flaw: Self.reasonToBeUnsuitable(key))
+                self.init(keyID: keyID, flaw: Self.reasonUnsuitable(key))
                 return
             }
             self.init(
                 keyID: keyID, algorithms: key.algorithms,
-                flaw: key.algorithms.isEmpty ? Self.reasonToFitNothing(members) : nil)
+                flaw: key.algorithms.isEmpty ? Self.reasonWithoutAlgorithm(members) : nil)
         }
 
         fileprivate init(keyID: String?, algorithms: SignatureAlgorithms = [], flaw: String?) {
@@ -34,7 +34,7 @@ extension JWKSet {
             self.flaw = flaw
         }
 
-        private static func reasonToPassOver(_ members: [String: JSONTree]) -> String {
+        private static func reasonIgnored(_ members: [String: JSONTree]) -> String {
             guard members["d"] == nil else { return "it is a private key: whoever has read it can sign tokens" }
             guard members["k"] == nil else { return "it is a symmetric key: whoever has read it can sign tokens" }
             switch members["kty"]?.string {
@@ -45,7 +45,7 @@ extension JWKSet {
             }
         }
 
-        private static func reasonToBeUnsuitable(_ key: JWK) -> String {
+        private static func reasonUnsuitable(_ key: JWK) -> String {
             let numbers = ["n", "e", "x", "y"].filter { key.members[$0] != nil }
             let unreadable = numbers.filter { key.members[$0]?.string.flatMap(Base64URL.decodeLeniently) == nil }
             guard unreadable.isEmpty else {
@@ -64,7 +64,7 @@ extension JWKSet {
             return missing.isEmpty ? nil : "it has no \(missing.joined(separator: ", "))"
         }
 
-        private static func reasonToFitNothing(_ members: [String: JSONTree]) -> String {
+        private static func reasonWithoutAlgorithm(_ members: [String: JSONTree]) -> String {
             if let use = members["use"], use.string != "sig" { return "its use is not sig" }
             if let operations = members["key_ops"], operations.array?.contains(.string("verify")) != true {
                 return "its key_ops have no verify"

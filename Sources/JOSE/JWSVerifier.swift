@@ -37,17 +37,17 @@ public struct VerifiedJWS: Sendable {
 /// Not `Sendable`: make one for each thread and keep it, since it reuses what OpenSSL prepares for a key.
 public final class JWSVerifier {
     package let checker: SignatureChecker
-    package let memo = JOSEHeaderMemo()
+    package let headerCache = JOSEHeaderCache()
 
     /// The number of keys that may be tried for one token where no `kid` tells them apart: a bound on its cost.
     public static let maximumKeysTried = 4
 
-    /// - Parameter rememberedSignatures: how many valid signatures are remembered, so that a token that is shown again costs
+    /// - Parameter signatureCacheCapacity: how many valid signatures are remembered, so that a token that is shown again costs
     ///   no second check of its signature; 0: none.
     /// - Throws: ``JWSError/cryptographyUnavailable`` when out of memory.
-    public init(rememberedSignatures: Int = 0) throws(JWSError) {
+    public init(signatureCacheCapacity: Int = 0) throws(JWSError) {
         do throws(OpenSSLError) {
-            checker = try SignatureChecker(rememberedSignatures: rememberedSignatures)
+            checker = try SignatureChecker(signatureCacheCapacity: signatureCacheCapacity)
         } catch {
             throw .cryptographyUnavailable
         }
@@ -84,7 +84,7 @@ public final class JWSVerifier {
             }
             tried += 1
             if try isValid(jws, key, scheme) {
-                memo.remember(jws)
+                headerCache.insert(jws)
                 return VerifiedJWS(jws, algorithm, key.kind, keyIssuer: candidate.issuer)
             }
         }

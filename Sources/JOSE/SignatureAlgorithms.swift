@@ -44,7 +44,7 @@ extension SignatureAlgorithms: ExpressibleByArrayLiteral {
 
 extension SignatureAlgorithm {
     fileprivate var bit: UInt16 {
-        let place: UInt16 =
+        let index: UInt16 =
             switch self {
             case .rs256: 0
             case .rs384: 1
@@ -59,6 +59,6 @@ extension SignatureAlgorithm {
             case .ed25519: 10
             case .ed448: 11
             }
-        return 1 << place
+        return 1 << index
     }
 }

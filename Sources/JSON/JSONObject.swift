@@ -34,44 +34,44 @@ package struct JSONObject: Sendable {
 
     package var count: Int { members.count }
 
-    package subscript(name: JSONName) -> JSONValue? { place(of: name).map { JSONValue($0, in: text) } }
+    package subscript(name: JSONName) -> JSONValue? { location(of: name).map { JSONValue($0, in: text) } }
 
     /// The string that a member is, or `nil` where there is none of this name.
     ///
     /// The same as by its ``JSONValue``, without the copy of the text's references that one takes: some thirty a token.
     ///
-    /// - Throws: ``JSONOtherKind``.
-    package func string(_ name: JSONName) throws(JSONOtherKind) -> String? {
+    /// - Throws: ``JSONTypeMismatch``.
+    package func string(_ name: JSONName) throws(JSONTypeMismatch) -> String? {
         try read(name) { $0.string(in: text.span) }
     }
 
     /// The integer that a member is, or `nil` where there is none of this name.
     ///
-    /// - Throws: ``JSONOtherKind``, also where it is beyond 64 bits.
-    package func integer(_ name: JSONName) throws(JSONOtherKind) -> Int64? {
+    /// - Throws: ``JSONTypeMismatch``, also where it is beyond 64 bits.
+    package func integer(_ name: JSONName) throws(JSONTypeMismatch) -> Int64? {
         try read(name) { $0.integer(in: text.span) }
     }
 
     /// The boolean that a member is, or `nil` where there is none of this name.
     ///
-    /// - Throws: ``JSONOtherKind``.
-    package func bool(_ name: JSONName) throws(JSONOtherKind) -> Bool? {
+    /// - Throws: ``JSONTypeMismatch``.
+    package func bool(_ name: JSONName) throws(JSONTypeMismatch) -> Bool? {
         try read(name) { $0.bool }
     }
 
     /// The UTF-8 of the string that a member is, escapes resolved, or `nil` where there is none of this name.
     ///
-    /// - Throws: ``JSONOtherKind``.
-    package func utf8(_ name: JSONName) throws(JSONOtherKind) -> ArraySlice<UInt8>? {
+    /// - Throws: ``JSONTypeMismatch``.
+    package func utf8(_ name: JSONName) throws(JSONTypeMismatch) -> ArraySlice<UInt8>? {
         try read(name) { $0.utf8(in: text) }
     }
 
-    /// - Parameter value: of a member's place; `nil` where another kind of value lies there.
+    /// - Parameter value: of a member's location; `nil` where another kind of value lies there.
     @inline(__always) private func read<Value>(
-        _ name: JSONName, _ value: (JSONPlace) -> Value?
-    ) throws(JSONOtherKind) -> Value? {
-        guard let place = place(of: name) else { return nil }
-        guard let value = value(place) else { throw JSONOtherKind() }
+        _ name: JSONName, _ value: (JSONLocation) -> Value?
+    ) throws(JSONTypeMismatch) -> Value? {
+        guard let location = location(of: name) else { return nil }
+        guard let value = value(location) else { throw JSONTypeMismatch() }
         return value
     }
 
@@ -79,27 +79,27 @@ package struct JSONObject: Sendable {
     ///
     /// A string of its own is made only of one with escapes: two claims of Apple's are `"true"` where others have `true`.
     package func isString(_ name: JSONName, _ characters: String) -> Bool {
-        guard let place = place(of: name), place.kind == .string else { return false }
-        let written = text.span.extracting(place.indices)
-        return place.hasEscapes
+        guard let location = location(of: name), location.kind == .string else { return false }
+        let written = text.span.extracting(location.indices)
+        return location.hasEscapes
             ? unescaped(written).elementsEqual(characters.utf8) : written.isExactly(characters.utf8.span)
     }
 
     /// Whether a member is there and has a value: neither `null` nor an empty string.
     package func hasValue(_ name: JSONName) -> Bool {
-        guard let place = place(of: name) else { return false }
-        return place.kind != .null && !(place.kind == .string && place.range.isEmpty)
+        guard let location = location(of: name) else { return false }
+        return location.kind != .null && !(location.kind == .string && location.range.isEmpty)
     }
 
     /// What kind of value a member is, or `nil` where there is none of this name.
-    package func kind(of name: JSONName) -> JSONKind? { place(of: name)?.kind }
+    package func kind(of name: JSONName) -> JSONKind? { location(of: name)?.kind }
 
     /// Where the value of a member lies.
-    @inline(__always) private func place(of name: JSONName) -> JSONPlace? {
+    @inline(__always) private func location(of name: JSONName) -> JSONLocation? {
         presence & presenceBit(name.hash) == 0 ? nil : search(for: name)
     }
 
-    @inline(never) private func search(for name: JSONName) -> JSONPlace? {
+    @inline(never) private func search(for name: JSONName) -> JSONLocation? {
         let members = members.span
         for index in members.indices where members[index].nameHash == name.hash {
             if nameEquals(members[index], name) { return members[index].value }
@@ -138,7 +138,7 @@ package struct JSONObject: Sendable {
 }
 
 /// A member is there, and not of the kind that was asked for.
-package struct JSONOtherKind: Error {}
+package struct JSONTypeMismatch: Error {}
 
 /// A member's name, with its hash made ready once.
 package struct JSONName: Sendable, ExpressibleByStringLiteral {
@@ -197,7 +197,7 @@ func presenceBit(_ hash: UInt32) -> UInt64 { 1 << UInt64(hash >> 26) }
 let nameHashBasis = UInt32(truncatingIfNeeded: Hasher().finalize())
 
 /// Where a value or a name lies in a checked text; a string without its quotation marks.
-struct JSONPlace {
+struct JSONLocation {
     let range: Range<UInt32>
     let kind: JSONKind
     /// Of a string.
@@ -210,13 +210,13 @@ struct JSONPlace {
 
 struct JSONMember {
     let nameHash: UInt32
-    let name: JSONPlace
-    let value: JSONPlace
+    let name: JSONLocation
+    let value: JSONLocation
 }
 
 extension ArraySlice<UInt8> {
-    /// The bytes of a place in this text.
-    func slice(_ place: JSONPlace) -> ArraySlice<UInt8> {
-        self[(startIndex + Int(place.range.lowerBound))..<(startIndex + Int(place.range.upperBound))]
+    /// The bytes of a location in this text.
+    func slice(_ location: JSONLocation) -> ArraySlice<UInt8> {
+        self[(startIndex + Int(location.range.lowerBound))..<(startIndex + Int(location.range.upperBound))]
     }
 }

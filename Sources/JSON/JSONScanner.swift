@@ -9,13 +9,13 @@ struct JSONScanner {
     private let hashBasis = nameHashBasis
 
     /// For how many members there is room from the start.
-    private static let usualMembers = 24
+    private static let expectedMemberCount = 24
 
     init(allowsNUL: Bool) { self.allowsNUL = allowsNUL }
 
     /// The members of a text that is one object.
     mutating func topLevelObject(in text: Span<UInt8>) throws(JSONError) -> [JSONMember] {
-        members.reserveCapacity(Self.usualMembers)
+        members.reserveCapacity(Self.expectedMemberCount)
         skipWhiteSpace(text)
         guard position < text.count else { throw .syntax }
         guard text[position] == UInt8(ascii: "{") else {
@@ -30,9 +30,9 @@ struct JSONScanner {
     }
 
     /// Where the elements lie of a checked text that is one array.
-    static func elements(in text: Span<UInt8>) throws(JSONError) -> [JSONPlace] {
+    static func elements(in text: Span<UInt8>) throws(JSONError) -> [JSONLocation] {
         var scanner = JSONScanner(allowsNUL: true)
-        var elements: [JSONPlace] = []
+        var elements: [JSONLocation] = []
         _ = try scanner.array(in: text) { elements.append($0) }
         return elements
     }
@@ -49,7 +49,7 @@ struct JSONScanner {
             case UInt8(ascii: "]"): return
             case UInt8(ascii: ","): scanner.position += 1
             case UInt8(ascii: "{"):
-                scanner.members.reserveCapacity(usualMembers)
+                scanner.members.reserveCapacity(expectedMemberCount)
                 try scanner.object(in: text)
                 var members: [JSONMember] = []
                 swap(&members, &scanner.members)
@@ -81,7 +81,7 @@ struct JSONScanner {
             let name = try string(in: text, isName: true)
             let hash = hash(of: name, text)
             // Most names need no comparison: no other has the bit of their hash.
-            if seen & presenceBit(hash) != 0 { repeats = repeats || isAmongFew(name, hash, from: first, text) }
+            if seen & presenceBit(hash) != 0 { repeats = repeats || isDuplicate(name, hash, from: first, text) }
             seen |= presenceBit(hash)
             guard try take(UInt8(ascii: ":"), text) else { throw .syntax }
             skipWhiteSpace(text)
@@ -95,14 +95,14 @@ struct JSONScanner {
             }
         }
         guard !repeats else { throw .duplicateMember }
-        if members.count - first > Self.fewMembers { try refuseDuplicates(from: first, in: text) }
+        if members.count - first > Self.fewMembers { try rejectDuplicates(from: first, in: text) }
         depth -= 1
         if depth > 0 { members.removeSubrange(first...) }
     }
 
     /// - Returns: how many elements there are.
     private mutating func array(
-        in text: Span<UInt8>, _ body: (JSONPlace) -> Void = { _ in }
+        in text: Span<UInt8>, _ body: (JSONLocation) -> Void = { _ in }
     ) throws(JSONError) -> Int {
         try enter()
         position += 1
@@ -126,7 +126,7 @@ struct JSONScanner {
         return count
     }
 
-    private mutating func value(in text: Span<UInt8>) throws(JSONError) -> JSONPlace {
+    private mutating func value(in text: Span<UInt8>) throws(JSONError) -> JSONLocation {
         let start = UInt32(truncatingIfNeeded: position)
         let kind: JSONKind
         var elementCount = 0
@@ -150,13 +150,13 @@ struct JSONScanner {
             kind = .null
         default: kind = try number(in: text)
         }
-        return JSONPlace(
+        return JSONLocation(
             range: start..<UInt32(truncatingIfNeeded: position), kind: kind,
             elementCount: UInt16(clamping: elementCount))
     }
 
     /// A string from its opening quotation mark; what is returned lies between the marks.
-    private mutating func string(in text: Span<UInt8>, isName: Bool = false) throws(JSONError) -> JSONPlace {
+    private mutating func string(in text: Span<UInt8>, isName: Bool = false) throws(JSONError) -> JSONLocation {
         position += 1
         let start = UInt32(truncatingIfNeeded: position)
         var hasEscapes = false
@@ -167,7 +167,7 @@ struct JSONScanner {
             case UInt8(ascii: "\""):
                 let range = start..<UInt32(truncatingIfNeeded: position)
                 position += 1
-                return JSONPlace(range: range, kind: .string, hasEscapes: hasEscapes)
+                return JSONLocation(range: range, kind: .string, hasEscapes: hasEscapes)
             case UInt8(ascii: "\\"):
                 hasEscapes = true
                 try escape(in: text, isInName: isName)
@@ -315,7 +315,7 @@ extension JSONScanner {
     private static let fewMembers = 24
 
     /// Whether a name is that of a member from `first` on, as long as those are few.
-    private func isAmongFew(_ name: JSONPlace, _ hash: UInt32, from first: Int, _ text: Span<UInt8>) -> Bool {
+    private func isDuplicate(_ name: JSONLocation, _ hash: UInt32, from first: Int, _ text: Span<UInt8>) -> Bool {
         guard members.count - first < Self.fewMembers else { return false }
         for index in first..<members.count
         where members[index].nameHash == hash && isSame(members[index].name, name, text) {
@@ -324,7 +324,7 @@ extension JSONScanner {
         return false
     }
 
-    private func refuseDuplicates(from first: Int, in text: Span<UInt8>) throws(JSONError) {
+    private func rejectDuplicates(from first: Int, in text: Span<UInt8>) throws(JSONError) {
         // Equal names end up side by side, however many others share their hash.
         let sorted = members[first...].sorted { left, right in
             if left.nameHash != right.nameHash { return left.nameHash < right.nameHash }
@@ -338,15 +338,15 @@ extension JSONScanner {
         }
     }
 
-    private func isSame(_ left: JSONPlace, _ right: JSONPlace, _ text: Span<UInt8>) -> Bool {
+    private func isSame(_ left: JSONLocation, _ right: JSONLocation, _ text: Span<UInt8>) -> Bool {
         characters(left, text) == characters(right, text)
     }
 
-    private func characters(_ name: JSONPlace, _ text: Span<UInt8>) -> [UInt8] {
+    private func characters(_ name: JSONLocation, _ text: Span<UInt8>) -> [UInt8] {
         unescaped(text.extracting(name.indices))
     }
 
-    private func hash(of name: JSONPlace, _ text: Span<UInt8>) -> UInt32 {
+    private func hash(of name: JSONLocation, _ text: Span<UInt8>) -> UInt32 {
         let written = text.extracting(name.indices)
         return name.hasEscapes
             ? nameHash(unescaped(written).span, from: hashBasis) : nameHash(written, from: hashBasis)

@@ -4,31 +4,31 @@ package enum JSONKind: UInt8, Sendable {
 
 /// A value within a checked JSON text.
 package struct JSONValue: Sendable {
-    /// The text that ``place`` lies in.
+    /// The text that ``location`` lies in.
     private let whole: ArraySlice<UInt8>
-    private let place: JSONPlace
+    private let location: JSONLocation
 
-    init(_ place: JSONPlace, in text: ArraySlice<UInt8>) {
+    init(_ location: JSONLocation, in text: ArraySlice<UInt8>) {
         whole = text
-        self.place = place
+        self.location = location
     }
 
-    package var kind: JSONKind { place.kind }
+    package var kind: JSONKind { location.kind }
 
-    private var text: ArraySlice<UInt8> { whole.slice(place) }
+    private var text: ArraySlice<UInt8> { whole.slice(location) }
 
-    package var bool: Bool? { place.bool }
+    package var bool: Bool? { location.bool }
 
     /// The value as it is written; a string without its quotation marks.
     package var json: ArraySlice<UInt8> { text }
 
     /// The UTF-8 of a string, escapes resolved.
-    package var utf8: ArraySlice<UInt8>? { place.utf8(in: whole) }
+    package var utf8: ArraySlice<UInt8>? { location.utf8(in: whole) }
 
-    package var string: String? { place.string(in: whole.span) }
+    package var string: String? { location.string(in: whole.span) }
 
     /// An integer written as one, within 64 bits.
-    package var integer: Int64? { place.integer(in: whole.span) }
+    package var integer: Int64? { location.integer(in: whole.span) }
 
     /// A number of either kind, rounded to a double; integers beyond its range become infinite.
     package var double: Double? {
@@ -43,7 +43,7 @@ package struct JSONValue: Sendable {
     }
 
     /// How many elements an array has; 65,535 also stands for more.
-    package var elementCount: Int? { kind == .array ? Int(place.elementCount) : nil }
+    package var elementCount: Int? { kind == .array ? Int(location.elementCount) : nil }
 
     /// Gives `body` each element of an array in turn, read as an object; `nil` for one that is something else.
     ///
@@ -64,7 +64,7 @@ package struct JSONValue: Sendable {
     }
 }
 
-extension JSONPlace {
+extension JSONLocation {
     /// The boolean that lies here; `nil` where it is something else.
     var bool: Bool? {
         switch kind {

@@ -248,12 +248,12 @@
             bound &*= 10
         }
         count += length
-        var place = count
+        var position = count
         repeat {
-            place &-= 1
+            position &-= 1
             let (tens, digit) = rest.quotientAndRemainder(dividingBy: 10)
             unsafe memory.storeBytes(
-                of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit), toByteOffset: place, as: UInt8.self)
+                of: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit), toByteOffset: position, as: UInt8.self)
             rest = tens
         } while rest != 0
     }

@@ -29,7 +29,7 @@ enum KeyParameter {
 func makePublicKey(type: String, _ parameters: [KeyParameter]) throws(KeyMaterialError) -> OpaquePointer {
     // An `OSSL_PARAM` points to its name and value: one buffer holds all of them for the time of the call.
     var storage: [UInt8] = []
-    let places = parameters.map { parameter in
+    let fields = parameters.map { parameter in
         let name = storage.count
         storage += Array(parameter.name.utf8) + [0]
         let value = storage.count
@@ -43,17 +43,17 @@ func makePublicKey(type: String, _ parameters: [KeyParameter]) throws(KeyMateria
     defer { unsafe EVP_PKEY_CTX_free(context) }
     var key: OpaquePointer?
     let isMade = unsafe storage.withUnsafeMutableBytes { storage in
-        var list = unsafe zip(parameters, places).map { parameter, place in
-            let name = unsafe storage.baseAddress?.advanced(by: place.name).assumingMemoryBound(to: CChar.self)
-            let value = unsafe storage.baseAddress?.advanced(by: place.value)
+        var list = unsafe zip(parameters, fields).map { parameter, field in
+            let name = unsafe storage.baseAddress?.advanced(by: field.name).assumingMemoryBound(to: CChar.self)
+            let value = unsafe storage.baseAddress?.advanced(by: field.value)
             return switch parameter {
             case .number:
                 unsafe OSSL_PARAM_construct_BN(
-                    name, value?.assumingMemoryBound(to: UInt8.self), place.length)
-            case .octets: unsafe OSSL_PARAM_construct_octet_string(name, value, place.length)
+                    name, value?.assumingMemoryBound(to: UInt8.self), field.length)
+            case .octets: unsafe OSSL_PARAM_construct_octet_string(name, value, field.length)
             case .text:
                 unsafe OSSL_PARAM_construct_utf8_string(
-                    name, value?.assumingMemoryBound(to: CChar.self), place.length)
+                    name, value?.assumingMemoryBound(to: CChar.self), field.length)
             }
         }
         unsafe list.append(OSSL_PARAM_construct_end())

@@ -24,7 +24,7 @@ package func randomBytes(_ count: Int) throws(OpenSSLError) -> [UInt8] {
 /// To be called before anything else of this room, by whoever owns the process.
 ///
 /// - Throws: ``OpenSSLError`` when OpenSSL can't start.
-package func keepOpenSSLThroughExit() throws(OpenSSLError) {
+package func disableOpenSSLExitHandler() throws(OpenSSLError) {
     try check(OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil))
 }
 

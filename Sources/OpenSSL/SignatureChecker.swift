@@ -6,7 +6,7 @@ private import COpenSSL
 /// own copy of a key, so that threads share no reference counts and no locks.
 package final class SignatureChecker {
     private let digestContext: DigestContext
-    private let memo: SignatureMemo
+    private let cache: SignatureCache
     /// The one that was used last, which nearly every token asks for again: a look-up takes 350 instructions.
     private var latest: (name: ContextName, context: VerifyContext)?
     private var contexts: [ContextName: VerifyContext] = [:]
@@ -20,16 +20,16 @@ package final class SignatureChecker {
 
     /// A bound on memory, not a tuning knob: a context takes some 4 KB, and one has to be built for a quarter of the price of
     /// a signature where more keys than this are in use.
-    private static let contextsATime = 1024
-    private static let leastSweep = 8
+    private static let maximumContexts = 1024
+    private static let minimumSweep = 8
     /// With this many contexts, those whose keys are gone go before one is added.
-    private var sweepAt = SignatureChecker.leastSweep
+    private var sweepAt = SignatureChecker.minimumSweep
 
-    /// - Parameter rememberedSignatures: how many valid signatures are remembered, so that none is checked twice.
+    /// - Parameter signatureCacheCapacity: how many valid signatures are remembered, so that none is checked twice.
     /// - Throws: ``OpenSSLError`` when out of memory.
-    package init(rememberedSignatures: Int = 0) throws(OpenSSLError) {
+    package init(signatureCacheCapacity: Int = 0) throws(OpenSSLError) {
         digestContext = try DigestContext()
-        memo = SignatureMemo(capacity: rememberedSignatures)
+        cache = SignatureCache(capacity: signatureCacheCapacity)
     }
 
     /// Whether `signature` is one of `message`, by the private half of `key`.
@@ -46,7 +46,7 @@ package final class SignatureChecker {
         var digest = DigestContext.Output(repeating: 0)
         try digestContext.write(digestOf: message, algorithm, into: &digest)
         let hash = digest.span.extracting(..<algorithm.outputLength)
-        if memo.contains(signature, of: hash, key, scheme) { return true }
+        if cache.contains(signature, of: hash, key, scheme) { return true }
         let isValid =
             switch scheme {
             case .rsaPKCS1, .rsaPSS: try context(for: key, scheme).isValid(signature, ofDigest: hash)
@@ -55,7 +55,7 @@ package final class SignatureChecker {
                     derSignature(fromFixedLength: signature).span, ofDigest: hash)
             case .edwards: try VerifyContext.isValidEdwards(signature, of: message, by: key)
             }
-        if isValid { memo.insert(signature, of: hash, key, scheme) }
+        if isValid { cache.insert(signature, of: hash, key, scheme) }
         return isValid
     }
 
@@ -83,7 +83,7 @@ package final class SignatureChecker {
         let old = oldContexts[name]
         let context = if let old { old } else { try VerifyContext(key, name.scheme) }
         if contexts.count >= sweepAt { sweep() }
-        if contexts.count >= Self.contextsATime {
+        if contexts.count >= Self.maximumContexts {
             swap(&contexts, &oldContexts)
             contexts.removeAll(keepingCapacity: true)
         }
@@ -97,7 +97,7 @@ package final class SignatureChecker {
     private func sweep() {
         contexts = contexts.filter { $0.value.hasKey }
         oldContexts = oldContexts.filter { $0.value.hasKey }
-        sweepAt = max(2 * contexts.count, Self.leastSweep)
+        sweepAt = max(2 * contexts.count, Self.minimumSweep)
     }
 
     /// How many contexts are kept.

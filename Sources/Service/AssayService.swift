@@ -123,7 +123,7 @@ package final class AssayService: Sendable {
 
     /// Has the files of the listeners' certificates looked at now, and not at the next turn.
     package func reloadCertificates() async {
-        for watch in certificates { await watch.look() }
+        for watch in certificates { await watch.poll() }
     }
 
     /// For how long other settings are put off for the keys of the providers that they bring: so that no more requests than

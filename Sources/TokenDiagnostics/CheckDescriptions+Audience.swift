@@ -16,13 +16,13 @@ extension CheckDescriptions {
     }
 
     private var expectedAudience: String {
-        if let audience = expectations.audience { return Redaction.text(audience) }
+        if let audience = parameters.audience { return Redaction.text(audience) }
         return policy.audiences.isEmpty
             ? "none, and azp \(Redaction.list(policy.authorizedParties))" : Redaction.list(policy.audiences)
     }
 
     private func audienceDiagnosis(_ rejection: Rejection, _ found: [String]) -> Diagnosis {
-        let isOurs = found.contains { policy.audiences.containsExactly($0) }
+        let isConfigured = found.contains { policy.audiences.containsExactly($0) }
         if policy.audiences.isEmpty {
             return rejection == .authorizedPartyMismatch
                 ? partyDiagnosis
@@ -31,7 +31,7 @@ extension CheckDescriptions {
                     fix: "Write the client ID to audiences of the provider \(policy.id), if it is yours.")
         }
         if rejection == .authorizedPartyMismatch { return partyDiagnosis }
-        if let audience = expectations.audience, isOurs, !found.containsExactly(audience) {
+        if let audience = parameters.audience, isConfigured, !found.containsExactly(audience) {
             return Diagnosis(
                 """
                 The token is for \(Redaction.list(found)), which is configured, but the request asks for \
@@ -39,22 +39,22 @@ extension CheckDescriptions {
                 """,
                 fix: "Send the audience of the app that signed in, or none.")
         }
-        if isOurs {
-            let strangers = found.filter {
+        if isConfigured {
+            let untrusted = found.filter {
                 !policy.audiences.containsExactly($0) && !policy.trustedAudiences.containsExactly($0)
             }
             return Diagnosis(
-                "The token is for this app, and also for \(Redaction.list(strangers)), which is not trusted.",
+                "The token is for this app, and also for \(Redaction.list(untrusted)), which is not trusted.",
                 fix: "Write it to trusted_audiences of the provider \(policy.id), if you trust whoever it is.")
         }
         if let signs = signsOfAccessToken { return signs }
-        return strangerDiagnosis(found)
+        return unknownAudienceDiagnosis(found)
     }
 
     /// What access tokens have, and ID Tokens have not.
     private var signsOfAccessToken: Diagnosis? {
-        let signs = ["scope", "scp"].filter { claims.mentions(ClaimName($0)) }
-        guard !signs.isEmpty, !claims.mentions(.nonce) else { return nil }
+        let signs = ["scope", "scp"].filter { claims.contains(ClaimName($0)) }
+        guard !signs.isEmpty, !claims.contains(.nonce) else { return nil }
         return Diagnosis(
             """
             The token is for another audience, and looks like an access token: it has \
@@ -63,7 +63,7 @@ extension CheckDescriptions {
             fix: "Send the id_token of the provider's answer, not the access_token.")
     }
 
-    private func strangerDiagnosis(_ found: [String]) -> Diagnosis {
+    private func unknownAudienceDiagnosis(_ found: [String]) -> Diagnosis {
         let names = Redaction.list(found)
         guard let (audience, configured) = nearest(to: found) else {
             return Diagnosis(

@@ -134,7 +134,7 @@ extension CheckDescriptions {
     /// Whether an identity can be made of the claims.
     func identity(_ rejection: Rejection?) -> Check {
         let address = policy.identityClaims[.email]?.name ?? .email
-        let noAddress = claims.textThatIsNoAddress(policy)
+        let noAddress = claims.malformedEmail(policy)
         let found = noAddress.map { Redaction.fingerprint($0, checker) }
         guard let rejection else {
             guard noAddress != nil else {
@@ -180,7 +180,7 @@ extension CheckDescriptions {
 
 extension Claims {
     /// What the token has in place of an address; `nil` where it has one, or says nothing.
-    fileprivate func textThatIsNoAddress(_ policy: ProviderPolicy) -> String? {
+    fileprivate func malformedEmail(_ policy: ProviderPolicy) -> String? {
         let claimed = policy.identityClaims[.email].map(text(at:)) ?? text(.email)
         return claimed.flatMap { $0.isEmpty || EmailAddress($0) != nil ? nil : $0 }
     }

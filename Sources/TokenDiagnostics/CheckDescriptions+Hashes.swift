@@ -7,19 +7,19 @@ extension CheckDescriptions {
     /// Whether the access token came with the ID Token.
     func atHash(_ rejection: Rejection?) -> Check {
         hash(
-            .atHash, .accessTokenHash, of: expectations.accessToken, "access_token",
-            other: (expectations.code, "code"), rejection)
+            .atHash, .accessTokenHash, of: parameters.accessToken, "access_token",
+            other: (parameters.code, "code"), rejection)
     }
 
     /// Whether the code came with the ID Token.
     func cHash(_ rejection: Rejection?) -> Check {
         hash(
-            .cHash, .codeHash, of: expectations.code, "code", other: (expectations.accessToken, "access_token"),
+            .cHash, .codeHash, of: parameters.code, "code", other: (parameters.accessToken, "access_token"),
             rejection)
     }
 
     /// What the token says where nobody asks.
-    func unaskedHash(_ name: CheckName) -> String? {
+    func hashNotAsked(_ name: CheckName) -> String? {
         switch name {
         case .atHash: shownHash(.accessTokenHash)
         case .cHash: shownHash(.codeHash)
@@ -43,7 +43,7 @@ extension CheckDescriptions {
         }
         let diagnosis = Diagnosis(
             rejection,
-            otherwise: claims.mentions(claim)
+            otherwise: claims.contains(claim)
                 ? mismatchDiagnosis(claims.text(claim) ?? "", claim, value, member, other)
                 : Diagnosis(
                     "The token has no \(claim.string) to hold the \(member) against.",
@@ -56,7 +56,7 @@ extension CheckDescriptions {
         _ other: (value: String?, member: String)
     ) -> Diagnosis {
         let octets = Array(claimed.utf8)[...]
-        let digest = token.hashAlgorithm(findings.jws) ?? .sha256
+        let digest = token.hashAlgorithm(results.jws) ?? .sha256
         func isHalfHash(of value: String, by digest: DigestAlgorithm) -> Bool {
             (try? halfHash(of: value, by: digest, checker, equals: octets)) == true
         }

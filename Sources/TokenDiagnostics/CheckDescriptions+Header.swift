@@ -60,7 +60,7 @@ extension CheckDescriptions {
                 .algorithm, "The provider may sign with \(found ?? "it").", expected: expected, found: found)
         }
         // The provider may list the algorithm by now, beside a key that could not be fetched either.
-        if let keys, keys.lacksKey, policy.algorithms == nil, token.algorithm != nil {
+        if let keys, keys.isMissingKey, policy.algorithms == nil, token.algorithm != nil {
             return .failed(
                 .algorithm, .keysUnavailable, unfetchedKeyDiagnosis(keys), expected: expected, found: found)
         }

@@ -18,7 +18,7 @@ extension CheckDescriptions {
     /// Whether the key may sign for the token's issuer; only where keys say whose they are.
     func keyIssuer(_ rejection: Rejection?) -> Check {
         let expected = Redaction.list(policy.keyIssuers.map(\.text))
-        let found = findings.jws?.keyIssuer.map(Redaction.text)
+        let found = results.jws?.keyIssuer.map(Redaction.text)
         guard let rejection else {
             return .passed(.keyIssuer, "The key may sign for this tenant.", expected: expected, found: found)
         }

@@ -14,7 +14,7 @@ extension CheckDescriptions {
                 .nonce, rejection, Diagnosis(rejection, otherwise: nonceDiagnosis(rejection, claimed)),
                 expected: expected, found: found)
         }
-        guard let match = findings.nonceMatch else {
+        guard let match = results.nonceMatch else {
             return .notAsked(
                 .nonce,
                 policy.nonce.isChecked
@@ -31,7 +31,7 @@ extension CheckDescriptions {
     }
 
     private var expectedNonce: String? {
-        guard let nonce = expectations.nonce else {
+        guard let nonce = parameters.nonce else {
             return policy.nonce.isRequired ? "a nonce in request and token" : nil
         }
         let forms = policy.nonce.accepted.map(\.words).joined(separator: " or ")
@@ -49,7 +49,7 @@ extension CheckDescriptions {
                 "The token carries a nonce, and the request gives none to compare it with.",
                 fix: "Send the raw nonce that the backend made for this sign-in as nonce.")
         case .nonceMissing: missingNonceDiagnosis
-        default: mismatchDiagnosis(claimed ?? [], expectations.nonce ?? "")
+        default: mismatchDiagnosis(claimed ?? [], parameters.nonce ?? "")
         }
     }
 
@@ -93,7 +93,7 @@ extension CheckDescriptions {
     /// How a claim belongs to a nonce, whatever the settings accept.
     private func form(of claimed: ArraySlice<UInt8>, for nonce: String) -> NonceMatch? {
         NonceMatch.allCases.first {
-            (try? isClaim(claimed.span, for: nonce.utf8.span, $0, checker)) == true
+            (try? matchesNonce(claimed.span, for: nonce.utf8.span, $0, checker)) == true
         }
     }
 

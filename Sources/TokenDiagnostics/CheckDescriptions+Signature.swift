@@ -11,7 +11,7 @@ extension CheckDescriptions {
         let unreachedSignature = Check.notReached(.signature, "Not reached: there is no key to check it with.")
         switch outcome {
         case .notAsked, .notReached:
-            return [.notReached(.key, "Not reached: \(whyNotReached(.key))."), unreachedSignature]
+            return [.notReached(.key, "Not reached: \(reasonNotReached(.key))."), unreachedSignature]
         case .passed:
             return [
                 key(nil, isAlgorithmRefused),
@@ -50,7 +50,7 @@ extension CheckDescriptions {
                 expected: expected, found: found + ", " + type)
         }
         let (refusal, diagnosis): (Check.Refusal, Diagnosis) =
-            keys.lacksKey
+            keys.isMissingKey
             ? (.keysUnavailable, unfetchedKeyDiagnosis(keys)) : (.rejected(rejection), missingKeyDiagnosis(keys))
         return .failed(.key, refusal, diagnosis, expected: expected, found: found)
     }

@@ -113,7 +113,7 @@ extension CheckDescriptions {
 
     func authTime(_ rejection: Rejection?) -> Check {
         let found = shown(.authTime)
-        let maximumAge = expectations.maximumAuthenticationAgeSeconds
+        let maximumAge = parameters.maximumAuthenticationAgeSeconds
         let expected = maximumAge.map { "at most \($0) s ago, and \(skew) s of clock_skew" }
         guard let rejection else {
             guard maximumAge != nil else {

@@ -3,7 +3,7 @@ internal import IDToken
 extension CheckDescriptions {
     /// Whether a token without a nonce is an ID Token, and no access token.
     func tokenKind(_ rejection: Rejection?) -> Check {
-        let suspicious = TokenKind.accessTokenClaims.filter(claims.mentions).map(\.string)
+        let suspicious = TokenKind.accessTokenClaims.filter(claims.contains).map(\.string)
         let found = suspicious.isEmpty ? nil : suspicious.joined(separator: ", ")
         let markers = TokenKind.idTokenClaims.map(\.string).joined(separator: ", ")
         let expected = "none of scope, scp and client_id, or one of \(markers)"

@@ -9,14 +9,14 @@ internal import OpenSSL
 struct CheckDescriptions {
     let token: UnverifiedToken
     let policy: ProviderPolicy
-    let expectations: SignInExpectations
+    let parameters: VerificationParameters
     let keys: ExplainedKeys?
     /// Of all other providers that are configured.
     let others: [ProviderPolicy]
     let now: UnixTime
     let checker: SignatureChecker
     /// What the checks found.
-    let findings: Findings
+    let results: CheckResults
 
     var claims: Claims { token.claims }
 
@@ -32,8 +32,8 @@ struct CheckDescriptions {
             }
             let description: Check =
                 switch outcome {
-                case .notAsked: .notAsked(name, whyNotAsked(name), found: unaskedHash(name))
-                case .notReached: .notReached(name, "Not reached: \(whyNotReached(name)).")
+                case .notAsked: .notAsked(name, reasonNotAsked(name), found: hashNotAsked(name))
+                case .notReached: .notReached(name, "Not reached: \(reasonNotReached(name)).")
                 case .passed: check(name, nil)
                 case .failed(let rejection): check(name, rejection)
                 }
@@ -76,7 +76,7 @@ struct CheckDescriptions {
         }
     }
 
-    private func whyNotAsked(_ name: CheckName) -> String {
+    private func reasonNotAsked(_ name: CheckName) -> String {
         switch name {
         case .keyIssuer: "This provider's keys are good for all of its tokens."
         case .tokenAge: "The settings don't limit a token's age (max_token_age)."
@@ -93,7 +93,7 @@ struct CheckDescriptions {
     }
 
     /// What follows "Not reached: ".
-    func whyNotReached(_ name: CheckName) -> String {
+    func reasonNotReached(_ name: CheckName) -> String {
         switch name {
         case .algorithm: "the header changes how the token is to be read"
         case .key where token.jws.header.hasUnsupportedParameter: "the header changes how the token is to be read"
@@ -121,12 +121,12 @@ public struct ExplainedKeys: Sendable {
     /// Why the last fetch of them failed; `nil` where it did not.
     public var fetchFailure: String?
     /// Whether the token's key was looked for and could not be fetched.
-    public var lacksKey: Bool
+    public var isMissingKey: Bool
 
     public init(
         set: JWKSet, algorithms: SignatureAlgorithms = .all, fetchedAt: UnixTime? = nil,
         nextFetchAt: UnixTime? = nil, clockOffsetSeconds: Int64? = nil, fetchFailure: String? = nil,
-        lacksKey: Bool = false
+        isMissingKey: Bool = false
     ) {
         self.set = set
         self.algorithms = algorithms
@@ -134,6 +134,6 @@ public struct ExplainedKeys: Sendable {
         self.nextFetchAt = nextFetchAt
         self.clockOffsetSeconds = clockOffsetSeconds
         self.fetchFailure = fetchFailure
-        self.lacksKey = lacksKey
+        self.isMissingKey = isMissingKey
     }
 }

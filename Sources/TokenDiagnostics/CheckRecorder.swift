@@ -38,7 +38,7 @@ struct CheckRecorder: CheckObserver {
 }
 
 /// Notes the names of the checks, and makes none.
-private struct CheckNames: CheckObserver {
+private struct CheckNameCollector: CheckObserver {
     private(set) var names: [CheckName] = []
 
     mutating func check<Input, Value>(
@@ -60,12 +60,12 @@ extension CheckName {
 
     /// Every check of an explanation, in its order: reading the token, choosing the provider, then the verifier's list.
     public static let inOrder: [CheckName] = {
-        var observer = CheckNames()
+        var observer = CheckNameCollector()
         // No check is made, so any token will do.
         if let token = try? UnverifiedToken("e30.e30."), let verifier = try? IDTokenVerifier() {
             _ = try? verifier.runChecks(
                 on: token, with: .empty, algorithms: .all,
-                under: ProviderPolicy(id: "", issuer: "", audiences: []), expecting: SignInExpectations(),
+                under: ProviderPolicy(id: "", issuer: "", audiences: []), expecting: VerificationParameters(),
                 now: UnixTime(seconds: 0), watchedBy: &observer)
         }
         return [.tokenForm, .provider] + observer.names.flatMap { $0 == .signature ? [.key, .signature] : [$0] }

@@ -34,29 +34,29 @@ extension IDTokenVerifier {
     ///   - keys: the provider's; `nil` where there are none.
     ///   - isNamed: whether the request named the provider, instead of the token's issuer.
     ///   - others: the policies of all other providers that are configured.
-    ///   - expectations: what the relying party knows of this sign-in.
+    ///   - parameters: what the relying party knows of this sign-in.
     ///   - now: the time by which to judge the token's.
     public func explain(
         _ token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy, isNamed: Bool = true,
-        others: [ProviderPolicy] = [], expecting expectations: SignInExpectations, now: UnixTime
+        others: [ProviderPolicy] = [], expecting parameters: VerificationParameters, now: UnixTime
     ) -> Explanation {
         var recorder = CheckRecorder()
-        let findings: Findings
+        let results: CheckResults
         do throws(Rejection) {
-            findings = try runChecks(
+            results = try runChecks(
                 on: token, with: keys?.set ?? .empty, algorithms: keys?.algorithms ?? .all, under: policy,
-                expecting: expectations, now: now, watchedBy: &recorder)
+                expecting: parameters, now: now, watchedBy: &recorder)
         } catch {
             // The recorder ends no verification.
             return explain(malformed: [], error)
         }
         let descriptions = CheckDescriptions(
-            token: token, policy: policy, expectations: expectations, keys: keys, others: others, now: now,
-            checker: jwsVerifier.checker, findings: findings)
+            token: token, policy: policy, parameters: parameters, keys: keys, others: others, now: now,
+            checker: jwsVerifier.checker, results: results)
         var checks = [.wellFormed, .provider(policy, isNamed: isNamed)] + descriptions.checks(recorder.outcomes)
         // By what the checks themselves say.
         let (cause, validSummary) = (descriptions.likelyCause(of: checks), descriptions.validSummary(checks))
-        if findings.jws == nil {
+        if results.jws == nil {
             // What comes after the signature is about claims.
             let signature = checks.firstIndex { $0.name == .signature } ?? 0
             for index in checks.indices.dropFirst(signature + 1) where checks[index].isMade {

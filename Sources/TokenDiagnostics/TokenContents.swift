@@ -71,27 +71,27 @@ public struct TokenContents: Sendable, Equatable {
     /// More are counted and not shown.
     private static let maximumCount = 100
 
-    private enum Shown {
+    private enum DisplayedValue {
         case text(String)
         case plain(JSONValue)
         case masked(JSONValue, hasFingerprint: Bool, SignatureChecker)
     }
 
-    private static func members(of object: JSONObject?, _ show: (String, JSONValue) -> Shown) -> [Member] {
+    private static func members(of object: JSONObject?, _ show: (String, JSONValue) -> DisplayedValue) -> [Member] {
         var members: [Member] = []
         var count = 0
         object?.forEachMember { name, value in
             count += 1
             guard count <= maximumCount else { return }
-            let shownName = Redaction.text(name)
+            let redactedName = Redaction.text(name)
             switch show(name, value) {
-            case .text(let text): members.append(Member(name: shownName, value: text, isMasked: false))
+            case .text(let text): members.append(Member(name: redactedName, value: text, isMasked: false))
             case .plain(let value):
                 let text = value.string ?? String(decoding: value.json, as: UTF8.self)
-                members.append(Member(name: shownName, value: Redaction.text(text), isMasked: false))
+                members.append(Member(name: redactedName, value: Redaction.text(text), isMasked: false))
             case .masked(let value, let hasFingerprint, let checker):
                 let text = masked(value, hasFingerprint: hasFingerprint, checker)
-                members.append(Member(name: shownName, value: text, isMasked: true))
+                members.append(Member(name: redactedName, value: text, isMasked: true))
             }
         }
         if count > maximumCount {

@@ -4,7 +4,7 @@ package import JSON
 /// Why a request was not answered as asked (RFC 9457). The table of every code the contract knows.
 package enum Problem: Error, Equatable, Sendable {
     /// The text says what was expected. It is written here; of a request it has no more than the name of an unknown member
-    /// (see ``JSONObject/shownName(_:)``) and the place of a JSON error.
+    /// (see ``JSONObject/redactedName(_:)``) and the place of a JSON error.
     case requestInvalid(String)
     case notFound
     /// As `notFound`, on the admin listener, which has other paths.

@@ -48,7 +48,7 @@ extension RequestVerifier {
             }
             problem = fetched?.map { _ in decided } ?? loop.makeSucceededFuture(decided)
         case .pending(let pending):
-            problem = settle(pending, until: deadline, on: loop).assumeIsolated().map(\.problem).nonisolated()
+            problem = waitForKeys(pending, until: deadline, on: loop).assumeIsolated().map(\.problem).nonisolated()
         }
         guard let keys else { return problem.map { (nil, $0) } }
         return problem.flatMap { problem in keys.status().map { ($0, problem) } }
@@ -79,14 +79,15 @@ extension RequestVerifier {
                 explanation: verifier.explain(token, ofNoneOf: policies, now: UnixTime(seconds: now)), provider: nil,
                 keys: nil, time: now)
         }
-        if let audience = request.expectations.audience, !policy.audiences.containsExactly(audience) {
+        if let audience = request.parameters.audience, !policy.audiences.containsExactly(audience) {
             throw .audienceNotConfigured
         }
         let explanation = verifier.explain(
-            token, with: status.flatMap { ExplainedKeys($0, lacksKey: verdict?.code == "keys_unavailable", now: now) },
+            token,
+            with: status.flatMap { ExplainedKeys($0, isMissingKey: verdict?.code == "keys_unavailable", now: now) },
             under: policy,
             isNamed: named != nil, others: policies.filter { !$0.id.isExactly(policy.id) },
-            expecting: request.expectations, now: UnixTime(seconds: now))
+            expecting: request.parameters, now: UnixTime(seconds: now))
         return ExplainAnswer(explanation: explanation, provider: policy.id, keys: status, time: now)
     }
 }
@@ -100,14 +101,14 @@ extension RequestVerifier.Outcome {
 extension ExplainedKeys {
     /// `nil` where a provider has no keys that may verify now.
     ///
-    /// - Parameter lacksKey: whether a key that was looked for could not be fetched.
-    fileprivate init?(_ status: KeyStatus, lacksKey: Bool, now: Int64) {
+    /// - Parameter isMissingKey: whether a key that was looked for could not be fetched.
+    fileprivate init?(_ status: KeyStatus, isMissingKey: Bool, now: Int64) {
         guard let snapshot = status.snapshot, snapshot.isUsable(at: status.now) else { return nil }
         self.init(
             set: snapshot.keys, algorithms: snapshot.algorithms,
             fetchedAt: UnixTime(seconds: snapshot.fetchedAtUnixSeconds),
             nextFetchAt: status.nextFetchAt(unixSeconds: now).map(UnixTime.init(seconds:)),
             clockOffsetSeconds: snapshot.clockOffsetSeconds,
-            fetchFailure: status.lastFailure?.message, lacksKey: lacksKey)
+            fetchFailure: status.lastFailure?.message, isMissingKey: isMissingKey)
     }
 }

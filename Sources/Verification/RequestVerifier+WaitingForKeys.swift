@@ -8,32 +8,32 @@ extension RequestVerifier {
     /// Waits for the provider's one shared fetch, off this loop, and verifies once more when it is back.
     ///
     /// - Parameter loop: this verifier's.
-    package func settle(
+    package func waitForKeys(
         _ pending: Pending, until deadline: MonotonicTime, on loop: any EventLoop
     ) -> EventLoopFuture<Verdict> {
-        func settled(_ verdict: Verdict) -> EventLoopFuture<Verdict> { loop.makeSucceededFuture(verdict) }
+        func finished(_ verdict: Verdict) -> EventLoopFuture<Verdict> { loop.makeSucceededFuture(verdict) }
         let provider = pending.provider
         let outcome = pending.keys.wait(for: pending.need, judgedBy: pending.version, until: deadline).hop(to: loop)
         return outcome.assumeIsolated().flatMap { outcome in
             switch outcome {
-            case .upheld: return settled(.refused(pending.otherwise, provider: provider))
+            case .unchanged: return finished(.refused(pending.currentProblem, provider: provider))
             case .unavailable(let retryAfter):
                 // Such a refusal is final, and the token may be a good one, by a key that could not be fetched.
                 let problem =
-                    pending.lacksKey
+                    pending.isMissingKey
                     ? Problem.keysUnavailable(retryAfterSeconds: max(retryAfter.secondsRoundedUp, 1))
-                    : pending.otherwise
-                return settled(.refused(problem, provider: provider))
-            case .refreshed, .lookAgain: break
+                    : pending.currentProblem
+                return finished(.refused(problem, provider: provider))
+            case .refreshed, .retry: break
             }
             switch self.verify(pending.request, at: .now()) {
-            case .decided(let verdict): return settled(verdict)
+            case .decided(let verdict): return finished(verdict)
             case .pending(let pending):
-                guard outcome == .lookAgain else {
-                    return settled(.refused(pending.otherwise, provider: pending.provider))
+                guard outcome == .retry else {
+                    return finished(.refused(pending.currentProblem, provider: pending.provider))
                 }
                 // Each round is judged by newer keys, and the deadline ends them all.
-                return self.settle(pending, until: deadline, on: loop)
+                return self.waitForKeys(pending, until: deadline, on: loop)
             }
         }.nonisolated()
     }

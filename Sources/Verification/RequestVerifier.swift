@@ -45,10 +45,10 @@ package final class RequestVerifier {
         let version: Int
         /// Whether the provider may have published the key meanwhile: where it can't be asked, nothing can be said of the
         /// token. If not, the keys at hand decide.
-        let lacksKey: Bool
+        let isMissingKey: Bool
         package let provider: Int
         /// The verdict by the keys at hand.
-        let otherwise: Problem
+        let currentProblem: Problem
     }
 
     /// A verdict, or what has to be waited for.
@@ -126,7 +126,7 @@ package final class RequestVerifier {
     private func verify(
         _ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int, _ slot: ProviderSlot, _ now: VerificationTime
     ) -> Outcome {
-        if let audience = request.expectations.audience,
+        if let audience = request.parameters.audience,
             !slot.policy.audiences.containsExactly(audience)
         {
             return .decided(.refused(.audienceNotConfigured, provider: index))
@@ -137,7 +137,7 @@ package final class RequestVerifier {
         do throws(Rejection) {
             let verified = try verifier.verify(
                 token, with: keys.keys, algorithms: keys.algorithms, under: slot.policy,
-                expecting: request.expectations, now: now.wall)
+                expecting: request.parameters, now: now.wall)
             let answer = VerifyAnswer(
                 token: verified, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims)
             return .decided(.verified(answer, provider: index))
@@ -145,11 +145,11 @@ package final class RequestVerifier {
             if let need = need(after: error, token, keys.snapshot, slot.policy, now.monotonic),
                 token.wouldPassClaims(of: slot.policy, now: now.wall)
             {
-                let lacksKey = error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true)
+                let isMissingKey = error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true)
                 return .pending(
                     Pending(
                         request: request, keys: slot.provider.keys, need: need, version: keys.snapshot.version,
-                        lacksKey: lacksKey, provider: index, otherwise: .rejected(error)))
+                        isMissingKey: isMissingKey, provider: index, currentProblem: .rejected(error)))
             }
             return .decided(.refused(.rejected(error), provider: index))
         }
@@ -169,8 +169,8 @@ package final class RequestVerifier {
         return .pending(
             Pending(
                 request: request, keys: slot.provider.keys, need: .anyKeys(mayFetch: mayFetch),
-                version: slot.keys?.snapshot.version ?? 0, lacksKey: true, provider: index,
-                otherwise: .keysUnavailable(retryAfterSeconds: 1)))
+                version: slot.keys?.snapshot.version ?? 0, isMissingKey: true, provider: index,
+                currentProblem: .keysUnavailable(retryAfterSeconds: 1)))
     }
 
     /// What newer keys might hold, if a rejection is for want of it.

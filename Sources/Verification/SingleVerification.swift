@@ -60,7 +60,7 @@ package struct SingleVerification: Sendable {
             let verdict: EventLoopFuture<Verdict> =
                 switch verifier.value.verify(request, at: .now()) {
                 case .decided(let verdict): loop.makeSucceededFuture(verdict)
-                case .pending(let pending): verifier.value.settle(pending, until: deadline, on: loop)
+                case .pending(let pending): verifier.value.waitForKeys(pending, until: deadline, on: loop)
                 }
             return verdict.assumeIsolated().map { verdict in
                 switch verdict {

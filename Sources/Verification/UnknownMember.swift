@@ -3,18 +3,18 @@ package import JSON
 extension JSONObject {
     /// Refuses members whose names are not among `names`.
     ///
-    /// - Parameter place: of the object in the request, as people write it.
+    /// - Parameter description: of the object in the request, as people write it.
     /// - Throws: ``Problem/requestInvalid(_:)``, which names the first one.
-    package func requireOnly(_ names: [JSONName], in place: StaticString) throws(Problem) {
+    package func requireOnly(_ names: [JSONName], in description: StaticString) throws(Problem) {
         if hasOnly(names) { return }
-        throw unknownMember(names, place)
+        throw unknownMember(names, description)
     }
 
-    private func unknownMember(_ names: [JSONName], _ place: StaticString) -> Problem {
-        let name = Self.shownName(firstName(notAmong: names) ?? [])
+    private func unknownMember(_ names: [JSONName], _ description: StaticString) -> Problem {
+        let name = Self.redactedName(firstName(notAmong: names) ?? [])
         let known = names.map(\.string)
         return .requestInvalid(
-            "The \(place) has an unknown member \(name); known members: \(known.joined(separator: ", ")).")
+            "The \(description) has an unknown member \(name); known members: \(known.joined(separator: ", ")).")
     }
 
     /// A member's name as `detail` may show it.
@@ -23,7 +23,7 @@ extension JSONObject {
     /// address there. What does not read like a name is described by its length: anything that is longer than 32 characters,
     /// has other characters than letters, digits and a little punctuation, or, beyond 16 characters, has digits or as many
     /// capital letters as random text.
-    static func shownName(_ name: [UInt8]) -> String {
+    static func redactedName(_ name: [UInt8]) -> String {
         let digits = name.count { (0x30...0x39).contains($0) }
         let capitals = name.count { (0x41...0x5a).contains($0) }
         let readsLikeName =

@@ -75,7 +75,7 @@ package struct VerifyAnswer {
         json.member("auth_time", token.authTime?.seconds)
         json.member("token_id", token.tokenID)
         json.member("session_id", token.sessionID)
-        json.member("acr", token.contextClass)
+        json.member("acr", token.authenticationContextClass)
         json.name("amr")
         json.beginArray()
         for method in token.authenticationMethods { json.value(method) }

@@ -11,7 +11,7 @@ package import JSON
 package final class VerifyRequest: Sendable {
     let idToken: ArraySlice<UInt8>
     let provider: String?
-    let expectations: SignInExpectations
+    let parameters: VerificationParameters
     let includesClaims: Bool
 
     /// Reads a request.
@@ -23,7 +23,7 @@ package final class VerifyRequest: Sendable {
             throw .requestInvalid("The request needs a member id_token, a string.")
         }
         let provider = try object.string(Names.provider, characters: Bounds.provider)
-        expectations = try Self.expectations(of: object)
+        parameters = try Self.parameters(of: object)
         self.idToken = idToken
         self.provider = provider
         includesClaims = try Self.includesClaims(object)
@@ -33,27 +33,27 @@ package final class VerifyRequest: Sendable {
     ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(
-        idToken: String, provider: String?, expectations: SignInExpectations, includesClaims: Bool
+        idToken: String, provider: String?, parameters: VerificationParameters, includesClaims: Bool
     ) throws(Problem) {
         let texts: [(String?, JSONName, ClosedRange<Int>)] = [
-            (provider, Names.provider, Bounds.provider), (expectations.nonce, Names.nonce, Bounds.nonce),
-            (expectations.audience, Names.audience, Bounds.audience),
-            (expectations.accessToken, Names.accessToken, Bounds.accessToken),
-            (expectations.code, Names.code, Bounds.code),
+            (provider, Names.provider, Bounds.provider), (parameters.nonce, Names.nonce, Bounds.nonce),
+            (parameters.audience, Names.audience, Bounds.audience),
+            (parameters.accessToken, Names.accessToken, Bounds.accessToken),
+            (parameters.code, Names.code, Bounds.code),
         ]
         for case (let text?, let name, let bounds) in texts where !text.hasScalars(bounds) {
             throw .requestInvalid(wrongLength(name, bounds))
         }
-        if let seconds = expectations.maximumAuthenticationAgeSeconds, seconds < 0 { throw Self.wrongMaximumAge }
+        if let seconds = parameters.maximumAuthenticationAgeSeconds, seconds < 0 { throw Self.wrongMaximumAge }
         self.idToken = Array(idToken.utf8)[...]
         self.provider = provider
-        self.expectations = expectations
+        self.parameters = parameters
         self.includesClaims = includesClaims
     }
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
     private static func includesClaims(_ object: JSONObject) throws(Problem) -> Bool {
-        do throws(JSONOtherKind) {
+        do throws(JSONTypeMismatch) {
             return try object.bool(Names.includeClaims) ?? false
         } catch {
             if object.kind(of: Names.includeClaims) == .null { return false }
@@ -64,7 +64,7 @@ package final class VerifyRequest: Sendable {
     /// Reads what a request says of its sign-in.
     ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    private static func expectations(of object: JSONObject) throws(Problem) -> SignInExpectations {
+    private static func parameters(of object: JSONObject) throws(Problem) -> VerificationParameters {
         let nonce = try nonce(object)
         let audience = try object.string(Names.audience, characters: Bounds.audience)
         let accessToken = try object.string(Names.accessToken, characters: Bounds.accessToken)
@@ -72,7 +72,7 @@ package final class VerifyRequest: Sendable {
         let maximumAge = try maximumAge(object)
         let clientName: ClientName? =
             if let user = object[Names.user], user.kind != .null { try ClientName(user) } else { nil }
-        return SignInExpectations(
+        return VerificationParameters(
             nonce: nonce, audience: audience, maximumAuthenticationAgeSeconds: maximumAge, accessToken: accessToken,
             code: code, clientName: clientName)
     }
@@ -87,7 +87,7 @@ package final class VerifyRequest: Sendable {
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
     private static func maximumAge(_ object: JSONObject) throws(Problem) -> Int64? {
-        do throws(JSONOtherKind) {
+        do throws(JSONTypeMismatch) {
             guard let seconds = try object.integer(Names.maxAge) else { return nil }
             if seconds >= 0 { return seconds }
         } catch {
@@ -159,7 +159,7 @@ extension JSONObject {
     /// - Parameter characters: how many Unicode scalars it may have.
     /// - Throws: ``Problem/requestInvalid(_:)``.
     fileprivate func string(_ name: JSONName, characters: ClosedRange<Int>) throws(Problem) -> String? {
-        do throws(JSONOtherKind) {
+        do throws(JSONTypeMismatch) {
             guard let string = try self.string(name) else { return nil }
             if string.hasScalars(characters) { return string }
         } catch {

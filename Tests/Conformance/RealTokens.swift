@@ -9,7 +9,7 @@ import Testing
     /// Why a token is rejected, or what it says.
     private func verify(
         _ token: String, _ keys: [UInt8], _ policy: ProviderPolicy, at now: Int64,
-        expecting: SignInExpectations = .init()
+        expecting: VerificationParameters = .init()
     ) throws -> Result<VerifiedIDToken, Rejection> {
         let set = try JWKSet(keys)
         let verifier = try IDTokenVerifier()
@@ -82,9 +82,9 @@ import Testing
         func rejection(_ jwt: String, _ policy: ProviderPolicy, at now: Int64, nonce: String? = nil) throws
             -> Rejection?
         {
-            var expectations = SignInExpectations()
-            expectations.nonce = nonce
-            return try self.rejection(verify(jwt, appleKeys, policy, at: now, expecting: expectations))
+            var parameters = VerificationParameters()
+            parameters.nonce = nonce
+            return try self.rejection(verify(jwt, appleKeys, policy, at: now, expecting: parameters))
         }
         #expect(try rejection(jwt, policy, at: now + 86_400 + 58) == nil)
         #expect(try rejection(jwt, policy, at: now + 86_400 + 59) == .tokenExpired)

@@ -55,11 +55,11 @@ private struct Running {
         let verifier = try IDTokenVerifier()
         let read = try verifier.read(Array(token.utf8)[...])
         let issuedAt = try #require(try claims(of: token)["iat"]?.integer)
-        var expectations = SignInExpectations()
-        expectations.nonce = nonce
+        var parameters = VerificationParameters()
+        parameters.nonce = nonce
         let keySet = if let keys { keys } else { try await self.keys(kind) }
         return try verifier.verify(
-            read, with: keySet, under: policy(kind), expecting: expectations, now: UnixTime(seconds: issuedAt + 1))
+            read, with: keySet, under: policy(kind), expecting: parameters, now: UnixTime(seconds: issuedAt + 1))
     }
 }
 

@@ -7,11 +7,11 @@ import Testing
     private var queue = LoadShedder(limit: 500_000)
     private var now: Int64 = 7_000_000
 
-    init() { queue.looked(at: now, period: Self.period) }
+    init() { queue.recordTick(at: now, period: Self.period) }
 
     private mutating func look(late: Int64) {
         now += Self.period + late
-        queue.looked(at: now, period: Self.period)
+        queue.recordTick(at: now, period: Self.period)
     }
 
     @Test mutating func `short turns never crowd`() {
@@ -58,7 +58,7 @@ import Testing
 
     @Test mutating func `the first look has nothing to be late by`() {
         var queue = LoadShedder(limit: 50_000)
-        queue.looked(at: 99_000_000, period: Self.period)
+        queue.recordTick(at: 99_000_000, period: Self.period)
         #expect(!queue.isCrowded)
     }
 

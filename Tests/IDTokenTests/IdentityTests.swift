@@ -7,7 +7,7 @@ import Testing
 @Suite struct IdentityTests {
     @Test func `what the token does not say is nil`() throws {
         let verified = try SignIn.plain.verify()
-        #expect(verified.tokenID == nil && verified.sessionID == nil && verified.contextClass == nil)
+        #expect(verified.tokenID == nil && verified.sessionID == nil && verified.authenticationContextClass == nil)
         #expect(verified.authenticationMethods == [])
         #expect(verified.identity.tenant == nil && verified.identity.hostedDomain == nil)
         #expect(
@@ -18,7 +18,9 @@ import Testing
     @Test func `what it says is told`() throws {
         let verified = try SignIn.plain.with("jti", #""j""#).with("sid", #""s""#).with("acr", #""urn:mace:silver""#)
             .with("amr", #"["pwd","mfa"]"#).with("tid", #""t""#).with("preferred_username", #""ada""#).verify()
-        #expect((verified.tokenID, verified.sessionID, verified.contextClass) == ("j", "s", "urn:mace:silver"))
+        #expect(
+            (verified.tokenID, verified.sessionID, verified.authenticationContextClass) == ("j", "s", "urn:mace:silver")
+        )
         #expect(verified.authenticationMethods == ["pwd", "mfa"])
         #expect((verified.identity.tenant, verified.identity.preferredUsername) == ("t", "ada"))
     }

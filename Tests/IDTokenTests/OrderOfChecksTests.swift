@@ -43,10 +43,10 @@ import Testing
         signIn.policy.authorizedParties = ["client"]
         signIn.policy.maximumTokenAgeSeconds = 3600
         signIn.policy.requiredClaims = [ClaimName("tid")]
-        signIn.expectations.maximumAuthenticationAgeSeconds = 600
-        signIn.expectations.nonce = "nonce"
-        signIn.expectations.accessToken = "ya29.access"
-        signIn.expectations.code = "ya29.access"
+        signIn.parameters.maximumAuthenticationAgeSeconds = 600
+        signIn.parameters.nonce = "nonce"
+        signIn.parameters.accessToken = "ya29.access"
+        signIn.parameters.code = "ya29.access"
         return signIn
     }()
 

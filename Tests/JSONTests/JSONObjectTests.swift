@@ -127,7 +127,7 @@ import Testing
         #expect(object.hasValue("a") == hasValue)
         func read<Value>(_ isKind: Bool, _ read: () throws -> Value?) throws -> Value? {
             guard isKind else {
-                #expect(throws: JSONOtherKind.self) { _ = try read() }
+                #expect(throws: JSONTypeMismatch.self) { _ = try read() }
                 return nil
             }
             return try read()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ChangingStaleIfErrorTests {
     private func change(_ scene: inout Scene, to seconds: Int64) -> [Seen] {
-        scene.machine.staleForChanged(to: .seconds(seconds), now: scene.now).map(Seen.init)
+        scene.machine.staleIfErrorChanged(to: .seconds(seconds), now: scene.now).map(Seen.init)
     }
 
     @Test func `keys at hand serve by the new rule from now on`() throws {
@@ -75,7 +75,7 @@ import Testing
         var scene = Scene(rules)
         scene.start()
         scene.fail()
-        _ = scene.machine.fellBack(KeySets.fetched(["f"], source: .file), now: scene.now)
+        _ = scene.machine.fallbackSucceeded(KeySets.fetched(["f"], source: .file), now: scene.now)
         let before = try #require(scene.machine.snapshot)
         let effects = change(&scene, to: 0)
         #expect(effects.isEmpty)

@@ -92,7 +92,7 @@ import Testing
         try await store.start().get()
         let waiting = store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: fixture.soon())
         try await fallback.end(.success(KeySets.fetched(["f"], source: .file)))
-        #expect(try await waiting.get() == .lookAgain)
+        #expect(try await waiting.get() == .retry)
         let status = try await store.status().get()
         #expect(status.snapshot?.keyIDs == ["f"])
         #expect(status.snapshot?.source == .file)

@@ -19,7 +19,7 @@ import Testing
         var outcomes: [Machine.Outcome] = []
         for outcome in waiting { outcomes.append(try await outcome.get()) }
         #expect(outcomes.first == .refreshed)
-        #expect(outcomes.dropFirst().allSatisfy { $0 == .lookAgain })
+        #expect(outcomes.dropFirst().allSatisfy { $0 == .retry })
         #expect(await fetcher.calls == 1)
         #expect(try await store.status().get().snapshot?.keyIDs == ["a"])
         #expect(events.all == [.keysChanged(keyIDs: ["a"]), .fetched, .stateChanged(.ready)])
@@ -68,7 +68,7 @@ import Testing
         // The wait is on the loop before the fetch ends.
         _ = try await store.status().get()
         try await fetcher.end(.success(KeySets.fetched(["a"])))
-        #expect(try await patient.get() == .lookAgain)
+        #expect(try await patient.get() == .retry)
         #expect(await fetcher.calls == 1)
         store.stop()
     }

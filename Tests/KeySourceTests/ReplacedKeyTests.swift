@@ -7,14 +7,14 @@ import Testing
     @Test func `keys that have just come whole are not fetched again for thirty seconds`() {
         var scene = Scene.ready()
         scene.moveTo(29.999)
-        #expect(scene.wait(.replacedKey("a"), id: 1) == [.resume(1, .upheld)])
+        #expect(scene.wait(.replacedKey("a"), id: 1) == [.resume(1, .unchanged)])
         scene.moveTo(30)
         let asked = scene.wait(.replacedKey("a"), id: 2)
         #expect(asked.fetchMode == .reload)
         #expect(asked.reports == [.unknownKeyFetchSpent])
         #expect(scene.succeed().answers == [2: .refreshed])
         scene.moveTo(59.999)
-        #expect(scene.wait(.replacedKey("a"), id: 3) == [.resume(3, .upheld)])
+        #expect(scene.wait(.replacedKey("a"), id: 3) == [.resume(3, .unchanged)])
     }
 
     @Test func `it shares the budget of unknown keys`() {
@@ -48,7 +48,7 @@ import Testing
         scene.wait(.key("c"), id: 1)
         scene.succeed(["a"])
         #expect(scene.omittedKeyIDs == ["b"])
-        #expect(scene.wait(.replacedKey("b"), id: 2) == [.resume(2, .upheld)])
+        #expect(scene.wait(.replacedKey("b"), id: 2) == [.resume(2, .unchanged)])
     }
 
     @Test func `a kid that is gone by then is not looked for again`() {
@@ -63,7 +63,7 @@ import Testing
         scene.wait(.replacedKey("a"), id: 2)
         #expect(scene.succeed(["b"]).answers == [2: .refreshed])
         #expect(scene.keyIDs == ["b"])
-        #expect(scene.wait(.key("a"), id: 3) == [.resume(3, .upheld)])
+        #expect(scene.wait(.key("a"), id: 3) == [.resume(3, .unchanged)])
     }
 
     @Test func `the fallback's keys are no news of the provider's`() {

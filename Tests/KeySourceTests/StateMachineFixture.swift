@@ -128,7 +128,7 @@ struct Scene {
     }
 
     @discardableResult mutating func fallBack(_ keyIDs: [String] = ["f"]) -> [Seen] {
-        machine.fellBack(KeySets.fetched(keyIDs, source: .file), now: now).map(Seen.init)
+        machine.fallbackSucceeded(KeySets.fetched(keyIDs, source: .file), now: now).map(Seen.init)
     }
 
     @discardableResult mutating func failToFallBack() -> [Seen] {

@@ -13,7 +13,7 @@ private import class Foundation.ProcessInfo
         // Several lives: some invariants are about the beginning of one.
         var generator = SeededGenerator(seed: seed)
         let sets = WalkKeySets()
-        var tally = Walk.Counter()
+        var counter = Walk.EventCounter()
         for life in 0..<40 {
             var walk = Walk(seed: generator.next(), sets)
             for step in 0..<3000 {
@@ -23,8 +23,8 @@ private import class Foundation.ProcessInfo
                     return
                 }
             }
-            tally.add(walk.tally)
+            counter.add(walk.counter)
         }
-        #expect(tally.rare == [], "a walk on which too little happens shows nothing: ASSAY_WALK_SEED=\(seed)")
+        #expect(counter.rare == [], "a walk on which too little happens shows nothing: ASSAY_WALK_SEED=\(seed)")
     }
 }

@@ -109,10 +109,10 @@ import Testing
         scene.moveToNextFetch()
         scene.wait(.key("b"), id: 1)
         scene.wait(.newerKeys, id: 2)
-        #expect(scene.fail().answers == [1: .lookAgain, 2: .lookAgain])
+        #expect(scene.fail().answers == [1: .retry, 2: .retry])
         #expect(scene.wait(.key("b"), id: 3).startsFetch)
         scene.wait(.newerKeys, id: 4)
-        #expect(scene.fail().answers == [3: unavailable(500), 4: .lookAgain])
+        #expect(scene.fail().answers == [3: unavailable(500), 4: .retry])
         #expect(scene.wait(.newerKeys, id: 5).startsFetch)
         #expect(scene.fail().answers == [5: unavailable(500)])
         #expect(scene.wait(.newerKeys, id: 6).answers == [6: unavailable(500)])
@@ -141,7 +141,7 @@ import Testing
         for id in 0..<100 { #expect(!scene.wait(.anyKeys(mayFetch: true), id: id).startsFetch) }
         let effects = scene.succeed()
         #expect(effects.answers.count == 100)
-        #expect(effects.answers.values.allSatisfy { $0 == .lookAgain })
+        #expect(effects.answers.values.allSatisfy { $0 == .retry })
         #expect(!effects.startsFetch)
     }
 
@@ -153,7 +153,7 @@ import Testing
         scene.wait(.newerKeys, id: 3)
         scene.wait(.refresh(dropsOmitted: true), id: 4)
         let effects = scene.succeed(["a", "b"])
-        #expect(effects.answers == [1: .refreshed, 2: .lookAgain, 3: .lookAgain])
+        #expect(effects.answers == [1: .refreshed, 2: .retry, 3: .retry])
         #expect(effects.startsFetch)
         #expect(scene.succeed(["a", "b"]).answers == [4: .refreshed])
     }
@@ -166,7 +166,7 @@ import Testing
         scene.succeed()
         #expect(scene.wait(.key("c"), id: 4).startsFetch)
         #expect(!scene.wait(.key("d"), id: 5).startsFetch)
-        #expect(scene.succeed(["a", "c", "d"]).answers == [4: .refreshed, 5: .lookAgain])
+        #expect(scene.succeed(["a", "c", "d"]).answers == [4: .refreshed, 5: .retry])
     }
 
     @Test func `operators who come late share one fetch of their own, also after a failure`() {
@@ -225,7 +225,7 @@ import Testing
         scene.wait(.anyKeys(mayFetch: true), id: 1)
         scene.wait(.refresh(dropsOmitted: true), id: 2)
         let effects = scene.restore(["d"], age: .seconds(60))
-        #expect(effects.answers == [1: .lookAgain])
+        #expect(effects.answers == [1: .retry])
         #expect(effects.timer == Scene.at(5))
         #expect(scene.succeed().answers == [:])
         #expect(scene.succeed().answers == [2: .refreshed])

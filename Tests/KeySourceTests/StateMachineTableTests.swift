@@ -94,7 +94,7 @@ import Testing
         let inBackoff = Seen.resume(7, .unavailable(retryAfter: Interval(milliseconds: 500)))
         let expected: [Seen] =
             state.hasUsableKeys
-            ? [.resume(7, .lookAgain)]
+            ? [.resume(7, .retry)]
             : need == .anyKeys(mayFetch: true) && state.isInBackoff
                 ? [inBackoff] : Self.fetches(scene, state, for: need)
         #expect(scene.wait(need, judgedBy: 0) == expected)
@@ -132,7 +132,7 @@ import Testing
     func `a replaced key is looked for unless the keys have just come whole`(state: State) {
         var scene = Self.scene(state)
         let expected: [Seen] =
-            state == .ready ? [.resume(7, .upheld)] : Self.fetches(scene, state, for: .replacedKey("a"))
+            state == .ready ? [.resume(7, .unchanged)] : Self.fetches(scene, state, for: .replacedKey("a"))
         #expect(scene.wait(.replacedKey("a")) == expected)
     }
 

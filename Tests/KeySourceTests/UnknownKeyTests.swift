@@ -13,7 +13,7 @@ import Testing
         scene.succeed()
         scene.moveTo(29.999)
         let refused: (Int) -> [Seen] = {
-            [.report(.unknownKeyFetchRefused), .resume($0, .upheld)]
+            [.report(.unknownKeyFetchRefused), .resume($0, .unchanged)]
         }
         #expect(scene.wait(.key("c"), id: 3) == refused(3))
         #expect(scene.wait(.newerKeys, id: 4) == refused(4))
@@ -46,14 +46,14 @@ import Testing
         #expect(scene.wait(.key("b"), id: 3).answers == [3: unavailable(750)])
         scene.moveToNextFetch()
         scene.succeed()
-        #expect(scene.wait(.key("b"), id: 4).answers == [4: .upheld])
+        #expect(scene.wait(.key("b"), id: 4).answers == [4: .unchanged])
     }
 
     @Test func `a kid that was not found is no verdict once a later fetch has failed`() {
         var scene = Scene.ready()
         scene.wait(.key("b"), id: 1)
         scene.succeed()
-        #expect(scene.wait(.key("b"), id: 2).answers == [2: .upheld])
+        #expect(scene.wait(.key("b"), id: 2).answers == [2: .unchanged])
         scene.wait(.newerKeys, id: 3)
         scene.fail(retryAfter: .seconds(200))
         // By then the budget has a fetch again.
@@ -65,7 +65,7 @@ import Testing
         scene.restore(["a"], age: .seconds(60))
         scene.start()
         scene.wait(.key("b"), id: 1)
-        #expect(scene.fail().answers == [1: .lookAgain])
+        #expect(scene.fail().answers == [1: .retry])
         for id in 2...3 {
             #expect(scene.wait(.key("b"), id: id).startsFetch)
             #expect(scene.fail().answers == [id: unavailable(500)])
@@ -104,7 +104,7 @@ import Testing
         scene.wait(.key("b"), id: 1)
         scene.succeed()
         scene.moveTo(29.999)
-        #expect(scene.wait(.key("b"), id: 2) == [.resume(2, .upheld)])
+        #expect(scene.wait(.key("b"), id: 2) == [.resume(2, .unchanged)])
         #expect(scene.wait(.key("c"), id: 3).startsFetch)
         scene.succeed()
         scene.moveTo(30)
@@ -115,7 +115,7 @@ import Testing
         var scene = Scene()
         scene.start()
         scene.wait(.key("b"), id: 1)
-        #expect(scene.succeed().answers == [1: .lookAgain])
+        #expect(scene.succeed().answers == [1: .retry])
         #expect(scene.wait(.key("b"), id: 2).startsFetch)
     }
 

@@ -24,7 +24,7 @@ extension Walk {
                 if new == state || new != KeyState(machine.snapshot, at: heard) { fail(.statesTold) }
                 state = new
                 if new == .unavailable { wantsFallback = true }
-                tally.note(new.rawValue)
+                counter.note(new.rawValue)
             case .keep: if event != .success { fail(.keptOnDisk) }
             case .report: break
             case .setTimer(let time): timer = time
@@ -56,11 +56,11 @@ extension Walk {
             beginRefresh()
             isStrict = strictnessWanted
             if mode != .reload { fail(.modes) }
-        case .restored, .fellBack, .fallbackFailed: fail(.plannedInTime)
+        case .restored, .fallbackSucceeded, .fallbackFailed: fail(.plannedInTime)
         }
         plannedFetch = nil
         let isSlow = Int.random(in: 0..<10, using: &random) == 0
-        if isSlow { tally.note("slow") }
+        if isSlow { counter.note("slow") }
         fetch = Fetch(mode: mode, isStrict: isStrict, firstStepToEnd: steps + (isSlow ? 30 : 0))
     }
 
@@ -77,17 +77,17 @@ extension Walk {
             if event != .success || fetchesBegun == waiter.fetchesBegun { fail(.refreshedTruly) }
             if !hasPublished { fail(.publishedFirst) }
             if let keyID = waiter.need.keyID, machine.snapshot?.hasKey(keyID) == false {
-                tally.note("missing")
+                counter.note("missing")
                 missing[keyID] = heard
             }
-        case .lookAgain:
+        case .retry:
             if case .wait = event { break }
             let mayAskAgain = event == .failure && waiter.fetchesBegun == fetchesBegun && waiter.need.isForOneKey
             if !hasPublished, !mayAskAgain { fail(.publishedFirst) }
-        case .upheld:
-            tally.note("upheld")
+        case .unchanged:
+            counter.note("unchanged")
             if case .wait(.replacedKey) = event, isConfirmed { break }
-            guard case .wait(let need) = event, need.isForOneKey, !hasFailed else { return fail(.upheld) }
+            guard case .wait(let need) = event, need.isForOneKey, !hasFailed else { return fail(.unchanged) }
         case .unavailable(let interval): if interval <= .seconds(0) { fail(.retryLater) }
         }
     }

@@ -10,7 +10,7 @@ struct Walk {
         case unknownKeyBudget = "at most two fetches for unknown keys in any thirty seconds"
         case missingKeyMemory = "a kid that a fetch has not found causes none for thirty seconds"
         case confirmed = "a bad signature causes no fetch within thirty seconds of a whole answer past caches"
-        case upheld = "a verdict stands only where the last fetch succeeded"
+        case unchanged = "a verdict stands only where the last fetch succeeded"
         case refreshLimit = "operators cause at most one fetch a second"
         case plannedInTime = "a planned fetch begins at its time and not before"
         case plannedApart = "planned fetches are half a second apart at least"
@@ -42,25 +42,25 @@ struct Walk {
     }
 
     /// How often what happened.
-    struct Counter {
+    struct EventCounter {
         private var counts: [String: Int] = [:]
 
         mutating func note(_ what: String, _ count: Int = 1) { counts[what, default: 0] += count }
-        mutating func add(_ other: Counter) { counts.merge(other.counts, uniquingKeysWith: +) }
+        mutating func add(_ other: EventCounter) { counts.merge(other.counts, uniquingKeysWith: +) }
 
         /// What has happened less than fifty times.
         var rare: [String] { Self.all.filter { counts[$0, default: 0] < 50 } }
 
         private static let all = [
             "success", "confirmation", "thin", "failure", "garbage", "asked to wait", "slow", "given up", "refused",
-            "missing", "confirmed", "upheld", "put off", "omitted", "dropped", "lapsed", "strict", "fell back",
+            "missing", "confirmed", "unchanged", "put off", "omitted", "dropped", "lapsed", "strict", "fell back",
             "no fallback", "restored", "rotated",
             "back in time", "ready", "stale", "unavailable",
         ]
     }
 
     var violation: String?
-    var tally = Counter()
+    var counter = EventCounter()
 
     var random: SeededGenerator
     let rules: KeyRules
@@ -107,9 +107,9 @@ struct Walk {
     }
 
     enum Event: Equatable {
-        case start, wait(Machine.Need), success, failure, timer, restored, fellBack, fallbackFailed
+        case start, wait(Machine.Need), success, failure, timer, restored, fallbackSucceeded, fallbackFailed
 
-        var bringsKeys: Bool { [.success, .restored, .fellBack].contains(self) }
+        var bringsKeys: Bool { [.success, .restored, .fallbackSucceeded].contains(self) }
         var mayDropKeys: Bool { self == .timer }
     }
 
@@ -160,7 +160,7 @@ struct Walk {
         case 400..<800: milliseconds = .random(in: 0...2000, using: &random)
         case 800..<977: milliseconds = .random(in: 0...60_000, using: &random)
         case 977..<980:
-            tally.note("back in time")
+            counter.note("back in time")
             clock = clock - Interval(milliseconds: .random(in: 1...(3 * 3_600_000), using: &random))
             return
         default: milliseconds = .random(in: 0...(40 * 3_600_000), using: &random)
@@ -200,12 +200,12 @@ struct Walk {
         let effects = machine.wait(for: need, judgedBy: judgedBy, id: id, until: deadline, now: tell())
         let seen = effects.map(Seen.init)
         let mustLookAgain = !need.isRefresh && judgedBy < newest && machine.snapshot!.isUsable(at: heard)
-        if mustLookAgain, seen != [.resume(id, .lookAgain)] { fail(.newerKeysAtOnce) }
-        if seen.contains(.report(.unknownKeyFetchRefused)) { tally.note("refused") }
-        if need.isRefresh, fetch == nil, !seen.startsFetch { tally.note("put off") }
+        if mustLookAgain, seen != [.resume(id, .retry)] { fail(.newerKeysAtOnce) }
+        if seen.contains(.report(.unknownKeyFetchRefused)) { counter.note("refused") }
+        if need.isRefresh, fetch == nil, !seen.startsFetch { counter.note("put off") }
         if case .replacedKey = need, !mustLookAgain, isConfirmed {
-            tally.note("confirmed")
-            if seen != [.resume(id, .upheld)] { fail(.confirmed) }
+            counter.note("confirmed")
+            if seen != [.resume(id, .unchanged)] { fail(.confirmed) }
         }
         if seen.startsFetch { checkBegun(need) }
         run(.wait(need), effects)
@@ -239,7 +239,7 @@ struct Walk {
             KeySets.fetched(answer.keys, lifetime: nil, source: .disk), omitted: omitted, age: age, now: tell())
         if let snapshot = machine.snapshot, snapshot.version != before?.version {
             // Once in many lives.
-            tally.note("restored", 50)
+            counter.note("restored", 50)
             if lastWholeAnswer != nil || (before.map { $0.source != .file } ?? false) { fail(.restoredFirst) }
             if !snapshot.isUsable(at: heard) || snapshot.fetchedAt != heard - age { fail(.staleBound) }
             let isLate = age >= .seconds(3600)
@@ -254,11 +254,11 @@ struct Walk {
         let confirmed = fetch.mode == .revalidate && Bool.random(using: &random) ? lastNetworkAnswer : nil
         let isThin = Int.random(in: 0..<4, using: &random) == 0
         guard let answer = confirmed ?? (isThin ? provider.thinAnswer(&random) : provider.answer()) else {
-            tally.note("garbage")
+            counter.note("garbage")
             return fail(with: FetchFailure(.parse, "the key set holds no key that can verify a signature"))
         }
-        tally.note(confirmed != nil ? "confirmation" : isThin ? "thin" : "success")
-        if fetch.isStrict { tally.note("strict") }
+        counter.note(confirmed != nil ? "confirmation" : isThin ? "thin" : "success")
+        if fetch.isStrict { counter.note("strict") }
         let lifetime: Interval? =
             Bool.random(using: &random) ? nil : .seconds(.random(in: 0...200_000, using: &random))
         let time = tell()
@@ -269,8 +269,8 @@ struct Walk {
         } else if confirmed != nil {
             ledger.confirm(answer)
         } else {
-            tally.note("dropped", ledger.compare(answer, until: heard + .seconds(3600)))
-            tally.note("omitted", ledger.omitted.count)
+            counter.note("dropped", ledger.compare(answer, until: heard + .seconds(3600)))
+            counter.note("omitted", ledger.omitted.count)
         }
         lastNetworkAnswer = answer
         if confirmed == nil {
@@ -299,13 +299,13 @@ struct Walk {
 
     mutating func fail() {
         guard Int.random(in: 0..<3, using: &random) == 0 else { return fail(with: Scene.failure) }
-        tally.note("asked to wait")
+        counter.note("asked to wait")
         let retryAfter = Interval.seconds(.random(in: 0...1000, using: &random))
         fail(with: FetchFailure(.http, "the server answered with status 503", retryAfter: retryAfter))
     }
 
     mutating func fail(with failure: FetchFailure) {
-        tally.note("failure")
+        counter.note("failure")
         fetch = nil
         hasFailed = true
         run(.failure, machine.fetchFailed(failure, now: tell()))
@@ -320,16 +320,16 @@ struct Walk {
         fallbackReads -= 1
         let time = tell()
         guard Int.random(in: 0..<3, using: &random) > 0, let answer = provider.anyAnswer(&random) else {
-            tally.note("no fallback")
+            counter.note("no fallback")
             return run(
                 .fallbackFailed, machine.fallbackFailed(FetchFailure(.file, "there is no such file"), now: time))
         }
         let before = hasKeysOfProvider ? machine.snapshot?.version : nil
-        let effects = machine.fellBack(KeySets.fetched(answer.keys, lifetime: nil, source: .file), now: time)
+        let effects = machine.fallbackSucceeded(KeySets.fetched(answer.keys, lifetime: nil, source: .file), now: time)
         if let before {
             if machine.snapshot?.version != before || !effects.isEmpty { fail(.fallbackYields) }
         } else {
-            tally.note("fell back")
+            counter.note("fell back")
             lastReload = nil
             ledger.begin(anew: answer)
             let snapshot = machine.snapshot
@@ -339,11 +339,11 @@ struct Walk {
                 fail(.fallbackStale)
             }
         }
-        run(.fellBack, effects)
+        run(.fallbackSucceeded, effects)
     }
 
     mutating func rotate() {
-        tally.note("rotated")
+        counter.note("rotated")
         provider.rotate(&random)
     }
 
@@ -352,7 +352,7 @@ struct Walk {
         let time = tell()
         let before = machine.snapshot
         let lapsed = ledger.timerFired(heard)
-        tally.note("lapsed", lapsed)
+        counter.note("lapsed", lapsed)
         let waiters = waiting.count
         let effects = machine.timerFired(now: time)
         if effects.contains(where: { if case .publish = $0 { true } else { false } }) != (lapsed > 0) {
@@ -365,7 +365,7 @@ struct Walk {
             fail(.staleBound)
         }
         run(.timer, effects)
-        tally.note("given up", waiters - waiting.count)
+        counter.note("given up", waiters - waiting.count)
         if waiting.values.contains(where: { $0.deadline <= heard }) { fail(.answeredInTime) }
         if let timer, timer <= heard { fail(.timerMovesOn) }
         if state != KeyState(machine.snapshot, at: heard) { fail(.statesTold) }

@@ -12,13 +12,13 @@ import Testing
         try await Files.run(.one) { files in
             let watch = try files.watch()
             #expect(watch.tls.expiresAtUnixSeconds == Pair.one.expiresAtUnixSeconds)
-            await watch.look()
+            await watch.poll()
             #expect(watch.counts == .init(successes: 0, failures: 0))
             try files.put(.two)
-            await watch.look()
+            await watch.poll()
             #expect(watch.counts == .init(successes: 1, failures: 0))
             #expect(watch.tls.expiresAtUnixSeconds == Pair.two.expiresAtUnixSeconds)
-            await watch.look()
+            await watch.poll()
             #expect(watch.counts == .init(successes: 1, failures: 0))
         }
     }
@@ -27,14 +27,14 @@ import Testing
         try await Files.run(.one) { files in
             let watch = try files.watch()
             try files.put(Pair(certificate: Pair.two.certificate, key: Pair.one.key, expiresAtUnixSeconds: 0))
-            for _ in 0..<3 { await watch.look() }
+            for _ in 0..<3 { await watch.poll() }
             #expect(watch.counts == .init(successes: 0, failures: 1))
             try files.put(Pair(certificate: "nothing", key: Pair.one.key, expiresAtUnixSeconds: 0))
-            for _ in 0..<3 { await watch.look() }
+            for _ in 0..<3 { await watch.poll() }
             #expect(watch.counts == .init(successes: 0, failures: 2))
             #expect(watch.tls.expiresAtUnixSeconds == Pair.one.expiresAtUnixSeconds)
             try files.put(.two)
-            await watch.look()
+            await watch.poll()
             #expect(watch.counts == .init(successes: 1, failures: 2))
         }
     }

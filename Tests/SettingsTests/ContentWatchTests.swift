@@ -5,7 +5,7 @@ import Testing
 @Suite struct ContentWatchTests {
     /// Which of some looks say that the file is to be read; each has the time in milliseconds and what was seen.
     private func looks(_ looks: [(Int64, String)], after watch: inout ContentWatch<String>) -> [Bool] {
-        looks.map { watch.look($1, at: MonotonicTime(milliseconds: $0)) }
+        looks.map { watch.observe($1, at: MonotonicTime(milliseconds: $0)) }
     }
 
     private func looks(_ looks: (Int64, String)...) -> [Bool] {

@@ -45,7 +45,7 @@ import Testing
         #expect(settings.allowsInsecureListen)
         #expect(settings.providers[0].policy.clockSkewSeconds == 10)
         #expect(settings.cacheDirectory == "/cache")
-        #expect(settings.keys.staleForSeconds == 3600)
+        #expect(settings.keys.staleIfErrorSeconds == 3600)
         #expect(settings.limits.maximumBody == 2048)
         #expect(settings.limits.maximumBatchBody == 3072)
         #expect(settings.limits.listener.maximumHeader == 4096)

@@ -61,7 +61,7 @@ import Testing
         #expect(settings.service.listen == .network(host: "127.0.0.1", port: 8081))
         #expect(settings.admin.listen == .network(host: "::1", port: 9091))
         #expect(settings.cacheDirectory == "/var/lib/assay")
-        #expect(settings.keys.staleForSeconds == 36 * 3600)
+        #expect(settings.keys.staleIfErrorSeconds == 36 * 3600)
         #expect(settings.limits.maximumBody == 128 * 1024)
         #expect(settings.limits.maximumBatchBody == 8 * 1024 * 1024)
         #expect(settings.limits.listener.maximumHeader == 32 * 1024)
@@ -128,7 +128,7 @@ import Testing
         #expect(settings.service.listen == .network(host: "127.0.0.1", port: 8080))
         #expect(settings.admin.listen == .network(host: "127.0.0.1", port: 9090))
         #expect(settings.cacheDirectory == nil)
-        #expect(settings.keys.staleForSeconds == 86400)
+        #expect(settings.keys.staleIfErrorSeconds == 86400)
         #expect(settings.limits == Settings().limits)
         #expect(settings.limits.maximumBody == 65536)
         #expect(settings.limits.maximumBatchBody == 4 * 1024 * 1024)
@@ -341,7 +341,7 @@ import Testing
     @Test(
         arguments: [("720h", 720 * 3600), ("30d", 30 * 86400), ("0s", 0), ("43200m", 30 * 86400)] as [(String, Int64)])
     func `keys may be stale for thirty days`(text: String, seconds: Int64) throws {
-        #expect(try settings("keys: { stale_for: \(text) }\n" + provider).keys.staleForSeconds == seconds)
+        #expect(try settings("keys: { stale_for: \(text) }\n" + provider).keys.staleIfErrorSeconds == seconds)
     }
 
     @Test(arguments: [("1024", 1024), ("1024B", 1024), ("1KiB", 1024), ("16MiB", 16 * 1024 * 1024), ("2000", 2000)])

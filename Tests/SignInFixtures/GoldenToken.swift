@@ -34,7 +34,7 @@ package struct GoldenToken: Sendable, CustomTestStringConvertible {
         if let callers { policy.claimRules = [callers] }
         var signIn = SignIn(claims: ClaimsText(json: claims), policy: policy, now: now, key: key)
         signIn.header = #"{"alg":"\#(key.algorithm)","kid":"\#(key.keyID)"\#(headerMembers)}"#
-        signIn.expectations.nonce = nonce
+        signIn.parameters.nonce = nonce
         return signIn
     }
 }

@@ -9,7 +9,7 @@ package import TokenDiagnostics
 package struct SignIn: Sendable {
     package var claims: ClaimsText
     package var policy: ProviderPolicy
-    package var expectations = SignInExpectations()
+    package var parameters = VerificationParameters()
     package var now: Int64
     /// Signs the token.
     package var key: TestKey
@@ -81,10 +81,10 @@ package struct SignIn: Sendable {
         return copy
     }
 
-    /// The same with other expectations.
-    package func expecting(_ change: (inout SignInExpectations) -> Void) -> SignIn {
+    /// The same with other parameters.
+    package func expecting(_ change: (inout VerificationParameters) -> Void) -> SignIn {
         var copy = self
-        change(&copy.expectations)
+        change(&copy.parameters)
         return copy
     }
 
@@ -117,7 +117,7 @@ package struct SignIn: Sendable {
         do throws(Rejection) {
             let verifier = try IDTokenVerifier()
             let verified = try verifier.verify(
-                verifier.read(Array(token.utf8)[...]), with: keySet, under: policy, expecting: expectations,
+                verifier.read(Array(token.utf8)[...]), with: keySet, under: policy, expecting: parameters,
                 now: UnixTime(seconds: now))
             if !explanation.isValid || explanation.refusal != nil { Issue.record("\(explanation.summary)") }
             return verified
@@ -140,7 +140,7 @@ package struct SignIn: Sendable {
             change(&keys)
             return verifier.explain(
                 try verifier.read(text), with: keys, under: policy, isNamed: false, others: others,
-                expecting: expectations, now: UnixTime(seconds: now))
+                expecting: parameters, now: UnixTime(seconds: now))
         } catch {
             return verifier.explain(malformed: text, error)
         }

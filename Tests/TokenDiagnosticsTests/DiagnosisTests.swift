@@ -178,7 +178,7 @@ import TokenDiagnostics
         let cut = SignIn.plain.token.dropLast(6)
         let explanation = verifier.explain(
             try UnverifiedToken(String(cut)), with: ExplainedKeys(set: try JWKSet(jwkSet([TestKey.p256.jwk()]))),
-            under: SignIn.plain.policy, isNamed: false, others: [], expecting: SignInExpectations(),
+            under: SignIn.plain.policy, isNamed: false, others: [], expecting: VerificationParameters(),
             now: UnixTime(seconds: 1_700_000_100))
         expect(
             explanation[.signature], "signature_invalid",

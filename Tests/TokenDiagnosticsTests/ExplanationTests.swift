@@ -228,7 +228,7 @@ import TokenDiagnostics
         let verifier = try IDTokenVerifier()
         let explanation = verifier.explain(
             try UnverifiedToken(SignIn.plain.with("aud", #""other""#).token), with: nil, under: SignIn.plain.policy,
-            isNamed: true, others: [], expecting: SignInExpectations(), now: UnixTime(seconds: 1_700_000_100))
+            isNamed: true, others: [], expecting: VerificationParameters(), now: UnixTime(seconds: 1_700_000_100))
         #expect(explanation.refusal == .keysUnavailable)
         #expect(explanation[.key].refusal?.code == "keys_unavailable")
         #expect(explanation[.signature].state == .notReached)
@@ -271,10 +271,10 @@ import TokenDiagnostics
                 let token = try verifier.read(text[...])
                 explanation = verifier.explain(
                     token, with: ExplainedKeys(set: keys), under: policy, isNamed: true, others: [],
-                    expecting: SignInExpectations(nonce: "n"), now: UnixTime(seconds: 1_700_000_100))
+                    expecting: VerificationParameters(nonce: "n"), now: UnixTime(seconds: 1_700_000_100))
                 do throws(Rejection) {
                     _ = try verifier.verify(
-                        token, with: keys, under: policy, expecting: SignInExpectations(nonce: "n"),
+                        token, with: keys, under: policy, expecting: VerificationParameters(nonce: "n"),
                         now: UnixTime(seconds: 1_700_000_100))
                 } catch {
                     rejection = error

@@ -30,12 +30,12 @@ import Testing
         let request = try read(#"{"id_token":"a.b.c"}"#)
         #expect(text(request.idToken) == "a.b.c")
         #expect(request.provider == nil)
-        #expect(request.expectations.nonce == nil)
-        #expect(request.expectations.audience == nil)
-        #expect(request.expectations.maximumAuthenticationAgeSeconds == nil)
-        #expect(request.expectations.accessToken == nil)
-        #expect(request.expectations.code == nil)
-        #expect(request.expectations.clientName == nil)
+        #expect(request.parameters.nonce == nil)
+        #expect(request.parameters.audience == nil)
+        #expect(request.parameters.maximumAuthenticationAgeSeconds == nil)
+        #expect(request.parameters.accessToken == nil)
+        #expect(request.parameters.code == nil)
+        #expect(request.parameters.clientName == nil)
         #expect(!request.includesClaims)
     }
 
@@ -48,12 +48,12 @@ import Testing
             """)
         #expect(text(request.idToken) == "a.b.c")
         #expect(request.provider == "apple")
-        #expect(request.expectations.nonce == "nonce")
-        #expect(request.expectations.audience == "web")
-        #expect(request.expectations.maximumAuthenticationAgeSeconds == 300)
-        #expect(request.expectations.accessToken == "t0ken")
-        #expect(request.expectations.code == "c0de")
-        #expect(request.expectations.clientName == ClientName(givenName: "Kim", familyName: "Bær"))
+        #expect(request.parameters.nonce == "nonce")
+        #expect(request.parameters.audience == "web")
+        #expect(request.parameters.maximumAuthenticationAgeSeconds == 300)
+        #expect(request.parameters.accessToken == "t0ken")
+        #expect(request.parameters.code == "c0de")
+        #expect(request.parameters.clientName == ClientName(givenName: "Kim", familyName: "Bær"))
         #expect(request.includesClaims)
     }
 
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `an escaped name is the same name`() throws {
-        #expect(try read("n\\u006fnce", "\"x\"").expectations.nonce == "x")
+        #expect(try read("n\\u006fnce", "\"x\"").parameters.nonce == "x")
     }
 
     @Test(arguments: ["provider", "nonce", "audience", "access_token", "code"])
@@ -103,7 +103,7 @@ import Testing
 
     @Test(arguments: [("0", 0), ("1", 1), ("300", 300), ("9223372036854775807", .max)] as [(String, Int64)])
     func `max_age is a number of seconds`(json: String, seconds: Int64) throws {
-        #expect(try read("max_age", json).expectations.maximumAuthenticationAgeSeconds == seconds)
+        #expect(try read("max_age", json).parameters.maximumAuthenticationAgeSeconds == seconds)
     }
 
     @Test(arguments: [
@@ -128,9 +128,9 @@ import Testing
              "include_claims":null}
             """)
         #expect(request.provider == nil)
-        let expectations = request.expectations
-        #expect(expectations.audience == nil && expectations.accessToken == nil && expectations.code == nil)
-        #expect(expectations.maximumAuthenticationAgeSeconds == nil && expectations.clientName == nil)
+        let parameters = request.parameters
+        #expect(parameters.audience == nil && parameters.accessToken == nil && parameters.code == nil)
+        #expect(parameters.maximumAuthenticationAgeSeconds == nil && parameters.clientName == nil)
         #expect(!request.includesClaims)
     }
 
@@ -210,7 +210,7 @@ import Testing
             (#"{"name":{"firstName":"K\u0069m","lastName":"😀"}}"#, "Kim", "😀"),
         ] as [(String, String?, String?)])
     func `a user is a name at most`(json: String, given: String?, family: String?) throws {
-        #expect(try read("user", json).expectations.clientName == ClientName(givenName: given, familyName: family))
+        #expect(try read("user", json).parameters.clientName == ClientName(givenName: given, familyName: family))
     }
 
     @Test(arguments: [

@@ -8,7 +8,7 @@ protocol TimedConnection: AnyObject {
     func deadlinePassed()
     /// Since which tick the client has read next to nothing of what counts as unread; `.max` where nothing does.
     var unreadSince: Int { get }
-    func lookAfterUnread(isSecond: Bool)
+    func checkUnread(isSecond: Bool)
     func countUnread()
     func abort()
     func close()
@@ -53,9 +53,9 @@ final class ConnectionTable {
             dateSeconds = now
             date = HTTPDate.text(unixSeconds: now)
         }
-        let looksAtAll = tick % Self.ticksPerSecond == 0
+        let isFullSecond = tick % Self.ticksPerSecond == 0
         for connection in connections.values {
-            connection.lookAfterUnread(isSecond: looksAtAll)
+            connection.checkUnread(isSecond: isFullSecond)
             if connection.deadline <= tick { connection.deadlinePassed() }
         }
         // Slow readers of this loop make room for what comes on any.

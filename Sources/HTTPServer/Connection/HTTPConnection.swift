@@ -314,7 +314,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
             context?.writeAndFlush(wrapOutboundOut(piece), promise: nil)
         }
         context?.writeAndFlush(wrapOutboundOut(rest), promise: written)
-        if count > Self.longOutput { lookAtUnread() }
+        if count > Self.longOutput { measureUnread() }
     }
 
     // MARK: Unread output
@@ -322,14 +322,14 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
     /// Counts unread output if there may be some. Called at each tick of ``table``.
     ///
     /// - Parameter isSecond: whether a second is over.
-    func lookAfterUnread(isSecond: Bool) {
+    func checkUnread(isSecond: Bool) {
         // While nothing is read, the client can fill the kernel's receive buffer.
         let isHeldUp = !isWritable || phase == .answering
-        if isHeldUp || isSecond && (isUnreadUnknown || unreadSince != .max) { lookAtUnread() }
+        if isHeldUp || isSecond && (isUnreadUnknown || unreadSince != .max) { measureUnread() }
     }
 
     /// Counts unread output, and makes room if all connections together hold too much.
-    private func lookAtUnread() {
+    private func measureUnread() {
         countUnread()
         // Not now: this may be in the middle of reading or writing.
         if let context, counts.holdsTooMuch {

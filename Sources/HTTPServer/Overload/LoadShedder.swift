@@ -26,7 +26,7 @@ package struct LoadShedder {
     private var longestTurn: Int64 { limit / 2 }
 
     /// Notes that a task ran which the loop had been asked to run a period after the one before.
-    package mutating func looked(at now: Int64, period: Int64) {
+    package mutating func recordTick(at now: Int64, period: Int64) {
         let late = lookedAt.map { now - $0 - period } ?? 0
         lookedAt = now
         if late > longestTurn {

@@ -22,22 +22,22 @@ func checkAudience(
 ) throws(Rejection) -> [String] {
     let audiences = try claims.audiences()
     if policy.audiences.isEmpty, !policy.authorizedParties.isEmpty {
-        try checkPartyInstead(of: audiences, claims, policy)
+        try checkOnlyAuthorizedParty(of: audiences, claims, policy)
         return audiences
     }
     guard !audiences.isEmpty else { throw .claimMissing(.audience) }
-    var isOneOurs = false
+    var isAnyConfigured = false
     var isEachTrusted = true
     for candidate in audiences {
-        let isOurs = policy.isOurs(candidate, narrowedTo: audience)
-        isOneOurs = isOneOurs || isOurs
-        isEachTrusted = isEachTrusted && (isOurs || policy.trustedAudiences.containsExactly(candidate))
+        let isConfigured = policy.isConfiguredAudience(candidate, narrowedTo: audience)
+        isAnyConfigured = isAnyConfigured || isConfigured
+        isEachTrusted = isEachTrusted && (isConfigured || policy.trustedAudiences.containsExactly(candidate))
     }
-    guard isOneOurs else { throw .audienceMismatch }
+    guard isAnyConfigured else { throw .audienceMismatch }
     if audiences.count > 1, !isEachTrusted {
         guard let authorizedParty = try claims.string(.authorizedParty) else { throw .audienceMismatch }
         guard
-            policy.isOurs(authorizedParty, narrowedTo: audience)
+            policy.isConfiguredAudience(authorizedParty, narrowedTo: audience)
                 || policy.authorizedParties.containsExactly(authorizedParty)
         else { throw .authorizedPartyMismatch }
     }
@@ -46,7 +46,7 @@ func checkAudience(
 
 extension ProviderPolicy {
     /// Whether a client ID is this relying party's.
-    fileprivate func isOurs(_ candidate: String, narrowedTo audience: String?) -> Bool {
+    fileprivate func isConfiguredAudience(_ candidate: String, narrowedTo audience: String?) -> Bool {
         audiences.containsExactly(candidate) && audience.map { candidate.isExactly($0) } ?? true
     }
 }
@@ -55,7 +55,7 @@ extension ProviderPolicy {
 ///
 /// - Throws: ``Rejection/audienceMismatch`` for a token that names an audience, which can't be ours;
 ///   ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/authorizedPartyMismatch``.
-private func checkPartyInstead(
+private func checkOnlyAuthorizedParty(
     of audiences: [String], _ claims: Claims, _ policy: ProviderPolicy
 ) throws(Rejection) {
     guard audiences.isEmpty else { throw .audienceMismatch }

@@ -13,8 +13,8 @@ extension IDTokenVerifier {
     @inline(__always)
     package func runChecks<Observer: CheckObserver>(
         on token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms, under policy: ProviderPolicy,
-        expecting signIn: SignInExpectations, now: UnixTime, watchedBy observer: inout Observer
-    ) throws(Rejection) -> Findings {
+        expecting signIn: VerificationParameters, now: UnixTime, watchedBy observer: inout Observer
+    ) throws(Rejection) -> CheckResults {
         let (claims, checker) = (token.claims, jwsVerifier.checker)
 
         let algorithm = try runHeaderChecks(
@@ -38,7 +38,7 @@ extension IDTokenVerifier {
         }
         let maximumAge = signIn.maximumAuthenticationAgeSeconds
         let authTime = try observer.check(
-            .authTime, given: issuedAt ?? (maximumAge == nil || claims.mentions(.authTime) ? now : nil)
+            .authTime, given: issuedAt ?? (maximumAge == nil || claims.contains(.authTime) ? now : nil)
         ) { issuedAt throws(Rejection) in
             try checkAuthenticationAge(claims, policy, atMost: maximumAge, issuedAt: issuedAt, now: now)
         }
@@ -57,7 +57,7 @@ extension IDTokenVerifier {
         let nonceMatch = try observer.check(
             .nonce, checkNonce(claims, policy.nonce, expected: signIn.nonce, checker))
         try observer.check(
-            .tokenKind, if: policy.looksForAccessTokens(claims, nonce: signIn.nonce), checkTokenKind(claims))
+            .tokenKind, if: policy.detectsAccessTokens(claims, nonce: signIn.nonce), checkTokenKind(claims))
         try observer.check(
             .atHash, if: signIn.accessToken != nil, given: token.hashAlgorithm(jws)
         ) { digest throws(Rejection) in
@@ -71,12 +71,12 @@ extension IDTokenVerifier {
         // `FirstFailure` has thrown where a check found nothing. No other observer ends with a verified token.
         guard Observer.self == FirstFailure.self, let jws, let audiences, let authorizedParty, let expiresAt,
             let notBefore, let issuedAt, let authTime, let identity, let nonceMatch
-        else { return Findings(token: nil, jws: jws, nonceMatch: nonceMatch ?? nil) }
+        else { return CheckResults(token: nil, jws: jws, nonceMatch: nonceMatch ?? nil) }
         let verified = VerifiedIDToken(
             identity: identity, audiences: audiences, authorizedParty: authorizedParty, expiresAt: expiresAt,
             notBefore: notBefore, issuedAt: issuedAt, authTime: authTime, claims: claims, jws: jws,
             nonceMatch: nonceMatch)
-        return Findings(token: verified, jws: jws, nonceMatch: nonceMatch)
+        return CheckResults(token: verified, jws: jws, nonceMatch: nonceMatch)
     }
 
     /// The checks that need no key, and the algorithm; of a token that can be read, its own where it is not allowed.
@@ -95,7 +95,7 @@ extension IDTokenVerifier {
 }
 
 /// What the checks of a verification found.
-package struct Findings {
+package struct CheckResults {
     let token: VerifiedIDToken?
     /// `nil` where the signature was not verified.
     package let jws: VerifiedJWS?

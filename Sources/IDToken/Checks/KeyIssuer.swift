@@ -21,7 +21,7 @@ func checkKeyIssuer(_ keyIssuer: String?, _ claims: Claims, _ policy: ProviderPo
         guard let tenant = try claims.string(template.claim) else { throw .claimMissing(template.claim) }
         if keyIssuer.isExactly(template.issuer(ofTenant: tenant)) { return }
         // Microsoft's placeholder is {tenantid}, whatever the claim's name.
-        if let ofAnyTenant = IssuerTemplate(keyIssuer), ofAnyTenant.hasTextOf(template) { return }
+        if let ofAnyTenant = IssuerTemplate(keyIssuer), ofAnyTenant.hasSameText(template) { return }
     }
     throw .issuerMismatch
 }

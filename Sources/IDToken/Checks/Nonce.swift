@@ -25,7 +25,7 @@ package func checkNonce(
         return nil
     }
     guard let claimed else { throw .nonceMissing }
-    for match in rule.accepted where try isClaim(claimed.span, for: expected.utf8.span, match, checker) {
+    for match in rule.accepted where try matchesNonce(claimed.span, for: expected.utf8.span, match, checker) {
         return match
     }
     throw .nonceMismatch
@@ -34,7 +34,7 @@ package func checkNonce(
 /// Whether a `nonce` claim is what it has to be for a raw nonce.
 ///
 /// - Throws: ``Rejection/cryptographyUnavailable``.
-package func isClaim(
+package func matchesNonce(
     _ claimed: Span<UInt8>, for raw: Span<UInt8>, _ match: NonceMatch, _ checker: SignatureChecker
 ) throws(Rejection) -> Bool {
     switch match {

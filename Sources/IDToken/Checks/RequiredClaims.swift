@@ -14,5 +14,5 @@ func checkRequiredClaims(_ claims: Claims, _ policy: ProviderPolicy) throws(Reje
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``.
 package func checkPresence(of claim: ClaimName, _ claims: Claims) throws(Rejection) {
-    guard claims.has(claim) else { throw .claimMissing(claim) }
+    guard claims.hasValue(claim) else { throw .claimMissing(claim) }
 }

@@ -12,8 +12,8 @@ extension CheckName {
 /// - Throws: ``Rejection/claimInvalid(_:)``, which names the claim of an access token.
 /// - Source: RFC 9068, section 2.2; RFC 8725, section 3.12.
 func checkTokenKind(_ claims: Claims) throws(Rejection) {
-    guard let claim = TokenKind.accessTokenClaims.first(where: claims.mentions),
-        !TokenKind.idTokenClaims.contains(where: claims.has)
+    guard let claim = TokenKind.accessTokenClaims.first(where: claims.contains),
+        !TokenKind.idTokenClaims.contains(where: claims.hasValue)
     else { return }
     throw .claimInvalid(claim)
 }
@@ -22,8 +22,8 @@ extension ProviderPolicy {
     /// Whether a token may be an access token as far as its nonce tells: none was compared, and it has none.
     ///
     /// - Parameter nonce: the raw nonce of the sign-in.
-    func looksForAccessTokens(_ claims: Claims, nonce: String?) -> Bool {
-        refusesAccessTokens && !(self.nonce.isChecked && nonce != nil) && !claims.has(.nonce)
+    func detectsAccessTokens(_ claims: Claims, nonce: String?) -> Bool {
+        refusesAccessTokens && !(self.nonce.isChecked && nonce != nil) && !claims.hasValue(.nonce)
     }
 }
 

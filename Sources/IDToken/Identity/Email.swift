@@ -34,7 +34,7 @@ package struct EmailAddress {
             guard bytes.isDomainLabel(start..<index) else { return nil }
         } while index < bytes.count && bytes[index] == UInt8(ascii: ".")
         guard index == bytes.count else { return nil }
-        guard everyBit < 0x80 || text.unicodeScalars.allSatisfy(\.isOfAddress) else { return nil }
+        guard everyBit < 0x80 || text.unicodeScalars.allSatisfy(\.isAllowedInAddress) else { return nil }
         self.text = text
     }
 
@@ -74,7 +74,7 @@ extension Span<UInt8> {
 }
 
 extension Unicode.Scalar {
-    fileprivate var isOfAddress: Bool {
+    fileprivate var isAllowedInAddress: Bool {
         if isASCII { return true }
         switch properties.generalCategory {
         case .control, .format, .spaceSeparator, .lineSeparator, .paragraphSeparator: return false
@@ -94,7 +94,7 @@ extension EmailRule {
     func isVerified(_ claims: Claims, hasEmail: Bool) throws(Rejection) -> Bool? {
         switch verification {
         case .emailVerified: try claims.bool(.emailVerified)
-        case .claim(let path): claims.value(at: path).map(\.saysYes)
+        case .claim(let path): claims.value(at: path).map(\.isTruthy)
         case .nothing: hasEmail ? false : nil
         }
     }
@@ -120,5 +120,5 @@ extension EmailRule {
 
 extension JSONValue {
     /// Microsoft's `xms_edov` has been seen as a boolean, as a number, and as a string of either.
-    fileprivate var saysYes: Bool { bool == true || integer == 1 || string == "true" || string == "1" }
+    fileprivate var isTruthy: Bool { bool == true || integer == 1 || string == "true" || string == "1" }
 }

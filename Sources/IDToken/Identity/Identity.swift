@@ -85,7 +85,7 @@ public struct Identity: Sendable, Equatable {
             emailTrust = policy.email.trust(
                 address, isVerified: isEmailVerified == true, hostedDomain: hostedDomain)
             isPrivateEmail = policy.email.isPrivate(address, claimed: isClaimedPrivate)
-        case .absent, .noAddress:
+        case .absent, .malformed:
             self.email = nil
             // Of something that is no address, nothing is verified.
             if case .absent = email { self.isEmailVerified = isEmailVerified } else { self.isEmailVerified = nil }

@@ -15,7 +15,7 @@ public enum IdentityMember: String, Sendable, CaseIterable {
     /// says that the provider has them.
     // Inlined, so that of a member that the caller names only its claim is left.
     @inline(__always)
-    package var usualClaim: ClaimName {
+    package var defaultClaim: ClaimName {
         switch self {
         case .email: .email
         case .name: .name
@@ -37,11 +37,11 @@ extension Claims {
     /// Nearly every provider uses the usual claims, and then nothing is looked up; inlined, it costs what naming the claim did.
     @inline(__always)
     func text(_ member: IdentityMember, _ policy: borrowing ProviderPolicy) -> String? {
-        policy.identityClaims.isEmpty ? text(member.usualClaim) : text(member, from: policy.identityClaims)
+        policy.identityClaims.isEmpty ? text(member.defaultClaim) : text(member, from: policy.identityClaims)
     }
 
     private func text(_ member: IdentityMember, from places: [IdentityMember: ClaimPath]) -> String? {
-        guard let path = places[member] else { return text(member.usualClaim) }
+        guard let path = places[member] else { return text(member.defaultClaim) }
         return text(at: path)
     }
 
@@ -63,7 +63,7 @@ extension Claims {
         if let address = EmailAddress(text) { return .address(address) }
         let claim = path?.name ?? .email
         guard !policy.requiredClaims.contains(claim) else { throw .claimInvalid(claim) }
-        return .noAddress
+        return .malformed
     }
 }
 
@@ -73,5 +73,5 @@ enum ClaimedEmail {
     /// There is no claim, or it is empty.
     case absent
     /// It is a text, but no address.
-    case noAddress
+    case malformed
 }

@@ -44,7 +44,7 @@ public struct IssuerTemplate: Sendable, Equatable {
     }
 
     /// Whether both say the same but for what stands in the braces.
-    func hasTextOf(_ other: IssuerTemplate) -> Bool {
+    func hasSameText(_ other: IssuerTemplate) -> Bool {
         prefix.isExactly(other.prefix) && suffix.isExactly(other.suffix)
     }
 

@@ -9,7 +9,7 @@ extension ProviderPreset {
         name: "github-actions", summary: "workflows of GitHub Actions, those that claim_values names"
     ) { _ in
         var facts = ProviderFacts(issuer: "https://token.actions.githubusercontent.com")
-        facts.demandRule(
+        facts.requireClaimRule(
             on: "repository_owner_id", "repository_id", "repository_owner", "repository", "enterprise_id", "enterprise",
             "sub", against: "every repository at GitHub")
         return facts

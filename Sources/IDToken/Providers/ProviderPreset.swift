@@ -72,7 +72,7 @@ public struct CallerRestriction: Sendable, Equatable {
 extension ProviderFacts {
     /// Demands a rule on one of some claims. Until there is one, no token passes: the first claim must have a value that none
     /// has, its placeholder.
-    mutating func demandRule(on claims: String..., against everyone: String) {
+    mutating func requireClaimRule(on claims: String..., against everyone: String) {
         callers = CallerRestriction(everyone: everyone, claims: claims.map(ClaimPath.init))
         policy.claimRules.append(ClaimRule(ClaimPath(claims[0]), .oneOf, ["<\(claims[0])>"]))
     }

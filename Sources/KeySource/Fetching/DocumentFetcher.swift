@@ -76,7 +76,7 @@ package struct DocumentFetcher: Sendable {
         let first = try FetchURL(address, allowingHTTP: rules.allowHTTP)
         let known = mode == .revalidate ? known : nil
         let timeout = FetchFailure(.http, "no complete answer within \(rules.totalTimeout.secondsRoundedUp) s")
-        return try await loop.within(rules.totalTimeout, orThrow: timeout) { () async throws(FetchFailure) in
+        return try await loop.withTimeout(rules.totalTimeout, orThrow: timeout) { () async throws(FetchFailure) in
             var target = first
             for redirects in 0...rules.maximumRedirects {
                 switch try await self.fetchOnce(target, redirects, mode, known) {
@@ -125,7 +125,7 @@ package struct DocumentFetcher: Sendable {
     ) async throws(FetchFailure) -> Answer {
         if target.isSecure, let proxy, proxy.applies(to: target.host) {
             // The proxy resolves the name; what it may reach is its operator's to say.
-            trace?.note(.proxied(host: target.host))
+            trace?.record(.proxied(host: target.host))
             let tunnel = HTTPExchange.Tunnel(
                 through: (proxy.host, proxy.port), to: (target.host, target.port),
                 authorization: proxy.credentials?.basicAuthorization)
@@ -150,11 +150,11 @@ package struct DocumentFetcher: Sendable {
     private func vettedAddresses(of target: FetchURL) async throws(FetchFailure) -> [String] {
         let timeout = FetchFailure(
             .dns, "the host name was not resolved within \(rules.nameTimeout.secondsRoundedUp) s")
-        let all = try await loop.within(rules.nameTimeout, orThrow: timeout) { () async throws(FetchFailure) in
+        let all = try await loop.withTimeout(rules.nameTimeout, orThrow: timeout) { () async throws(FetchFailure) in
             try await self.resolver.addresses(of: target.host)
         }
         let allowed = all.filter(rules.allows)
-        trace?.note(.resolved(host: target.host, allowed: allowed, refused: all.filter { !rules.allows($0) }))
+        trace?.record(.resolved(host: target.host, allowed: allowed, refused: all.filter { !rules.allows($0) }))
         guard !allowed.isEmpty else {
             throw FetchFailure(
                 .address,
@@ -204,7 +204,7 @@ package struct DocumentFetcher: Sendable {
         status = head.status.code
         let caching = CachingFields(head.headers)
         let header = FetchedHeader(caching, askedFor: askedAt...max(askedAt, answeredAt.withLock { $0 } ?? askedAt))
-        trace?.note(.answered(header))
+        trace?.record(.answered(header))
         switch head.status.code {
         case 200: break
         case 301, 302, 303, 307, 308:
@@ -271,7 +271,7 @@ package struct DocumentFetcher: Sendable {
 
     /// What the TLS library lets pass: a certificate that someone else than its authority could have made.
     private static func check(_ peer: NIOSSLCertificate?, _ trace: FetchTrace?) throws {
-        if let end = peer?.notValidAfter { trace?.note(.secured(expiresAtUnixSeconds: Int64(end))) }
+        if let end = peer?.notValidAfter { trace?.record(.secured(expiresAtUnixSeconds: Int64(end))) }
         guard let octets = try peer?.toDERBytes(), let certificate = Certificate(octets) else { return }
         if certificate.hasWeakSignature {
             throw FetchFailure(.tls, "the server's certificate is signed with SHA-1 or weaker, which can be forged")

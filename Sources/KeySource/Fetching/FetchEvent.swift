@@ -37,5 +37,5 @@ final class FetchTrace: Sendable {
 
     var events: [FetchEvent] { kept.withLock { $0 } }
 
-    func note(_ event: FetchEvent) { kept.withLock { $0.append(event) } }
+    func record(_ event: FetchEvent) { kept.withLock { $0.append(event) } }
 }

@@ -37,7 +37,7 @@ package final class FileKeyFetcher: KeyFetching {
 
     package func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
         let failure = FetchFailure(.file, "the file was not read within \(timeout.secondsRoundedUp) s")
-        let reading = try await loop.within(timeout, orThrow: failure) { () async throws(FetchFailure) in
+        let reading = try await loop.withTimeout(timeout, orThrow: failure) { () async throws(FetchFailure) in
             let outcome = try? await self.thread.runIfActive { () -> Result<Reading, FetchFailure> in
                 do throws(FetchFailure) {
                     return .success(try self.read(mode))

@@ -57,7 +57,7 @@ extension KeyLocation.Network {
     ///   - fetch: fetches the document at an address.
     ///   - read: reads a discovery document, which must name this issuer.
     /// - Throws: what these throw.
-    func walk(
+    func resolve(
         fetch: (_ address: String, Step) async throws(FetchFailure) -> DocumentFetcher.Document,
         read: (DocumentFetcher.Document, _ issuer: String) throws(FetchFailure) -> ProviderMetadata
     ) async throws(FetchFailure) -> Found {

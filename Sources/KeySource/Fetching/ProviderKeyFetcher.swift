@@ -25,7 +25,7 @@ package final class ProviderKeyFetcher: KeyFetching {
     }
 
     package func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
-        let found = try await location.walk { (address, step) async throws(FetchFailure) in
+        let found = try await location.resolve { (address, step) async throws(FetchFailure) in
             try await documents.fetch(address, mode, known: lastDocument(at: address, step))
         } read: { (document, issuer) throws(FetchFailure) in
             let metadata = try ProviderMetadata(document.body, issuer: issuer)

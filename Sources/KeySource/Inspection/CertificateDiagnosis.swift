@@ -45,7 +45,7 @@ struct CertificateDiagnosis {
     }()
 
     /// Ends the exchange before anything is sent.
-    private struct Seen: Error {}
+    private struct HandshakeEnded: Error {}
 
     private func certificate() async -> NIOSSLCertificate? {
         guard let context = Self.context else { return nil }
@@ -54,7 +54,7 @@ struct CertificateDiagnosis {
             context: context, serverName: AddressVetting.octets(host) == nil ? host : nil
         ) { certificate in
             seen.withLock { $0 = certificate }
-            throw Seen()
+            throw HandshakeEnded()
         }
         let exchange = HTTPExchange(
             to: .address(address, port: port), tls: tls,

@@ -46,7 +46,7 @@ package struct ProviderInspection: Sendable {
     private func inspect(
         _ location: KeyLocation.Network, _ report: inout InspectionReport
     ) async throws(FetchFailure) {
-        let found = try await location.walk { (address, step) async throws(FetchFailure) in
+        let found = try await location.resolve { (address, step) async throws(FetchFailure) in
             try await fetch(address, step == .discovery ? .discovery : .keys, &report)
         } read: { (document, issuer) throws(FetchFailure) in
             let metadata: ProviderMetadata

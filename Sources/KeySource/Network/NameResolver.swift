@@ -18,7 +18,7 @@ final class NameResolver: Sendable {
         let lookup = underWay.withLock { underWay in
             if let lookup = underWay[host] { return lookup }
             let lookup = Task { [blocking] in
-                let addresses = (try? await blocking.run { Self.lookUp(host) }) ?? []
+                let addresses = (try? await blocking.run { Self.resolve(host) }) ?? []
                 self.underWay.withLock { $0[host] = nil }
                 return addresses
             }
@@ -30,7 +30,7 @@ final class NameResolver: Sendable {
         return addresses
     }
 
-    private static func lookUp(_ host: String) -> [String] {
+    private static func resolve(_ host: String) -> [String] {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?

@@ -4,7 +4,7 @@ internal import NIOCore
 extension EventLoop {
     /// Runs an operation, and fails it when its time is up, whether or not it can be cancelled: a name that is being resolved
     /// can't, nor a file that is being read from a disk that hangs. Cancelled, it cancels the operation.
-    func within<Value: Sendable>(
+    func withTimeout<Value: Sendable>(
         _ limit: Interval, orThrow timeout: FetchFailure,
         _ operation: @escaping @Sendable () async throws(FetchFailure) -> Value
     ) async throws(FetchFailure) -> Value {

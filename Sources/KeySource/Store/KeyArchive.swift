@@ -14,7 +14,7 @@ package struct KeyArchive: Sendable {
     private let provider: String
     private let issuer: String
     private let location: String
-    private let staleForSeconds: Int64
+    private let staleIfErrorSeconds: Int64
 
     /// What was found, and how old it is.
     package struct Restored: Sendable {
@@ -46,7 +46,7 @@ package struct KeyArchive: Sendable {
         self.provider = provider
         self.issuer = issuer
         self.location = location
-        staleForSeconds = staleIfError.secondsRoundedUp
+        staleIfErrorSeconds = staleIfError.secondsRoundedUp
     }
 
     // MARK: Reading
@@ -70,7 +70,7 @@ package struct KeyArchive: Sendable {
         else { throw Refusal(reason: "it belongs to another issuer or address") }
         let age = now - fetchedAt
         guard age >= -Self.clockTolerance else { throw Refusal(reason: "it is from the future") }
-        guard age <= lifetime + staleForSeconds else { throw Refusal(reason: "it is too old") }
+        guard age <= lifetime + staleIfErrorSeconds else { throw Refusal(reason: "it is too old") }
         let omittedCount = members["omitted"]?.integer ?? 0
         do {
             let all = try JWKSet(Array(set.utf8))

@@ -10,7 +10,7 @@ package struct KeyRules: Sendable {
     /// that fetched at the same moment.
     package var refreshAhead = 0.75..<0.9
     /// Where keys are that cost nothing to look at, they are looked at this often, whatever their lifetime.
-    package var lookInterval: Interval?
+    package var pollInterval: Interval?
     /// How long keys serve past their lifetime while the provider can't be reached.
     package var staleIfError = Interval.seconds(24 * 3600)
     /// How long at most a key serves that the provider's last answer left out.
@@ -41,7 +41,7 @@ package struct KeyRules: Sendable {
         var rules = KeyRules()
         rules.minimumLifetime = .seconds(60)
         rules.maximumLifetime = .seconds(60)
-        rules.lookInterval = .seconds(2)
+        rules.pollInterval = .seconds(2)
         rules.maximumBackoff = .seconds(2)
         return rules
     }

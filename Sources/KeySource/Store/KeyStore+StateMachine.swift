@@ -83,9 +83,9 @@ extension KeyStore {
             case refreshed
             /// There are newer keys than the request was judged by, or a fetch that had begun before it asked has ended: look
             /// again, and ask again.
-            case lookAgain
+            case retry
             /// No fetch is due: the last one succeeded a short while ago, so the verdict by its keys stands.
-            case upheld
+            case unchanged
             /// The last fetch failed, or the one that the request waited for: newer keys can't be had now. Ask again after this
             /// interval at the earliest.
             case unavailable(retryAfter: Interval)
@@ -93,7 +93,7 @@ extension KeyStore {
 
         package enum Effect: Sendable {
             case startFetch(FetchMode)
-            /// Call ``fellBack(_:now:)`` or ``fallbackFailed(_:now:)``.
+            /// Call ``fallbackSucceeded(_:now:)`` or ``fallbackFailed(_:now:)``.
             case readFallback
             case publish(KeySnapshot)
             /// Keep the keys on disk, with those that they omit, if there is a place for them.
@@ -124,13 +124,13 @@ extension KeyStore {
             answer = fetched
             let current = makeSnapshot(
                 fetched, fetchedAt: fetchedAt, freshUntil: fetchedAt + lifetime, usableUntil: usableUntil)
-            return settled(publish(current) + resumeThoseWithoutKeys())
+            return finish(publish(current) + resumeWaitersForAnyKeys())
         }
 
         /// The store begins its life.
         package mutating func start(now time: MonotonicTime) -> [Effect] {
             advance(to: time)
-            return settled(fetch == nil ? beginFetch(plannedMode) : [], readingFallback: true)
+            return finish(fetch == nil ? beginFetch(plannedMode) : [], readingFallback: true)
         }
 
         /// A request can't be answered from the snapshot.
@@ -141,7 +141,7 @@ extension KeyStore {
         ) -> [Effect] {
             advance(to: time)
             if !need.isRefresh, let snapshot, snapshot.version > version, snapshot.isUsable(at: now) {
-                return [.resume(id, .lookAgain)]
+                return [.resume(id, .retry)]
             }
             var effects: [Effect] = []
             switch need {
@@ -153,7 +153,7 @@ extension KeyStore {
                 }
                 if fetch == nil { effects = beginFetch(plannedMode) }
             case .key, .replacedKey, .newerKeys:
-                if case .replacedKey = need, snapshot?.isConfirmed(at: now) == true { return [.resume(id, .upheld)] }
+                if case .replacedKey = need, snapshot?.isConfirmed(at: now) == true { return [.resume(id, .unchanged)] }
                 if let keyID = need.keyID, unknownKeys.isMissing(keyID, now: now) {
                     return [.resume(id, outcomeWithoutFetch)]
                 }
@@ -163,13 +163,13 @@ extension KeyStore {
                 }
                 effects = [.report(.unknownKeyFetchSpent)] + beginFetch(.reload)
             case .refresh:
-                waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, cameLate: true))
-                return settled(fetch == nil ? fetchForLateWaiters() : [])
+                waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, joinedLate: true))
+                return finish(fetch == nil ? fetchForLateWaiters() : [])
             }
             // A request that has just begun a fetch is the only one that did not come late for it.
-            let cameLate = effects.isEmpty
-            waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, cameLate: cameLate))
-            return settled(effects)
+            let joinedLate = effects.isEmpty
+            waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, joinedLate: joinedLate))
+            return finish(effects)
         }
 
         /// The fetch under way ended well.
@@ -181,7 +181,7 @@ extension KeyStore {
             let hasRecovered = consecutiveFailures > 0
             consecutiveFailures = 0
             lastFailure = nil
-            noteOmissions(by: fetched, isStrict: isStrict)
+            recordOmissions(by: fetched, isStrict: isStrict)
             answer = fetched
             if !fetched.isNotModified {
                 lastWholeAnswer = now
@@ -193,18 +193,18 @@ extension KeyStore {
                 fetched, fetchedAt: now, freshUntil: now + lifetime, usableUntil: now + lifetime + rules.staleIfError)
             // What has been left out is settled soon.
             let untilNext = omitted.isEmpty ? lifetime : min(lifetime, rules.minimumLifetime)
-            nextFetch = now + (rules.lookInterval ?? untilNext * .random(in: rules.refreshAhead, using: &random))
+            nextFetch = now + (rules.pollInterval ?? untilNext * .random(in: rules.refreshAhead, using: &random))
 
             var effects =
                 publish(current) + [.keep(fetched, omitted: omitted.keys, lifetime: lifetime), .report(.fetched)]
             if hasRecovered { effects.append(.report(.recovered)) }
             for waiter in waiters.remove(where: { !$0.needsAnotherFetch }) {
-                if !waiter.cameLate, let keyID = waiter.need.keyID, !current.hasKey(keyID) {
+                if !waiter.joinedLate, let keyID = waiter.need.keyID, !current.hasKey(keyID) {
                     unknownKeys.remember(missing: keyID, now: now)
                 }
-                effects.append(.resume(waiter.id, waiter.cameLate ? .lookAgain : .refreshed))
+                effects.append(.resume(waiter.id, waiter.joinedLate ? .retry : .refreshed))
             }
-            return settled(effects + fetchForLateWaiters())
+            return finish(effects + fetchForLateWaiters())
         }
 
         /// The fetch under way failed; the keys we have stay as they are.
@@ -219,14 +219,14 @@ extension KeyStore {
             var effects: [Effect] = [.report(.fetchFailed(failure, isFirst: consecutiveFailures == 1))]
             for waiter in waiters.remove(where: { !$0.needsAnotherFetch }) {
                 // A fetch of its own may do better than the one that it came too late for, if the budget has one.
-                let asksAgain = waiter.cameLate && !waiter.needsAnyKeys
-                effects.append(.resume(waiter.id, asksAgain ? .lookAgain : .unavailable(retryAfter: pause)))
+                let asksAgain = waiter.joinedLate && !waiter.needsAnyKeys
+                effects.append(.resume(waiter.id, asksAgain ? .retry : .unavailable(retryAfter: pause)))
             }
-            return settled(effects + fetchForLateWaiters(), readingFallback: true)
+            return finish(effects + fetchForLateWaiters(), readingFallback: true)
         }
 
         /// The fallback's keys have been read: they serve until the provider gives some, or they are read again.
-        package mutating func fellBack(_ keys: FetchedKeys, now time: MonotonicTime) -> [Effect] {
+        package mutating func fallbackSucceeded(_ keys: FetchedKeys, now time: MonotonicTime) -> [Effect] {
             advance(to: time)
             isFallbackBroken = false
             guard needsFallback else { return [] }
@@ -238,7 +238,7 @@ extension KeyStore {
             let current = makeSnapshot(
                 keys, fetchedAt: now, freshUntil: now - Interval(milliseconds: 1),
                 usableUntil: now + rules.maximumBackoff * 2)
-            return settled(publish(current) + resumeThoseWithoutKeys())
+            return finish(publish(current) + resumeWaitersForAnyKeys())
         }
 
         /// The fallback has no usable keys.
@@ -265,11 +265,11 @@ extension KeyStore {
             if fetch == nil { effects += fetchForLateWaiters() }
             // While operators wait for theirs, which comes within a second, it does for the planned one.
             if fetch == nil, waiters.isEmpty, let nextFetch, nextFetch <= now { effects += beginFetch(plannedMode) }
-            return settled(effects)
+            return finish(effects)
         }
 
         /// Keys are to serve this long past their lifetime from now on; those at hand too, but for the fallback's.
-        package mutating func staleForChanged(to staleIfError: Interval, now time: MonotonicTime) -> [Effect] {
+        package mutating func staleIfErrorChanged(to staleIfError: Interval, now time: MonotonicTime) -> [Effect] {
             advance(to: time)
             guard staleIfError != rules.staleIfError else { return [] }
             rules.staleIfError = staleIfError
@@ -277,7 +277,7 @@ extension KeyStore {
             let current = makeSnapshot(
                 answer, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil,
                 usableUntil: snapshot.freshUntil + staleIfError)
-            return settled(publish(current))
+            return finish(publish(current))
         }
 
         // MARK: Keys
@@ -301,7 +301,7 @@ extension KeyStore {
             return [.publish(current)] + (hasChanged ? [.report(.keysChanged(keyIDs: current.keyIDs))] : [])
         }
 
-        private mutating func noteOmissions(by fetched: FetchedKeys, isStrict: Bool) {
+        private mutating func recordOmissions(by fetched: FetchedKeys, isStrict: Bool) {
             // What an operator has asked for or written down is not doubted, nor are keys missed that nobody could use.
             guard !isStrict, fetched.source == .network, let snapshot, snapshot.source != .file,
                 snapshot.isUsable(at: now)
@@ -327,7 +327,7 @@ extension KeyStore {
 
         /// What a request is told whose need is no reason for a fetch now.
         private var outcomeWithoutFetch: Outcome {
-            guard lastFailure != nil else { return .upheld }
+            guard lastFailure != nil else { return .unchanged }
             let pause = nextFetch.map { $0 - now } ?? rules.firstBackoff
             return .unavailable(retryAfter: max(min(pause, rules.unknownKeyWindow), rules.minimumBackoff))
         }
@@ -342,8 +342,8 @@ extension KeyStore {
 
         // MARK: Waiters
 
-        private mutating func resumeThoseWithoutKeys() -> [Effect] {
-            waiters.remove(where: \.needsAnyKeys).map { .resume($0.id, .lookAgain) }
+        private mutating func resumeWaitersForAnyKeys() -> [Effect] {
+            waiters.remove(where: \.needsAnyKeys).map { .resume($0.id, .retry) }
         }
 
         /// Begins the fetch that operators wait for, if they may have one by now: while none is under way, nobody else waits.
@@ -363,7 +363,7 @@ extension KeyStore {
         ///
         /// - Parameter readingFallback: whether the fallback, where there is need of it, is to be read; when the last keys
         ///   have just become unusable, it is in any case.
-        private mutating func settled(_ effects: [Effect], readingFallback: Bool = false) -> [Effect] {
+        private mutating func finish(_ effects: [Effect], readingFallback: Bool = false) -> [Effect] {
             var effects = effects
             let state = KeyState(snapshot, at: now)
             let hasChanged = state != reportedState

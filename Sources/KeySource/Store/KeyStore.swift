@@ -196,7 +196,7 @@ package final class KeyStore: Sendable {
         Task {
             do throws(FetchFailure) {
                 let keys = try await fallback.fetch(.reload)
-                loop.execute { self.run(self.state.value.machine.fellBack(keys, now: self.now())) }
+                loop.execute { self.run(self.state.value.machine.fallbackSucceeded(keys, now: self.now())) }
             } catch {
                 loop.execute { self.run(self.state.value.machine.fallbackFailed(error, now: self.now())) }
             }
@@ -213,7 +213,7 @@ package final class KeyStore: Sendable {
 
     /// Has keys serve this long past their lifetime from now on.
     package func change(staleIfError: Interval) {
-        loop.execute { self.run(self.state.value.machine.staleForChanged(to: staleIfError, now: self.now())) }
+        loop.execute { self.run(self.state.value.machine.staleIfErrorChanged(to: staleIfError, now: self.now())) }
     }
 
     /// Stops as soon as nobody waits: who does is still served.

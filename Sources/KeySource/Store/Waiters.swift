@@ -11,12 +11,12 @@ struct Waiters {
         let need: KeyStore.StateMachine.Need
         let deadline: MonotonicTime
         /// Whether the fetch under way had begun before this waiter came, and so may miss what it needs.
-        var cameLate: Bool
+        var joinedLate: Bool
 
         var needsAnyKeys: Bool { if case .anyKeys = need { true } else { false } }
 
         /// Whether only a fetch that begins from now on will do: an operator has just changed something.
-        var needsAnotherFetch: Bool { cameLate && need.isRefresh }
+        var needsAnotherFetch: Bool { joinedLate && need.isRefresh }
     }
 
     var isEmpty: Bool { all.isEmpty }
@@ -39,6 +39,6 @@ struct Waiters {
 
     /// A fetch begins: it is the one that those who came late have waited for.
     mutating func fetchBegan() {
-        for index in all.indices { all[index].cameLate = false }
+        for index in all.indices { all[index].joinedLate = false }
     }
 }

@@ -52,12 +52,12 @@ final class CertificateWatch: Sendable {
     /// Looks at the files every other second from now on.
     func start(on loop: any EventLoop) {
         loop.scheduleRepeatedAsyncTask(initialDelay: Self.period, delay: Self.period) { _ in
-            loop.makeFutureWithTask { await self.look() }
+            loop.makeFutureWithTask { await self.poll() }
         }
     }
 
     /// Looks at the files now, and takes them into use if they have changed.
-    func look() async { try? await thread.runIfActive { self.reload() } }
+    func poll() async { try? await thread.runIfActive { self.reload() } }
 
     private func reload() {
         do throws(TLSFileError) {

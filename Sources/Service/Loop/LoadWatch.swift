@@ -17,7 +17,7 @@ final class LoadWatch {
         let bound = NIOLoopBound(self, eventLoop: loop)
         let period = TimeAmount.microseconds(Self.periodMicroseconds)
         task = loop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in
-            bound.value.shedder.looked(at: SystemClocks.monotonicMicroseconds(), period: Self.periodMicroseconds)
+            bound.value.shedder.recordTick(at: SystemClocks.monotonicMicroseconds(), period: Self.periodMicroseconds)
         }
     }
 

@@ -47,7 +47,7 @@ final class ServiceLoop {
         telemetry = RequestTelemetry(settings.loggedRequests, to: sink, tracer, on: loop)
         providerIDs = registry.ids
         verifier = RequestVerifier(
-            registry, on: loop, by: try IDTokenVerifier(rememberedSignatures: settings.rememberedSignatures))
+            registry, on: loop, by: try IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity))
     }
 
     /// Goes by other settings in who may call, and in nothing else yet.
@@ -64,9 +64,9 @@ final class ServiceLoop {
         let wasReady = readiness.isReady(verifier)
         telemetry.change(to: settings.loggedRequests)
         var tokenVerifier = verifier.verifier
-        if settings.rememberedSignatures != self.settings.rememberedSignatures,
+        if settings.signatureCacheCapacity != self.settings.signatureCacheCapacity,
             // Out of memory, it goes on with the one it has, which remembers as many as before.
-            let other = try? IDTokenVerifier(rememberedSignatures: settings.rememberedSignatures)
+            let other = try? IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity)
         {
             tokenVerifier = other
         }

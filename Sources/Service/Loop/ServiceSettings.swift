@@ -22,7 +22,7 @@ package struct ServiceSettings: Sendable {
     package var operatorHosts: [String]?
     package var loggedRequests = LoggedRequests(.all)
     /// How many valid signatures each event loop remembers; 0: none.
-    package var rememberedSignatures = 0
+    package var signatureCacheCapacity = 0
     /// The contract, as served at `/openapi.yaml`.
     package var openAPI: ByteBuffer
 

@@ -13,7 +13,7 @@ extension HTTPRequest {
             return try JSONObject(body, allowsNUL: true)
         } catch {
             throw .requestInvalid(
-                JSONFault(in: body[...], allowsNUL: true)?.sentence ?? "The body must be a JSON object.")
+                JSONErrorLocation(in: body[...], allowsNUL: true)?.sentence ?? "The body must be a JSON object.")
         }
     }
 
@@ -28,7 +28,7 @@ extension HTTPRequest {
     }
 }
 
-extension JSONFault {
+extension JSONErrorLocation {
     /// What is wrong with a body, and where. It quotes nothing: any byte of a body may be part of a token.
     var sentence: String {
         let place = "byte offset \(offset) (line \(line), column \(column))"

@@ -97,7 +97,7 @@ final class ServiceResponder: HTTPResponder {
         case .decided(let verdict): return .now(answer(verdict, record))
         case .pending(let pending):
             return .later {
-                verifier.settle(pending, until: self.keysDeadline(), on: self.service.loop)
+                verifier.waitForKeys(pending, until: self.keysDeadline(), on: self.service.loop)
                     .assumeIsolated().map { self.answer($0, record) }.nonisolated()
             }
         }
@@ -139,7 +139,7 @@ final class ServiceResponder: HTTPResponder {
                 switch outcome(of: item, verifier, now) {
                 case .decided(let verdict): write(verdict, to: &json, record)
                 case .pending(let pending):
-                    waiting.append { verifier.settle(pending, until: deadline, on: loop).map { (index, $0) } }
+                    waiting.append { verifier.waitForKeys(pending, until: deadline, on: loop).map { (index, $0) } }
                 }
                 ranges.append(start..<json.count)
             }

@@ -72,7 +72,7 @@ private struct YAMLWriter {
                 policy.reportsHostedDomain ? IdentityMember.hostedDomain : nil,
                 policy.reportsTransferSubject ? .transferSubject : nil,
             ].compactMap(\.self)
-            for member in reported where claims[member] == nil { claims[member] = member.usualClaim.string }
+            for member in reported where claims[member] == nil { claims[member] = member.defaultClaim.string }
             for (member, claim) in claims.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
                 yaml.member(member.rawValue, claim)
             }

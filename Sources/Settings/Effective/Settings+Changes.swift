@@ -43,7 +43,7 @@ extension Settings {
         compare("limits.max_batch_body", \.limits.maximumBatchBody)
         compare("limits.keys_timeout", \.limits.keysTimeoutSeconds)
         compare("limits.queue_timeout", \.limits.queueTimeoutMilliseconds)
-        compare("keys.stale_for", \.keys.staleForSeconds)
+        compare("keys.stale_for", \.keys.staleIfErrorSeconds)
         compare("log.level", \.log.level)
         compare("log.requests", \.log.requests)
         compare("log.probes", \.log.probes)

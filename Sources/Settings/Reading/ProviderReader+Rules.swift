@@ -204,12 +204,12 @@ extension ProviderReader {
                 let isPresets = named != nil || isReported.map { policy[keyPath: $0] } == true
                 section.otherwise(
                     member.rawValue, (),
-                    shown: named ?? (isPresets || isReported == nil ? member.usualClaim.string : "none"),
+                    shown: named ?? (isPresets || isReported == nil ? member.defaultClaim.string : "none"),
                     from: isPresets ? usual.preset : .standard)
                 continue
             }
             // A member that is told to use its usual claim uses it as it always does.
-            let isUsual = text == member.usualClaim.string
+            let isUsual = text == member.defaultClaim.string
             let isNone = isReported != nil && text == "none"
             if let isReported { policy[keyPath: isReported] = isUsual }
             policy.identityClaims[member] = isUsual || isNone ? nil : ClaimPath(text)

@@ -40,8 +40,8 @@ extension Settings {
         readListeners(top)
         readLimits(top.section("limits"))
         let keys = top.section("keys")
-        self.keys.staleForSeconds =
-            keys.seconds("stale_for", in: 0...(30 * 86400), default: self.keys.staleForSeconds)
+        self.keys.staleIfErrorSeconds =
+            keys.seconds("stale_for", in: 0...(30 * 86400), default: self.keys.staleIfErrorSeconds)
         keys.finish()
         readLog(top.section("log"))
         tracing = TracingReader.read(top.section("tracing"), reading.variables.all)

@@ -21,7 +21,7 @@ package struct ContentWatch<Content: Equatable & Sendable>: Sendable {
     /// Takes note of what is in the file now.
     ///
     /// - Returns: whether it is to be read: it is not what was read last, and has been like this for a while.
-    package mutating func look(_ content: Content, at now: MonotonicTime) -> Bool {
+    package mutating func observe(_ content: Content, at now: MonotonicTime) -> Bool {
         guard content != read else {
             change = nil
             return false

@@ -55,7 +55,7 @@ package struct Settings: Sendable {
     }
 
     package struct Keys: Sendable, Equatable {
-        package var staleForSeconds: Int64 = 24 * 3600
+        package var staleIfErrorSeconds: Int64 = 24 * 3600
     }
 
     package struct Log: Sendable, Equatable {

@@ -14,12 +14,12 @@ package final class SpanExporter: Sendable {
     private let onEvent: @Sendable (ExportEvent) -> Void
 
     private struct State: Sendable {
-        var looking: RepeatedTask?
+        var pollTimer: RepeatedTask?
         var isFailing = false
     }
 
     /// How often is looked whether something has waited long enough.
-    private static let lookInterval = TimeAmount.seconds(1)
+    private static let pollInterval = TimeAmount.seconds(1)
 
     /// - Parameters:
     ///   - resource: who the spans are from.
@@ -39,10 +39,10 @@ package final class SpanExporter: Sendable {
 
     /// Sends what comes from now on, until it is stopped.
     package func start() {
-        let looking = loop.scheduleRepeatedTask(initialDelay: Self.lookInterval, delay: Self.lookInterval) { _ in
+        let pollTimer = loop.scheduleRepeatedTask(initialDelay: Self.pollInterval, delay: Self.pollInterval) { _ in
             self.send()
         }
-        state.withLock { $0.looking = looking }
+        state.withLock { $0.pollTimer = pollTimer }
     }
 
     /// Takes a span that has ended; from any thread.
@@ -55,7 +55,7 @@ package final class SpanExporter: Sendable {
 
     /// Sends what is left, for so long at most. The collector's own farewell is not waited for: nothing is kept for it.
     package func stop(atMost limit: Interval) async {
-        state.withLock { $0.looking.take() }?.cancel()
+        state.withLock { $0.pollTimer.take() }?.cancel()
         queue.withLock { $0.beginToEnd() }
         loop.execute { self.send() }
         let end = monotonic() + limit

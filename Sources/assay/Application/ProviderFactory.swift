@@ -37,7 +37,7 @@ struct ProviderFactory: Sendable {
     /// - Parameter running: those of the settings before. Whose keys come from where they came from goes on with the key
     ///   store it has, and all that it holds.
     func providers(_ settings: Settings, after running: [ConfiguredProvider] = []) -> [ConfiguredProvider] {
-        let staleIfError = Interval.seconds(settings.keys.staleForSeconds)
+        let staleIfError = Interval.seconds(settings.keys.staleIfErrorSeconds)
         return settings.providers.map { provider in
             let origin = KeyOrigin(provider)
             let known = running.first { $0.origin == origin }?.provider.keys

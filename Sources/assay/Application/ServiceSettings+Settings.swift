@@ -43,7 +43,7 @@ extension ServiceSettings {
         }
         loggedRequests = LoggedRequests(settings.log)
         // Each event loop has a share of its own, so that remembering takes no lock.
-        rememberedSignatures = (settings.verifiedTokenCacheEntries + Processors.count - 1) / Processors.count
+        signatureCacheCapacity = (settings.verifiedTokenCacheEntries + Processors.count - 1) / Processors.count
     }
 }
 

@@ -36,24 +36,24 @@ actor SettingsReloader {
         self.log = log
     }
 
-    private enum Occasion { case signal, look }
+    private enum Occasion { case signal, poll }
 
     /// Reads the file again on every occasion, one after the other, until it is cancelled.
     func run(_ signals: ReloadSignals) async {
         let (occasions, source) = AsyncStream.makeStream(of: Occasion.self)
-        let looking = Task {
-            while (try? await Task.sleep(for: Self.pollInterval)) != nil { source.yield(.look) }
+        let polling = Task {
+            while (try? await Task.sleep(for: Self.pollInterval)) != nil { source.yield(.poll) }
         }
         let listening = Task { await signals.each { source.yield(.signal) } }
         defer {
-            looking.cancel()
+            polling.cancel()
             listening.cancel()
         }
         var watch = ContentWatch(read: file.content, rest: Self.rest)
         for await occasion in occasions {
             let content = await file.readAgain()
             // Whoever asks for it says that the file is whole.
-            guard watch.look(content, at: SystemClocks.monotonic()) || occasion == .signal else { continue }
+            guard watch.observe(content, at: SystemClocks.monotonic()) || occasion == .signal else { continue }
             watch.didRead(content)
             await take(content)
         }

@@ -5,7 +5,7 @@ import OpenSSL
 enum Entry {
     static func main() async throws {
         // A fetch that is under way at the very end goes on reading keys until the process is gone.
-        try keepOpenSSLThroughExit()
+        try disableOpenSSLExitHandler()
         await AssayCommand.main()
     }
 }

@@ -48,7 +48,7 @@ struct Healthcheck: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let (listen, speaksTLS) = try place()
+        let (listen, speaksTLS) = try target()
         let client = HTTPClient(
             eventLoopGroupProvider: .singleton,
             configuration: HTTPClient.Configuration(tlsConfiguration: speaksTLS ? try tlsConfiguration() : nil))
@@ -64,7 +64,7 @@ struct Healthcheck: AsyncParsableCommand {
     }
 
     /// Where to ask, and whether TLS is spoken there.
-    private func place() throws -> (ListenAddress, speaksTLS: Bool) {
+    private func target() throws -> (ListenAddress, speaksTLS: Bool) {
         guard let address else {
             let settings = try file.settingsOrDefaults()
             let listener = service ? settings.service : settings.admin

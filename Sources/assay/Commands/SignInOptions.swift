@@ -35,7 +35,7 @@ struct SignInOptions: ParsableArguments {
     ) throws(Problem) -> VerifyRequest {
         try VerifyRequest(
             idToken: token, provider: preset ?? provider,
-            expectations: SignInExpectations(
+            parameters: VerificationParameters(
                 nonce: nonce, audience: audience, maximumAuthenticationAgeSeconds: maxAge, accessToken: accessToken,
                 code: code),
             includesClaims: includingClaims)

@@ -28,12 +28,13 @@ struct Client {
             id: "apple", issuer: "https://appleid.apple.com", audiences: [vectors.audience])
         let token = try verifier.read(Array(vector.jwt.utf8)[...])
         let now = UnixTime(seconds: vector.verify_at)
-        let verified = try verifier.verify(token, with: keys, under: policy, expecting: SignInExpectations(), now: now)
+        let verified = try verifier.verify(
+            token, with: keys, under: policy, expecting: VerificationParameters(), now: now)
         print("\(verified.identity.issuer) \(verified.identity.subject)")
         do {
             let late = now.advanced(bySeconds: 7 * 86400)
             print("explained: \(explain(token, keys, policy, verifier, late))")
-            _ = try verifier.verify(token, with: keys, under: policy, expecting: SignInExpectations(), now: late)
+            _ = try verifier.verify(token, with: keys, under: policy, expecting: VerificationParameters(), now: late)
             print("a token of last week was accepted")
             exit(1)
         } catch Rejection.tokenExpired {
@@ -46,7 +47,7 @@ struct Client {
         _ token: UnverifiedToken, _ keys: JWKSet, _ policy: ProviderPolicy, _ verifier: IDTokenVerifier, _ now: UnixTime
     ) -> String {
         verifier.explain(
-            token, with: ExplainedKeys(set: keys), under: policy, expecting: SignInExpectations(), now: now
+            token, with: ExplainedKeys(set: keys), under: policy, expecting: VerificationParameters(), now: now
         ).summary
     }
 }

@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 /// Remembering headers saves reading them again, and changes nothing else.
-@Suite struct HeaderMemoTests {
+@Suite struct JOSEHeaderCacheTests {
     private let verifier = try! JWSVerifier()
     private let keys = try! JWKSet(jwkSet([TestKey.p256, .otherP256, .rsa, .ed25519].map { $0.jwk() }))
 
     private func verdict(_ token: String, remembering: Bool) -> JWSError? {
         do throws(JWSError) {
             let text = Array(token.utf8)[...]
-            let jws = remembering ? try CompactJWS(text, memo: verifier.memo) : try CompactJWS(text)
+            let jws = remembering ? try CompactJWS(text, headerCache: verifier.headerCache) : try CompactJWS(text)
             let verified = try (remembering ? verifier : JWSVerifier()).verify(
                 jws, with: keys, allowing: [.es256, .rs256, .edDSA])
             // A header from memory is the header that was written.
@@ -63,7 +63,7 @@ import Testing
     @Test func `a remembered header is judged by the keys and the algorithms of the day`() throws {
         let good = token(by: .p256)
         #expect(verdict(good, remembering: true) == nil)
-        let jws = try CompactJWS(Array(good.utf8)[...], memo: verifier.memo)
+        let jws = try CompactJWS(Array(good.utf8)[...], headerCache: verifier.headerCache)
         let others = try JWKSet(jwkSet([TestKey.otherP256.jwk(["kid": .string("p256")])]))
         #expect(throws: JWSError.signatureInvalid) { try verifier.verify(jws, with: others, allowing: [.es256]) }
         #expect(throws: JWSError.algorithmNotAllowed) { try verifier.verify(jws, with: keys, allowing: [.rs256]) }

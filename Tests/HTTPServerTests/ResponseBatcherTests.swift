@@ -6,11 +6,11 @@ import Testing
 @testable import HTTPServer
 
 /// What happens within a turn of an event loop and between two, where no socket can be made to have it happen.
-@Suite struct TurnTests {
+@Suite struct ResponseBatcherTests {
     @Test func `what came in while answers were not taken is answered, though its end is seen first`() throws {
-        let place = Place()
-        defer { place.close() }
-        let channel = try place.connect()
+        let harness = Harness()
+        defer { harness.close() }
+        let channel = try harness.connect()
         channel.isWritable = false
         channel.pipeline.fireChannelWritabilityChanged()
         try channel.writeInbound(ByteBuffer(string: get("/1") + get("/2")))
@@ -18,40 +18,40 @@ import Testing
         channel.isWritable = true
         channel.pipeline.fireChannelWritabilityChanged()
         channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-        place.loop.run()
+        harness.loop.run()
         #expect(try channel.answers() == 2)
     }
 
     @Test func `the answers of a turn are written at its end`() throws {
-        let place = Place()
-        defer { place.close() }
-        let (one, other) = (try place.connect(), try place.connect())
+        let harness = Harness()
+        defer { harness.close() }
+        let (one, other) = (try harness.connect(), try harness.connect())
         try one.writeInbound(ByteBuffer(string: get("/1") + get("/2")))
         try other.writeInbound(ByteBuffer(string: get("/3")))
         #expect(try one.answers() == 0)
         #expect(try other.answers() == 0)
-        place.loop.run()
+        harness.loop.run()
         #expect(try one.answers() == 2)
         #expect(try other.answers() == 1)
         try one.writeInbound(ByteBuffer(string: get("/4")))
-        place.loop.run()
+        harness.loop.run()
         #expect(try one.answers() == 1)
         #expect(try other.answers() == 0)
     }
 
     @Test func `no answer waits for two milliseconds, nor for more than thirty-one others`() throws {
-        let place = Place()
-        defer { place.close() }
-        let (one, other) = (try place.connect(), try place.connect())
+        let harness = Harness()
+        defer { harness.close() }
+        let (one, other) = (try harness.connect(), try harness.connect())
         try one.writeInbound(ByteBuffer(string: get("/")))
-        place.clock.microseconds = 1999
+        harness.clock.microseconds = 1999
         try other.writeInbound(ByteBuffer(string: get("/")))
         #expect(try one.answers() == 0)
-        place.clock.microseconds = 2000
+        harness.clock.microseconds = 2000
         try other.writeInbound(ByteBuffer(string: get("/")))
         #expect(try one.answers() == 1)
         #expect(try other.answers() == 2)
-        let many = try (0..<32).map { _ in try place.connect() }
+        let many = try (0..<32).map { _ in try harness.connect() }
         for channel in many.dropLast() { try channel.writeInbound(ByteBuffer(string: get("/"))) }
         #expect(try many[0].answers() == 0)
         try many[31].writeInbound(ByteBuffer(string: get("/")))
@@ -59,27 +59,27 @@ import Testing
     }
 
     @Test func `a long answer is written at once`() throws {
-        let place = Place(body: [UInt8](repeating: 0x61, count: 4096))
-        defer { place.close() }
-        let channel = try place.connect()
+        let harness = Harness(body: [UInt8](repeating: 0x61, count: 4096))
+        defer { harness.close() }
+        let channel = try harness.connect()
         try channel.writeInbound(ByteBuffer(string: get("/")))
         #expect(try channel.answers() == 1)
     }
 
     @Test func `who is closed within the turn has had its answer`() throws {
-        let place = Place()
-        defer { place.close() }
-        let channel = try place.connect()
+        let harness = Harness()
+        defer { harness.close() }
+        let channel = try harness.connect()
         try channel.writeInbound(ByteBuffer(string: get("/")))
         channel.pipeline.fireErrorCaught(ChannelError.inputClosed)
         #expect(try channel.answers() == 1)
-        place.loop.run()
+        harness.loop.run()
         #expect(!channel.isActive)
     }
 }
 
 /// An event loop with what its connections share.
-private final class Place {
+private final class Harness {
     let loop = EmbeddedEventLoop()
     let clock: Clock
     private let table: ConnectionTable

@@ -2,7 +2,7 @@ import JSON
 import Testing
 
 /// Where a text that is refused has its fault.
-@Suite struct JSONFaultTests {
+@Suite struct JSONErrorLocationTests {
     @Test(
         arguments: [
             ("", .syntax, 0, 1, 1, true),
@@ -24,7 +24,7 @@ import Testing
         ] as [(String, JSONError, Int, Int, Int, Bool)])
     func `a fault has a place`(text: String, error: JSONError, offset: Int, line: Int, column: Int, isAtEnd: Bool) {
         // A slice whose indices don't begin at 0.
-        let fault = JSONFault(in: (Array("xxx".utf8) + Array(text.utf8)).dropFirst(3))
+        let fault = JSONErrorLocation(in: (Array("xxx".utf8) + Array(text.utf8)).dropFirst(3))
         #expect(fault?.error == error)
         #expect(fault?.offset == offset)
         #expect(fault?.line == line)
@@ -33,20 +33,20 @@ import Testing
     }
 
     @Test func `a bad byte is found where it stands`() {
-        let fault = JSONFault(in: (Array(#"{"a":"x"#.utf8) + [0xff] + Array(#""}"#.utf8))[...])
+        let fault = JSONErrorLocation(in: (Array(#"{"a":"x"#.utf8) + [0xff] + Array(#""}"#.utf8))[...])
         #expect(fault?.error == .encoding)
         #expect(fault?.offset == 7)
     }
 
     @Test func `nesting is refused where it gets too deep`() {
         let text = #"{"a":"# + String(repeating: "[", count: 70)
-        let fault = JSONFault(in: Array(text.utf8)[...])
+        let fault = JSONErrorLocation(in: Array(text.utf8)[...])
         #expect(fault?.error == .tooDeep)
         #expect(fault?.offset == 5 + 63)
     }
 
     @Test func `a text that is accepted has no fault`() {
-        #expect(JSONFault(in: Array(#" {"a":"\u0000"} "#.utf8)[...], allowsNUL: true) == nil)
-        #expect(JSONFault(in: Array(#" {"a":"\u0000"} "#.utf8)[...])?.error == .encoding)
+        #expect(JSONErrorLocation(in: Array(#" {"a":"\u0000"} "#.utf8)[...], allowsNUL: true) == nil)
+        #expect(JSONErrorLocation(in: Array(#" {"a":"\u0000"} "#.utf8)[...])?.error == .encoding)
     }
 }

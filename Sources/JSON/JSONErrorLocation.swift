@@ -1,5 +1,5 @@
 /// Where a text stops being JSON that ``JSONObject`` accepts, and why.
-package struct JSONFault: Error, Equatable, Sendable {
+package struct JSONErrorLocation: Error, Equatable, Sendable {
     package let error: JSONError
     /// How many bytes precede the fault. Of a text that ends too early: all of it.
     package let offset: Int
@@ -10,7 +10,7 @@ package struct JSONFault: Error, Equatable, Sendable {
     /// Whether the text ends where more of it was expected.
     package let isAtEnd: Bool
 
-    /// Reads a refused text a second time to find the fault, so that reading an accepted one keeps no track of its place.
+    /// Reads a refused text a second time to find the fault, so that reading an accepted one keeps no track of lines.
     ///
     /// - Returns: `nil` where ``JSONObject/init(_:allowsNUL:)-(ArraySlice<UInt8>,_)`` accepts the text.
     package init?(in text: ArraySlice<UInt8>, allowsNUL: Bool = false) {

@@ -3,7 +3,7 @@ private import JSON
 /// The headers of tokens that verified, by their base64url text: a key's tokens all carry the same bytes.
 ///
 /// Confined to one thread. Only verified tokens' headers get in, so that junk can't push the good ones out.
-package final class JOSEHeaderMemo {
+package final class JOSEHeaderCache {
     private var known: [Entry] = []
 
     private struct Entry {
@@ -22,8 +22,8 @@ package final class JOSEHeaderMemo {
         return nil
     }
 
-    package func remember(_ jws: CompactJWS) {
-        guard !jws.isHeaderRemembered else { return }
+    package func insert(_ jws: CompactJWS) {
+        guard !jws.isHeaderCached else { return }
         if known.count == Self.capacity { known.removeFirst() }
         known.append(Entry(text: Array(jws.headerText), header: jws.header))
     }

@@ -1,5 +1,5 @@
 /// What the relying party knows of the one sign-in that an ID Token is presented for.
-public struct SignInExpectations: Sendable {
+public struct VerificationParameters: Sendable {
     /// The raw nonce that was made for this sign-in.
     public var nonce: String?
     /// The one of the configured audiences that this sign-in was for.

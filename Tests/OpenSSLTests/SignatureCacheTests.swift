@@ -3,7 +3,7 @@ import Testing
 
 @testable import OpenSSL
 
-@Suite struct SignatureMemoTests {
+@Suite struct SignatureCacheTests {
     private let key = TestKey.p256.publicKey()
     private let scheme = SignatureScheme.ecdsa(.p256)
     private let signature = [UInt8](repeating: 7, count: 64)
@@ -11,24 +11,24 @@ import Testing
     /// A digest that no other number has.
     private func digest(_ number: Int) -> [UInt8] { (0..<32).map { $0 < 8 ? UInt8(number >> (8 * $0) & 255) : 0 } }
 
-    private func insert(_ numbers: some Sequence<Int>, into memo: SignatureMemo) {
-        for number in numbers { memo.insert(signature.span, of: digest(number).span, key, scheme) }
+    private func insert(_ numbers: some Sequence<Int>, into cache: SignatureCache) {
+        for number in numbers { cache.insert(signature.span, of: digest(number).span, key, scheme) }
     }
 
-    private func knows(_ memo: SignatureMemo, _ number: Int) -> Bool {
-        memo.contains(signature.span, of: digest(number).span, key, scheme)
+    private func knows(_ cache: SignatureCache, _ number: Int) -> Bool {
+        cache.contains(signature.span, of: digest(number).span, key, scheme)
     }
 
     @Test func `what was found valid is known, and nothing that differs in anything`() {
-        let memo = SignatureMemo(capacity: 10)
-        let before = knows(memo, 1)
-        insert([1], into: memo)
-        let after = knows(memo, 1)
+        let cache = SignatureCache(capacity: 10)
+        let before = knows(cache, 1)
+        insert([1], into: cache)
+        let after = knows(cache, 1)
         #expect(!before && after)
         func isKnown(
             _ signature: [UInt8], of hash: [UInt8], by other: PublicKey? = nil, _ otherScheme: SignatureScheme? = nil
         ) -> Bool {
-            memo.contains(signature.span, of: hash.span, other ?? key, otherScheme ?? scheme)
+            cache.contains(signature.span, of: hash.span, other ?? key, otherScheme ?? scheme)
         }
         let hash = digest(1)
         let wrongSignatures = (0..<(64 * 8)).map { signature.flippingBit($0) } + [signature.dropLast(), []]
@@ -49,35 +49,35 @@ import Testing
         #expect(!byOtherKey)
     }
 
-    @Test func `a memo of no size knows nothing`() {
-        let memo = SignatureMemo(capacity: 0)
-        insert(0..<10, into: memo)
-        #expect(memo.count == 0)
-        let isKnown = knows(memo, 9)
+    @Test func `a cache of no size knows nothing`() {
+        let cache = SignatureCache(capacity: 0)
+        insert(0..<10, into: cache)
+        #expect(cache.count == 0)
+        let isKnown = knows(cache, 9)
         #expect(!isKnown)
     }
 
     @Test(arguments: [1, 2, 7, 100])
     func `there are never more than the capacity, and the last half is always known`(capacity: Int) {
-        let memo = SignatureMemo(capacity: capacity)
+        let cache = SignatureCache(capacity: capacity)
         for number in 0..<1000 {
-            insert([number], into: memo)
-            #expect(memo.count <= capacity + 1)
+            insert([number], into: cache)
+            #expect(cache.count <= capacity + 1)
             for recent in max(0, number + 1 - max(capacity / 2, 1))...number {
-                let isKnown = knows(memo, recent)
+                let isKnown = knows(cache, recent)
                 #expect(isKnown, "\(recent) after \(number)")
             }
         }
-        let isFirstKnown = knows(memo, 0)
+        let isFirstKnown = knows(cache, 0)
         #expect(!isFirstKnown)
     }
 
     @Test func `what is asked for again stays, whatever else comes`() {
-        let memo = SignatureMemo(capacity: 10)
-        insert([0], into: memo)
+        let cache = SignatureCache(capacity: 10)
+        insert([0], into: cache)
         for number in 1..<200 {
-            insert([number], into: memo)
-            let isKnown = knows(memo, 0)
+            insert([number], into: cache)
+            let isKnown = knows(cache, 0)
             #expect(isKnown, "after \(number)")
         }
     }
@@ -89,7 +89,7 @@ import Testing
     func `a checker that remembers gives every verdict that one gives that doesn't`(
         signer: TestKey, scheme: SignatureScheme
     ) throws {
-        let checker = try SignatureChecker(rememberedSignatures: 4)
+        let checker = try SignatureChecker(signatureCacheCapacity: 4)
         let (key, message) = (signer.publicKey(), Array("a signed message".utf8))
         let signature = try signer.signing.sign(message, scheme)
         for _ in 0..<3 { #expect(try checker.isValid(signature, of: message, by: key, scheme)) }

@@ -6,7 +6,7 @@
 ///
 /// A class, so that one which remembers nothing costs a look at its capacity: a variable of whoever has it would be guarded
 /// against a second access while it is asked.
-final class SignatureMemo {
+final class SignatureCache {
     private let capacity: Int
     /// Digest and signature, one behind the other. When half of the capacity is full, that half grows old, and what is in it
     /// and is not asked for again goes with the next.
