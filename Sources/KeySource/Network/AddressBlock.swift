@@ -24,7 +24,7 @@ package struct AddressBlock: Sendable, Equatable {
     }
 
     /// The block in one spelling.
-    var text: String { octets.map(String.init).joined(separator: ".") + "/\(prefixLength)" }
+    package var text: String { octets.map(String.init).joined(separator: ".") + "/\(prefixLength)" }
 
     /// Whether every address of its family belongs to it.
     package var isEverything: Bool { prefixLength == 0 }

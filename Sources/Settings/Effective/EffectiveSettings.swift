@@ -12,6 +12,8 @@ package struct EffectiveSettings: Sendable, Equatable {
         /// `nil`: it is not set, and has no default.
         package let value: Value?
         package let origin: Origin
+        /// The purpose of the file that it names; `nil`: it names none.
+        package let file: NamedFile?
     }
 
     package enum Value: Sendable, Equatable {
@@ -35,17 +37,21 @@ package struct EffectiveSettings: Sendable, Equatable {
     /// The setting at a path; `nil`: it was not asked for.
     package subscript(path: [String]) -> Setting? { indices[path].map { all[$0] } }
 
+    /// The text of a scalar that is in effect.
+    package func text(_ path: [String]) -> String? {
+        if case .scalar(let text)? = self[path]?.value { text } else { nil }
+    }
+
     /// The line of the file that sets a setting; `nil` where something else does.
     package func line(of path: [String]) -> Int? {
         if case .line(let line)? = self[path]?.origin { line } else { nil }
     }
 
-    mutating func record(_ path: [String], _ value: Value?, _ origin: Origin) {
-        let setting = Setting(path: path, value: value, origin: origin)
-        if let index = indices[path] {
+    mutating func record(_ setting: Setting) {
+        if let index = indices[setting.path] {
             all[index] = setting
         } else {
-            indices[path] = all.count
+            indices[setting.path] = all.count
             all.append(setting)
         }
     }

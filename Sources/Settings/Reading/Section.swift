@@ -14,12 +14,18 @@ final class Section {
     private let isElement: Bool
     /// Where the section begins.
     let line: Int?
+    /// Where defaults come from that differ from the usual ones.
+    let preset: EffectiveSettings.Origin
     private var known: Set<String> = []
     private var missing: [(name: String, message: String)] = []
 
     /// - Parameter node: a mapping; `nil` for a section that is not there, whose members may still come from the environment.
-    init(_ node: YAMLNode?, path: [String], isElement: Bool = false, _ reading: SettingsReading) {
+    init(
+        _ node: YAMLNode?, path: [String], isElement: Bool = false, preset: EffectiveSettings.Origin = .standard,
+        _ reading: SettingsReading
+    ) {
         line = node?.line
+        self.preset = preset
         self.reading = reading
         self.path = path
         self.isElement = isElement
@@ -87,7 +93,7 @@ final class Section {
 
     /// A mapping within this one; there even where the file has none, since the environment may fill it.
     func section(_ name: String) -> Section {
-        Section(node(name), path: path + [name], isElement: isElement, reading)
+        Section(node(name), path: path + [name], isElement: isElement, preset: preset, reading)
     }
 
     /// The mappings of a list, which only the file can have.
@@ -109,8 +115,20 @@ final class Section {
     }
 
     /// Records the value that a member has in effect. A list's elements are recorded as one, by the list.
-    func record(_ name: String, _ value: EffectiveSettings.Value?, _ origin: EffectiveSettings.Origin) {
-        if !isElement { reading.record(path + [name], value, origin) }
+    ///
+    /// - Parameter file: the purpose of the file that it names.
+    func record(
+        _ name: String, _ value: EffectiveSettings.Value?, _ origin: EffectiveSettings.Origin, file: NamedFile? = nil
+    ) {
+        if !isElement { reading.record(path + [name], value, origin, file: file) }
+    }
+
+    /// What is recorded of a member so far.
+    func effective(_ name: String) -> EffectiveSettings.Setting? { reading.effective[path + [name]] }
+
+    /// Records what a preset says of a setting, unless the file or the environment says something else.
+    func recordPreset<Value>(_ setting: Setting<Value>, _ value: Value) {
+        if source(setting.name) == nil { record(setting.name, setting.shown(value), preset) }
     }
 
     // MARK: Faults

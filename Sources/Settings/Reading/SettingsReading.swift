@@ -28,6 +28,9 @@ final class SettingsReading {
     /// - Parameter line: where its section begins.
     func reportMissing(_ path: [String], line: Int?, _ message: String) { add(.missing, path, line, message) }
 
+    /// Reports what is wrong with a file that a setting names.
+    func report(_ fault: SettingsFault) { report(nil, line: fault.line, fault.message) }
+
     private func add(_ rank: Rank, _ path: [String]?, _ line: Int?, _ message: String) {
         let fault = SettingsFault(line: line, message: message)
         if let path { faultyPaths.append(path) }
@@ -41,8 +44,12 @@ final class SettingsReading {
     }
 
     /// Records the value that a setting has in effect.
-    func record(_ path: [String], _ value: EffectiveSettings.Value?, _ origin: EffectiveSettings.Origin) {
-        effective.record(path, value, origin)
+    ///
+    /// - Parameter file: the purpose of the file that it names.
+    func record(
+        _ path: [String], _ value: EffectiveSettings.Value?, _ origin: EffectiveSettings.Origin, file: NamedFile? = nil
+    ) {
+        effective.record(EffectiveSettings.Setting(path: path, value: value, origin: origin, file: file))
     }
 
     /// Ends the reading.

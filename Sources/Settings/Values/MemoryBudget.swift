@@ -56,33 +56,50 @@ package struct MemoryBudget: Sendable, Equatable {
     private static let leastBuffered = mebibyte
 }
 
+extension MemoryBudget {
+    /// A limit that follows from memory where no setting says it.
+    enum Limit: String, CaseIterable {
+        case buffered = "max_buffered"
+        case connections = "max_connections"
+        case inFlight = "max_in_flight"
+
+        var path: WritableKeyPath<ListenerLimits, Int> {
+            switch self {
+            case .buffered: \.maximumBuffered
+            case .connections: \.maximumConnections
+            case .inFlight: \.maximumInFlight
+            }
+        }
+
+        func text(_ value: Int) -> String { self == .buffered ? Quantities.text(bytes: value) : String(value) }
+    }
+
+    func maximum(_ limit: Limit) -> Int {
+        switch limit {
+        case .buffered: maximumBuffered
+        case .connections: maximumConnections
+        case .inFlight: maximumInFlight
+        }
+    }
+}
+
 extension Settings {
     /// Lowers the limits that depend on memory, where neither the file nor the environment sets them, and records them as
     /// the values in effect.
     ///
     /// - Parameter memory: bytes that the process may take; `nil`: no limit.
     mutating func fitLimits(to memory: Int?, _ reading: SettingsReading) {
+        limits.given = Set(
+            MemoryBudget.Limit.allCases.filter { reading.effective[["limits", $0.rawValue]]?.origin != .standard })
         guard let memory else { return }
         let budget = MemoryBudget(
             bytes: memory, isEncrypted: service.tls != nil, rememberedTokens: verifiedTokenCacheEntries,
             providers: providers.count)
-        func fit(_ name: String, _ limit: inout Int, _ fitting: Int, _ shown: String) {
-            guard limit != fitting else { return }
-            limit = fitting
-            reading.record(["limits", name], .scalar(shown), .memory(memory))
-        }
-        if !limits.given.maximumBuffered {
-            let text = Quantities.text(bytes: budget.maximumBuffered)
-            fit("max_buffered", &limits.listener.maximumBuffered, budget.maximumBuffered, text)
-        }
-        if !limits.given.maximumConnections {
-            let text = String(budget.maximumConnections)
-            fit("max_connections", &limits.listener.maximumConnections, budget.maximumConnections, text)
-        }
-        if !limits.given.maximumInFlight {
-            fit(
-                "max_in_flight", &limits.listener.maximumInFlight, budget.maximumInFlight,
-                String(budget.maximumInFlight))
+        for limit in MemoryBudget.Limit.allCases where !limits.given.contains(limit) {
+            let maximum = budget.maximum(limit)
+            guard limits.listener[keyPath: limit.path] != maximum else { continue }
+            limits.listener[keyPath: limit.path] = maximum
+            reading.record(["limits", limit.rawValue], .scalar(limit.text(maximum)), .memory(memory))
         }
         limits.listener.socketBuffer = budget.socketBuffer(connections: limits.listener.maximumConnections)
     }
@@ -92,15 +109,9 @@ extension Settings {
     /// They follow from the number of providers among other things, and can't change without a restart: a provider that is
     /// added must not make a reload fail.
     package mutating func keepDerivedLimits(of running: Settings) {
-        let before = running.limits
-        if !limits.given.maximumBuffered, !before.given.maximumBuffered {
-            limits.listener.maximumBuffered = before.listener.maximumBuffered
-        }
-        if !limits.given.maximumConnections, !before.given.maximumConnections {
-            limits.listener.maximumConnections = before.listener.maximumConnections
-        }
-        if !limits.given.maximumInFlight, !before.given.maximumInFlight {
-            limits.listener.maximumInFlight = before.listener.maximumInFlight
+        for limit in MemoryBudget.Limit.allCases
+        where !limits.given.contains(limit) && !running.limits.given.contains(limit) {
+            limits.listener[keyPath: limit.path] = running.limits.listener[keyPath: limit.path]
         }
     }
 }

@@ -44,14 +44,8 @@ package struct Settings: Sendable {
         package var maximumBatchBody = 4 * 1024 * 1024
         package var keysTimeoutSeconds: Int64 = 5
         package var queueTimeoutMilliseconds: Int64 = 500
-        var given = Given()
-
-        /// Which of the limits that else follow from the memory there is are set.
-        struct Given: Sendable, Equatable {
-            var maximumBuffered = false
-            var maximumConnections = false
-            var maximumInFlight = false
-        }
+        /// Those that are set, of the limits that else follow from the memory there is.
+        var given: Set<MemoryBudget.Limit> = []
     }
 
     package struct Keys: Sendable, Equatable {
@@ -67,10 +61,10 @@ package struct Settings: Sendable {
         package static let levels = ["debug", "info", "warning", "error"]
 
         /// Which requests have a line.
-        package enum Requests: String, Sendable {
+        package enum Requests: String, Sendable, CaseIterable {
             case all = "true"
-            case refused
             case none = "false"
+            case refused
         }
     }
 

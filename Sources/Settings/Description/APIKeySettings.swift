@@ -1,0 +1,72 @@
+/// Reads `api_keys`: digests, or mappings of a name and a digest.
+enum APIKeysReader {
+    private static let name = Setting(
+        "name",
+        .text(
+            "1 to 64 letters, digits, dots, hyphens and underscores", pattern: "^[A-Za-z0-9._-]{1,64}$", isGood: isName),
+        isRequired: true, "What log and metrics call the key.")
+    private static let sha256 = Setting("sha256", digest, isRequired: true, "The key's SHA-256 digest.")
+
+    /// - Parameter otherwise: the default in words, where there is one.
+    static func setting(otherwise: String? = nil, _ help: String) -> Setting<[Settings.APIKey]> {
+        let pair = ValueForm.section([name.description, sha256.description])
+        return Setting(
+            SettingDescription(
+                name: "api_keys", expected: "a list, each \(digest.expected), or `{ name: …, sha256: … }`",
+                form: .list(of: .either(digest.form, pair)), help: help, otherwise: otherwise), read: read,
+            shown: { $0.isEmpty ? nil : .list($0.map { digest.text($0.digest) }) })
+    }
+
+    /// - Returns: the keys; one without a name is called `key-` and its place in the list. `nil` where there is no list.
+    @Sendable private static func read(_ section: Section) -> [Settings.APIKey]? {
+        let unnamed = ValueType(expected: digest.expected, form: digest.form, isSecret: true) { text in
+            digest.parse(text).map { Settings.APIKey(name: "", digest: $0) }
+        } text: {
+            digest.text($0.digest)
+        }
+        let keys = section.list("api_keys", unnamed) { element in
+            let name = name.read(element)
+            let digest = sha256.read(element)
+            if name == nil { element.refuseMissing("name", "an API key needs both name and sha256") }
+            if digest == nil { element.refuseMissing("sha256", "an API key needs both name and sha256") }
+            element.finish()
+            guard let name, let digest else { return nil }
+            return Settings.APIKey(name: name, digest: digest)
+        }
+        guard let keys else { return nil }
+        var named: [Settings.APIKey] = []
+        for (index, key) in keys.enumerated() {
+            let name = key.name.isEmpty ? "key-\(index + 1)" : key.name
+            if named.contains(where: { $0.name == name }) {
+                section.refuse("api_keys", "two of api_keys are called \(name); give each a name of its own")
+            }
+            named.append(Settings.APIKey(name: name, digest: key.digest))
+        }
+        return named
+    }
+
+    @Sendable private static func isName(_ text: String) -> Bool {
+        let isName = text.utf8.allSatisfy { octet in
+            switch octet {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        return (1...64).contains(text.utf8.count) && isName
+    }
+
+    private static let digest = ValueType<[UInt8]>(
+        expected: "a SHA-256 digest in 64 hexadecimal digits", form: .text(pattern: "^[0-9A-Fa-f]{64}$"), isSecret: true
+    ) { text in
+        guard text.utf8.count == 64, text.allSatisfy(\.isHexDigit) else { return nil }
+        let digits = Array(text.utf8)
+        let octets = stride(from: 0, to: 64, by: 2).compactMap { index in
+            UInt8(String(decoding: digits[index..<(index + 2)], as: UTF8.self), radix: 16)
+        }
+        return octets.count == 32 ? octets : nil
+    } text: { octets in
+        octets.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+}

@@ -1,0 +1,162 @@
+internal import HTTPServer
+
+extension Settings.Listener {
+    /// What both listeners have.
+    ///
+    /// - Parameter callers: who asks there.
+    static func members(for callers: String) -> [Member<Settings.Listener>] {
+        [
+            Member(
+                Setting(
+                    "listen", .listenAddress, change: .restart,
+                    "Where \(callers) ask: `host:port`, or a Unix socket at `unix:/path`."), at: \.listen),
+            Member(
+                [
+                    SettingDescription(
+                        section: "socket", change: .restart,
+                        [ListenerReader.mode.description, ListenerReader.group.description],
+                        "Who may connect to a Unix socket; only for a listener at `unix:/path`.")
+                ], read: ListenerReader.readSocket),
+            Member(
+                [
+                    SettingDescription(
+                        section: "tls", change: .restart,
+                        [
+                            ListenerReader.certificate.description, ListenerReader.key.description,
+                            ListenerReader.authorities.description, ListenerReader.names.description,
+                        ], "Speaks TLS 1.2 or 1.3. The files are PEM, and are read again when they change.")
+                ], read: ListenerReader.readTLS
+            ).comparing(\.tls),
+        ]
+    }
+}
+
+extension ValueType where Value == ListenAddress {
+    fileprivate static var listenAddress: Self {
+        Self(
+            expected: "host:port or unix:/path, with a port from 0 to 65535",
+            form: .text(pattern: "^(unix:/.+|.+:[0-9]+)$"),
+            parse: ListenAddress.init, text: \.text)
+    }
+}
+
+/// Reads `service` and `admin`.
+enum ListenerReader {
+    static let mode = Setting(
+        "mode",
+        ValueType(
+            expected: "an octal mode such as 0660, in which at least the owner may read and write",
+            form: .text(pattern: "^0?[0-7]{3}$"), parse: SocketPermissions.mode,
+            text: { SocketPermissions(mode: $0).modeText }),
+        otherwise: "`0600`", "The mode of the socket's file; to connect takes the right to write.")
+    static let group = Setting(
+        "group", .text, otherwise: "as the system has it", "The group of the socket's file, by name or number.")
+    static let certificate = Setting(
+        "certificate_file", .file(.certificate),
+        "The listener's certificate, followed by those of the intermediate authorities.")
+    static let key = Setting("key_file", .file(.privateKey), "Its private key, not encrypted.")
+    static let authorities = Setting(
+        "client_ca_file", .file(.authorities), "Clients must show a certificate by one of these authorities.")
+    static let names = Setting(
+        "client_names",
+        listOf: .text(
+            "a URI such as spiffe://example.org/backend, or a DNS name such as backend.example.org",
+            isGood: isClientName),
+        refusesEmpty: "must have at least one name; without the line, any will do", otherwise: "any",
+        "URIs (SPIFFE IDs among them) or DNS names, of which a client's certificate must have one as subject alternative name; else its handshake fails."
+    )
+
+    @Sendable static func readSocket(_ parent: Section, _ listener: inout Settings.Listener) {
+        let section = parent.section("socket")
+        let mode = mode.read(section)
+        let group = group.read(section)
+        section.finish()
+        switch listener.listen {
+        case .unixSocket(let path, _):
+            let socket = SocketPermissions(mode: mode ?? SocketPermissions().mode, group: group)
+            if mode == nil, !parent.isFaulty("socket") {
+                section.record("mode", Self.mode.shown(socket.mode), .standard)
+            }
+            listener.listen = .unixSocket(path: path, socket)
+        case .network:
+            if mode != nil || group != nil, !parent.isFaulty("listen") {
+                parent.refuse("socket", "socket is for a listener at unix:/path, and this one is at host:port")
+            }
+        }
+    }
+
+    @Sendable static func readTLS(_ parent: Section, _ listener: inout Settings.Listener) {
+        let section = parent.section("tls")
+        let certificate = certificate.read(section)
+        let key = key.read(section)
+        let authorities = authorities.read(section)
+        if authorities == nil, section.mentions("client_ca_file") {
+            section.refuse(
+                "client_ca_file",
+                "client_ca_file must be a text; without the line, clients are asked for no certificate")
+        }
+        if certificate != nil || key != nil || authorities != nil {
+            for (name, value) in [("certificate_file", certificate), ("key_file", key)] where value == nil {
+                section.refuseMissing(name, "tls needs both certificate_file and key_file")
+            }
+        }
+        let names = names.read(section)
+        if names?.isEmpty == false, authorities == nil {
+            section.refuse(
+                "client_names", "client_names needs client_ca_file: without it clients show no certificate")
+        }
+        section.finish()
+        if let certificate, let key {
+            listener.tls = TLSFiles(
+                certificate: certificate, key: key, clientAuthorities: authorities, clientNames: names)
+        } else if parent.mentions("tls") {
+            // What an empty value would leave open is not for us to guess.
+            parent.refuse("tls", "tls needs both certificate_file and key_file")
+        }
+    }
+
+    /// A URI with a scheme, or a DNS name.
+    @Sendable private static func isClientName(_ text: String) -> Bool {
+        guard (1...2048).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            return false
+        }
+        guard let colon = text.firstIndex(of: ":") else {
+            return text.allSatisfy { $0.isLetter || $0.isNumber || "-._".contains($0) }
+        }
+        let scheme = text[..<colon]
+        return scheme.first?.isLetter == true && text.index(after: colon) < text.endIndex
+            && scheme.allSatisfy { $0.isLetter || $0.isNumber || "+-.".contains($0) }
+    }
+
+    /// A listener that other machines can reach must be told who may call, and the two can't listen at one place.
+    @Sendable static func checkReach(_ top: Section, _ settings: inout Settings) {
+        guard !top.isFaulty("api_keys"), !top.isFaulty("allow_insecure_listen") else { return }
+        let service = top.section("service")
+        let admin = top.section("admin")
+        if settings.isOpen(settings.service, settings.apiKeys) { refuse(service, "service", keys: "api_keys") }
+        if settings.isOpen(settings.admin, settings.operatorKeys), !admin.isFaulty("api_keys") {
+            refuse(admin, "admin", keys: "admin.api_keys or api_keys")
+        }
+        let (one, other) = (settings.service.listen, settings.admin.listen)
+        guard !service.isFaulty("listen"), one.collides(with: other) else { return }
+        (admin.mentions("listen") ? admin : service).refuse(
+            "listen",
+            "service.listen and admin.listen can't both be used: found \(one.text) and \(other.text); give one of them "
+                + "another port or path")
+    }
+
+    private static func refuse(_ section: Section, _ name: String, keys: String) {
+        guard !section.isFaulty("tls") else { return }
+        section.refuse(
+            "listen",
+            "\(name).listen can be reached from other machines and nothing says who may call: set \(keys), or "
+                + "\(name).tls with client_ca_file, or allow_insecure_listen: true if something else keeps them out")
+    }
+}
+
+extension Settings {
+    /// Whether anybody on another machine may call a listener, and nothing says that this is meant.
+    fileprivate func isOpen(_ listener: Listener, _ keys: [APIKey]) -> Bool {
+        !listener.listen.isLocal && !listener.asksForCertificates && keys.isEmpty && !allowsInsecureListen
+    }
+}

@@ -1,0 +1,175 @@
+internal import IDToken
+private import JOSE
+internal import YAML
+
+/// Reads `providers`.
+enum ProviderReader {
+    static let member = Member<Settings>(
+        [
+            SettingDescription(
+                name: "providers", expected: "a list of mappings",
+                form: .list(
+                    of: .section(
+                        [id, preset.description] + parameters + ProviderReading.members.flatMap(\.descriptions)),
+                    isNeverEmpty: true),
+                help: "The OpenID Providers whose ID Tokens are verified.", isRequired: true)
+        ]
+    ) { top, settings in
+        let elements = top.elements("providers")
+        for node in elements {
+            guard let provider = read(node, defaultClockSkew: settings.clockSkewSeconds, top.reading) else { continue }
+            checkDiffers(provider, settings.providers, line: node.line, top.reading)
+            settings.providers.append(provider)
+        }
+        if elements.isEmpty {
+            top.refuseMissing("providers", "at least one provider is needed under providers")
+        }
+    }.comparing { settings, running in
+        func named(_ name: String) -> SettingChange { SettingChange(name: "providers." + name, when: .reload) }
+        let ids = Set(settings.providers.map(\.policy.id))
+        return settings.providers.compactMap { provider in
+            let id = provider.policy.id
+            guard let before = running.providers.first(where: { $0.policy.id == id }) else {
+                return named("\(id) (new)")
+            }
+            return provider == before ? nil : named(id)
+        } + running.providers.map(\.policy.id).filter { !ids.contains($0) }.map { named("\($0) (gone)") }
+    }
+
+    private static let id = SettingDescription(
+        name: "id", expected: "1 to 64 letters, digits, full stops, hyphens and underscores",
+        form: .text(pattern: "^[A-Za-z0-9._-]{1,64}$"), help: "Its name in requests, responses, metrics and logs.",
+        isRequired: true)
+
+    private static let preset = Setting(
+        "preset",
+        ValueType(
+            expected: "one of \(ProviderPreset.all.map(\.name).joined(separator: ", "))",
+            form: .words(ProviderPreset.all.map(\.name)), words: ProviderPreset.all.map(\.name),
+            parse: ProviderPreset.named, text: \.name),
+        otherwise: "`oidc`",
+        "What is known of a [provider](providers.md#presets): the defaults of all that follows. A setting beside it wins."
+    )
+
+    /// What some presets have to be told, by name.
+    private static let parameters: [SettingDescription] = {
+        var all: [(parameter: PresetParameter, presets: [String])] = []
+        for preset in ProviderPreset.all {
+            // As a setting, every provider has an issuer.
+            for parameter in preset.parameters where parameter.name != "issuer" {
+                if let index = all.firstIndex(where: { $0.parameter.name == parameter.name }) {
+                    all[index].presets.append(preset.name)
+                } else {
+                    all.append((parameter, [preset.name]))
+                }
+            }
+        }
+        return all.map { parameter, presets in
+            let names = presets.map { "`\($0)`" }.joined(separator: ", ")
+            return SettingDescription(
+                name: parameter.name, expected: presets.count == 1 ? parameter.meaning : "a text", form: .text(),
+                help: "Only with the preset \(names).")
+        }
+    }()
+
+    /// - Returns: `nil` where a fault, which is reported, leaves nothing to read the rest by, or nothing to call it.
+    private static func read(
+        _ node: YAMLNode, defaultClockSkew: Int64, _ reading: SettingsReading
+    ) -> ProviderSettings? {
+        // The id comes first: it names the environment variables of the rest.
+        let givenID = id(of: node, reading)
+        guard givenID != nil || node.mapping != nil else { return nil }
+        // Without one, no variable is its, and what else is wrong with it is found all the same.
+        let id = givenID ?? ""
+        let path = ["providers", id]
+        guard let (preset, origin) = preset(Section(node, path: path, reading)) else {
+            reading.variables.noteUnread(path)
+            return nil
+        }
+        let section = Section(node, path: path, preset: origin, reading)
+        _ = (section.node("id"), section.node("preset"))
+        var provider = ProviderReading(preset, arguments(for: preset, section, id: id))
+        provider.policy.id = id
+        provider.policy.clockSkewSeconds = defaultClockSkew
+        let unknown = provider.unknown
+        for member in ProviderReading.members { member.read(section, &provider, unknown) }
+        section.finish()
+        guard givenID != nil, let keys = provider.keys else { return nil }
+        var settings = ProviderSettings(policy: provider.policy, keys: keys)
+        settings.network = provider.network
+        settings.isOptional = provider.isOptional
+        settings.mayMeetAccessTokens = provider.facts.policy.refusesAccessTokens || provider.policy.refusesAccessTokens
+        return settings
+    }
+
+    private static func id(of node: YAMLNode, _ reading: SettingsReading) -> String? {
+        guard let id = node["id"]?.scalar?.string, (1...64).contains(id.utf8.count),
+            id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) })
+        else {
+            let found = (node.mapping == nil ? node : node["id"]).map { "; found \(FoundText.of($0))" } ?? ""
+            reading.report(
+                ["providers"], line: node.line, "each provider needs an id of \(self.id.expected)" + found)
+            // Whose variables are there can't be known.
+            reading.variables.noteUnread(["providers"])
+            return nil
+        }
+        reading.record(["providers", id, "id"], .scalar(id), .line(node["id"]?.line ?? node.line))
+        return id
+    }
+
+    /// Reads which preset the settings begin with. A misspelt one is read as the nearest, so that what else is wrong can be
+    /// found.
+    private static func preset(
+        _ section: Section
+    ) -> (preset: ProviderPreset, origin: EffectiveSettings.Origin)? {
+        if let preset = preset.read(section) { return (preset, .preset(preset.name)) }
+        guard section.isFaulty("preset") else {
+            section.record("preset", .scalar(ProviderPreset.oidc.name), .standard)
+            return (.oidc, .standard)
+        }
+        let names = ProviderPreset.all.map(\.name)
+        let meant = section.scalarText("preset").flatMap { Suggestion.nearest(to: $0, among: names) }
+        return meant.flatMap(ProviderPreset.named).map { ($0, .preset($0.name)) }
+    }
+
+    /// Reads the parameters of a preset, each under its own name.
+    private static func arguments(for preset: ProviderPreset, _ section: Section, id: String) -> PresetArguments {
+        var arguments = PresetArguments()
+        for parameter in preset.parameters {
+            let type = ValueType<String>.text(parameter.meaning, isGood: parameter.accepts)
+            let argument = section.scalar(parameter.name, type)
+            if argument == nil, !parameter.isOptional {
+                let article = parameter.name == "issuer" ? "an" : "a"
+                section.refuseMissing(
+                    parameter.name,
+                    "provider \(id) needs \(article) \(parameter.name) for preset \(preset.name): \(parameter.meaning)")
+            }
+            arguments[parameter.name] = argument
+        }
+        return arguments
+    }
+
+    /// Providers must be told apart by id, and by every name that a token may carry.
+    private static func checkDiffers(
+        _ provider: ProviderSettings, _ others: [ProviderSettings], line: Int?, _ reading: SettingsReading
+    ) {
+        let policy = provider.policy
+        for other in others.map(\.policy) {
+            var message: String?
+            if policy.id == other.id {
+                message = "the provider id \(policy.id) is there twice"
+            } else if Section.share(policy.id, other.id) {
+                message = "the provider ids \(policy.id) and \(other.id) would share their environment variables"
+            } else if policy.sharesIssuer(with: other), !reading.isFaulty(["providers", policy.id]),
+                !reading.isFaulty(["providers", other.id])
+            {
+                message =
+                    "provider \(policy.id): its issuer or alias is \(other.id)'s too; list all audiences under one"
+            }
+            if let message {
+                reading.report(nil, line: line, message)
+                return
+            }
+        }
+    }
+}

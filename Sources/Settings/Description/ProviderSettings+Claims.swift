@@ -1,0 +1,129 @@
+internal import IDToken
+
+/// Rules for claims, and the claims that fill an identity.
+extension ProviderReading {
+    static let claimValues = rules(
+        "claim_values", orWord: "any",
+        "Values that claims must have, claim by claim in place of the preset's: `{ token_use: [id], hd: example.com }`; an empty list takes a rule of the preset's away. `github-actions` and `kubernetes` demand a rule, or the word `any`."
+    )
+    static let refusedClaimValues = rules(
+        "refused_claim_values",
+        "Values that claims must not have, claim by claim in place of the preset's; an empty list takes a rule of the preset's away."
+    )
+    static let refusedClaims = Setting(
+        "refused_claims",
+        listOf: ValueType<ClaimPath>(
+            expected: "the name of a claim", form: .text(), parse: { $0.isEmpty ? nil : ClaimPath($0) },
+            text: \.name.string),
+        "Claims that must not be there, beside the preset's; an empty list takes the preset's away.")
+
+    private static func rules(_ name: String, orWord word: String? = nil, _ help: String) -> SettingDescription {
+        let value = ValueForm.either(.text(), .boolean)
+        let form = ValueForm.mapping(of: .either(value, .list(of: value)))
+        return SettingDescription(
+            name: name,
+            expected: "a mapping of claims to a value or a list of values" + (word.map { "; or \($0)" } ?? ""),
+            form: word.map { .either(form, .words([$0])) } ?? form, help: help, otherwise: "the preset's")
+    }
+
+    /// Reads `claim_values`, `refused_claim_values` and `refused_claims`, claim by claim in place of the preset's own: adding a
+    /// rule must not lose another. An empty list takes a rule of the preset's away.
+    @Sendable static func readClaimRules(_ section: Section, _ provider: inout ProviderReading) {
+        var rules = provider.facts.ownClaimRules
+        defer { provider.policy.claimRules = rules }
+        if section.isWord("any", claimValues.name) {
+            if provider.facts.callers == nil {
+                section.refuse(
+                    claimValues.name,
+                    "claim_values: any is for presets that demand a rule, and preset \(provider.preset.name) demands none; leave it out"
+                )
+            }
+        } else {
+            read(claimValues, .oneOf, section, &rules)
+            checkCallers(section, provider, rules)
+        }
+        read(refusedClaimValues, .noneOf, section, &rules)
+        let own = rules.filter { $0.kind == .absent }.map(\.claim)
+        guard let refused = refusedClaims.read(section) else {
+            section.recordPreset(refusedClaims, own)
+            return
+        }
+        rules.removeAll { $0.kind == .absent }
+        if refused.isEmpty { return }
+        rules += section.addition(refusedClaims, refused, to: own).map { ClaimRule($0, .absent, []) }
+    }
+
+    private static func read(
+        _ setting: SettingDescription, _ kind: ClaimRule.Kind, _ section: Section, _ rules: inout [ClaimRule]
+    ) {
+        let own = section.section(setting.name)
+        for rule in rules where rule.kind == kind { own.record(rule.claim.name.string, .list(rule.values), own.preset) }
+        for (claim, values) in section.namedTexts(setting.name) {
+            let path = ClaimPath(claim)
+            let index = rules.firstIndex { $0.claim == path && $0.kind == kind }
+            if index == nil, values.isEmpty {
+                section.refuse(setting.name, "\(claim) must have at least one value")
+            }
+            if let index { rules.remove(at: index) }
+            if !values.isEmpty { rules.insert(ClaimRule(path, kind, values), at: index ?? rules.endIndex) }
+        }
+    }
+
+    /// Anyone gets a token for any audience at some providers: there, the settings must say whose tokens are taken.
+    private static func checkCallers(_ section: Section, _ provider: ProviderReading, _ rules: [ClaimRule]) {
+        guard let callers = provider.facts.callers,
+            !rules.contains(where: { $0.kind == .oneOf && callers.claims.contains($0.claim) })
+        else { return }
+        let claims = callers.claims.map(\.name.string).joined(separator: ", ")
+        let message =
+            "preset \(provider.preset.name) takes the tokens of \(callers.everyone) unless claim_values names one of \(claims); to take them all, write claim_values: any"
+        if section.mentions("claim_values") {
+            section.refuse("claim_values", message)
+        } else {
+            section.refuseMissing("claim_values", message)
+        }
+    }
+
+    /// Reads `identity`: which claims fill which members, where not the usual ones do.
+    ///
+    /// `hosted_domain` and `transfer_subject` are filled only where a preset says that the provider has them, or a claim is
+    /// named here; `none` empties them.
+    @Sendable static func readIdentity(_ parent: Section, _ provider: inout ProviderReading) {
+        let section = parent.section("identity")
+        for member in IdentityMember.allCases {
+            let isReported = member.isReported
+            guard let text = member.setting.read(section) else {
+                let named = provider.policy.identityClaims[member]?.name.string
+                let isPresets = named != nil || isReported.map { provider.policy[keyPath: $0] } == true
+                let usual = isPresets || isReported == nil ? member.defaultClaim.string : "none"
+                section.record(
+                    member.rawValue, .scalar(named ?? usual), isPresets ? section.preset : .standard)
+                continue
+            }
+            // A member that is told to use its usual claim uses it as it always does.
+            let isUsual = text == member.defaultClaim.string
+            let isNone = isReported != nil && text == "none"
+            if let isReported { provider.policy[keyPath: isReported] = isUsual }
+            provider.policy.identityClaims[member] = isUsual || isNone ? nil : ClaimPath(text)
+        }
+        section.finish()
+    }
+}
+
+extension IdentityMember {
+    var setting: Setting<String> {
+        Setting(
+            rawValue, .text,
+            isReported == nil
+                ? "The claim that fills the member." : "The claim that fills the member; `none` empties it.")
+    }
+
+    /// What says whether the provider has the usual claim; `nil` where every provider may.
+    fileprivate var isReported: WritableKeyPath<ProviderPolicy, Bool>? {
+        switch self {
+        case .hostedDomain: \.reportsHostedDomain
+        case .transferSubject: \.reportsTransferSubject
+        default: nil
+        }
+    }
+}

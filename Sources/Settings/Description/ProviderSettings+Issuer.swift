@@ -1,0 +1,133 @@
+internal import IDToken
+
+/// The issuer and its tenants, audiences and required claims.
+extension ProviderReading {
+    static let issuer = Setting(
+        "issuer", .text, otherwise: "the preset's",
+        "The issuer as its tokens spell it, compared byte for byte; responses carry it. `{tid}` in it stands for the claim `tid`."
+    )
+    static let issuerAliases = Setting(
+        "issuer_aliases", listOf: aliasType(of: nil), otherwise: "the preset's", "Other spellings of the issuer.")
+    static let tenants = Setting(
+        "tenants", listOf: .text, refusesEmpty: "must name at least one", otherwise: "the preset's, else any",
+        "The values that the claim in the issuer's braces may have.")
+    static let excludedTenants = Setting(
+        "excluded_tenants", listOf: .text, otherwise: "the preset's",
+        "The values that the claim in the issuer's braces must not have, beside the preset's.")
+    static let keyIssuers = Setting(
+        "key_issuers",
+        listOf: ValueType(
+            expected: "an issuer with the name of a claim in braces", form: .text(pattern: "\\{.+\\}"),
+            parse: IssuerTemplate.init, text: \.text), otherwise: "the preset's, else not checked",
+        "What the member `issuer` of a JWK must be.")
+    static let audiences = Setting(
+        "audiences", listOf: .text, refusesEmpty: "must name at least one", orWord: "none",
+        otherwise: "required, unless the preset knows them",
+        "Your client IDs; `none` for tokens without `aud`, which `authorized_parties` must then tell.")
+    static let requiredClaims = Setting(
+        "required_claims",
+        listOf: ValueType<ClaimName>(
+            expected: "the name of a claim", form: .text(), parse: { ClaimName($0) }, text: \.string),
+        "Claims that must be there, beside the preset's.")
+
+    private static func aliasType(of template: IssuerTemplate?) -> ValueType<String> {
+        .text("an issuer, with the same claim in braces as the issuer, or none if that has none") { text in
+            let isLikeIssuer = IssuerTemplate(text)?.claim == template?.claim
+            return isLikeIssuer && !text.isEmpty && (template != nil || !text.contains(where: isBrace))
+        }
+    }
+
+    private static func isBrace(_ character: Character) -> Bool { character == "{" || character == "}" }
+
+    /// Reads the issuer, its other spellings, and which tenants and keys go with it.
+    @Sendable static func readIssuer(_ section: Section, _ provider: inout ProviderReading) {
+        if !section.isFaulty("issuer") { section.read(issuer, &provider.policy.issuer) }
+        let template = IssuerTemplate(provider.policy.issuer)
+        if template == nil, provider.policy.issuer.contains(where: isBrace) {
+            section.refuse("issuer", "an issuer that differs by tenant has just one claim in braces")
+        }
+        let aliases = Setting(issuerAliases.name, listOf: aliasType(of: template), issuerAliases.description.help)
+        section.read(aliases, &provider.policy.issuerAliases)
+        readTenants(section, &provider.policy.tenants, isTemplate: template != nil)
+        section.read(keyIssuers, &provider.policy.keyIssuers)
+        if template == nil, !provider.policy.keyIssuers.isEmpty {
+            // Nothing would bind the claim that fills their braces to the token's issuer.
+            section.refuse("issuer", "key_issuers need an issuer with a claim in braces; tenants can name the only one")
+        }
+    }
+
+    /// Reads `tenants` or `excluded_tenants`.
+    private static func readTenants(_ section: Section, _ rule: inout TenantRule, isTemplate: Bool) {
+        let allowed = tenants.read(section)
+        let excluded = excludedTenants.read(section)
+        guard isTemplate || (allowed == nil && excluded == nil) else {
+            if !section.isFaulty("issuer") {
+                section.refuse(
+                    allowed == nil ? "excluded_tenants" : "tenants",
+                    "tenants are told by an issuer with the name of a claim in braces, such as https://a.example/{tid}"
+                )
+            }
+            return
+        }
+        switch (allowed, excluded) {
+        case (nil, nil):
+            switch rule {
+            case .only(let own): section.recordPreset(tenants, own)
+            case .any(let own): section.recordPreset(excludedTenants, own)
+            }
+        case (let allowed?, nil): rule = .only(allowed)
+        case (nil, let excluded?):
+            // What is excluded is excluded beside the preset's own, and opens no door that the preset keeps shut.
+            guard case .any(let own) = rule else {
+                section.refuse("excluded_tenants", "the preset names the only tenants that may sign in")
+                return
+            }
+            rule = .any(except: section.addition(excludedTenants, excluded, to: own))
+        case (_?, _?):
+            section.refuse("tenants", "only one of tenants and excluded_tenants can say who may sign in")
+        }
+    }
+
+    /// Reads the client IDs that tokens are for; after the parties that may present them.
+    @Sendable static func readAudiences(_ section: Section, _ provider: inout ProviderReading) {
+        if section.isWord("none", "audiences") {
+            // Such tokens are told by the party that they were issued to, or by nothing.
+            if provider.policy.authorizedParties.isEmpty, !section.isFaulty("authorized_parties") {
+                section.refuse("audiences", "without audiences, authorized_parties must say what azp may be")
+            }
+            provider.policy.audiences = []
+            return
+        }
+        section.read(audiences, &provider.policy.audiences)
+        if provider.policy.audiences.isEmpty {
+            section.refuseMissing(
+                "audiences", "provider \(provider.policy.id) needs audiences: the client IDs its tokens are for")
+        }
+    }
+
+    /// Reads the claims that must be there beside the preset's: adding one must not lose another.
+    @Sendable static func readRequiredClaims(_ section: Section, _ provider: inout ProviderReading) {
+        let own = provider.policy.requiredClaims
+        section.read(requiredClaims, &provider.policy.requiredClaims)
+        if section.source("required_claims") != nil, !section.isFaulty("required_claims") {
+            provider.policy.requiredClaims = section.addition(requiredClaims, provider.policy.requiredClaims, to: own)
+        }
+    }
+}
+
+extension Section {
+    /// Reads a setting over the value that a preset has for it.
+    fileprivate func read<Value>(_ setting: Setting<Value>, _ value: inout Value) {
+        if let found = setting.read(self) { value = found } else { record(setting.name, setting.shown(value), preset) }
+    }
+
+    /// A preset's list with the elements that the settings add to it, each once.
+    func addition<Element: Equatable>(
+        _ setting: Setting<[Element]>, _ added: [Element], to own: [Element]
+    ) -> [Element] {
+        guard !own.isEmpty else { return added }
+        let sum = own + added.filter { !own.contains($0) }
+        record(setting.name, setting.shown(sum), .both(preset, effective(setting.name)?.origin ?? .standard))
+        return sum
+    }
+}

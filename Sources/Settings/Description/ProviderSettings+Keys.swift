@@ -1,0 +1,134 @@
+internal import IDToken
+internal import KeySource
+
+/// Where a provider's keys are.
+extension ProviderReading {
+    static let discoveryURL = Setting(
+        "discovery_url", urlType(NetworkRules()), otherwise: "the preset's, else below the issuer",
+        "Where the discovery document is.")
+    static let discoveryIssuer = Setting(
+        "discovery_issuer", .text, otherwise: "the preset's, else the issuer",
+        "What the discovery document names as issuer, where tokens name another.")
+    static let jwksURI = Setting(
+        "jwks_uri", urlType(NetworkRules()), otherwise: "the preset's, else as discovered",
+        "Where the keys are; no discovery document is fetched.")
+    static let certificatesURI = Setting(
+        "certificates_uri", urlType(NetworkRules()), otherwise: "the preset's",
+        "Where the keys are as certificates in PEM by `kid`, in place of a JWK Set.")
+    static let jwksFile = Setting(
+        "jwks_file", .file(.keySet),
+        "A JWK Set in a file, watched for changes. Beside a `jwks_uri`, `certificates_uri` or `discovery_url` that is written out: the fallback while there are no keys from there. Else: the only source of keys, whatever the preset."
+    )
+
+    private static func urlType(_ network: NetworkRules) -> ValueType<String> {
+        let schemes = network.allowHTTP ? ["https://", "http://"] : ["https://"]
+        let hint = network.allowHTTP ? "" : " (http:// needs network.allow_http)"
+        return .text(
+            "a URL that begins with \(schemes.joined(separator: " or "))\(hint)", pattern: "^https?://"
+        ) { text in
+            schemes.contains { text.hasPrefix($0) }
+        }
+    }
+
+    /// Reads where the keys come from; after all that says how they may be fetched.
+    @Sendable static func readKeys(_ section: Section, _ provider: inout ProviderReading) {
+        let network = provider.network
+        func address(_ setting: Setting<String>) -> String? {
+            let url = section.scalar(setting.name, urlType(network))
+            if let url { check(url, section, setting.name, network) }
+            return url
+        }
+        var url = address(discoveryURL)
+        let jwks = address(jwksURI)
+        let certificates = address(certificatesURI)
+        let file = jwksFile.read(section)
+        var documentIssuer = discoveryIssuer.read(section)
+        if [url, jwks, certificates].count(where: { $0 != nil }) > 1 {
+            section.refuse(nil, "only one of discovery_url, jwks_uri and certificates_uri can say where the keys are")
+        }
+        // Beside a URL that is written out, the file is what to fall back on; alone, it is where the keys are.
+        let fallback = url == nil ? nil : file
+        var location: KeyLocation?
+        if let jwks {
+            location = .network(.jwkSet(address: jwks), fallbackFile: file)
+        } else if let certificates {
+            location = .network(.certificates(address: certificates), fallbackFile: file)
+        } else if let file, url == nil {
+            location = .file(path: file)
+        } else if url == nil {
+            switch provider.facts.keys {
+            case .jwkSet(let address):
+                section.recordPreset(jwksURI, address)
+                location = .network(.jwkSet(address: address))
+            case .certificates(let address):
+                section.recordPreset(certificatesURI, address)
+                location = .network(.certificates(address: address))
+            case .discovery(let address, _):
+                if let address { section.recordPreset(discoveryURL, address) }
+                url = address
+            }
+        }
+        if location != nil {
+            if documentIssuer != nil, !isUnsettled(section) {
+                section.refuse(
+                    "discovery_issuer", "discovery_issuer has no meaning where no discovery document is read")
+            }
+        } else {
+            if documentIssuer == nil, case .discovery(_, let issuer?) = provider.facts.keys {
+                documentIssuer = issuer
+                section.recordPreset(discoveryIssuer, issuer)
+            }
+            if !isUnsettled(section) { checkDiscovery(section, url, documentIssuer, provider) }
+        }
+        provider.keys =
+            location ?? .discovery(of: provider.policy, url: url, issuer: documentIssuer, fallbackFile: fallback)
+    }
+
+    /// Whether a fault leaves open where the keys are.
+    private static func isUnsettled(_ section: Section) -> Bool {
+        ["preset", "discovery_url", "jwks_uri", "certificates_uri", "jwks_file", "discovery_issuer", "network"]
+            .contains(where: section.isFaulty)
+    }
+
+    /// Refuses a URL that no fetch could ever use.
+    private static func check(_ address: String, _ section: Section, _ name: String, _ network: NetworkRules) {
+        do throws(FetchFailure) {
+            _ = try FetchURL(address, allowingHTTP: network.allowHTTP)
+        } catch {
+            section.refuse(name, "\(name) can't be fetched from: \(error.message)")
+        }
+    }
+
+    /// A discovery document must be to be found, and to be told from another issuer's.
+    private static func checkDiscovery(
+        _ section: Section, _ address: String?, _ issuer: String?, _ provider: ProviderReading
+    ) {
+        let (policy, network) = (provider.policy, provider.network)
+        let isTemplate = IssuerTemplate(policy.issuer) != nil
+        if isTemplate, address == nil || issuer == nil {
+            section.refuse(
+                "issuer",
+                "an issuer that differs by tenant has no discovery document of its own: give discovery_url and the issuer it names in discovery_issuer, or jwks_uri or jwks_file"
+            )
+        } else if address == nil, !network.allowHTTP, policy.issuer.hasPrefix("http://") {
+            section.refuse(
+                "issuer",
+                "the discovery document of an http issuer is not fetched: use the https one, set network.allow_http for tests, or give discovery_url, jwks_uri or jwks_file"
+            )
+        } else if address == nil, !policy.issuer.hasPrefix("https://"),
+            !(network.allowHTTP && policy.issuer.hasPrefix("http://"))
+        {
+            section.refuse(
+                "issuer",
+                "an issuer that is no https URL has no discovery document: give discovery_url, jwks_uri or jwks_file")
+        }
+        if address == nil, section.source("issuer") != nil, !section.isFaulty("issuer") {
+            if policy.issuer.contains("?") {
+                section.refuse(
+                    "issuer", "an issuer with a query (?) has no discovery document: give discovery_url or jwks_uri")
+            } else {
+                check(ProviderMetadata.address(forIssuer: policy.issuer), section, "issuer", network)
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+internal import IDToken
+internal import JOSE
+internal import KeySource
+
+/// A provider while it is read: its preset's policy, and what the settings made of it so far.
+struct ProviderReading {
+    let preset: ProviderPreset
+    let facts: ProviderFacts
+    var policy: ProviderPolicy
+    var isOptional = false
+    var network = NetworkRules()
+    /// `nil` until they are read, last of all.
+    var keys: KeyLocation?
+
+    /// - Parameter arguments: for the preset's parameters.
+    init(_ preset: ProviderPreset, _ arguments: PresetArguments) {
+        self.preset = preset
+        facts = preset.facts(arguments)
+        policy = facts.policy
+    }
+
+    /// The provider that a preset knows nothing of.
+    var unknown: ProviderReading {
+        var unknown = self
+        unknown.policy = ProviderPolicy(id: policy.id, issuer: "", audiences: [])
+        unknown.policy.clockSkewSeconds = policy.clockSkewSeconds
+        return unknown
+    }
+
+    private var algorithms: [SignatureAlgorithm] {
+        get { (policy.algorithms?.names ?? []).sorted().compactMap(SignatureAlgorithm.init) }
+        set { policy.algorithms = SignatureAlgorithms(newValue) }
+    }
+
+    static let clockSkew = ValueType<Int64>.seconds(0...300)
+
+    /// What stands beside `id`, `preset` and the preset's parameters.
+    static let members: [Member<ProviderReading>] = [
+        Member(
+            [
+                issuer.description, issuerAliases.description, tenants.description, excludedTenants.description,
+                keyIssuers.description,
+            ], read: readIssuer),
+        Member(
+            Setting(
+                "trusted_audiences", listOf: .text, "Client IDs of others that may stand beside yours in `aud`."),
+            at: \.policy.trustedAudiences),
+        Member(
+            Setting("authorized_parties", listOf: .text, otherwise: "any", "The values that `azp` may have."),
+            at: \.policy.authorizedParties),
+        Member([audiences.description], read: readAudiences),
+        Member(
+            Setting(
+                "algorithms", listOf: ValueType<SignatureAlgorithm>.word, refusesEmpty: "must name at least one",
+                otherwise: "the preset's, else those of the discovery document, else all that are supported",
+                "The algorithms that the provider may sign with."), at: \.algorithms),
+        Member(section: "nonce", nonce, "How the nonce is compared.", check: checkNonce),
+        Member(
+            Setting("clock_skew", clockSkew, "By how much this provider's clock may differ from ours."),
+            at: \.policy.clockSkewSeconds),
+        Member(
+            Setting(
+                "max_token_age", .seconds(1...(366 * 86400)),
+                "How long after its `iat` a token is refused, whatever its `exp`."),
+            ifSet: \.policy.maximumTokenAgeSeconds),
+        Member([requiredClaims.description], read: readRequiredClaims),
+        Member([claimValues, refusedClaimValues, refusedClaims.description], read: readClaimRules),
+        Member(section: "service_accounts", serviceAccounts, "Refuses tokens that programs get for themselves."),
+        Member(
+            Setting(
+                "refuse_access_tokens", .boolean,
+                "Refuses a token without a nonce that [looks like an access token](providers.md#access-tokens)."),
+            at: \.policy.refusesAccessTokens),
+        Member(
+            [
+                SettingDescription(
+                    section: "identity", IdentityMember.allCases.map(\.setting.description),
+                    "Claims that fill members of the identity, where they have other names: `{ preferred_username: login }`. [Identity](providers.md#what-fills-an-identity) says what fills the others."
+                )
+            ], read: readIdentity),
+        Member(
+            Setting(
+                "real_user_status", .boolean,
+                "Whether the claim of that name is the provider's, for `identity.real_user_status`."),
+            at: \.policy.reportsRealUserStatus),
+        Member(section: "email", email, "What the provider's word on e-mail addresses is worth."),
+        Member(
+            Setting("private_email_domains", listOf: .text, "Domains of addresses that relay to a private one."),
+            at: \.policy.email.privateDomains),
+        Member(section: "network", network, "What may be connected to for this provider's keys."),
+        Member(
+            [discoveryURL, discoveryIssuer, jwksURI, certificatesURI, jwksFile].map(\.description), read: readKeys),
+        Member(
+            Setting("optional", .boolean, "Readiness does not wait for this provider."), at: \.isOptional),
+    ]
+
+    private static let nonce: [Member<ProviderReading>] = [
+        Member(
+            Setting(
+                "match", listOf: ValueType<NonceMatch>.word, refusesEmpty: "must name at least one form",
+                "What the token's nonce is: the nonce of the request, or its SHA-256."), at: \.policy.nonce.accepted),
+        Member(Setting("required", .boolean, "Refuses sign-ins without a nonce."), at: \.policy.nonce.isRequired),
+        Member(
+            Setting("check", .onOff, "Compares nonces; `off` for providers that don't echo them."),
+            at: \.policy.nonce.isChecked),
+    ]
+
+    private static let serviceAccounts: [Member<ProviderReading>] = [
+        Member(
+            Setting("refuse_azp_equal_to_sub", .boolean, "Refuses a token whose `azp` is its `sub`."),
+            at: \.policy.serviceAccounts.refusesOwnParty),
+        Member(
+            Setting(
+                "refuse_email_domains", listOf: .text,
+                "Refuses a token with an e-mail address in or below one of these domains."),
+            at: \.policy.serviceAccounts.emailDomains),
+    ]
+
+    private static let email: [Member<ProviderReading>] = [
+        Member(
+            Setting(
+                "verified_claim", verifiedClaim,
+                "The claim that says whether an address is verified; `none`: the provider verifies no address."),
+            at: \.policy.email.verification),
+        Member(
+            Setting("authoritative_domains", listOf: .text, "Domains whose mailboxes the provider runs."),
+            at: \.policy.email.authoritativeDomains),
+        Member(
+            Setting(
+                "trust_hosted_domain", .boolean,
+                "Whether the claim `hd` names a domain that the provider runs mail for."),
+            at: \.policy.email.trustsHostedDomain),
+    ]
+
+    private static let network: [Member<ProviderReading>] = [
+        Member(
+            Setting("allow_http", .boolean, "Fetches keys over plain HTTP. For tests; a start-up warning names it."),
+            at: \.network.allowHTTP),
+        Member(
+            Setting(
+                "allow_private_addresses", .boolean,
+                "Fetches keys from any address. For tests; a start-up warning names it."),
+            at: \.network.allowPrivateAddresses),
+        Member(
+            Setting(
+                "allow_addresses", listOf: addressBlock,
+                "Addresses and blocks that keys may be fetched from although they are not on the public Internet."),
+            at: \.network.allowedAddresses),
+        Member(
+            Setting("ca_file", .file(.authorities), "Additional CA certificates (PEM) to trust for this provider."),
+            ifSet: \.network.caFile),
+    ]
+
+    private static let addressBlock = ValueType(
+        expected: "an address or a block such as 10.0.0.0/8, with no bits behind the prefix", form: .text(),
+        parse: AddressBlock.init, text: \.text)
+
+    private static let verifiedClaim = ValueType<EmailRule.Verification>(expected: "a text", form: .text()) { text in
+        switch text {
+        case "": nil
+        case "none": .nothing
+        case "email_verified": .emailVerified
+        default: .claim(ClaimPath(text))
+        }
+    } text: { rule in
+        switch rule {
+        case .emailVerified: "email_verified"
+        case .claim(let path): path.name.string
+        case .nothing: "none"
+        }
+    }
+
+    private static func checkNonce(_ section: Section, _ provider: ProviderReading) {
+        if !provider.policy.nonce.isChecked, provider.policy.nonce.isRequired {
+            section.refuse("required", "a nonce can't be required and not checked")
+        }
+    }
+}

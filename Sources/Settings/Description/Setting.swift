@@ -1,0 +1,60 @@
+/// A setting: its name, what it may be and what it does. All of it is told here, and nowhere else.
+struct Setting<Value: Sendable>: Sendable {
+    let description: SettingDescription
+    /// Reads it from its section. `nil`: it is not set, or a fault was reported.
+    let read: @Sendable (Section) -> Value?
+    /// A value as the file says it; `nil`: as if it were not set.
+    let shown: @Sendable (Value) -> EffectiveSettings.Value?
+
+    var name: String { description.name }
+
+    /// A scalar.
+    ///
+    /// - Parameters:
+    ///   - otherwise: the default in words, where no value says it.
+    ///   - help: a sentence for the reference: what it does, with the unit.
+    init(
+        _ name: String, _ type: ValueType<Value>, otherwise: String? = nil, isRequired: Bool = false,
+        change: SettingDescription.Change = .reload, _ help: String
+    ) {
+        description = SettingDescription(
+            name: name, expected: type.expected, form: type.form, help: help, otherwise: otherwise,
+            isRequired: isRequired, change: change)
+        read = { $0.scalar(name, type) }
+        shown = { value in
+            let text = type.text(value)
+            return text.isEmpty ? nil : .scalar(text)
+        }
+    }
+
+    /// A list.
+    ///
+    /// - Parameters:
+    ///   - refusesEmpty: what is wrong with an empty list, behind the name; `nil`: nothing.
+    ///   - word: what may stand in place of a list; its reader asks for it.
+    init<Element>(
+        _ name: String, listOf type: ValueType<Element>, refusesEmpty: String? = nil, orWord word: String? = nil,
+        otherwise: String? = nil, change: SettingDescription.Change = .reload, _ help: String
+    ) where Value == [Element] {
+        let form = ValueForm.list(of: type.form, isNeverEmpty: refusesEmpty != nil)
+        description = SettingDescription(
+            name: name, expected: "a list, each \(type.expected)" + (word.map { "; or \($0)" } ?? ""),
+            form: word.map { .either(form, .words([$0])) } ?? form, help: help, otherwise: otherwise, change: change)
+        read = { section in
+            let list = section.list(name, type)
+            if let refusesEmpty, list?.isEmpty == true { section.refuse(name, "\(name) \(refusesEmpty)") }
+            return list
+        }
+        shown = { $0.isEmpty ? nil : .list($0.map(type.text)) }
+    }
+
+    /// One whose values no ``ValueType`` describes.
+    init(
+        _ description: SettingDescription, read: @escaping @Sendable (Section) -> Value?,
+        shown: @escaping @Sendable (Value) -> EffectiveSettings.Value?
+    ) {
+        self.description = description
+        self.read = read
+        self.shown = shown
+    }
+}

@@ -1,0 +1,162 @@
+internal import HTTPServer
+
+extension Settings {
+    /// The whole file.
+    static let members: [Member<Settings>] = [
+        Member(
+            section: "service", Listener.members(for: "backends").map { $0.within(\.service) },
+            "The listener that backends ask: `/v1/verify` and `/v1/verify/batch`."),
+        Member(
+            section: "admin",
+            Listener.members(for: "operators").map { $0.within(\.admin) } + [
+                Member(
+                    APIKeysReader.setting(
+                        otherwise: "`api_keys`",
+                        "API keys of operators, for all that the admin listener answers but `/metrics` and the probes."),
+                    ifSet: \.adminAPIKeys),
+                Member(
+                    Setting(
+                        "hosts", listOf: .hostName,
+                        "Host names that an admin listener without API keys and TLS answers to, beside `localhost` and IP addresses."
+                    ), at: \.adminHosts),
+                Member(
+                    Setting("console", .boolean, "Serves a page for operators at `/console`."), at: \.servesConsole),
+                Member(
+                    Setting(
+                        "max_connections", .integer(8...10_000), change: .restart,
+                        "Connections to the admin listener. A limit of its own, so that neither listener can starve the other."
+                    ),
+                    at: \.adminMaximumConnections),
+            ],
+            "The listener that operators ask: `/metrics`, `/v1/providers`, `/v1/explain`, `/v1/events` and `/v1/verdicts`."
+        ),
+        Member(
+            APIKeysReader.setting(
+                "API keys of callers, sent as `Authorization: Bearer …`; several for rotation. `assay api-key` makes one. Log and metrics call a key by its name, or by its place: `key-1`."
+            ), at: \.apiKeys),
+        Member(
+            Setting(
+                "allow_insecure_listen", .boolean,
+                "Lets a listener that other machines can reach do without API keys and client certificates."),
+            at: \.allowsInsecureListen),
+        Member([], read: ListenerReader.checkReach),
+        Member(section: "limits", limits, "Sizes, numbers and times that clients can't exceed."),
+        Member(
+            section: "keys",
+            [
+                Member(
+                    Setting(
+                        "stale_for", .seconds(0...(30 * 86400)),
+                        "How long old keys serve while a provider can't be reached."), at: \.keys.staleIfErrorSeconds)
+            ], "The providers' key sets."),
+        Member(section: "log", log, "The log on standard error, one JSON object a line."),
+        TracingReader.member,
+        Member(
+            Setting(
+                "cache_directory", .text, change: .restart, "Where the last good key sets are kept over a restart."),
+            ifSet: \.cacheDirectory),
+        Member(
+            section: "verified_token_cache",
+            [
+                Member(
+                    Setting(
+                        "entries", .integer(0...1_000_000),
+                        "How many valid signatures are remembered, so that a token shown again needs no second signature check; claims, times and nonce are checked each time. `0`: none."
+                    ), at: \.verifiedTokenCacheEntries)
+            ], "The cache of verified signatures."),
+        Member(
+            Setting(
+                "shutdown_delay", .seconds(0...300),
+                "How long to keep serving after SIGTERM while `/readyz` returns 503 and responses carry `Connection: close`, so that load balancers can drain. A second SIGTERM or SIGINT ends it."
+            ), at: \.shutdownDelaySeconds),
+        Member(
+            Setting("shutdown_grace", .seconds(0...600), "How long a stop then waits for requests under way."),
+            at: \.shutdownGraceSeconds),
+        Member(
+            Setting(
+                "clock_skew", ProviderReading.clockSkew,
+                "By how much a provider's clock may differ from ours; the default of every provider."),
+            at: \.clockSkewSeconds),
+        ProviderReader.member,
+    ]
+
+    private static let limits: [Member<Settings>] = [
+        Member(
+            Setting("max_body", .bytes(1024...(16 * mebibyte)), "The largest body of a request, except a batch."),
+            at: \.limits.maximumBody),
+        Member(
+            Setting("max_batch_body", .bytes(1024...(64 * mebibyte)), "The largest body of a batch."),
+            at: \.limits.maximumBatchBody),
+        Member(
+            Setting("max_header", .bytes(1024...mebibyte), change: .restart, "The largest header of a request."),
+            at: \.limits.listener.maximumHeader),
+        Member(
+            Setting(
+                "max_buffered", .bytes(65_536...(16 * 1024 * mebibyte)), change: .restart,
+                "Memory held for requests that are incomplete, queued or waiting for keys; beyond it: `503 overloaded`. Half as much again for responses that clients do not read, socket buffers included; beyond that, the slowest readers are disconnected. Lower by default under a memory limit."
+            ), at: \.limits.listener.maximumBuffered),
+        Member(
+            Setting(
+                "max_connections", .integer(1...1_000_000), change: .restart,
+                "Connections to the service listener; beyond them: `503 overloaded`. Lower by default under a memory limit."
+            ),
+            at: \.limits.listener.maximumConnections),
+        Member(
+            Setting(
+                "max_in_flight", .integer(1...1_000_000), change: .restart,
+                "Requests that wait for keys, each waiting item of a batch counted; beyond them: `503 overloaded`. Lower by default under a memory limit."
+            ), at: \.limits.listener.maximumInFlight),
+        Member(
+            Setting(
+                "request_timeout", .seconds(1...300), change: .restart,
+                "How long a whole request may take to arrive, or its response to be read."),
+            at: \.limits.listener.requestTimeoutSeconds),
+        Member(
+            Setting(
+                "idle_timeout", .seconds(1...3600), change: .restart,
+                "How long a connection may be silent between requests."), at: \.limits.listener.idleTimeoutSeconds),
+        Member(
+            Setting("keys_timeout", .seconds(1...60), "How long a request waits for keys."),
+            at: \.limits.keysTimeoutSeconds),
+        Member(
+            Setting(
+                "queue_timeout", .milliseconds(50...60_000),
+                "About how long a request waits for its turn; while more arrive than can be answered, those beyond it get `503 overloaded`."
+            ), at: \.limits.queueTimeoutMilliseconds),
+    ]
+
+    private static let log: [Member<Settings>] = [
+        Member(Setting("level", .word(Log.levels), "The lowest level that is logged."), at: \.log.level),
+        Member(
+            Setting(
+                "requests", .word("true, false or refused"),
+                "Logs a line for each request; `refused`: for those with a status of 400 or above; `false`: for none. Refusals that a client can cause without a key (400, 401, 404, 405, 408, 413, 415, 431, `overloaded`), and with `refused` all, are rate-limited: ten a minute of each kind and event loop, then one line with the number of the others (`suppressed`). At the level `debug` they are not."
+            ), at: \.log.requests),
+        Member(
+            Setting("probes", .boolean, "Also logs answered requests to `/livez`, `/readyz` and `/metrics`."),
+            at: \.log.probes),
+    ]
+
+    private static let mebibyte = 1024 * 1024
+}
+
+extension ValueType where Value == String {
+    fileprivate static var hostName: Self {
+        let type = text("a host name such as assay.internal, without a port") { text in
+            (1...253).contains(text.utf8.count)
+                && text.utf8.allSatisfy { octet in
+                    switch octet {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                        true
+                    default: false
+                    }
+                }
+        }
+        return Self(expected: type.expected, form: type.form) {
+            type.parse($0)?.lowercased()
+        } text: {
+            $0
+        }
+    }
+}

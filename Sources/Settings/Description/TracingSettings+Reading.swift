@@ -1,0 +1,131 @@
+private import IDToken
+private import KeySource
+
+/// Reads `tracing`, and those of OpenTelemetry's own environment variables that mean the same. The settings win.
+enum TracingReader {
+    static let member = Member<Settings>(
+        [
+            SettingDescription(
+                section: "tracing", change: .restart, members.flatMap(\.descriptions),
+                "Exports [spans](../deploy/README.md#traces) by OTLP over HTTP in JSON. Where a setting is missing, OpenTelemetry's own `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` count; `OTEL_SDK_DISABLED=true` turns tracing off."
+            )
+        ]
+    ) { top, settings in
+        settings.tracing = read(top.section("tracing"), top.reading.variables.all)
+    }.comparing(\.tracing)
+
+    private static let members: [Member<Settings.Tracing>] = [
+        Member(
+            Setting(
+                "otlp_endpoint", endpointType, otherwise: "none: nothing is traced",
+                "The URL of an OpenTelemetry collector, to which `/v1/traces` is added."), at: \.endpoint),
+        Member(Setting("service_name", .text, "The name that spans go by."), at: \.serviceName),
+        Member(
+            Setting(
+                "sample_ratio", sampleRatio,
+                "The share of the traces that begin here which is recorded; of others the caller decides."),
+            at: \.sampleRatio),
+        Member(
+            Setting("headers_file", .file(.headers), "Extra headers for the collector, one `name: value` per line."),
+            ifSet: \.headersFile),
+        Member(
+            Setting("ca_file", .file(.authorities), "Additional CA certificates (PEM) to trust for the collector."),
+            ifSet: \.caFile),
+    ]
+    private static let names = members.flatMap(\.descriptions).map(\.name)
+
+    private static let endpointType = ValueType(
+        expected: "the collector's URL, such as http://127.0.0.1:4318, without a query",
+        form: .text(pattern: "^https?://[^?#]+$"), parse: endpoint, text: { $0 })
+    private static let sampleRatio = ValueType(
+        expected: "a number from 0 to 1", form: .number(0...1), parse: ratio, text: { "\($0)" })
+
+    /// - Returns: `nil` where no collector is named, or `OTEL_SDK_DISABLED` is `true`: nothing is traced.
+    private static func read(_ section: Section, _ environment: [String: String]) -> Settings.Tracing? {
+        // To OpenTelemetry, an empty variable is one that is not set.
+        let environment = environment.filter { !$0.value.isEmpty }
+        var tracing = Settings.Tracing(endpoint: "")
+        for member in members { member.read(section, &tracing, nil) }
+        // A collector that expects gRPC would not understand the exporter.
+        if tracing.endpoint.isEmpty, !section.isFaulty("otlp_endpoint"),
+            environment["OTEL_EXPORTER_OTLP_PROTOCOL"] != "grpc", let text = environment["OTEL_EXPORTER_OTLP_ENDPOINT"]
+        {
+            if let found = endpoint(text) {
+                tracing.endpoint = found
+                section.record("otlp_endpoint", .scalar(found), .variable("OTEL_EXPORTER_OTLP_ENDPOINT"))
+            } else {
+                section.reading.report(
+                    section.path, line: nil,
+                    "OTEL_EXPORTER_OTLP_ENDPOINT must be \(endpointType.expected); found \(FoundText.of(text))")
+            }
+        }
+        // What was meant by half of it is not for us to guess.
+        if tracing.endpoint.isEmpty,
+            section.mentions("otlp_endpoint")
+                || names.contains(where: { section.source($0) != nil && !section.isFaulty($0) })
+        {
+            section.refuseMissing("otlp_endpoint", "tracing needs otlp_endpoint; without it nothing is traced")
+        }
+        section.finish()
+        guard !tracing.endpoint.isEmpty, environment["OTEL_SDK_DISABLED"]?.lowercased() != "true" else {
+            // The defaults of what is off are not in effect.
+            for name in names where section.effective(name)?.origin == .standard {
+                section.record(name, nil, .standard)
+            }
+            return nil
+        }
+        tracing.resourceAttributes = attributes(environment["OTEL_RESOURCE_ATTRIBUTES"] ?? "")
+        if section.source("service_name") == nil { readServiceName(section, environment, &tracing) }
+        return tracing
+    }
+
+    /// Reads the service's name from OpenTelemetry's variables.
+    private static func readServiceName(
+        _ section: Section, _ environment: [String: String], _ tracing: inout Settings.Tracing
+    ) {
+        let variable: String
+        if let text = environment["OTEL_SERVICE_NAME"] {
+            (variable, tracing.serviceName) = ("OTEL_SERVICE_NAME", text)
+        } else if let attribute = tracing.resourceAttributes.last(where: { $0.name == "service.name" }) {
+            (variable, tracing.serviceName) = ("OTEL_RESOURCE_ATTRIBUTES", attribute.value)
+        } else {
+            return
+        }
+        section.record("service_name", .scalar(tracing.serviceName), .variable(variable))
+    }
+
+    @Sendable private static func endpoint(_ text: String) -> String? {
+        guard let address = try? FetchURL(text, allowingHTTP: true), !address.text.contains("?") else { return nil }
+        return address.text
+    }
+
+    @Sendable private static func ratio(_ text: String) -> Double? {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }),
+            let number = Double(text), (0...1).contains(number)
+        else { return nil }
+        return number
+    }
+
+    /// The attributes of a list `name=value,…`, whose values may be percent-encoded. A list with a member that is none
+    /// says nothing, as OpenTelemetry has it.
+    private static func attributes(_ text: String) -> [Settings.ResourceAttribute] {
+        var attributes: [Settings.ResourceAttribute] = []
+        for member in text.split(separator: ",") {
+            guard let equals = member.firstIndex(of: "=") else { return [] }
+            let name = trimmed(member[..<equals])
+            guard !name.isEmpty, let octets = percentDecoded(trimmed(member[member.index(after: equals)...])),
+                let value = String(validating: octets, as: UTF8.self)
+            else {
+                return []
+            }
+            attributes.append(Settings.ResourceAttribute(name: String(name), value: value))
+        }
+        return attributes
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text.drop { $0 == " " }
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}

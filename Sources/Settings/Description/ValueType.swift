@@ -1,0 +1,118 @@
+/// What a scalar may be: how it is read, what errors and the reference say of it, and how it is shown.
+struct ValueType<Value: Sendable>: Sendable {
+    /// What a value must be, in the words that follow "must be".
+    let expected: String
+    let form: ValueForm
+    /// The words it may be, to suggest the nearest.
+    var words: [String] = []
+    /// Whether the value must not appear in an error.
+    var isSecret = false
+    /// The purpose of the file that a value names.
+    var file: NamedFile?
+    let parse: @Sendable (String) -> Value?
+    /// A value as the file says it; empty: as if it were not set.
+    let text: @Sendable (Value) -> String
+}
+
+/// The purpose of a file that a setting names.
+package enum NamedFile: Sendable {
+    case certificate, privateKey, authorities, keySet, headers
+}
+
+extension ValueType where Value == String {
+    /// Any text but an empty one.
+    static var text: Self { text("a text") { !$0.isEmpty } }
+
+    static func text(
+        _ expected: String, pattern: String? = nil, isGood: @escaping @Sendable (String) -> Bool
+    ) -> Self {
+        Self(expected: expected, form: .text(pattern: pattern)) {
+            isGood($0) ? $0 : nil
+        } text: {
+            $0
+        }
+    }
+
+    /// The path of a file.
+    static func file(_ purpose: NamedFile) -> Self {
+        Self(expected: "a text", form: .text(), file: purpose) {
+            $0.isEmpty ? nil : $0
+        } text: {
+            $0
+        }
+    }
+
+    static func word(_ words: [String]) -> Self {
+        Self(expected: "one of \(words.joined(separator: ", "))", form: .words(words), words: words) { text in
+            words.contains(text) ? text : nil
+        } text: {
+            $0
+        }
+    }
+}
+
+extension ValueType where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+    static var word: Self { word("one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))") }
+
+    static func word(_ expected: String) -> Self {
+        let words = Value.allCases.map(\.rawValue)
+        return Self(expected: expected, form: .words(words), words: words, parse: Value.init(rawValue:)) { $0.rawValue }
+    }
+}
+
+extension ValueType where Value == Bool {
+    static var boolean: Self {
+        Self(expected: "true or false", form: .boolean, words: ["true", "false"]) { text in
+            text == "true" ? true : text == "false" ? false : nil
+        } text: {
+            String($0)
+        }
+    }
+
+    static var onOff: Self {
+        Self(expected: "on or off", form: .words(["on", "off"]), words: ["on", "off"]) { text in
+            text == "on" ? true : text == "off" ? false : nil
+        } text: {
+            $0 ? "on" : "off"
+        }
+    }
+}
+
+extension ValueType where Value == Int {
+    static func integer(_ range: ClosedRange<Int>) -> Self {
+        Self(
+            expected: "an integer from \(range.lowerBound) to \(range.upperBound)", form: .integer(range),
+            parse: within(range, Int.init), text: { String($0) })
+    }
+
+    static func bytes(_ range: ClosedRange<Int>) -> Self {
+        Self(
+            expected: "a size such as 64KiB or 4MiB, \(range.lowerBound) to \(range.upperBound) bytes",
+            form: .either(.quantity(units: ["B", "KiB", "MiB"]), .integer(range)),
+            parse: within(range, Quantities.bytes), text: Quantities.text(bytes:))
+    }
+}
+
+extension ValueType where Value == Int64 {
+    static func seconds(_ range: ClosedRange<Int64>) -> Self {
+        Self(
+            expected: "a duration such as 30s, 5m or 24h, \(range.lowerBound)s to \(range.upperBound)s",
+            form: .quantity(units: ["s", "m", "h", "d"]), parse: within(range, Quantities.seconds),
+            text: Quantities.text(seconds:))
+    }
+
+    static func milliseconds(_ range: ClosedRange<Int64>) -> Self {
+        Self(
+            expected: "a duration such as 250ms or 2s, \(range.lowerBound)ms to \(range.upperBound)ms",
+            form: .quantity(units: ["ms", "s", "m"]), parse: within(range, Quantities.milliseconds),
+            text: { "\($0)ms" })
+    }
+}
+
+extension ValueType where Value: Comparable {
+    private static func within(
+        _ range: ClosedRange<Value>, _ read: @escaping @Sendable (String) -> Value?
+    ) -> @Sendable (String) -> Value? {
+        { text in read(text).flatMap { range.contains($0) ? $0 : nil } }
+    }
+}
