@@ -90,10 +90,8 @@ let package = Package(
         .target(
             name: "Telemetry",
             dependencies: [
-                "Host", "JSON", "KeySource",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Host", "JSON", "KeySource", "OutboundHTTP",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
             swiftSettings: settings
@@ -129,10 +127,9 @@ let package = Package(
         .executableTarget(
             name: "assay",
             dependencies: [
-                "DevProvider", "HTTPServer", "Host", "IDToken", "JSON", "JOSE", "KeySource", "OpenSSL", "Service",
-                "Settings", "Telemetry", "TokenDiagnostics", "Verification",
+                "DevProvider", "HTTPServer", "Host", "IDToken", "JSON", "JOSE", "KeySource", "OpenSSL",
+                "OutboundHTTP", "Service", "Settings", "Telemetry", "TokenDiagnostics", "Verification",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -11,7 +11,7 @@ final class ExchangeHandler: ChannelInboundHandler {
     typealias OutboundOut = HTTPClientRequestPart
 
     private let exchange: HTTPExchange
-    private let connectDeadline: NIODeadline
+    private let deadlines: Deadlines
     private let outcome: EventLoopPromise<HTTPAnswer>
     private var state = State.connecting
     private var timer: Scheduled<Void>?
@@ -25,10 +25,9 @@ final class ExchangeHandler: ChannelInboundHandler {
         case ended
     }
 
-    /// - Parameter connectDeadline: until when the TLS handshake must be over.
-    init(_ exchange: HTTPExchange, _ connectDeadline: NIODeadline, _ outcome: EventLoopPromise<HTTPAnswer>) {
+    init(_ exchange: HTTPExchange, _ deadlines: Deadlines, _ outcome: EventLoopPromise<HTTPAnswer>) {
         self.exchange = exchange
-        self.connectDeadline = connectDeadline
+        self.deadlines = deadlines
         self.outcome = outcome
     }
 
@@ -36,7 +35,7 @@ final class ExchangeHandler: ChannelInboundHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         if exchange.tls != nil {
-            timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: connectDeadline) {
+            timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadlines.connect) {
                 self.end(.failure(HTTPExchangeError.tlsHandshakeTimeout), context)
             }
         } else if context.channel.isActive {
@@ -53,7 +52,7 @@ final class ExchangeHandler: ChannelInboundHandler {
         if case TLSUserEvent.handshakeCompleted = event, let tls = exchange.tls {
             do {
                 let handler = try context.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
-                try tls.check(handler.peerCertificate)
+                guard tls.accepts(handler.peerCertificate) else { throw HTTPExchangeError.certificateNotAccepted }
                 send(context)
             } catch {
                 end(.failure(error), context)
@@ -76,18 +75,24 @@ final class ExchangeHandler: ChannelInboundHandler {
         waitForPart(context)
     }
 
-    /// Sets the timer to when the server will have been silent for too long. It is not set anew for each part.
+    /// Sets the timer to when the server will have been silent, or will have taken, for too long. It is not set anew for each
+    /// part.
     private func waitForPart(_ context: ChannelHandlerContext) {
         timer?.cancel()
-        let deadline = lastPart + .milliseconds(exchange.limits.idleTimeout.milliseconds)
-        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
-            if self.lastPart + .milliseconds(self.exchange.limits.idleTimeout.milliseconds) > context.eventLoop.now {
-                self.waitForPart(context)
+        let deadline = min(idleDeadline, deadlines.total)
+        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in
+            let now = context.eventLoop.now
+            if now >= deadlines.total {
+                end(.failure(HTTPExchangeError.totalTimeout), context)
+            } else if now >= idleDeadline {
+                end(.failure(HTTPExchangeError.idleTimeout), context)
             } else {
-                self.end(.failure(HTTPExchangeError.idleTimeout), context)
+                waitForPart(context)
             }
         }
     }
+
+    private var idleDeadline: NIODeadline { lastPart + .milliseconds(exchange.limits.idleTimeout.milliseconds) }
 
     // MARK: The answer
 

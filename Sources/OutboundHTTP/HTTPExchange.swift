@@ -1,10 +1,7 @@
 package import Host
-package import NIOCore
+private import NIOCore
 package import NIOHTTP1
-private import NIOHTTPCompression
-private import NIOPosix
 package import NIOSSL
-private import Synchronization
 
 /// One HTTP/1.1 request over a connection of its own.
 ///
@@ -49,182 +46,68 @@ package struct HTTPExchange: Sendable {
     }
 
     package struct TLS: Sendable {
-        package var context: NIOSSLContext
-        /// The name for SNI, and that the certificate must be for; `nil` where the server is known by its address.
-        package var serverName: String?
-        /// Called on the event loop with the server's certificate, which has been verified by then, before anything is sent. What
-        /// it throws ends the exchange.
-        package var check: @Sendable (NIOSSLCertificate?) throws -> Void
+        let context: NIOSSLContext
+        /// For SNI, and what the certificate must be for; `nil` where the server is known by its address.
+        let serverName: String?
+        let accepts: @Sendable (NIOSSLCertificate?) -> Bool
 
+        /// - Parameters:
+        ///   - host: the server's name or IP address, which its certificate must be for; `nil`: it has none.
+        ///   - accepts: called on the event loop with the server's certificate, which has been verified by then, before anything
+        ///     is sent. `false` ends the exchange.
         package init(
-            context: NIOSSLContext, serverName: String?,
-            check: @escaping @Sendable (NIOSSLCertificate?) throws -> Void = { _ in }
+            context: NIOSSLContext, host: String?,
+            accepts: @escaping @Sendable (NIOSSLCertificate?) -> Bool = { _ in true }
         ) {
             self.context = context
-            self.serverName = serverName
-            self.check = check
+            serverName = host.flatMap { (try? SocketAddress(ipAddress: $0, port: 0)) == nil ? $0 : nil }
+            self.accepts = accepts
         }
     }
 
     package struct Limits: Sendable {
         /// For the connection and its TLS handshake together.
-        package var connectTimeout: Interval
+        let connectTimeout: Interval
         /// Until the head of the answer, and between any two parts of its body.
-        package var idleTimeout: Interval
+        let idleTimeout: Interval
+        /// From the beginning to the end; `nil`: any time.
+        let totalTimeout: Interval?
         /// Bytes, decoded.
-        package var maximumBody: Int
-        /// Bytes on the wire, in all.
-        package var maximumOctets: Int
+        let maximumBody: Int
+        /// Bytes on the wire beyond ``maximumBody``, for heads, chunks' sizes and TLS.
+        let maximumOverhead: Int
         /// A body that comes more slowly than this, in bytes a second, is given up once that long has passed.
-        package var minimumRate: (octetsPerSecond: Int64, after: Interval)?
+        let minimumRate: (octetsPerSecond: Int64, after: Interval)?
 
         package init(
-            connectTimeout: Interval, idleTimeout: Interval, maximumBody: Int, maximumOctets: Int,
-            minimumRate: (octetsPerSecond: Int64, after: Interval)? = nil
+            connectTimeout: Interval, idleTimeout: Interval, totalTimeout: Interval? = nil, maximumBody: Int,
+            maximumOverhead: Int, minimumRate: (octetsPerSecond: Int64, after: Interval)? = nil
         ) {
             self.connectTimeout = connectTimeout
             self.idleTimeout = idleTimeout
+            self.totalTimeout = totalTimeout
             self.maximumBody = maximumBody
-            self.maximumOctets = maximumOctets
+            self.maximumOverhead = maximumOverhead
             self.minimumRate = minimumRate
+        }
+
+        /// For an answer that is waited for as a whole.
+        package init(connectTimeout: Interval, totalTimeout: Interval, maximumBody: Int) {
+            self.init(
+                connectTimeout: connectTimeout, idleTimeout: totalTimeout, totalTimeout: totalTimeout,
+                maximumBody: maximumBody, maximumOverhead: 128 * 1024)
         }
     }
 
+    /// - Parameter head: the fields that say how the message is framed, and what becomes of the connection, are set here.
     package init(to destination: Destination, tls: TLS?, head: HTTPRequestHead, body: [UInt8] = [], limits: Limits) {
         self.destination = destination
         self.tls = tls
         self.head = head
         self.body = body
         self.limits = limits
-    }
-
-    /// Makes the exchange. Cancelled, it ends as if the server had closed the connection.
-    package func perform(on loop: any EventLoop) async -> HTTPAnswer {
-        let outcome = loop.makePromise(of: HTTPAnswer.self)
-        let connecting = Connecting()
-        let deadline = NIODeadline.now() + .milliseconds(limits.connectTimeout.milliseconds)
-        let bootstrap = ClientBootstrap(group: loop)
-            .connectTimeout(.milliseconds(limits.connectTimeout.milliseconds))
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(ConnectionGuard(limit: limits.maximumOctets))
-                    try connecting.add(channel)
-                }
-            }
-        connect(bootstrap, on: loop).whenComplete { result in
-            do {
-                try self.begin(on: result.get(), deadline, outcome)
-            } catch ChannelError.connectTimeout {
-                outcome.succeed(HTTPAnswer(HTTPExchangeError.connectTimeout))
-            } catch {
-                if case .success(let channel) = result { ConnectionGuard.closeNow(channel) }
-                outcome.succeed(HTTPAnswer(error))
-            }
-        }
-        // The promise only ever succeeds.
-        return await withTaskCancellationHandler {
-            (try? await outcome.futureResult.get()) ?? HTTPAnswer(HTTPExchangeError.connectionClosed)
-        } onCancel: {
-            connecting.cancel()
-        }
-    }
-
-    private func connect(_ bootstrap: ClientBootstrap, on loop: any EventLoop) -> EventLoopFuture<any Channel> {
-        switch destination {
-        case .address(let address, let port):
-            do {
-                return bootstrap.connect(to: try SocketAddress(ipAddress: address, port: port))
-            } catch {
-                return loop.makeFailedFuture(error)
-            }
-        case .host(let host, let port): return bootstrap.connect(host: host, port: port)
-        case .unixSocket(let path): return bootstrap.connect(unixDomainSocketPath: path)
-        case .tunnel(let tunnel): return bootstrap.connect(host: tunnel.proxy.host, port: tunnel.proxy.port)
-        }
-    }
-
-    /// Begins to speak over a connection.
-    private func begin(
-        on channel: any Channel, _ deadline: NIODeadline, _ outcome: EventLoopPromise<HTTPAnswer>
-    ) throws {
-        guard case .tunnel(let tunnel) = destination else {
-            try addHandlers(to: channel, deadline, outcome)
-            return
-        }
-        let established = channel.eventLoop.makePromise(of: Void.self)
-        let encoder = HTTPRequestEncoder()
-        let decoder = ByteToMessageHandler(HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes))
-        let asking = TunnelHandler(tunnel, deadline, established)
-        let handlers = NIOLoopBound((encoder, decoder, asking), eventLoop: channel.eventLoop)
-        established.futureResult.assumeIsolated().flatMap {
-            channel.pipeline.syncOperations.removeHandler(handlers.value.2)
-        }.flatMap {
-            channel.pipeline.syncOperations.removeHandler(handlers.value.1)
-        }.flatMap {
-            channel.pipeline.syncOperations.removeHandler(handlers.value.0)
-        }.flatMapThrowing {
-            try self.addHandlers(to: channel, deadline, outcome)
-        }.whenFailure { error in
-            ConnectionGuard.closeNow(channel)
-            outcome.succeed(HTTPAnswer(error))
-        }
-        do {
-            try channel.pipeline.syncOperations.addHandlers(encoder, decoder, asking)
-        } catch {
-            established.fail(error)
-            throw error
-        }
-    }
-
-    private func addHandlers(
-        to channel: any Channel, _ deadline: NIODeadline, _ outcome: EventLoopPromise<HTTPAnswer>
-    ) throws {
-        let pipeline = channel.pipeline.syncOperations
-        if let tls {
-            try pipeline.addHandler(NIOSSLClientHandler(context: tls.context, serverHostname: tls.serverName))
-        }
-        try pipeline.addHandlers(
-            HTTPRequestEncoder(),
-            ByteToMessageHandler(
-                HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .forward)),
-            NIOHTTPRequestHeadersValidator())
-        if decompresses { try pipeline.addHandler(NIOHTTPResponseDecompressor(limit: .size(limits.maximumBody))) }
-        try pipeline.addHandler(ExchangeHandler(self, deadline, outcome))
-    }
-}
-
-/// What came of an exchange.
-package struct HTTPAnswer: Sendable {
-    /// `nil` where the exchange failed before the head had come.
-    package let head: HTTPResponseHead?
-    /// Empty where the body was not read.
-    package let body: Result<[UInt8], any Error>
-
-    init(_ head: HTTPResponseHead?, _ body: Result<[UInt8], any Error>) {
-        self.head = head
-        self.body = body
-    }
-
-    /// A failure without an answer.
-    init(_ error: any Error) { self.init(nil, .failure(error)) }
-}
-
-/// The connections that an exchange tries, to be closed where it is cancelled.
-private final class Connecting: Sendable {
-    private let state = Mutex<(channels: [any Channel], isCancelled: Bool)>(([], false))
-
-    func add(_ channel: any Channel) throws {
-        try state.withLock { state in
-            if state.isCancelled { throw CancellationError() }
-            state.channels.append(channel)
-        }
-    }
-
-    func cancel() {
-        let channels = state.withLock { state in
-            state.isCancelled = true
-            return state.channels
-        }
-        for channel in channels { channel.eventLoop.execute { ConnectionGuard.closeNow(channel) } }
+        self.head.headers.replaceOrAdd(name: "Connection", value: "close")
+        self.head.headers.remove(name: "Transfer-Encoding")
+        if !body.isEmpty { self.head.headers.replaceOrAdd(name: "Content-Length", value: "\(body.count)") }
     }
 }

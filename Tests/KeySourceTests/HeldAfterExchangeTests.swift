@@ -13,8 +13,6 @@ import Testing
 
     init() throws { certificates = try Certificates.make() }
 
-    private struct Refused: Error {}
-
     enum Ending: CaseIterable {
         case good, withoutItsBody, cutOff, silence, untrusted, refusedByUs, cancelled
     }
@@ -38,14 +36,12 @@ import Testing
                 held = context
                 var exchange = HTTPExchange(
                     to: .address("127.0.0.1", port: server.port),
-                    tls: HTTPExchange.TLS(context: context, serverName: "localhost") { _ in
-                        if ending == .refusedByUs { throw Refused() }
-                    },
+                    tls: HTTPExchange.TLS(context: context, host: "localhost") { _ in ending != .refusedByUs },
                     head: HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: ["Host": "localhost"]),
                     limits: HTTPExchange.Limits(
                         connectTimeout: .seconds(100),
                         idleTimeout: ending == .silence ? Interval(milliseconds: 50) : .seconds(100),
-                        maximumBody: 100, maximumOctets: 100_000))
+                        maximumBody: 100, maximumOverhead: 100_000))
                 exchange.readsBody = { _ in ending != .withoutItsBody }
                 task = Task { [exchange] in await exchange.perform(on: MultiThreadedEventLoopGroup.singleton.next()) }
             }

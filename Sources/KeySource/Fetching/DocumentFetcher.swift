@@ -235,7 +235,7 @@ package struct DocumentFetcher: Sendable {
 
     private func request(_ target: FetchURL, _ mode: FetchMode, _ conditions: HTTPHeaders?) -> HTTPRequestHead {
         var headers: HTTPHeaders = [
-            "Host": target.authority, "Accept": "application/json", "User-Agent": "assay", "Connection": "close",
+            "Host": target.authority, "Accept": "application/json", "User-Agent": "assay",
         ]
         if mode == .reload { headers.add(name: "Cache-Control", value: "no-cache") }
         if let conditions { headers.add(contentsOf: conditions) }
@@ -245,7 +245,7 @@ package struct DocumentFetcher: Sendable {
     private var limits: HTTPExchange.Limits {
         HTTPExchange.Limits(
             connectTimeout: rules.connectTimeout, idleTimeout: rules.idleTimeout, maximumBody: rules.maximumBody,
-            maximumOctets: rules.maximumBody + rules.maximumOverhead,
+            maximumOverhead: rules.maximumOverhead,
             minimumRate: (rules.minimumRate, after: rules.minimumRateAfter))
     }
 
@@ -262,20 +262,16 @@ package struct DocumentFetcher: Sendable {
                     ? "the system's certificate authorities can't be read"
                     : "network.ca_file can't be read, or holds no certificate in PEM")
         }
-        let isAddress = AddressVetting.octets(target.host) != nil
-        return HTTPExchange.TLS(context: store.context, serverName: isAddress ? nil : target.host) {
-            [trace] certificate in
-            try Self.check(certificate, trace)
+        return HTTPExchange.TLS(context: store.context, host: target.host) { [trace] certificate in
+            Self.accepts(certificate, trace)
         }
     }
 
-    /// What the TLS library lets pass: a certificate that someone else than its authority could have made.
-    private static func check(_ peer: NIOSSLCertificate?, _ trace: FetchTrace?) throws {
+    /// Whether nobody else than its authority could have made a certificate, which the TLS library does not ask.
+    private static func accepts(_ peer: NIOSSLCertificate?, _ trace: FetchTrace?) -> Bool {
         if let end = peer?.notValidAfter { trace?.record(.secured(expiresAtUnixSeconds: Int64(end))) }
-        guard let octets = try peer?.toDERBytes(), let certificate = Certificate(octets) else { return }
-        if certificate.hasWeakSignature {
-            throw FetchFailure(.tls, "the server's certificate is signed with SHA-1 or weaker, which can be forged")
-        }
+        guard let peer, let octets = try? peer.toDERBytes() else { return false }
+        return Certificate(octets)?.hasWeakSignature != true
     }
 
     /// Whether a body is encoded in no way, or in one that was asked for, and only once.

@@ -44,23 +44,19 @@ struct CertificateDiagnosis {
         return try? NIOSSLContext(configuration: configuration)
     }()
 
-    /// Ends the exchange before anything is sent.
-    private struct HandshakeEnded: Error {}
-
     private func certificate() async -> NIOSSLCertificate? {
         guard let context = Self.context else { return nil }
         let seen = Mutex<NIOSSLCertificate?>(nil)
-        let tls = HTTPExchange.TLS(
-            context: context, serverName: AddressVetting.octets(host) == nil ? host : nil
-        ) { certificate in
+        let tls = HTTPExchange.TLS(context: context, host: host) { certificate in
             seen.withLock { $0 = certificate }
-            throw HandshakeEnded()
+            // Ends the exchange before anything is sent.
+            return false
         }
         let exchange = HTTPExchange(
             to: .address(address, port: port), tls: tls,
             head: HTTPRequestHead(version: .http1_1, method: .GET, uri: "/"),
             limits: HTTPExchange.Limits(
-                connectTimeout: timeout, idleTimeout: timeout, maximumBody: 0, maximumOctets: Self.maximumOctets))
+                connectTimeout: timeout, idleTimeout: timeout, maximumBody: 0, maximumOverhead: Self.maximumOctets))
         _ = await exchange.perform(on: loop)
         return seen.withLock { $0 }
     }

@@ -105,13 +105,13 @@ package struct FetchURL: Sendable, Hashable {
     }
 
     /// Host and port, as the field `Host` has them.
-    var authority: String {
+    package var authority: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host
         return port == (isSecure ? 443 : 80) ? host : "\(host):\(port)"
     }
 
     /// Path and query, as the request line has them (RFC 9112, 3.2.1).
-    var requestTarget: String {
+    package var requestTarget: String {
         let target = text.suffix(pathLength)
         return (target.hasPrefix("/") ? "" : "/") + target
     }

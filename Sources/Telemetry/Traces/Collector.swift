@@ -1,23 +1,21 @@
-private import AsyncHTTPClient
 internal import Host
 private import JSON
+package import KeySource
 package import NIOCore
 private import NIOHTTP1
-private import NIOPosix
-private import NIOSSL
+private import OutboundHTTP
 
 /// Where spans go: an OpenTelemetry collector that takes OTLP over HTTP in JSON. Its operator is ours, so any address
 /// will do.
-package final class Collector: Sendable {
-    private let client: HTTPClient
-    private let url: String
-    private let headers: HTTPHeaders
+package struct Collector: Sendable {
+    private let url: FetchURL
+    private let head: HTTPRequestHead
+    private let trustStores: TrustStoreCache
+    private let loop: any EventLoop
 
-    /// Time for one batch, from the connection to the end of the answer.
-    private static let timeout = TimeAmount.seconds(10)
-    private static let connectTimeout = TimeAmount.seconds(3)
-    /// What is read of an answer.
-    private static let maximumAnswer = 64 * 1024
+    /// For one batch. What is read of an answer has a limit too.
+    private static let limits = HTTPExchange.Limits(
+        connectTimeout: .seconds(3), totalTimeout: .seconds(10), maximumBody: 64 * 1024)
     /// When asked to wait for longer, we don't.
     private static let longestRetryAfter: Int64 = 60
 
@@ -25,51 +23,54 @@ package final class Collector: Sendable {
     ///   - endpoint: an `http` or `https` URL, to which `/v1/traces` is added.
     ///   - headers: what is sent beside the spans, such as a key.
     ///   - caFile: a PEM file with authorities to trust beside the system's.
+    ///   - loop: where it works; it may block.
+    /// - Throws: ``FetchFailure`` that says what is wrong with the URL.
     package init(
-        endpoint: String, headers: CollectorHeaders = CollectorHeaders(), caFile: String? = nil, on loop: any EventLoop
-    ) {
-        url = (endpoint.hasSuffix("/") ? String(endpoint.dropLast()) : endpoint) + "/v1/traces"
-        var fields: HTTPHeaders = ["Content-Type": "application/json", "User-Agent": "assay"]
+        endpoint: String, headers: CollectorHeaders, caFile: String?, on loop: any EventLoop
+    ) throws(FetchFailure) {
+        url = try FetchURL(endpoint + (endpoint.hasSuffix("/") ? "" : "/") + "v1/traces", allowingHTTP: true)
+        var fields: HTTPHeaders = [
+            "Host": url.authority, "Content-Type": "application/json", "User-Agent": "assay",
+        ]
         for (name, value) in headers.fields { fields.replaceOrAdd(name: name, value: value) }
-        self.headers = fields
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        if let caFile { tls.additionalTrustRoots = [.file(caFile)] }
-        var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
-        configuration.httpVersion = .http1Only
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.timeout.connect = Self.connectTimeout
-        client = HTTPClient(eventLoopGroupProvider: .shared(loop), configuration: configuration)
+        head = HTTPRequestHead(version: .http1_1, method: .POST, uri: url.requestTarget, headers: fields)
+        trustStores = TrustStoreCache(caFile: caFile)
+        self.loop = loop
     }
 
     /// Sends one request's JSON.
     func send(_ json: [UInt8]) async -> SpanQueue.Outcome {
-        var request = HTTPClientRequest(url: url)
-        request.method = .POST
-        request.headers = headers
-        request.body = .bytes(json)
+        let tls: HTTPExchange.TLS?
         do {
-            let response = try await client.execute(request, deadline: .now() + Self.timeout)
-            switch response.status.code {
-            case 200..<300:
-                let answer = try? await response.body.collect(upTo: Self.maximumAnswer)
-                return .accepted(rejected: Self.rejectedSpans(Array((answer ?? ByteBuffer()).readableBytesView)))
-            case 429, 502, 503, 504:
-                return .unavailable(
-                    reason: "the collector answered with status \(response.status.code)",
-                    retryAfter: Self.retryAfter(response.headers))
-            default: return .refused(reason: "the collector answered with status \(response.status.code)")
-            }
+            tls = try await self.tls()
         } catch {
-            return .unavailable(reason: Self.reason(error), retryAfter: nil)
+            return .unavailable(reason: Self.reason(.tlsFailed), retryAfter: nil)
+        }
+        var exchange = HTTPExchange(
+            to: .host(url.host, port: url.port), tls: tls, head: head, body: json, limits: Self.limits)
+        exchange.readsBody = { Self.isSuccess($0.status) }
+        let answer = await exchange.perform(on: loop)
+        switch (answer.head, answer.body) {
+        case (let head?, let body) where Self.isSuccess(head.status):
+            return .accepted(rejected: Self.rejectedSpans((try? body.get()) ?? []))
+        case (let head?, _):
+            let reason = "the collector answered with status \(head.status.code)"
+            return [429, 502, 503, 504].contains(head.status.code)
+                ? .unavailable(reason: reason, retryAfter: Self.retryAfter(head.headers)) : .refused(reason: reason)
+        case (nil, .failure(let error)): return .unavailable(reason: Self.reason(error), retryAfter: nil)
+        case (nil, .success): return .unavailable(reason: Self.reason(.other), retryAfter: nil)
         }
     }
 
-    /// Ends what is under way.
-    func close() async {
-        // Nothing depends on how the client goes down.
-        try? await client.shutdown()
+    /// How TLS is spoken with the collector; `nil` where it isn't.
+    private func tls() async throws -> HTTPExchange.TLS? {
+        guard url.isSecure else { return nil }
+        // Reading the certificates blocks.
+        let store = try await loop.submit { [trustStores] in try trustStores.current() }.get()
+        return HTTPExchange.TLS(context: store.context, host: url.host)
     }
+
+    private static func isSuccess(_ status: HTTPResponseStatus) -> Bool { (200..<300).contains(status.code) }
 
     /// How many spans of a batch that was taken were not: `partialSuccess.rejectedSpans`, a number or its digits.
     static func rejectedSpans(_ answer: [UInt8]) -> Int {
@@ -85,21 +86,19 @@ package final class Collector: Sendable {
             .flatMap { $0 >= 0 ? .seconds(min($0, longestRetryAfter)) : nil }
     }
 
-    /// What an error means to an operator. Only its kind is told: its text could hold anything.
-    private static func reason(_ error: any Error) -> String {
+    /// What an error means to an operator.
+    private static func reason(_ error: HTTPExchangeError) -> String {
         switch error {
-        case let error as HTTPClientError:
-            switch error {
-            case .connectTimeout: "no connection within the connect time-out"
-            case .deadlineExceeded, .readTimeout: "the collector did not answer in time"
-            case .remoteConnectionClosed: "the collector closed the connection"
-            case .tlsHandshakeTimeout: "the TLS handshake timed out"
-            default: "the export failed"
-            }
-        case is NIOConnectionError, is ChannelError, is IOError: "the connection was refused or broke"
-        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+        case .connectTimeout: "no connection within the connect time-out"
+        case .idleTimeout, .totalTimeout: "the collector did not answer in time"
+        case .connectionClosed: "the collector closed the connection"
+        case .tlsHandshakeTimeout: "the TLS handshake timed out"
+        case .connectionFailed, .connectionReset: "the connection was refused or broke"
+        case .notTLS, .closedInHandshake, .handshakeFailed, .certificateNotTrusted, .certificateForAnotherHost,
+            .certificateNotAccepted, .uncleanShutdown, .tlsFailed:
             "TLS failed, or the collector's certificate is not trusted"
-        default: "the export failed"
+        case .proxyRefused, .notHTTP, .damagedCompression, .bodyTooLarge, .tooManyOctets, .tooSlow, .other:
+            "the export failed"
         }
     }
 }

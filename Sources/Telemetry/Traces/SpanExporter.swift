@@ -53,14 +53,13 @@ package final class SpanExporter: Sendable {
 
     package var counts: SpanQueue.Counts { queue.withLock(\.counts) }
 
-    /// Sends what is left, for so long at most. The collector's own farewell is not waited for: nothing is kept for it.
+    /// Sends what is left, for so long at most.
     package func stop(atMost limit: Interval) async {
         state.withLock { $0.pollTimer.take() }?.cancel()
         queue.withLock { $0.beginToEnd() }
         loop.execute { self.send() }
         let end = monotonic() + limit
         while !queue.withLock(\.isEmpty), monotonic() < end { try? await Task.sleep(for: .milliseconds(20)) }
-        Task { [collector] in await collector.close() }
     }
 
     /// Sends the batch that is due, if one is, and those behind it.

@@ -1,5 +1,6 @@
 import Service
 import Host
+import KeySource
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -14,9 +15,16 @@ extension TraceExport {
         let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
         let headers = try settings.headers()
         try settings.checkAuthorities()
+        let collector: Collector
+        do throws(FetchFailure) {
+            collector = try Collector(
+                endpoint: settings.endpoint, headers: headers, caFile: settings.caFile, on: loop)
+        } catch {
+            throw ConfigurationError(text: "tracing.otlp_endpoint: \(error.message)")
+        }
         let telemetry = ExportTelemetry(log: log)
         self.init(
-            to: Collector(endpoint: settings.endpoint, headers: headers, caFile: settings.caFile, on: loop),
+            to: collector,
             from: TraceResource(
                 serviceName: settings.serviceName, serviceVersion: assay.version,
                 instanceID: TraceResource.randomInstanceID(),

@@ -1,10 +1,9 @@
-import HTTPServer
 import ArgumentParser
-import AsyncHTTPClient
-import FoundationEssentials
-import NIOCore
+import HTTPServer
+import Host
 import NIOHTTP1
 import NIOSSL
+import OutboundHTTP
 import Settings
 
 struct Healthcheck: AsyncParsableCommand {
@@ -32,31 +31,23 @@ struct Healthcheck: AsyncParsableCommand {
     @Flag(help: "Speak TLS with what is at --address. Whether it does is otherwise known from the settings.")
     var tls = false
 
-    @Option(help: "A certificate to show, in PEM, to a listener that asks for one.")
-    var clientCertificate: String?
-
-    @Option(help: "The private key of --client-certificate, in PEM.")
-    var clientKey: String?
+    @OptionGroup var certificate: ClientCertificate
 
     func validate() throws {
         guard !(service && address != nil) else {
             throw ValidationError("--service is for the settings, not for --address")
         }
-        guard (clientCertificate == nil) == (clientKey == nil) else {
-            throw ValidationError("--client-certificate and --client-key go together")
-        }
     }
 
     func run() async throws {
         let (listen, speaksTLS) = try target()
-        let client = HTTPClient(
-            eventLoopGroupProvider: .singleton,
-            configuration: HTTPClient.Configuration(tlsConfiguration: speaksTLS ? try tlsConfiguration() : nil))
-        var request = HTTPClientRequest(url: url(listen, ready ? "/readyz" : "/livez", speaksTLS))
-        // For a socket the client sends no host of its own.
-        if case .unixSocket = listen { request.headers.add(name: "Host", value: "localhost") }
-        let status = try? await client.execute(request, timeout: .seconds(3)).status
-        try? await client.shutdown()
+        // The listener's certificate is not verified: it is asked at its address and not by its name, and whoever could stand in
+        // for it learns nothing and could only say that it is well.
+        let tls = try speaksTLS ? certificate.tlsContext { $0.certificateVerification = .none } : nil
+        let status = await listen.reachable.request(
+            .GET, ready ? "/readyz" : "/livez", tls: tls,
+            limits: HTTPExchange.Limits(connectTimeout: .seconds(3), totalTimeout: .seconds(3), maximumBody: 64 * 1024)
+        ).head?.status
         guard status == .ok else {
             print(status.map { "unhealthy: status \($0.code)" } ?? "unhealthy: no answer")
             throw ExitCode(1)
@@ -75,26 +66,15 @@ struct Healthcheck: AsyncParsableCommand {
         }
         return (listen, tls)
     }
+}
 
-    /// The listener's certificate is not verified: it is asked at its address and not by its name, and whoever could stand in
-    /// for it learns nothing and could only say that it is well.
-    private func tlsConfiguration() throws -> TLSConfiguration {
-        var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.certificateVerification = .none
-        if let clientCertificate, let clientKey {
-            try configuration.presentCertificate(clientCertificate, key: clientKey)
-        }
-        return configuration
-    }
-
-    private func url(_ listen: ListenAddress, _ path: String, _ speaksTLS: Bool) -> String {
-        let scheme = speaksTLS ? "https" : "http"
-        switch listen {
-        case .unixSocket(let socket, _): return scheme + "+unix://" + socket.percentEncoded + path
-        case .network(let host, let port):
-            // What listens on every address answers on this one.
-            let reached = host == "0.0.0.0" ? "127.0.0.1" : host == "::" ? "::1" : host
-            return scheme + "://" + (reached.contains(":") ? "[\(reached)]" : reached) + ":\(port)" + path
+extension ListenAddress {
+    /// Where this address answers: what listens on all addresses does so on the loopback one.
+    fileprivate var reachable: ListenAddress {
+        switch self {
+        case .network("0.0.0.0", let port): .network(host: "127.0.0.1", port: port)
+        case .network("::", let port): .network(host: "::1", port: port)
+        case .network, .unixSocket: self
         }
     }
 }

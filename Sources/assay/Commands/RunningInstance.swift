@@ -1,13 +1,12 @@
-import HTTPServer
 import ArgumentParser
-import AsyncHTTPClient
 import FoundationEssentials
+import HTTPServer
+import Host
 import JSON
-import NIOCore
+import KeySource
 import NIOHTTP1
-import NIOPosix
 import NIOSSL
-import Settings
+import OutboundHTTP
 
 /// A running instance, as options of a command that asks it.
 struct RunningInstance: ParsableArguments {
@@ -27,14 +26,10 @@ struct RunningInstance: ParsableArguments {
     @Option(help: ArgumentHelp("CA certificates (PEM) to trust for --server, beside the system's.", valueName: "file"))
     var serverCa: String?
 
-    @Option(help: ArgumentHelp("The client certificate (PEM) to show to --server.", valueName: "file"))
-    var clientCertificate: String?
-
-    @Option(help: ArgumentHelp("The private key (PEM) of --client-certificate.", valueName: "file"))
-    var clientKey: String?
+    @OptionGroup var certificate: ClientCertificate
 
     func validate() throws {
-        let others = [apiKeyFile, apiKeyEnv, serverCa, clientCertificate, clientKey]
+        let others = [apiKeyFile, apiKeyEnv, serverCa, certificate.clientCertificate, certificate.clientKey]
         guard server != nil || others.allSatisfy({ $0 == nil }) else {
             throw ValidationError(
                 "--api-key-file, --api-key-env, --server-ca, --client-certificate and --client-key go with --server")
@@ -42,50 +37,32 @@ struct RunningInstance: ParsableArguments {
         guard apiKeyFile == nil || apiKeyEnv == nil else {
             throw ValidationError("give --api-key-file or --api-key-env, not both")
         }
-        guard (clientCertificate == nil) == (clientKey == nil) else {
-            throw ValidationError("--client-certificate and --client-key go together")
-        }
-        if let server { _ = try Self.url(server, "/") }
+        if let server { _ = try Self.address(server) }
     }
 
-    /// An answer of the instance's: an explanation or a problem.
-    private static let maximumAnswer = 4 * 1024 * 1024
-    /// The instance waits for keys for as long as its `limits.keys_timeout` says.
-    private static let timeout = TimeAmount.seconds(30)
+    /// The instance waits for keys for as long as its `limits.keys_timeout` says. Its answer is an explanation or a problem.
+    private static let limits = HTTPExchange.Limits(
+        connectTimeout: .seconds(5), totalTimeout: .seconds(30), maximumBody: 4 * 1024 * 1024)
 
     /// Posts a body and gives back the JSON object that is answered, whatever the status.
     ///
     /// - Throws: ``ConfigurationError``: nothing answers there, or something other than Assay's admin listener.
     func post(_ body: [UInt8], to path: String, at server: String) async throws -> [UInt8] {
-        var request = HTTPClientRequest(url: try Self.url(server, path))
-        request.method = .POST
-        request.headers.add(name: "Content-Type", value: "application/json")
-        if server.hasPrefix(Self.socketScheme) { request.headers.add(name: "Host", value: "localhost") }
-        if let key = try apiKey() { request.headers.add(name: "Authorization", value: "Bearer " + key) }
-        request.body = .bytes(ByteBuffer(bytes: body))
-        var configuration = HTTPClient.Configuration(
-            tlsConfiguration: try tlsConfiguration(), redirectConfiguration: .disallow)
-        configuration.timeout.connect = .seconds(5)
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let result: Result<(status: Int, body: [UInt8]), any Error>
-        do {
-            let response = try await client.execute(request, timeout: Self.timeout)
-            let bytes = try await response.body.collect(upTo: Self.maximumAnswer)
-            result = .success((Int(response.status.code), Array(bytes.readableBytesView)))
-        } catch {
-            result = .failure(error)
-        }
-        try? await client.shutdown()
-        switch result {
+        let (address, isSecure) = try Self.address(server)
+        var fields: HTTPHeaders = ["Content-Type": "application/json"]
+        if let key = try apiKey() { fields.add(name: "Authorization", value: "Bearer " + key) }
+        let answer = await address.request(
+            .POST, path, tls: try isSecure ? tlsContext() : nil, fields: fields, body: body, limits: Self.limits)
+        switch answer.body {
         case .failure(let error): throw ConfigurationError(text: "\(server): \(Self.meaning(of: error))")
-        case .success(let answer):
-            try Self.check(answer.status, answer.body, server)
-            return answer.body
+        case .success(let body):
+            try Self.check(answer.head?.status.code ?? 0, body, server)
+            return body
         }
     }
 
     /// Whether an answer is one of the admin listener's.
-    private static func check(_ status: Int, _ body: [UInt8], _ server: String) throws(ConfigurationError) {
+    private static func check(_ status: UInt, _ body: [UInt8], _ server: String) throws(ConfigurationError) {
         let answer = (try? JSONTree(readingObject: body))?.object
         switch (status, answer?["code"]?.string) {
         case (200, _) where answer?["checks"]?.array != nil: return
@@ -106,19 +83,15 @@ struct RunningInstance: ParsableArguments {
 
     // MARK: Where and how
 
-    private static let socketScheme = "unix:"
-
-    private static func url(_ server: String, _ path: String) throws(ValidationError) -> String {
+    private static func address(_ server: String) throws(ValidationError) -> (ListenAddress, isSecure: Bool) {
+        let socketScheme = "unix:"
         if server.hasPrefix(socketScheme + "/") {
-            return "http+unix://" + String(server.dropFirst(socketScheme.count)).percentEncoded + path
+            return (.unixSocket(path: String(server.dropFirst(socketScheme.count))), isSecure: false)
         }
-        for scheme in ["http://", "https://"] where server.hasPrefix(scheme) {
-            let authority = server.dropFirst(scheme.count)
-            let address = authority.hasSuffix("/") ? authority.dropLast() : authority
-            guard !address.isEmpty, !address.contains(where: { "/?#@\\ ".contains($0) }) else { break }
-            return scheme + address + path
+        guard let url = try? FetchURL(server, allowingHTTP: true), url.requestTarget == "/" else {
+            throw ValidationError("--server must be http://host:port, https://host:port or unix:/path")
         }
-        throw ValidationError("--server must be http://host:port, https://host:port or unix:/path")
+        return (.network(host: url.host, port: url.port), url.isSecure)
     }
 
     /// - Throws: ``ConfigurationError`` whose text never holds the key.
@@ -145,42 +118,31 @@ struct RunningInstance: ParsableArguments {
         return String(trimmed)
     }
 
-    private func tlsConfiguration() throws(ConfigurationError) -> TLSConfiguration {
-        var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.minimumTLSVersion = .tlsv12
+    private func tlsContext() throws(ConfigurationError) -> NIOSSLContext {
+        var authorities: [NIOSSLCertificate] = []
         if let serverCa {
             do {
-                configuration.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMFile(serverCa))]
+                authorities = try NIOSSLCertificate.fromPEMFile(serverCa)
             } catch {
                 throw ConfigurationError(text: "--server-ca \(serverCa): it can't be read as PEM")
             }
         }
-        if let clientCertificate, let clientKey {
-            try configuration.presentCertificate(clientCertificate, key: clientKey)
-        }
-        return configuration
+        return try certificate.tlsContext { $0.additionalTrustRoots = [.certificates(authorities)] }
     }
 
-    /// What a client library's error means; only its kind is told.
-    private static func meaning(of error: any Error) -> String {
-        if let error = error as? HTTPClientError { return meaning(of: error) }
-        return switch error {
-        case is NIOConnectionError, is IOError, is ChannelError: "the connection was refused, or the host is not known"
-        case is NIOSSLExtraError: "the certificate is not for this host"
-        case let error as NIOSSLError where "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
-            "the certificate is not trusted; see --server-ca"
-        case is NIOSSLError, is BoringSSLError: "the TLS handshake failed; does it speak TLS, or plain HTTP (http)?"
-        case is NIOTooManyBytesError: "the answer is too large to be Assay's"
-        default: "it did not answer as an HTTP server"
-        }
-    }
-
-    private static func meaning(of error: HTTPClientError) -> String {
+    /// What a failed exchange means to who gave the address.
+    private static func meaning(of error: HTTPExchangeError) -> String {
         switch error {
         case .connectTimeout, .tlsHandshakeTimeout: "no connection within 5 s"
-        case .deadlineExceeded, .readTimeout: "no answer within 30 s"
-        case .remoteConnectionClosed: "the connection was closed without an answer; does it speak TLS (https)?"
-        default: "it did not answer as an HTTP server"
+        case .idleTimeout, .totalTimeout: "no answer within 30 s"
+        case .connectionClosed: "the connection was closed without an answer; does it speak TLS (https)?"
+        case .connectionFailed, .connectionReset: "the connection was refused, or the host is not known"
+        case .certificateForAnotherHost: "the certificate is not for this host"
+        case .certificateNotTrusted: "the certificate is not trusted; see --server-ca"
+        case .notTLS, .closedInHandshake, .handshakeFailed, .certificateNotAccepted, .uncleanShutdown, .tlsFailed:
+            "the TLS handshake failed; does it speak TLS, or plain HTTP (http)?"
+        case .bodyTooLarge, .tooManyOctets: "the answer is too large to be Assay's"
+        case .proxyRefused, .notHTTP, .damagedCompression, .tooSlow, .other: "it did not answer as an HTTP server"
         }
     }
 }

@@ -2,6 +2,7 @@
 
 import json
 import re
+import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -62,9 +63,10 @@ def attributes(pairs: list[dict]) -> dict:
 
 
 class Collector:
-    """Listens on loopback. `answers` says with what the next batches are met: a status, a body and headers."""
+    """Listens on loopback, over TLS if there is a context. `answers` says with what the next batches are met: a status, a body
+    and headers."""
 
-    def __init__(self, port: int = 0):
+    def __init__(self, port: int = 0, context: ssl.SSLContext | None = None):
         self.spans: list[Span] = []
         self.bodies: list[bytes] = []
         self.requests: list[dict] = []
@@ -93,7 +95,9 @@ class Collector:
         self.server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self.server.daemon_threads = True
         self.port = self.server.server_port
-        self.endpoint = f"http://127.0.0.1:{self.port}"
+        if context:
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.endpoint = f"{'https' if context else 'http'}://127.0.0.1:{self.port}"
         self._thread = threading.Thread(target=self.server.serve_forever, daemon=True)
         self._thread.start()
 

@@ -9,6 +9,7 @@ from google.protobuf import json_format
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from harness import collector as collectors
+from harness.certificates import Authority
 from harness.client import request_bytes
 from harness.collector import Collector
 from harness.metrics import Metrics
@@ -396,6 +397,18 @@ def test_a_collector_that_is_away_holds_up_nothing(issuer):
         line = service.wait_for_entry(message="spans can't be exported")
         assert line["reason"] == "the connection was refused or broke"
         assert service.accept(issuer.token())
+
+
+def test_a_collector_is_reached_over_tls_if_its_authority_is_trusted(issuer, tmp_path):
+    authority = Authority(tmp_path, "Collectors")
+    with Collector(context=authority.server_context()) as collector:
+        with traced(collector, provider(issuer)) as service:
+            line = service.wait_for_entry(message="spans can't be exported")
+            assert line["reason"] == "TLS failed, or the collector's certificate is not trusted"
+        assert not collector.requests
+        with traced(collector, provider(issuer), more={"ca_file": str(authority.certificate_file)}) as service:
+            service.wait_until_ready()
+        assert collector.spans
 
 
 # Settings
