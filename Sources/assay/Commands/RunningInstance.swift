@@ -135,8 +135,9 @@ struct RunningInstance: ParsableArguments {
         switch error {
         case .connectTimeout, .tlsHandshakeTimeout: "no connection within 5 s"
         case .idleTimeout, .totalTimeout: "no answer within 30 s"
-        case .connectionClosed: "the connection was closed without an answer; does it speak TLS (https)?"
-        case .connectionFailed, .connectionReset: "the connection was refused, or the host is not known"
+        // A TLS listener may reset a plain request instead of closing it, if part of the request arrives after its refusal.
+        case .connectionClosed, .connectionReset: "the connection was closed without an answer; does it speak TLS (https)?"
+        case .connectionFailed: "the connection was refused, or the host is not known"
         case .certificateForAnotherHost: "the certificate is not for this host"
         case .certificateNotTrusted: "the certificate is not trusted; see --server-ca"
         case .notTLS, .closedInHandshake, .handshakeFailed, .certificateNotAccepted, .uncleanShutdown, .tlsFailed:

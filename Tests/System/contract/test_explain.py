@@ -5,6 +5,7 @@ import os
 import pathlib
 import pty
 import re
+import socket
 import threading
 
 import pytest
@@ -17,6 +18,7 @@ from harness.contract import assert_code
 from harness.metrics import Metrics
 from harness.service import BINARY, Service, apple_like, environment, google_like, provider, run, write_config
 from harness.tokens import b64url, ec_key, jws, now, parts, rsa_key, sha256_base64url, sha256_hex
+from harness.wire import reset
 
 MEMBERS = {"valid", "provider", "code", "summary", "likely_cause", "time", "checks", "keys", "token"}
 CHECK_MEMBERS = {"name", "state", "code", "expected", "found", "explanation", "fix"}
@@ -509,6 +511,21 @@ def test_the_command_asks_over_a_socket_and_over_tls(issuer, tmp_path_factory):
         assert untrusted.returncode == 1 and b"the certificate is not trusted; see --server-ca" in untrusted.stderr
         plain = run("explain", "--server", "http://" + service.admin.address, stdin=issuer.token())
         assert plain.returncode == 1 and b"does it speak TLS (https)?" in plain.stderr, plain
+
+
+def test_a_connection_that_is_reset_is_told_as_one_that_was_closed(issuer):
+    """As by a TLS listener that has refused a plain request while the rest of it was still coming."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def reset_after_the_first_byte():
+            connection, _ = listener.accept()
+            connection.recv(1)
+            reset(connection)
+
+        threading.Thread(target=reset_after_the_first_byte).start()
+        port = listener.getsockname()[1]
+        result = run("explain", "--server", f"http://127.0.0.1:{port}", stdin=issuer.token())
+    assert result.returncode == 1 and b"does it speak TLS (https)?" in result.stderr, result
 
 
 @pytest.mark.skipif(pathlib.Path("/etc/assay/assay.yaml").exists(), reason="this machine has settings of its own")
