@@ -11,6 +11,8 @@ final class Listening: Sendable {
     let listener: HTTPListener
     let parked: Parked
     private let group: MultiThreadedEventLoopGroup
+    /// The event loop of the clients.
+    let clients = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let target: Target
 
     enum Target: Sendable {
@@ -47,6 +49,7 @@ final class Listening: Sendable {
             outcome = .failure(error)
         }
         await listener.close()
+        try await listening.clients.shutdownGracefully()
         try await group.shutdownGracefully()
         try outcome.get()
     }

@@ -7,7 +7,8 @@ final class Wire: Sendable {
     private let inbox: NIOLoopBound<Inbox>
 
     static func connect(_ listening: Listening) async throws -> Wire {
-        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        // Not a loop that other tests share: behind their work, a client that reads would look like one that does not.
+        let loop = listening.clients.next()
         let inbox = try await loop.submit { NIOLoopBound(Inbox(), eventLoop: loop) }.get()
         let bootstrap = ClientBootstrap(group: loop)
             .channelOption(.allowRemoteHalfClosure, value: true)
