@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import threading
 from typing import NamedTuple
 
@@ -53,25 +54,48 @@ def surge(service, **settings) -> Surge:
     return Surge(service.api.address, verify(service.token), patience=2, **settings)
 
 
+def waited(pid: int | str) -> float:
+    """Seconds that a process's threads could have run, had nobody else had their processor."""
+    threads = pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(thread.read_text().split()[1]) for thread in threads) / 1e9
+
+
+class Measured:
+    """A crowd's run, by the time in which the service and its callers had their processors.
+
+    By the clock, whatever else the machine does would change the service's capacity from one run to the next (three times as
+    much would be no overload, or ten times), and make both sides' delays longer.
+    """
+
+    def __init__(self, service, crowd: Surge, seconds: float, **settings):
+        before = [waited(pid) for pid in (service.process.pid, "self")]
+        self.crowd = crowd.run(seconds, **settings)
+        after = [waited(pid) for pid in (service.process.pid, "self")]
+        shares = [max(1 - (end - begin) / crowd.seconds, 0.05) for begin, end in zip(before, after, strict=True)]
+        self.accepted_a_second = crowd.accepted_a_second / shares[0]
+        self.p99 = crowd.latency(0.99) * min(shares)
+
+
 def test_at_three_times_the_capacity_nothing_is_done_in_vain_and_waiting_is_bounded(service):
     """That nearly as many are answered as at best is measured by `scripts/bench`; here, that it does not collapse."""
     outcomes, good = [], 0
     for _ in range(RUNS):
-        peak = surge(service, connections=8).run(1.5)
-        assert set(peak.statuses) == {200}
+        # So many that some wait while either side has to wait for its processor.
+        peak = Measured(service, surge(service, connections=16), 1.5)
         crowd = surge(service)
         # Until the service has noticed, and the queue is what it will be.
         crowd.run(2.5, rate=3 * peak.accepted_a_second, closes=False)
         before = verified(service)
-        crowd.run(4, rate=3 * peak.accepted_a_second)
+        overload = Measured(service, crowd, 4, rate=3 * peak.accepted_a_second)
         done = verified(service) - before
-        assert set(crowd.statuses) <= {200, 503}
-        assert crowd.statuses[503] > 0
+        assert set(peak.crowd.statuses) | set(crowd.statuses) <= {200, 503}
         outcome = Outcome(
-            goodput=crowd.accepted_a_second / peak.accepted_a_second,
+            refused_at_peak=peak.crowd.statuses[503],
+            refused=crowd.statuses[503],
+            goodput=overload.accepted_a_second / peak.accepted_a_second,
             # What is under way when the time is up counts as done in vain.
             of_use=crowd.statuses[200] / max(done, 1),
-            p99=crowd.latency(0.99),
+            p99=overload.p99,
             given_up=crowd.given_up,
         )
         outcomes.append(outcome)
@@ -83,6 +107,8 @@ def test_at_three_times_the_capacity_nothing_is_done_in_vain_and_waiting_is_boun
 
 
 class Outcome(NamedTuple):
+    refused_at_peak: int
+    refused: int
     goodput: float
     of_use: float
     p99: float
@@ -90,7 +116,9 @@ class Outcome(NamedTuple):
 
     @property
     def is_good(self) -> bool:
-        return self.goodput > 0.5 and self.of_use > 0.8 and self.p99 <= 1.5 * QUEUE_TIMEOUT and self.given_up == 0
+        is_bounded = self.p99 <= 1.5 * QUEUE_TIMEOUT and self.given_up == 0
+        is_shed = self.refused_at_peak == 0 and self.refused > 0
+        return is_shed and is_bounded and self.goodput > 0.5 and self.of_use > 0.8
 
 
 def test_those_turned_away_are_told_when_to_come_again_and_keep_their_connection(service):
