@@ -1,18 +1,15 @@
 """Containers by podman and runc. Images, volumes and state are in a directory of their own; nothing stays behind."""
 
-import contextlib
 import json
 import os
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
-import threading
-import time
 
 from harness import client, service
+from harness.waiting import free_port, poll
 
 STORAGE = """[storage]
 driver = "overlay"
@@ -165,23 +162,3 @@ def copy_file(path: pathlib.Path, root: pathlib.Path) -> None:
     place = root / path.relative_to("/")
     place.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(path, place)
-
-
-def free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as open_sockets:
-        sockets = [open_sockets.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [socket.getsockname()[1] for socket in sockets]
-
-
-def free_port() -> int:
-    return free_ports(1)[0]
-
-
-def poll(condition, timeout: float = 30):
-    """Asks again and again, for what comes about on its own time; the first true result."""
-    deadline = time.monotonic() + timeout
-    pause = threading.Event()
-    while not (result := condition()):
-        assert time.monotonic() < deadline, "not seen in time"
-        pause.wait(0.05)
-    return result

@@ -12,8 +12,8 @@ import signal
 import socket
 import subprocess
 import tempfile
-import threading
-import time
+
+from harness.waiting import poll
 
 DEADLINE = 60
 
@@ -94,12 +94,7 @@ class Machine:
         return set(self.run("sh", "-c", rf"find / \( {pruned} \) -prune -o -print").splitlines())
 
     def wait_until(self, condition, timeout: float = DEADLINE):
-        deadline = time.monotonic() + timeout
-        pause = threading.Event()
-        while not (result := condition()):
-            assert time.monotonic() < deadline, "not seen in time"
-            pause.wait(0.05)
-        return result
+        return poll(condition, timeout)
 
     def close(self) -> None:
         if self._nspawn is not None:

@@ -7,10 +7,9 @@ import contextlib
 import json
 import pathlib
 import subprocess
-import threading
-import time
 
 from harness.service import BINARY, environment
+from harness.waiting import poll
 
 IMAGE_BINARY = "/usr/local/bin/assay"
 ADDRESS = "10.20.30.40"
@@ -87,12 +86,11 @@ class Pod:
         return status, answer.get("code") or answer.get("identity", {}).get("subject", "")
 
     def wait_until(self, condition) -> None:
-        deadline = time.monotonic() + DEADLINE
-        pause = threading.Event()
-        while not condition():
+        def seen():
             assert self._process.poll() is None, self._log.read_text()
-            assert time.monotonic() < deadline, "not seen in time:\n" + self._log.read_text()
-            pause.wait(0.05)
+            return condition()
+
+        poll(seen, DEADLINE, tells=self._log.read_text)
 
 
 def end(process: subprocess.Popen) -> None:

@@ -14,9 +14,10 @@ import urllib.request
 import pytest
 import yaml
 
-from deploy.containers import Engine, free_port, poll
+from deploy.containers import Engine
 from harness.commands import Dev
 from harness.service import REPOSITORY, environment, run
+from harness.waiting import free_port, poll
 
 FOLDER = REPOSITORY / "deploy/compose"
 SERVICES = yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))["services"]

@@ -8,12 +8,13 @@ import tarfile
 
 import pytest
 
-from deploy.containers import HARDENED, Container, poll
+from deploy.containers import HARDENED, Container
 from harness.client import request_bytes
 from harness.contract import assert_code
 from harness.issuer import KeyServer
 from harness.service import REPOSITORY, provider
 from harness.tokens import ec_key, jws
+from harness.waiting import poll
 
 MEGABYTE = 1_000_000
 # What is in the image, in megabytes, and how much each part may grow before somebody has to look.

@@ -7,8 +7,6 @@ import re
 import shutil
 import socket
 import subprocess
-import threading
-import time
 import urllib.parse
 import urllib.request
 
@@ -20,6 +18,7 @@ from harness.issuer import KeyServer
 from harness.metrics import Metrics
 from harness.service import REPOSITORY, Service, provider
 from harness.tokens import ec_key, jws
+from harness.waiting import poll
 
 FOLDER = REPOSITORY / "deploy/observability"
 RULES = yaml.safe_load((FOLDER / "alerts.yaml").read_text(encoding="utf-8"))
@@ -354,15 +353,14 @@ def ask(url: str, query: dict):
         return json.load(response)["data"]
 
 
-def poll(condition, timeout: float = 30):
-    deadline = time.monotonic() + timeout
-    pause = threading.Event()
-    while True:
+def seen(condition):
+    """Asks Prometheus again and again, which may not listen yet."""
+
+    def asked():
         with contextlib.suppress(OSError):
-            if result := condition():
-                return result
-        assert time.monotonic() < deadline, "not seen in time"
-        pause.wait(0.1)
+            return condition()
+
+    return poll(asked, timeout=30)
 
 
 def test_a_real_prometheus_scrapes_the_service_and_evaluates_every_rule(prometheus):
@@ -370,13 +368,13 @@ def test_a_real_prometheus_scrapes_the_service_and_evaluates_every_rule(promethe
         rules = [rule for group in prometheus("rules")["groups"] for rule in group["rules"]]
         return rules if rules and all(rule["health"] != "unknown" for rule in rules) else None
 
-    poll(lambda: prometheus("query", query="assay_build_info")["result"])
-    rules = poll(evaluated)
+    seen(lambda: prometheus("query", query="assay_build_info")["result"])
+    rules = seen(evaluated)
     assert len(rules) == len(ALL_RULES)
     assert [rule for rule in rules if rule["health"] != "ok"] == []
     # The second provider has no keys, and there is nothing else to tell of.
     state = 'ALERTS{alertname="AssayKeysUnavailable", provider="down", alertstate="pending"}'
-    assert poll(lambda: prometheus("query", query=state)["result"])
+    assert seen(lambda: prometheus("query", query=state)["result"])
 
 
 # Of these, nothing has happened that could be shown.
@@ -400,4 +398,4 @@ def test_every_panel_of_the_dashboard_shows_something(prometheus, service, place
         service.accept(service.good_token)
         return prometheus("query", query=expression)["result"]
 
-    assert poll(shown)
+    assert seen(shown)

@@ -7,12 +7,12 @@ import threading
 
 import pytest
 
-from deploy.containers import free_ports, poll
 from harness.client import Client, ConnectionClosed, request_bytes
 from harness.issuer import KeyServer
 from harness.service import REPOSITORY, Service, provider
 from harness.surge import Surge
 from harness.tokens import ec_key
+from harness.waiting import free_ports, poll
 
 RATE = 400
 

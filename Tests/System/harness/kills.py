@@ -8,13 +8,13 @@ import pathlib
 import random
 import shutil
 import tempfile
-import threading
 import time
 
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from .service import DEADLINE, Process, write_config
+from .service import Process, write_config
 from .tokens import Key, b64url, jws
+from .waiting import poll
 
 
 class LargeSets:
@@ -106,11 +106,7 @@ class CacheDirectory:
 
 def until(condition) -> None:
     """Asks ten times a millisecond, for what is over within one."""
-    deadline = time.monotonic() + DEADLINE
-    pause = threading.Event()
-    while not condition():
-        assert time.monotonic() < deadline, "not seen in time"
-        pause.wait(0.0001)
+    poll(condition, pause=0.0001)
 
 
 def kill_while_keeping(directory: CacheDirectory, issuers, settings: list[dict], chance: random.Random) -> None:

@@ -8,15 +8,14 @@ import signal
 import subprocess
 import tempfile
 import threading
-import time
 
 from . import client, yaml
+from .waiting import DEADLINE, poll
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 REPOSITORY = TESTS.parents[1]
 BINARY = os.environ.get("ASSAY_BINARY", str(REPOSITORY / ".build/release/assay"))
 NETWORK = {"allow_http": True, "allow_private_addresses": True}
-DEADLINE = 15
 
 
 def provider(issuer, id: str = "oidc", **settings) -> dict:
@@ -152,12 +151,7 @@ class Service(Process):
 
     def wait_until(self, condition, timeout: float = DEADLINE):
         """Asks again and again, for what the service does on its own time."""
-        deadline = time.monotonic() + timeout
-        pause = threading.Event()
-        while not (result := condition()):
-            assert time.monotonic() < deadline, "not seen in time"
-            pause.wait(0.02)
-        return result
+        return poll(condition, timeout)
 
     def wait_until_ready(self) -> "Service":
         self.wait_until(lambda: self.api.get("/readyz").status == 200)

@@ -6,8 +6,9 @@ import tempfile
 from pathlib import Path
 
 from .browser import Browser, with_query
-from .process import Process, free_port
+from .process import Process
 from .sign_in import SignIn, new_nonce
+from harness.waiting import free_port
 
 _PACKAGE = Path(__file__).parent
 _CLIENT_SECRET = "client-secret"

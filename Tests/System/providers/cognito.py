@@ -11,8 +11,9 @@ import tempfile
 from pathlib import Path
 
 from .browser import Browser
-from .process import Process, free_port
+from .process import Process
 from .sign_in import SignIn
+from harness.waiting import free_port
 
 _REGION = "eu-central-1"
 _PASSWORD = "Correct-Horse-1"

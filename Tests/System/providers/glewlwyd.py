@@ -13,8 +13,9 @@ from pathlib import Path
 
 from . import jwk
 from .browser import Browser, Page
-from .process import Process, free_port
+from .process import Process
 from .sign_in import SignIn, new_nonce
+from harness.waiting import free_port
 
 # Not by its new name "Ed25519" (RFC 9864).
 ALGORITHMS = [algorithm for algorithm in jwk.ALGORITHMS if algorithm != "Ed25519"]

@@ -1,22 +1,15 @@
 """A provider's own server, run as a child process for as long as a `with` block lasts."""
 
 import os
-import socket
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 
+from harness.waiting import poll
+
 START_SECONDS = 20
 STOP_SECONDS = 5
-
-
-def free_port() -> int:
-    """A loopback port that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Process:
@@ -34,12 +27,12 @@ class Process:
             self._child = subprocess.Popen(
                 self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self._environment
             )
-        deadline = time.monotonic() + START_SECONDS
-        while not self._answers():
-            if self._child.poll() is not None or time.monotonic() > deadline:
-                self.stop()
-                raise RuntimeError(f"{self._command[0]} did not start:\n{self._log.read_text(errors='replace')}")
-            time.sleep(0.02)
+        try:
+            poll(lambda: self._child.poll() is not None or self._answers(), START_SECONDS)
+            assert self._child.poll() is None, f"{self._command[0]} has ended"
+        except AssertionError as error:
+            self.stop()
+            raise RuntimeError(f"{self._command[0]} did not start:\n{self._log.read_text(errors='replace')}") from error
 
     def stop(self) -> None:
         if self._child is None:
