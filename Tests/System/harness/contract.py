@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import re
 
 # Every code, with the only status it comes with (contract, section 3).
@@ -193,10 +194,19 @@ def _record(method: str, path: str, response) -> None:
 
 
 def dump_recording() -> None:
-    """Writes the recording as JSON lines to the file that ASSAY_RECORD names, if it does."""
-    if file := os.environ.get("ASSAY_RECORD"):
-        with open(file, "w", encoding="utf-8") as output:
-            output.writelines(json.dumps(entry) + "\n" for entry in recording)
+    """Writes the recording as JSON lines to a file in the folder that ASSAY_RECORD names, if it does."""
+    if folder := os.environ.get("ASSAY_RECORD"):
+        lines = [json.dumps(entry) + "\n" for entry in recording]
+        pathlib.Path(folder, f"{os.getpid()}.jsonl").write_text("".join(lines), encoding="utf-8")
+
+
+def recorded(folder: str) -> list[dict]:
+    """What other runs have recorded there."""
+    return [
+        json.loads(line)
+        for file in sorted(pathlib.Path(folder).glob("*.jsonl"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def assert_code(response, *codes: str) -> dict:

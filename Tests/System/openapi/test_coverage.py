@@ -2,7 +2,6 @@
 
 import json
 import os
-import pathlib
 import subprocess
 import sys
 
@@ -25,27 +24,22 @@ NOT_PRODUCED = {
 
 @pytest.fixture(scope="module")
 def recording(request, tmp_path_factory):
-    """Every answer of this session.
+    """Every answer of this session, and of those that have written theirs to the folder that ASSAY_RECORD names.
 
-    What other tests were answered may be in a file that ASSAY_RECORDING names (they write it where
-    ASSAY_RECORD says); suites that are in neither are run for their answers.
+    Suites that are in neither are run for their answers.
     """
     entries = list(contract.recording)
     missing = [suite for suite in ELSEWHERE + HERE if not any(item.path.is_relative_to(suite) for item in request.session.items)]
-    if file := os.environ.get("ASSAY_RECORDING"):
-        entries += read(pathlib.Path(file))
+    if folder := os.environ.get("ASSAY_RECORD"):
+        entries += contract.recorded(folder)
         missing = [suite for suite in missing if suite not in ELSEWHERE]
     if missing:
-        file = tmp_path_factory.mktemp("recording") / "answers.jsonl"
+        folder = str(tmp_path_factory.mktemp("recording"))
         command = [sys.executable, "-m", "pytest", "-q", *map(str, missing)]
-        subprocess.run(command, env=os.environ | {"ASSAY_RECORD": str(file)}, capture_output=True, check=False)
-        entries += read(file)
+        subprocess.run(command, env=os.environ | {"ASSAY_RECORD": folder}, capture_output=True, check=False)
+        entries += contract.recorded(folder)
     assert len(entries) > 500, "too few answers to say anything"
     return entries
-
-
-def read(file: pathlib.Path) -> list[dict]:
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 def test_every_answer_is_documented(recording):
