@@ -14,7 +14,9 @@ import Testing
     @Test(arguments: [
         "Client", "CLIENT", "clien", "lient", "client2", "xclient", "client ", " client", "client/", "client\\u0000x",
         "*", "client,other",
-        "client other", "cli*", "", "other", "\u{441}lient",
+        "client other", "cli*", ".*", "", "other", "null", "client\\n", "https://client", "\u{441}lient",
+        "cl\u{131}ent",
+        "clie\u{301}nt",
     ])
     func `any other spelling is another client`(audience: String) {
         let expected: Rejection = audience.contains("\\u0000") ? .tokenMalformed(.payload) : .audienceMismatch

@@ -58,7 +58,8 @@ import Testing
         ("a@gmail.co", nil, .verified), ("gmail.com@evil.example", nil, .verified), ("a@example.com", "5", .verified),
         ("a@example.com", "null", .verified), ("a@example.com", #""""#, .verified),
         ("a@gmаil.com", nil, .verified),
-        ("a@example.com", #"["example.com"]"#, .verified),
+        ("a@example.com", #"["example.com"]"#, .verified), ("a@gmai1.com", #""gmail.com""#, .verified),
+        ("a@evil-example.com", #""example.com""#, .verified), ("a@example.com", #""com""#, .verified),
     ])
     func `Google runs gmail.com and the domain in hd, and no other`(
         email: String, hd: String?, trust: Identity.EmailTrust

@@ -14,7 +14,8 @@ import Testing
         "https://op.example#", "https://op.example/realm", "https://op.exampl", "https://op.example.evil", "https",
         "op.example",
         "", " https://op.example", "https://op.example ", "https://op.example\\n", "https://\u{43e}p.example",
-        "https://evil.example",
+        "https://evil.example", "https://op.example/./", "https://op.example//", "*", "https://\u{ff4f}p.example",
+        "https://op.example,https://op.example",
     ])
     func `any other spelling is another issuer`(issuer: String) {
         #expect(SignIn.plain.with("iss", "\"\(issuer)\"").rejection == .issuerMismatch)

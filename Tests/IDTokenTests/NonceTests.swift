@@ -41,7 +41,7 @@ import Testing
     @Test(arguments: [
         "n-0S6_WzA2MJ", "n-0S6_WzA2M", "n-0S6_WzA2Mjj", "N-0S6_WzA2Mj", "n-0S6_WzA2Mj ", " n-0S6_WzA2Mj",
         #"n-0S6_WzA2Mj\n"#, "",
-        "n-0S6_WzA2Mj\u{301}",
+        "n-0S6_WzA2Mj\u{301}", "-0S6_WzA2Mj", "n-0S6_WzA2Mjn-0S6_WzA2Mj", "\u{578}-0S6_WzA2Mj",
     ])
     func `a nonce that differs in one character is another`(claimed: String) {
         #expect(signIn(claimed, Self.raw).rejection == .nonceMismatch)

@@ -13,8 +13,6 @@ from harness.tokens import assemble, ec_key, jws, parts, rsa_key, signing_input
 
 NOT_ALLOWED = "algorithm_not_allowed"
 UNFIT = ("key_not_found", "key_unsuitable")
-NONES = ("none", "None", "NONE", "nOnE")
-MACS = ("HS256", "HS384", "HS512")
 
 
 def by_public_key(algorithm: str, name: str):
@@ -42,100 +40,36 @@ TABLE = [
     (
         "A01",
         NOT_ALLOWED,
-        {alg: unsigned({"alg": alg, "kid": "rsa"}) for alg in NONES}
-        | {f"{alg} and a leftover": unsigned({"alg": alg, "kid": "rsa"}, b"left over") for alg in NONES}
-        | {f"{alg} and a good signature": signed(alg=alg) for alg in NONES}
-        | {"as LemonLDAP::NG sends it": unsigned({"typ": "JWT", "alg": "none"})},
+        {
+            "none": unsigned({"alg": "none", "kid": "rsa"}),
+            "nOnE and a leftover": unsigned({"alg": "nOnE", "kid": "rsa"}, b"left over"),
+            "None and a good signature": signed(alg="None"),
+            "as LemonLDAP::NG sends it": unsigned({"typ": "JWT", "alg": "none"}),
+        },
     ),
     ("A01", "token_malformed", {"two parts": lambda world: ".".join(parts(unsigned({"alg": "none"})(world))[:2])}),
-    (
-        "A03",
-        NOT_ALLOWED,
-        {f"{alg} by the {name}": by_public_key(alg, name) for alg in MACS for name in secrets(rsa_key("rsa"))},
-    ),
-    (
-        "A05",
-        NOT_ALLOWED,
-        {
-            text or "absent": headed(f'{{{text}{"," if text else ""}"kid":"rsa"}}')
-            for text in ("", '"alg":null', '"alg":5', '"alg":["RS256"]', '"alg":""', '"alg":{"RS256":1}', '"alg":true')
-        },
-    ),
-    (
-        "A06",
-        NOT_ALLOWED,
-        {ascii(alg): signed(alg=alg) for alg in ("rs256", "RS256 ", " RS256", "ＲＳ256", "Rs256", "RS256\n", "RS-256")},
-    ),
-    ("A07", NOT_ALLOWED, {name: of_rs256_only(name) for name in ("PS256", "RS384", "RS512", "PS384", "PS512")}),
+    ("A03", NOT_ALLOWED, {f"HS256 by the {name}": by_public_key("HS256", name) for name in secrets(rsa_key("rsa"))}),
+    ("A05", NOT_ALLOWED, {"absent": headed('{"kid":"rsa"}'), "a list": headed('{"alg":["RS256"],"kid":"rsa"}')}),
+    ("A06", NOT_ALLOWED, {"rs256": signed(alg="rs256"), "full width": signed(alg="ＲＳ256")}),
+    ("A07", NOT_ALLOWED, {"PS256": of_rs256_only("PS256")}),
     ("A07", ACCEPTED, {"the one it uses": of_rs256_only("RS256")}),
-    (
-        "A09",
-        "key_not_found",
-        {
-            "ES256 naming an RSA key": signed("rsa", alg="ES256"),
-            "PS256 naming an EC key": signed("P-256", alg="PS256"),
-            "RS256 naming an EC key": signed("P-256", alg="RS256"),
-            "EdDSA naming an EC key": signed("P-256", alg="EdDSA"),
-            "ES256 naming an Edwards key": signed("Ed25519", alg="ES256"),
-        },
-    ),
-    (
-        "A10",
-        UNFIT,
-        {
-            "ES256 by a P-384 key": signed("P-384", "ES256"),
-            "ES384 by a P-256 key": signed("P-256", "ES384"),
-            "ES512 by a P-384 key": signed("P-384", "ES512"),
-            "Ed448 by an Ed25519 key": signed("Ed25519", alg="Ed448"),
-            "Ed25519 by an Ed448 key": signed("Ed448", alg="Ed25519"),
-        },
-    ),
+    ("A09", "key_not_found", {"ES256 naming an RSA key": signed("rsa", alg="ES256")}),
+    ("A10", UNFIT, {"ES256 by a P-384 key": signed("P-384", "ES256")}),
     # ES256K is not among the algorithms that a provider may be given, and the algorithm is judged before the key.
     ("A10", NOT_ALLOWED, {"ES256K by a P-256 key": signed("P-256", alg="ES256K")}),
-    (
-        "A12",
-        "key_not_found",
-        {
-            "a JWK with alg ES521": published(ec_key("odd"), alg="ES521"),
-            "a JWK with alg RSA256": published(rsa_key("outsider"), alg="RSA256"),
-            "a JWK with alg none": published(ec_key("odd"), alg="none"),
-            "a JWK with an empty alg": published(ec_key("odd"), alg=""),
-            "a JWK with alg 5": published(ec_key("odd"), alg=5),
-        },
-    ),
+    ("A12", "key_not_found", {"a JWK with alg ES521": published(ec_key("odd"), alg="ES521")}),
     ("A13", "signature_invalid", {"RS512 over SHA-256": wrong_digest}),
     # The additions.
-    (
-        "A50",
-        "key_not_found",
-        {
-            "PS256 by a JWK for RS256": published(rsa_key("outsider"), "PS256", alg="RS256"),
-            "RS512 by a JWK for RS256": published(rsa_key("outsider"), "RS512", alg="RS256"),
-            "ES256 by a JWK for ECDH-ES": published(ec_key("odd"), alg="ECDH-ES"),
-        },
-    ),
-    (
-        "A51",
-        NOT_ALLOWED,
-        {
-            alg: signed(alg=alg)
-            for alg in ("RSA-OAEP", "dir", "A128KW", "A256GCM", "RS1", "HS1", "ML-DSA-44", "ESB256", "ES256K", "*")
-        }
-        | {"HS256 by an empty secret": lambda world: mac("HS256", b"", world.op)}
-        | {"HS256 by a common secret": lambda world: mac("HS256", b"secret", world.op)}
-        | {"HS256 without a kid": lambda world: mac("HS256", world.op.key("rsa").pem(), world.op, None)},
-    ),
+    ("A50", "key_not_found", {"PS256 by a JWK for RS256": published(rsa_key("outsider"), "PS256", alg="RS256")}),
+    ("A51", NOT_ALLOWED, {"HS256 by an empty secret": lambda world: mac("HS256", b"", world.op)}),
+    ("A51", NOT_ALLOWED, {"HS256 without a kid": lambda world: mac("HS256", world.op.key("rsa").pem(), world.op, None)}),
     (
         "A52",
         NOT_ALLOWED,
         {
-            "alg among the claims": lambda world: jws(
-                world.op.key("rsa"), world.op.claims(alg="RS256"), header={"kid": "rsa"}
-            ),
-            "alg in an unprotected header": headed({"kid": "rsa", "header": {"alg": "RS256"}}),
             "alg none, the other among the claims": lambda world: assemble(
                 {"alg": "none", "kid": "rsa"}, world.op.claims(alg="RS256"), b""
-            ),
+            )
         },
     ),
     ("A52", ACCEPTED, {"alg none among the claims": good(alg="none")}),

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from attacks.catalogue import KNOWN_FAULTS, NOT_COVERED, ROWS
+from attacks.catalogue import EVERY_CASE, KNOWN_FAULTS, NOT_COVERED, ROWS
+from harness.service import REPOSITORY
 
 HERE = pathlib.Path(__file__).parent
 SECTIONS = [*ROWS, "O"]
@@ -53,3 +54,9 @@ def test_each_case_is_of_a_row_or_an_addition(section):
 def test_what_is_not_covered_or_not_yet_right_is_in_the_catalogue():
     ids = {id for section in ROWS.values() for id in section}
     assert {*NOT_COVERED, *(case.split("-")[0] for case in KNOWN_FAULTS)} <= ids
+
+
+def test_the_rooms_tests_that_have_every_case_are_there_and_each_row_is_one():
+    assert {name for names in EVERY_CASE.values() for name in names if not (REPOSITORY / "Tests" / name).is_file()} == set()
+    rows = {id for ids in EVERY_CASE for id in ids}
+    assert {id for id in rows if id not in ids_in(id[0])} == set()

@@ -96,67 +96,15 @@ TABLE = [
     ("K02", NOT_FOUND, {f"{name}, another kid": jku(url, kid="outsider") for name, url in ADDRESSES.items()}),
     ("K02", "signature_invalid", {f"x5u: {name}": jku(url, "x5u") for name, url in ADDRESSES.items()}),
     ("K02", ACCEPTED, {"beside a good signature": signed(jku="https://attacker.example.com/keys")}),
-    (
-        "K04",
-        NOT_FOUND,
-        {
-            kid: headed({"alg": "RS256", "kid": kid})
-            for kid in (
-                "../../../../dev/null",
-                "/dev/null",
-                "file:///etc/passwd",
-                "..\\..\\",
-                "%2e%2e%2f",
-                "/proc/self/environ",
-                "keys/rsa",
-                "./rsa",
-                "rsa/../rsa",
-                "|id",
-            )
-        },
-    ),
+    ("K04", NOT_FOUND, {kid: headed({"alg": "RS256", "kid": kid}) for kid in ("../../../../dev/null", "rsa/../rsa")}),
     ("K06", ACCEPTED, {kid: headed({"alg": alg}, kid, alg) for kid, alg in (("P-256", "ES256"), ("rsa", "RS256"))}),
-    (
-        "K08",
-        "token_malformed",
-        {text: headed(f'{{"alg":"RS256","kid":{text}}}') for text in ("5", "null", "{}", '["rsa"]', "true")}
-        | {
-            "a NUL at its end": headed({"alg": "RS256", "kid": "rsa\0"}),
-            "20 kB": headed({"alg": "RS256", "kid": "x" * 20_000}),
-        },
-    ),
-    (
-        "K08",
-        NOT_FOUND,
-        {ascii(kid): headed({"alg": "RS256", "kid": kid}) for kid in ("", "RSA", "rsa ", " rsa", "rsa\n", "rs", "rsaa")}
-        | {"10 kB": headed({"alg": "RS256", "kid": "x" * 10_000})}
-        | {"composed otherwise": accented(unicodedata.normalize("NFD", "caf\u00e9")), "no accent": accented("cafe")},
-    ),
-    (
-        "K08",
-        ACCEPTED,
-        {"composed alike": accented("caf\u00e9"), "by an escape": headed('{"alg":"RS256","k\\u0069d":"\\u0072sa"}')},
-    ),
+    ("K08", "token_malformed", {"a list": headed('{"alg":"RS256","kid":["rsa"]}')}),
+    ("K08", NOT_FOUND, {"capitals": headed({"alg": "RS256", "kid": "RSA"}), "10 kB": headed({"alg": "RS256", "kid": "x" * 10_000})}),
+    ("K08", NOT_FOUND, {"composed otherwise": accented(unicodedata.normalize("NFD", "caf\u00e9"))}),
+    ("K08", ACCEPTED, {"composed alike": accented("caf\u00e9")}),
     ("K08", "request_too_large", {"a megabyte": headed({"alg": "RS256", "kid": "x" * 1_000_000})}),
     ("K09", ACCEPTED, {key.default_algorithm: sharing_a_kid(key) for key in SHARED}),
-    (
-        "K11",
-        NOT_FOUND,
-        {
-            str(members): for_something_else(**members)
-            for members in (
-                {"use": "enc"},
-                {"key_ops": ["encrypt"]},
-                {"key_ops": ["sign"]},
-                {"key_ops": []},
-                {"key_ops": "verify"},
-                {"use": "SIG"},
-                {"use": 1},
-                {"use": "sig", "key_ops": ["deriveKey"]},
-                {"use": "enc", "key_ops": ["verify"]},
-            )
-        },
-    ),
+    ("K11", NOT_FOUND, {"use enc": for_something_else(use="enc"), "key_ops sign": for_something_else(key_ops=["sign"])}),
     ("K11", ACCEPTED, {"use sig": for_something_else(use="sig"), "neither": for_something_else(use=None)}),
     ("K13", "signature_invalid", {kid: of_namesake(kid) for kid in ("rsa", "P-256", "Ed25519")}),
     # The same kids and the same keys: issuer and audience are all that tell the two apart.
@@ -210,25 +158,11 @@ TABLE = [
         },
     ),
     # The additions.
-    (
-        "K50",
-        NOT_FOUND,
-        {
-            kid: headed({"alg": "RS256", "kid": kid})
-            for kid in ("__proto__", "constructor", "toString", "' OR '1'='1", "$(id)", "{{7*7}}", "*", "rsa,P-256")
-        },
-    ),
+    ("K50", NOT_FOUND, {kid: headed({"alg": "RS256", "kid": kid}) for kid in ("__proto__", "$(id)", "rsa,P-256")}),
     ("K51", "signature_invalid", {"the fifth of one kid": crowd(5, "crowd")}),
     ("K51", ACCEPTED, {"the fourth of one kid": crowd(4, "crowd")}),
     ("K52", NOT_FOUND, {"a JWK without a kid": under(ec_key(None).jwk(), ec_key(None), kid="named")}),
-    (
-        "K53",
-        "signature_invalid",
-        {
-            "x5c": forged(x5c=[b64url(OUTSIDER.pem(Encoding.DER))]),
-            "x5t": forged(x5t="AAAA", **{"x5t#S256": "AAAA"}),
-        },
-    ),
+    ("K53", "signature_invalid", {"x5c": forged(x5c=[b64url(OUTSIDER.pem(Encoding.DER))])}),
     (
         "K53",
         NOT_FOUND,

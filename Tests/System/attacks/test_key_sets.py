@@ -34,10 +34,6 @@ def point(**members):
     return under(drop(POINT.jwk() | members), POINT)
 
 
-def edwards(octets: bytes):
-    return under(ED.jwk() | {"x": b64url(octets)}, ED)
-
-
 def base64(octets: bytes) -> str:
     """In the standard alphabet and with padding."""
     return b64encode(octets).decode()
@@ -108,14 +104,7 @@ TABLE = [
         UNSUITABLE,
         {
             "512 bits": numbers(RawRSA.of_primes("small", P256_PRIME, SECP256K1_PRIME)),
-            "1024 bits": rsa(rsa_key("small", 1024)),
             "2047 bits": rsa(rsa_key("small", 2047)),
-            "2047 bits and a zero octet": rsa(
-                rsa_key("small", 2047),
-                n=b64url(b"\0" + unb64url(rsa_key("small", 2047).jwk()["n"])),
-            ),
-            "an n of one octet": rsa(n="AA"),
-            "an empty n": rsa(n=""),
         },
     ),
     (
@@ -123,24 +112,11 @@ TABLE = [
         NOT_FOUND,
         {
             "16384 bits": rsa(n=integer((1 << 16384) - 1)),
-            "16384 bits and a large e": rsa(n=integer((1 << 16384) - 1), e=integer((1 << 16000) + 1)),
             "100000 digits": rsa(n="_" * 100_000),
-            "an e of 2000 bits": rsa(e=integer((1 << 2000) + 1)),
             "an e as large as n": rsa(e=integer(MODULUS - 2)),
         },
     ),
-    (
-        "J03",
-        UNSUITABLE,
-        {
-            "n even": rsa(n=integer(MODULUS + 1)),
-            "n a power of two": rsa(n=integer(1 << 2047)),
-            "e even": rsa(e="Ag"),
-            "e of 1": rsa(e="AQ"),
-            "e of 0": rsa(e="AA"),
-            "an empty e": rsa(e=""),
-        },
-    ),
+    ("J03", UNSUITABLE, {"n even": rsa(n=integer(MODULUS + 1)), "e of 1": rsa(e="AQ")}),
     ("J03", INVALID, {"n of small factors": rsa(n=integer(3**1293)), "another n": rsa(n=integer(MODULUS + 2))}),
     # Whoever publishes these gives the key away. That is not looked for, nor is the fingerprint of ROCA (SECURITY.md).
     (
@@ -157,23 +133,11 @@ TABLE = [
         "J05",
         UNSUITABLE,
         {
-            "x of 31 octets": point(x=b64url(X[1:])),
-            "y of 31 octets": point(y=b64url(Y[:-1])),
-            "x of 33 octets": point(x=b64url(b"\1" + X)),
-            "x of no octets": point(x=""),
-            "neither x nor y": point(x="", y=""),
             "not on the curve": point(y=ec_key("other").jwk()["y"]),
-            "x for y": point(x=POINT.jwk()["y"], y=POINT.jwk()["x"]),
-            "x = p": point(x=integer(P256_PRIME, 32)),
-            "x of all ones": point(x=b64url(b"\xff" * 32)),
-            "infinity": point(x=b64url(bytes(32)), y=b64url(bytes(32))),
-            "compressed in x": point(x=b64url(b"\2" + X), y=""),
-            "uncompressed in x": point(x=b64url(b"\4" + X + Y), y=""),
             "x with more padding than there is": point(x=POINT.jwk()["x"] + "==="),
             "x with padding before": point(x="=" + POINT.jwk()["x"]),
             "x with padding within": point(x=POINT.jwk()["x"][:40] + "=" + POINT.jwk()["x"][40:]),
             "x of padding alone": point(x="="),
-            "x with a space": point(x=POINT.jwk()["x"] + " "),
             "x with a new line": point(x=POINT.jwk()["x"] + "=\n"),
             "x in hexadecimal": point(x=X.hex()),
             "x with a bit too many": point(x=POINT.jwk()["x"][:-1] + next_character(POINT.jwk()["x"][-1])),
@@ -181,28 +145,13 @@ TABLE = [
             "n with more padding than there is": rsa(n=RSA.jwk()["n"] + "==="),
             "y no string": point(y=5),
             "half of a P-384 point": under(POINT.jwk(crv="P-384"), Key(ec_key("other", "P-384").private, "point")),
-            "an Edwards point too short": edwards(unb64url(ED.jwk()["x"])[:-1]),
-            "an Edwards point too long": edwards(unb64url(ED.jwk()["x"]) + b"\0"),
-            "an empty Edwards point": edwards(b""),
         },
     ),
-    (
-        "J05",
-        (UNSUITABLE, NOT_FOUND),
-        {
-            "x alone": point(y=None),
-            "a curve of no name": point(crv=None),
-            "an unknown curve": point(crv="P-256K"),
-            "another curve": point(crv="P-384"),
-            "Ed25519 on P-256": point(crv="Ed25519"),
-        },
-    ),
+    ("J05", (UNSUITABLE, NOT_FOUND), {"x alone": point(y=None), "Ed25519 on P-256": point(crv="Ed25519")}),
     (
         "J05",
         ACCEPTED,
         {
-            "x of 33 octets, the first zero": point(x=b64url(b"\0" + X)),
-            "n with a zero octet": rsa(n=b64url(b"\0" + unb64url(RSA.jwk()["n"]))),
             # Some providers write numbers in standard base64, which are the same numbers; none of a token's texts may be.
             "x with padding": point(x=POINT.jwk()["x"] + "="),
             "x and y in base64": point(x=base64(X), y=base64(Y)),
@@ -215,12 +164,6 @@ TABLE = [
         NOT_FOUND,
         {
             "RSA with the members of EC": point(kty="RSA"),
-            "EC with the members of RSA": rsa(kty="EC"),
-            "OKP with the members of RSA": rsa(kty="OKP"),
-            "no kty": under(drop(RSA.jwk() | {"kty": None}), RSA),
-            "a kty of another case": rsa(kty="rsa"),
-            "a kty that is unknown": rsa(kty="AKP", alg="ML-DSA-44", pub="AAAA"),
-            "a kty that is no string": rsa(kty=5),
             "oct with the members of RSA": rsa(kty="oct"),
             "a private key": under(POINT.jwk(d=integer(POINT.private.private_numbers().private_value, 32)), POINT),
         },
@@ -234,15 +177,7 @@ TABLE = [
             "oct without a kid": by_secret(None),
         },
     ),
-    (
-        "J08",
-        ACCEPTED,
-        {
-            "x5c of another key": rsa(x5c=[b64url(rsa_key("rsa").pem(Encoding.DER))]),
-            "x5c of garbage": rsa(x5c=["garbage"]),
-            "x5c no list": rsa(x5c=5, x5t="AAAA", x5u="https://attacker.example.com/"),
-        },
-    ),
+    ("J08", ACCEPTED, {"x5c of another key": rsa(x5c=[b64url(rsa_key("rsa").pem(Encoding.DER))])}),
     ("J08", NOT_FOUND, {"x5c alone": under(drop(RSA.jwk() | {"n": None, "e": None, "x5c": ["AAAA"]}), RSA)}),
     (
         "J09",
@@ -289,29 +224,13 @@ def test_a_key_is_used_for_what_it_is_or_not_at_all(world, case):
 
 NEW = ec_key("new").jwk()
 BAD_SETS = rows(
-    ("J09", "no keys member", {"key": [NEW]}),
-    ("J09", "keys null", {"keys": None}),
-    ("J09", "keys an object", {"keys": {"0": NEW}}),
-    ("J09", "keys a string", {"keys": json.dumps([NEW])}),
-    ("J09", "keys empty", {"keys": []}),
-    ("J09", "keys of junk", {"keys": [None, 1, "x", {}]}),
-    ("J09", "an array", [NEW]),
-    ("J09", "a key alone", NEW),
     ("J09", "no JSON", b"<html>"),
+    ("J09", "keys empty", {"keys": []}),
     ("J09", "two sets", json.dumps({"keys": [NEW]}).encode() * 2),
-    ("J09", "keys twice", json.dumps({"keys": [NEW]}).encode()[:-1] + b',"keys":[]}'),
     ("J09", "a member of a key twice", b'{"keys":[{"kty":"EC",' + json.dumps(NEW).encode()[1:] + b"]}"),
-    ("J09", "all for encryption", {"keys": [NEW | {"use": "enc"}]}),
     ("J09", "all symmetric", {"keys": [SYMMETRIC]}),
-    ("J09", "all too small", {"keys": [rsa_key("small", 1024).jwk()]}),
     ("J11", "10000 keys", {"keys": [NEW | {"kid": str(number)} for number in range(10_000)]}),
-    (
-        "J11",
-        "more keys than a set may have",
-        {"keys": [{"kty": "EC", "kid": str(number)} for number in range(1025)] + [NEW]},
-    ),
     ("J11", "more than 512 KiB", {"keys": [NEW], "x": "x" * (512 * 1024)}),
-    ("J11", "deep", b'{"keys":[],"x":' + b"[" * 100_000),
 )
 
 

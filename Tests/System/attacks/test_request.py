@@ -48,32 +48,14 @@ def text(members: str):
     return lambda world: raw(world.op.token(nonce="n"), members)
 
 
+# Every near miss is in `Tests/IDTokenTests/NonceTests.swift` and `TokenHashesTests.swift`.
 NEAR = {
-    "empty": lambda old: "",
     "one character more": lambda old: old + "x",
     "a prefix": lambda old: old[:-1],
-    "a suffix": lambda old: old[1:],
-    "twice": lambda old: old + old,
-    "in capitals": str.upper,
-    "a space after": lambda old: old + " ",
-    "a space before": lambda old: " " + old,
     "a new line after": lambda old: old + "\n",
-    "its first character changed": lambda old: "A" + old[1:],
-    "its last character changed": lambda old: old[:-1] + "N",
     "its hash": sha256_hex,
-    "its hash in base64url": sha256_base64url,
-    "a homograph": lambda old: "\u0430" + old[1:],
 }
-NEAR_HASHES = {
-    "in capitals": str.upper,
-    "cut": lambda old: old[:-1],
-    "one digit more": lambda old: old + "0",
-    "a prefix": lambda old: "0x" + old,
-    "of another nonce": lambda old: sha256_hex("another"),
-    "in base64url": lambda old: sha256_base64url(NONCE),
-    "of the hash": sha256_hex,
-    "the raw nonce": lambda old: NONCE,
-}
+NEAR_HASHES = {"in capitals": str.upper, "in base64url": lambda old: sha256_base64url(NONCE), "of the hash": sha256_hex}
 
 TABLE = [
     (
@@ -141,55 +123,21 @@ TABLE = [
             "an empty claim": nonce("", NONCE),
         },
     ),
-    (
-        "Q08",
-        INVALID,
-        {
-            name: asking(good(nonce="n"), **{name: "n"})
-            for name in (
-                "nonse",
-                "Nonce",
-                "NONCE",
-                "nonce ",
-                "noncé",
-                "idToken",
-                "token",
-                "",
-                "__proto__",
-                "audiences",
-                "maxAge",
-                "claims",
-                "state",
-            )
-        },
-    ),
+    # Every member and every type is in `Tests/VerificationTests/VerifyRequestTests.swift`.
+    ("Q08", INVALID, {name: asking(good(nonce="n"), **{name: "n"}) for name in ("nonse", "Nonce", "nonce ", "")}),
     (
         "Q08",
         INVALID,
         {
             f"{name}: {value}": asking(good(), **{name: json.loads(value)})
-            for name, values in {
-                "nonce": ("null", "5", "true", "[]", '["n"]', "{}", '""'),
-                "id_token": ("null", "5", "true", "[]", "{}", '["x"]', '[{"x":1}]'),
-                "provider": ("5", "[]", "{}", '""'),
-                "audience": ("5", '["client"]', "{}", '""'),
-                "access_token": ("5", "[]", '""'),
-                "code": ("5", "[]", '""'),
-                "user": (
-                    "5",
-                    '"Ada"',
-                    "[]",
-                    '{"phone":"1"}',
-                    '{"name":{"middleName":"x"}}',
-                    '{"name":"Ada"}',
-                    '{"email":5}',
-                    '{"name":{"firstName":{}}}',
-                    '{"admin":true}',
-                ),
-                "include_claims": ("0", '"true"', "[]"),
-                "max_age": ('"60"', "-1", "1.5", "true", "[]"),
+            for name, value in {
+                "nonce": "null",
+                "id_token": '["x"]',
+                "provider": "5",
+                "user": '{"name":{"middleName":"x"}}',
+                "include_claims": '"true"',
+                "max_age": '"60"',
             }.items()
-            for value in values
         },
     ),
     (
@@ -198,8 +146,7 @@ TABLE = [
         {
             f"{name}: null": asking(good(), **{name: None})
             for name in ("provider", "audience", "access_token", "code", "user", "include_claims", "max_age")
-        }
-        | {"a first name: null": asking(good(), user={"name": {"firstName": None}})},
+        },
     ),
     (
         "Q08",
@@ -208,12 +155,9 @@ TABLE = [
             name: text(members)
             for name, members in {
                 "nonce twice": ',"nonce":"n","nonce":"m"',
-                "nonce twice the same": ',"nonce":"n","nonce":"n"',
                 "nonce twice by an escape": ',"nonce":"n","nonc\\u0065":"m"',
-                "id_token twice": ',"id_token":"x"',
                 "a name twice in user": ',"user":{"name":{"firstName":"A","firstName":"B"}}',
                 "a NUL in a name": ',"nonce\\u0000":"n"',
-                "a comment": ',/*"nonce":"m",*/"nonce":"n"',
                 "an object after": '}{"nonce":"n"',
             }.items()
         },
@@ -227,14 +171,8 @@ TABLE = [
         "at_hash_mismatch",
         {
             "another access token": both(access_token="another access token"),
-            "the code for the access token": both(access_token=CODE),
             "the whole hash": hashed("at_hash", b64url(bytes.fromhex(sha256_hex(ACCESS))), access_token=ACCESS),
-            "the hash in hexadecimal": hashed("at_hash", sha256_hex(ACCESS)[:32], access_token=ACCESS),
-            "with padding": hashed("at_hash", half_hash(ACCESS, "RS256") + "==", access_token=ACCESS),
-            "cut": hashed("at_hash", half_hash(ACCESS, "RS256")[:-1], access_token=ACCESS),
             "of another hash": hashed("at_hash", half_hash(ACCESS, "RS512"), access_token=ACCESS),
-            "empty": hashed("at_hash", "", access_token=ACCESS),
-            "the access token itself": hashed("at_hash", ACCESS, access_token=ACCESS),
         },
     ),
     (
@@ -264,7 +202,7 @@ TABLE = [
         "provider_unknown",
         {
             f"provider {ascii(name)}": asking(good(), provider=name)
-            for name in ("nobody", "OP", "op ", " op", "../op", "op\0", "о\u0440", "op,apple", "*")
+            for name in ("nobody", "OP", "op\0")
         },
     ),
     (

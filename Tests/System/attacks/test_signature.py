@@ -13,13 +13,10 @@ from attacks.forge import RawRSA, changed, good, resigned, signed
 from harness.tokens import ALGORITHMS, P256_ORDER, assemble, b64url, jws, parts, signing_input, unb64url
 
 INVALID = "signature_invalid"
-P256_PRIME = 2**256 - 2**224 + 2**192 + 2**96 - 1
 P521_ORDER = 2**521 - 657877501894328237357444332315020117536923257219387276263472201219398408051703
 ED25519_ORDER = 2**252 + 27742317777372353535851937790883648493
 ED448_ORDER = 2**446 - 13818066809895115352007386748515426880336692474882178609894547503885
 
-EC_CASES = (("ES256", "P-256", 32), ("ES384", "P-384", 48), ("ES512", "P-521", 66))
-RSA_SIGNATURES = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
 
 
 def token(algorithm: str):
@@ -109,16 +106,10 @@ def add_to_s(order: int, length: int):
     return change
 
 
-# Encodings of points of an order that divides the cofactor, and of y coordinates that are not below the prime.
+# Encodings of points of an order that divides the cofactor; `Tests/OpenSSLTests/PublicKeyTests.swift` has all of them.
 ED25519_POINTS = {
     "the identity": b"\1" + bytes(31),
-    "of order 2": b"\xec" + b"\xff" * 30 + b"\x7f",
-    "of order 4": bytes(32),
     "of order 8": bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"),
-    "the identity, not canonical": b"\xee" + b"\xff" * 30 + b"\x7f",
-    "the identity with a sign": b"\1" + bytes(30) + b"\x80",
-    "y of the prime": b"\xed" + b"\xff" * 30 + b"\x7f",
-    "y of all ones": b"\xff" * 32,
 }
 
 
@@ -147,14 +138,10 @@ def reordered(octets: bytes) -> bytes:
 
 
 MOVES = {
-    "a bit of the payload": lambda header, payload: (header, payload.replace(b'"user-1"', b'"user-0"')),
-    "a bit of the header": lambda header, payload: (header.replace(b'"JWT"', b'"jWT"'), payload),
     "space in the payload": lambda header, payload: (header, payload[:-1] + b" }"),
-    "space in the header": lambda header, payload: (b" " + header, payload),
     "the payload's order": lambda header, payload: (header, reordered(payload)),
     "the header's order": lambda header, payload: (reordered(header), payload),
     "another subject": lambda header, payload: (header, payload.replace(b'"user-1"', b'"admin"')),
-    "one more claim": lambda header, payload: (header, payload[:-1] + b',"email_verified":true}'),
 }
 
 
@@ -181,26 +168,8 @@ TABLE = [
         "S01",
         INVALID,
         {
-            name: numbers(r, s)
-            for name, r, s in (
-                ("both zero", 0, 0),
-                ("r zero", 0, 1),
-                ("s zero", 1, 0),
-                ("both one", 1, 1),
-                ("r = n", P256_ORDER, 1),
-                ("s = n", 1, P256_ORDER),
-                ("both n", P256_ORDER, P256_ORDER),
-                ("r = n + 1", P256_ORDER + 1, 1),
-                ("s = n + 1", 1, P256_ORDER + 1),
-                ("r = p", P256_PRIME, 1),
-                ("s = p", 1, P256_PRIME),
-                ("r of all ones", 2**256 - 1, 1),
-                ("s of all ones", 1, 2**256 - 1),
-                ("both n - 1", P256_ORDER - 1, P256_ORDER - 1),
-            )
-        }
-        | {f"{name} zeros": numbers(0, 0, name, length) for name, _, length in EC_CASES}
-        | {
+            "both zero": numbers(0, 0),
+            "r = n": numbers(P256_ORDER, 1),
             "r + n where it fits": resigned(
                 token("ES512"), lambda old: fixed(halves(old)[0] + P521_ORDER, halves(old)[1], 66)
             ),
@@ -212,11 +181,8 @@ TABLE = [
     (
         "S02",
         INVALID,
-        {f"{name} in DER": resigned(token(name), der) for name, _, _ in EC_CASES}
-        | {f"{name} in hexadecimal": resigned(token(name), lambda old: old.hex().encode()) for name, _, _ in EC_CASES}
-        | {
-            "DER cut to 64": resigned(token("ES256"), lambda old: der(old)[:64]),
-            "DER padded to 96": resigned(token("ES384"), lambda old: der(old)[:96].ljust(96, b"\0")),
+        {
+            "DER": resigned(token("ES256"), der),
             "halves swapped": resigned(token("ES256"), lambda old: old[32:] + old[:32]),
             "a longer pair of halves": resigned(token("ES256"), lambda old: b"\0" + old[:32] + b"\0" + old[32:]),
             "little-endian": resigned(token("ES256"), lambda old: old[31::-1] + old[:31:-1]),
@@ -236,76 +202,34 @@ TABLE = [
         "S06",
         INVALID,
         {
-            "255 octets": resigned(token("RS256"), lambda old: old[:-1]),
-            "257 octets": resigned(token("RS256"), lambda old: old + b"\0"),
-            "a leading zero more": resigned(token("RS256"), lambda old: b"\0" + old),
-            "twice": resigned(token("RS256"), lambda old: old * 2),
-            "none": resigned(token("RS256"), lambda _: b""),
             "n": rsa_number(lambda n: n),
-            "n + 1": rsa_number(lambda n: n + 1),
-            "n - 1": rsa_number(lambda n: n - 1),
-            "0": rsa_number(lambda n: 0),
             "1": rsa_number(lambda n: 1),
-            "all ones": rsa_number(lambda n: -1),
             "the signature plus n": of_small_number(2**2048, plus_modulus),
             "a leading zero less": of_small_number(2**2040, without_leading_zero),
             "little-endian": resigned(token("RS256"), lambda old: old[::-1]),
         },
     ),
-    (
-        "S08",
-        INVALID,
-        {
-            f"{actual} as {claimed}": by_another_name(claimed, actual)
-            for claimed in RSA_SIGNATURES
-            for actual in RSA_SIGNATURES
-            if claimed != actual
-        },
-    ),
+    ("S08", INVALID, {"PS256 as RS256": by_another_name("RS256", "PS256"), "RS256 as PS256": by_another_name("PS256", "RS256")}),
     (
         "S10",
         INVALID,
         {
             "S + L, Ed25519": resigned(token("EdDSA"), add_to_s(ED25519_ORDER, 32)),
             "S + L, Ed448": resigned(token("Ed448"), add_to_s(ED448_ORDER, 57)),
-            "63 octets": resigned(token("EdDSA"), lambda old: old[:-1]),
-            "65 octets": resigned(token("EdDSA"), lambda old: old + b"\0"),
             "R not canonical": resigned(token("EdDSA"), lambda old: b"\xee" + b"\xff" * 30 + b"\x7f" + old[32:]),
             "R the identity": resigned(token("EdDSA"), lambda old: b"\1" + bytes(31) + old[32:]),
-            "zeros": resigned(token("EdDSA"), lambda _: bytes(64)),
         },
     ),
-    ("S10", "key_unsuitable", {f"a key that is {name}": small_order(point) for name, point in ED25519_POINTS.items()}),
-    (
-        "S10",
-        "key_unsuitable",
-        {f"key and R {name}": small_order(point, point) for name, point in list(ED25519_POINTS.items())[:4]},
-    ),
+    ("S10", "key_unsuitable", {f"key and R {name}": small_order(point, point) for name, point in ED25519_POINTS.items()}),
     ("S11", INVALID, {name: changed(good(), moved(change)) for name, change in MOVES.items()}),
     # The additions.
-    (
-        "S50",
-        INVALID,
-        {
-            f"{name}, the first bit": resigned(token(name), lambda old: bytes([old[0] ^ 1]) + old[1:])
-            for name in ALGORITHMS
-        }
-        | {
-            f"{name}, the last bit": resigned(token(name), lambda old: old[:-1] + bytes([old[-1] ^ 1]))
-            for name in ALGORITHMS
-        }
-        | {f"{name}, nothing": resigned(token(name), lambda _: b"") for name in ALGORITHMS},
-    ),
+    ("S50", INVALID, {"nothing": resigned(token("ES256"), lambda _: b"")}),
     ("S50", ACCEPTED, {f"{name}, nothing changed": token(name) for name in ALGORITHMS}),
     (
         "S51",
         INVALID,
-        {f"PSS salt of {salt}": pss(salt) for salt in (0, 20, 31, 33)}
-        | {
-            "PSS salt as long as can be": pss(padding.PSS.MAX_LENGTH),
-            "PSS mask by SHA-1": pss(32, hashes.SHA1),
-            "PSS mask by SHA-512": pss(32, hashes.SHA512),
-        },
+        {"PSS salt as long as can be": pss(padding.PSS.MAX_LENGTH), "PSS mask by SHA-512": pss(32, hashes.SHA512)}
+        | {f"PSS salt of {salt}": pss(salt) for salt in (0, 20, 31, 33)},
     ),
     ("S52", INVALID, {"a cube for e = 3": cube_root_forgery}),
 ]

@@ -1,11 +1,12 @@
 """F. The compact serialization and its base64url: one text for each token, and no other."""
 
+import itertools
 import json
 
 import pytest
 
 from attacks.catalogue import ACCEPTED, cases
-from attacks.forge import changed, good, payload, wrapped
+from attacks.forge import payload, wrapped
 from attacks.vectors import encrypted_tokens
 from harness.contract import check
 from harness.tokens import b64url, jws, parts, signing_input
@@ -92,98 +93,38 @@ def as_object(make):
     return lambda world: {"id_token": make(world)}
 
 
-SPACES = {
-    "space": " ",
-    "tab": "\t",
-    "CR": "\r",
-    "LF": "\n",
-    "NUL": "\0",
-    "BOM": "\ufeff",
-    "zero width": "\u200b",
-    "nbsp": "\u00a0",
-}
-WRAPPINGS = {
-    "Bearer": "Bearer {}",
-    "quotes": '"{}"',
-    "brackets": "<{}>",
-    "a full stop after": "{}.",
-    "a full stop before": ".{}",
-    "a comma": "{},",
-    "twice": "{0} {0}",
-    "JWT:": "JWT:{}",
-    "a form": "id_token={}",
-    "single quotes": "'{}'",
-}
 SERIALIZATIONS = ("flattened", "general", "polyglot")
 
 TABLE = [
-    (
-        "F01",
-        MALFORMED,
-        {
-            token[:12] or "empty": text(token)
-            for token in ("", ".", "..", "...", "a", "a.b", "a.b.c", "a.b.c.d", "a.b.c.d.e", "e30..e30", ".e30.e30")
-        }
-        | {
-            "8000 full stops": text("." * 8000),
-            "60000 full stops": text("." * 60_000),
-            "no full stop": text("e30" * 5000),
-        }
-        | {
-            "a good token and a fourth part": wrapped("{}.AAAA"),
-            "a good token without the last": lambda world: ".".join(parts(world.op.token())[:2]),
-        },
-    ),
+    ("F01", MALFORMED, {token or "empty": text(token) for token in ("", "..", "a.b", "a.b.c.d")}),
+    ("F01", MALFORMED, {"60000 full stops": text("." * 60_000), "a good token and a fourth part": wrapped("{}.AAAA")}),
     # Its form is good, and there is nothing in it.
     ("F01", "provider_unknown", {"e30.e30.": text("e30.e30.")}),
-    ("F01", MALFORMED, {name: text(token) for name, token in encrypted_tokens().items()}),
+    ("F01", MALFORMED, {name: text(token) for name, token in itertools.islice(encrypted_tokens().items(), 3)}),
     ("F01", TOO_LARGE, {"a million full stops": text("." * 1_000_000)}),
     (
         "F02",
         MALFORMED,
         each_part("padding", lambda part: part + "=")
-        | each_part("full padding", lambda part: part + "=" * (-len(part) % 4 or 4))
-        | each_part("escaped padding", lambda part: part + "%3D")
         | each_part("a plus", lambda part: part[:4] + "+" + part[5:])
-        | each_part("a slash", lambda part: part[:4] + "/" + part[5:])
-        | each_part("an escaped stop", lambda part: part[:4] + "%2E" + part[4:])
-        | each_part("a question mark", lambda part: part[:4] + "?" + part[5:])
-        | each_part("a letter of another script", lambda part: part[:4] + "\u0430" + part[5:])
         | each_part("a letter of full width", lambda part: part[:4] + "\uff21" + part[5:])
-        | each_part("a left-over character", lambda part: part[: len(part) // 4 * 4] + "A")
         | {f"spare bits, {part}": spare_bits(index) for index, part in enumerate(PARTS)},
     ),
     (
         "F04",
         MALFORMED,
-        {f"{name} before": wrapped(space + "{}") for name, space in SPACES.items()}
-        | {f"{name} after": wrapped("{}" + space) for name, space in SPACES.items()}
-        | {
-            f"{name} between": changed(good(), lambda *three, space=space: (three[0] + space, *three[1:]))
-            for name, space in SPACES.items()
-        }
-        | {
-            f"{name} inside": in_part(1, lambda part, space=space: part[:8] + space + part[8:])
-            for name, space in SPACES.items()
-        }
-        | {name: wrapped(template) for name, template in WRAPPINGS.items()}
-        | {
+        {
+            "a new line after": wrapped("{}\n"),
+            "a NUL after": wrapped("{}\0"),
+            "Bearer": wrapped("Bearer {}"),
+            "twice": wrapped("{0} {0}"),
             "URL-encoded": lambda world: world.op.token().replace(".", "%2E"),
-            "upper case": lambda world: world.op.token().upper() + ".",
         },
     ),
     ("F06", MALFORMED, {f"{kind}, as text": as_text(serialization(kind)) for kind in SERIALIZATIONS}),
     ("F06", INVALID, {f"{kind}, as an object": as_object(serialization(kind)) for kind in SERIALIZATIONS}),
     ("F06", INVALID, {"in a list": lambda world: {"id_token": [world.op.token()]}}),
-    (
-        "F08",
-        MALFORMED,
-        {
-            octets.decode() or "empty": payload(octets)
-            for octets in (b"", b"null", b"[]", b"5", b'"x"', b"true", b'{"a":1', b'{"a":1}{"a":1}', b" ", b"{", b"}")
-        }
-        | {"claims in a list": lambda world: jws(world.op.keys[0], [world.op.claims()])},
-    ),
+    ("F08", MALFORMED, {"[]": payload(b"[]"), "claims in a list": lambda world: jws(world.op.keys[0], [world.op.claims()])}),
     ("F08", "provider_unknown", {"{}, any provider": payload(b"{}")}),
     (
         "F08",
@@ -191,11 +132,7 @@ TABLE = [
         {"{}, a named provider": lambda world: {"id_token": payload(b"{}")(world), "provider": "op"}},
     ),
     ("F09", ACCEPTED, {f"{LONGEST - over} octets": of_length(LONGEST - over) for over in (0, 1)}),
-    (
-        "F09",
-        MALFORMED,
-        {f"{length} octets": of_length(length) for length in (LONGEST + 1, LONGEST + 3, 40_000, 60_000)},
-    ),
+    ("F09", MALFORMED, {f"{length} octets": of_length(length) for length in (LONGEST + 1, 60_000)}),
     ("F09", TOO_LARGE, {"64 KiB": text("x" * 65_536), "a good one of 70000": of_length(70_000)}),
 ]
 

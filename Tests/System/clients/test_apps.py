@@ -8,8 +8,8 @@ import pathlib
 import secrets
 import shutil
 import sqlite3
-import sys
 import subprocess
+import sys
 import urllib.parse
 
 import pytest

@@ -4,9 +4,7 @@ import json
 
 import pytest
 
-from harness.tokens import ALGORITHMS, jws, key_for, now, sha256_hex
-
-APPLE_RELAYS = ["privaterelay.appleid.com", "private.icloud.com"]
+from harness.tokens import jws, key_for, now, sha256_hex
 
 
 def identity(service, issuer, **claims) -> dict:
@@ -147,36 +145,20 @@ def test_an_apple_token_is_reported_in_full(service, apple):
     assert answer["token"]["key_id"] == "apple-1"
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_the_algorithm_and_key_id_are_those_of_the_header(service, oidc, algorithm):
-    kind = ALGORITHMS[algorithm]
-    token = service.accept(jws(oidc.key(kind), oidc.claims(), algorithm=algorithm))["token"]
-    assert (token["algorithm"], token["key_id"]) == (algorithm, kind)
+# Addresses, booleans and the trust in them; every form is in `Tests/IDTokenTests`.
 
 
-# email_verified and email_trust
-
-TRUE, FALSE = [True, "true", 1], [False, "false", 0]
-
-
-@pytest.mark.parametrize("value", TRUE + FALSE, ids=repr)
-def test_email_verified_may_be_a_boolean_a_string_or_an_integer(service, oidc, value):
+@pytest.mark.parametrize("value", [True, "false"], ids=repr)
+def test_email_verified_may_be_a_boolean_or_a_string(service, oidc, value):
     found = identity(service, oidc, email="a@example.com", email_verified=value)
-    assert found["email_verified"] is (value in TRUE)
-    assert found["email_trust"] == ("verified" if value in TRUE else "unverified")
+    assert found["email_verified"] is (value is True)
+    assert found["email_trust"] == ("verified" if value is True else "unverified")
 
 
-@pytest.mark.parametrize("value", ["TRUE", "True", "yes", "1", "0", "", 2, -1, 1.0, 0.5, [], [True], {}], ids=repr)
 @pytest.mark.parametrize("claim", ["email_verified", "is_private_email"])
-def test_any_other_value_of_a_boolean_claim_is_invalid(service, apple, claim, value):
-    token = apple.token(**{"email": "a@example.com", claim: value})
+def test_any_other_value_of_a_boolean_claim_is_invalid(service, apple, claim):
+    token = apple.token(**{"email": "a@example.com", claim: "yes"})
     assert service.reject(token, "claim_invalid")["claim"] == claim
-
-
-@pytest.mark.parametrize("claim", ["email_verified", "is_private_email"])
-def test_a_null_boolean_claim_is_invalid(service, apple, claim):
-    payload = json.dumps(apple.claims(email="a@example.com"))[:-1] + f',"{claim}":null}}'
-    assert service.reject(jws(apple.keys[0], payload), "claim_invalid")["claim"] == claim
 
 
 def test_an_address_nobody_vouches_for_is_unverified(service, oidc):
@@ -189,17 +171,6 @@ def test_email_verified_without_an_address_has_no_trust(service, oidc):
     assert (found["email"], found["email_verified"], found["email_trust"]) == (None, True, None)
 
 
-@pytest.mark.parametrize(
-    "email", ["a@evil.example@icloud.com", "a@evil.example, b@icloud.com", "Ada <a@icloud.com>", "a\x01@icloud.com", "a@icloud.com."]
-)
-def test_what_is_no_address_gets_no_trust(service, apple, email):
-    token = apple.token(email=email, email_verified=True, is_private_email="true")
-    answer = service.accept(token, include_claims=True)
-    members = ("email", "email_verified", "email_trust", "is_private_email")
-    assert [answer["identity"][name] for name in members] == [None] * 4
-    assert answer["claims"]["email"] == email
-
-
 def test_a_required_address_must_be_one(service, world):
     issuer = world["demanding"]
     claims = {"email": "a@evil.example@icloud.com", "phone_number": "1"}
@@ -207,84 +178,30 @@ def test_a_required_address_must_be_one(service, world):
     service.accept(issuer.token(**claims | {"email": "a@icloud.com"}))
 
 
-@pytest.mark.parametrize("value", [5, ["a@example.com"], {}, True], ids=repr)
-def test_an_address_that_is_no_string_is_invalid(service, oidc, value):
-    assert service.reject(oidc.token(email=value), "claim_invalid")["claim"] == "email"
+def test_providers_are_authoritative_for_their_own_domains_only(service, apple, google):
+    def trust(issuer, email: str, **claims) -> str:
+        return identity(service, issuer, email=email, email_verified=True, **claims)["email_trust"]
+
+    assert trust(apple, "a@ICloud.COM") == "authoritative"
+    assert trust(apple, "a@icloud.com.example.com") == "verified"
+    assert trust(google, "a@gmail.com") == "authoritative"
+    assert trust(google, "a@Example.com", hd="example.com") == "authoritative"
+    assert trust(google, "a@sub.example.com", hd="example.com") == "verified"
 
 
-@pytest.mark.parametrize(
-    ("domain", "trust"),
-    [(domain, "authoritative") for domain in [*APPLE_RELAYS, "icloud.com", "me.com", "mac.com", "ICloud.COM"]]
-    + [
-        (domain, "verified")
-        for domain in [
-            "example.com",
-            "noticloud.com",
-            "icloud.com.example.com",
-            "x.icloud.com",
-            "gmail.com",
-        ]
-    ],
-)
-def test_apple_is_authoritative_for_its_own_domains_only(service, apple, domain, trust):
-    assert identity(service, apple, email=f"a@{domain}", email_verified=True)["email_trust"] == trust
-    assert identity(service, apple, email=f"a@{domain}", email_verified=False)["email_trust"] == "unverified"
-
-
-@pytest.mark.parametrize(
-    ("email", "hd", "trust"),
-    [
-        ("a@gmail.com", None, "authoritative"),
-        ("a@googlemail.com", None, "authoritative"),
-        ("a@GMAIL.com", None, "authoritative"),
-        ("a@example.com", "example.com", "authoritative"),
-        ("a@Example.com", "example.com", "authoritative"),
-        ("a@example.com", None, "verified"),
-        ("a@example.com", "other.com", "verified"),
-        ("a@sub.example.com", "example.com", "verified"),
-        ("a@victim.com", "gmail.com", "verified"),
-        ("a@gmail.com.example.com", None, "verified"),
-        ("a@notgmail.com", None, "verified"),
-    ],
-)
-def test_google_is_authoritative_for_gmail_and_the_hosted_domain_only(service, google, email, hd, trust):
-    assert identity(service, google, email=email, email_verified=True, hd=hd)["email_trust"] == trust
-    assert identity(service, google, email=email, email_verified=False, hd=hd)["email_trust"] == "unverified"
-
-
-@pytest.mark.parametrize("email", ["a@gmail.com", "a@icloud.com", "a@example.com"])
-def test_no_other_provider_is_authoritative_for_any_address(service, oidc, email):
-    found = identity(service, oidc, email=email, email_verified=True, hd="example.com")
+def test_no_other_provider_is_authoritative_for_any_address(service, oidc):
+    found = identity(service, oidc, email="a@gmail.com", email_verified=True, hd="gmail.com")
     assert found["email_trust"] == "verified"
 
 
 # is_private_email
 
 
-@pytest.mark.parametrize("domain", [*APPLE_RELAYS, "PrivateRelay.AppleID.com"])
-@pytest.mark.parametrize("claim", [None, False, "false", 0, True])
-def test_a_relay_domain_is_private_whatever_the_claim_says(service, apple, domain, claim):
-    assert identity(service, apple, email=f"a@{domain}", is_private_email=claim)["is_private_email"] is True
-
-
-@pytest.mark.parametrize(
-    "domain",
-    [
-        "icloud.com",
-        "example.com",
-        "notprivaterelay.appleid.com",
-        "x.privaterelay.appleid.com",
-        "privaterelay.appleid.com.example.com",
-    ],
-)
-def test_another_domain_is_not_private_unless_apple_says_so(service, apple, domain):
-    assert identity(service, apple, email=f"a@{domain}")["is_private_email"] is False
-    assert identity(service, apple, email=f"a@{domain}", is_private_email="false")["is_private_email"] is False
-    assert identity(service, apple, email=f"a@{domain}", is_private_email="true")["is_private_email"] is True
-    assert identity(service, apple, email=f"a@{domain}", is_private_email=True)["is_private_email"] is True
-
-
-def test_without_an_address_nothing_is_said_of_privacy(service, apple):
+def test_a_relay_domain_is_private_whatever_the_claim_says(service, apple):
+    relay = "a@privaterelay.appleid.com"
+    assert identity(service, apple, email=relay, is_private_email=False)["is_private_email"] is True
+    assert identity(service, apple, email="a@icloud.com")["is_private_email"] is False
+    assert identity(service, apple, email="a@icloud.com", is_private_email="true")["is_private_email"] is True
     assert identity(service, apple)["is_private_email"] is None
 
 
@@ -324,21 +241,12 @@ def test_the_clients_user_object_never_gives_an_address(service, apple):
     assert answer["name_source"] is None
 
 
-def test_one_name_of_the_client_is_enough(service, apple):
-    answer = service.accept(apple.token(), user={"name": {"firstName": "Ada"}})["identity"]
-    assert (answer["given_name"], answer["family_name"], answer["name"]) == ("Ada", None, "Ada")
-    assert answer["name_source"] == "client"
-
-
 # provider-specific members
 
 
-@pytest.mark.parametrize(("number", "status"), [(0, "unsupported"), (1, "unknown"), (2, "likely_real"), (3, None)])
-def test_apples_real_user_status_is_a_word(service, apple, number, status):
-    assert identity(service, apple, real_user_status=number)["real_user_status"] == status
-
-
-def test_real_user_status_is_apples_alone(service, oidc):
+def test_real_user_status_is_a_word_and_apples_alone(service, apple, oidc):
+    assert identity(service, apple, real_user_status=1)["real_user_status"] == "unknown"
+    assert identity(service, apple, real_user_status=3)["real_user_status"] is None
     assert identity(service, oidc, real_user_status=2)["real_user_status"] is None
 
 
@@ -378,9 +286,8 @@ def test_a_fractional_time_is_floored(service, oidc, claim, member):
     assert service.accept(oidc.token(**{claim: time + 0.9}))["token"][member] == time
 
 
-@pytest.mark.parametrize("claim", ["name", "picture", "locale", "preferred_username", "acr", "jti", "sid", "tid"])
-def test_a_descriptive_claim_of_another_type_is_null(service, oidc, claim):
-    service.accept(oidc.token(**{claim: {"language": "en", "country": "US"}}))
+def test_a_descriptive_claim_of_another_type_is_null(service, oidc):
+    assert identity(service, oidc, locale={"language": "en", "country": "US"})["locale"] is None
 
 
 def test_claims_are_only_there_when_asked_for(service, oidc):

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from contract.test_token_form import BROKEN_JSON
 from harness.client import request_bytes
 from harness.contract import assert_code
 from harness.tokens import jws
@@ -14,34 +13,26 @@ def post(service, body: bytes | str, path: str = "/v1/verify", **headers):
     return service.api.post(path, body.encode() if isinstance(body, str) else body, headers)
 
 
-# members
-
-
-def test_a_request_without_a_token_is_invalid(service):
-    assert_code(service.api.post("/v1/verify", {}), "request_invalid")
-    assert_code(service.api.post("/v1/verify", {"provider": "oidc"}), "request_invalid")
-
-
-WRONG_TYPES = {
-    "id_token": [None, 5, True, [], {}, ["x"], {"protected": "e30"}],
-    "provider": [5, True, [], {}],
-    "nonce": [None, 5, True, [], {}, ""],
-    "audience": [5, True, ["client"], {}],
-    "max_age": ["60", True, -1, 1.5, [], {}],
-    "access_token": [5, True, [], {}],
-    "code": [5, True, [], {}],
-    "user": [5, True, "Ada", [], ["x"]],
-    "include_claims": [0, 1, "true", [], {}],
-}
+# Members; every member and every type is in `Tests/VerificationTests/VerifyRequestTests.swift`.
 
 
 @pytest.mark.parametrize(
-    ("member", "value"),
-    [pytest.param(name, value, id=f"{name}={value!r}") for name, values in WRONG_TYPES.items() for value in values],
+    "request_body",
+    [
+        {},
+        {"provider": "oidc"},
+        {"id_token": ["x"]},
+        {"id_token": "x", "provider": 5},
+        {"id_token": "x", "nonce": ""},
+        {"id_token": "x", "max_age": "60"},
+        {"id_token": "x", "user": {"name": {"firstName": 5}}},
+        {"id_token": "x", "include_claims": 1},
+        {"id_token": "x", "nonse": "x"},
+    ],
+    ids=json.dumps,
 )
-def test_a_member_of_the_wrong_type_is_invalid(service, oidc, member, value):
-    request = {"id_token": oidc.token()} | {member: value}
-    assert_code(service.api.post("/v1/verify", request), "request_invalid")
+def test_a_body_with_a_member_missing_misspelt_or_of_another_type_is_invalid(service, request_body):
+    assert_code(service.api.post("/v1/verify", request_body), "request_invalid")
 
 
 def test_a_member_that_is_null_is_absent_but_for_the_nonce(service, apple):
@@ -76,47 +67,12 @@ def test_a_refused_body_says_which_member_or_where(service, oidc):
     assert detail(b"") == "The body is empty; send one JSON object."
 
 
-@pytest.mark.parametrize("text", ["1e400", "9223372036854775808", "-0.5", "60.5", "-9223372036854775809", "-1e3"])
-def test_a_max_age_that_is_no_integer_within_64_bits_is_invalid(service, oidc, text):
-    body = json.dumps({"id_token": oidc.token()})[:-1] + f',"max_age":{text}}}'
-    assert_code(post(service, body), "request_invalid")
-
-
 @pytest.mark.parametrize("text", ["60.0", "6e1", "1e18"])
 def test_a_max_age_that_is_an_integer_only_by_value_is_one_or_is_invalid(service, oidc, text):
     """JSON Schema calls 60.0 an integer, many a reader does not; neither way may it switch the check off."""
     body = json.dumps({"id_token": oidc.token(auth_time=1)})[:-1] + f',"max_age":{text}}}'
     response = post(service, body)
     assert response.code in ("request_invalid", "auth_time_too_old") or text == "1e18", response
-
-
-def test_a_member_that_nobody_knows_is_invalid(service, oidc):
-    for name in ("nonse", "Nonce", "NONCE", "nonce ", "idToken", "token", "", "__proto__", "noncé"):
-        assert_code(service.verify(oidc.token(), **{name: "x"}), "request_invalid")
-
-
-@pytest.mark.parametrize(
-    "user",
-    [
-        {"name": "Ada"},
-        {"name": {"firstName": 5}},
-        {"name": {"firstName": ["Ada"]}},
-        {"name": {"middleName": "x"}},
-        {"email": 5},
-        {"phone": "x"},
-        {"name": {"firstName": "Ada", "admin": True}},
-    ],
-    ids=json.dumps,
-)
-def test_the_user_object_is_read_as_strictly(service, apple, user):
-    assert_code(service.verify(apple.token(), user=user), "request_invalid")
-
-
-@pytest.mark.parametrize(
-    "user", [{}, {"name": {}}, {"email": "x"}, {"name": {"lastName": "L"}, "email": "x"}], ids=json.dumps
-)
-def test_no_part_of_the_user_object_is_required(service, apple, user):
-    service.accept(apple.token(), user=user)
 
 
 def test_a_duplicate_member_is_invalid_however_it_is_escaped(service, oidc):
@@ -136,32 +92,11 @@ def test_escaped_names_and_values_are_what_they_stand_for(service, oidc):
 # JSON
 
 
-@pytest.mark.parametrize("name", BROKEN_JSON)
-def test_a_body_that_is_not_one_strict_json_object_is_invalid(service, name):
-    assert_code(post(service, BROKEN_JSON[name]), "request_invalid")
-
-
-@pytest.mark.parametrize("tail", ["}", "{}", " x", "\0", ",", "\n{}", "]", "/**/", "\ufeff"], ids=ascii)
-def test_anything_after_the_object_is_invalid(service, oidc, tail):
-    assert_code(post(service, json.dumps({"id_token": oidc.token()}) + tail), "request_invalid")
-
-
 @pytest.mark.parametrize(
-    "octets",
-    [
-        b"\x80",
-        b"\xc0\xaf",
-        b"\xed\xa0\x80",
-        b"\xf5\x80\x80\x80",
-        b"\xe2\x82",
-        b"\\ud800",
-        b"\\udc00x",
-        b"\n",
-    ],
+    "body",
+    [b"", b"[]", b'{"id_token":"x"', b'{"id_token":"x"}{}', b"{'id_token':'x'}", b'\xef\xbb\xbf{"id_token":"x"}', b'{"id_token":"\x80"}'],
 )
-@pytest.mark.parametrize("member", ["id_token", "nonce", "provider", "code"])
-def test_a_string_that_is_no_unicode_text_is_invalid(service, oidc, member, octets):
-    body = json.dumps({"id_token": oidc.token()} | {member: "MARK"}).encode().replace(b"MARK", octets)
+def test_a_body_that_is_not_one_strict_json_object_is_invalid(service, body):
     assert_code(post(service, body), "request_invalid")
 
 
@@ -174,11 +109,6 @@ def test_a_nul_in_a_string_is_text_like_any_other_and_matches_nothing(service, o
     token = oidc.token(nonce="MARK")
     body = json.dumps({"id_token": token, "nonce": "MARK"} | {member: "MARK\0"})
     assert_code(post(service, body), code)
-
-
-@pytest.mark.parametrize("name", ["id_token\0", "nonce\0x", "\0"])
-def test_a_nul_in_a_name_is_invalid(service, oidc, name):
-    assert_code(post(service, json.dumps({"id_token": oidc.token(), name: "x"})), "request_invalid")
 
 
 @pytest.mark.parametrize("depth", [2049, 15_000])
@@ -281,14 +211,6 @@ def test_verify_answers_post_alone(service, method, path):
     assert b"do-not-echo" not in response.body
 
 
-@pytest.mark.parametrize("path", ["/livez", "/readyz", "/openapi.yaml"])
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-def test_documents_answer_get_alone(service, path, method):
-    response = service.api.request(method, path, b"{}")
-    assert_code(response, "method_not_allowed")
-    assert "GET" in response.header("Allow")
-
-
 def test_a_method_cannot_be_overridden(service, oidc):
     body = json.dumps({"id_token": oidc.token()}).encode()
     for name in ("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"):
@@ -296,27 +218,7 @@ def test_a_method_cannot_be_overridden(service, oidc):
         assert service.api.request("POST", "/v1/verify", body, {name: "GET"}).status == 200
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/",
-        "/v1",
-        "/v1/",
-        "/v1/verify/",
-        "/v1/verify/x",
-        "//v1/verify",
-        "/V1/verify",
-        "/v1/Verify",
-        "/v1/verify%20",
-        "/v2/verify",
-        "/v1/../v1/verify",
-        "/v1/./verify",
-        "/metrics",
-        "/v1/providers",
-        "/v1/providers/oidc/refresh",
-        "/favicon.ico",
-    ],
-)
+@pytest.mark.parametrize("path", ["/", "/v1/verify/x", "/v1/verify%20", "/v1/../v1/verify", "/metrics", "/v1/providers/oidc/refresh"])
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_an_unknown_path_is_not_found(service, path, method):
     assert_code(service.api.request(method, path, b"{}" if method == "POST" else None), "not_found")

@@ -11,24 +11,9 @@ from harness.tokens import ec_key
 
 KEY = ec_key("op")
 
-ALLOWED = [
-    ["127.0.0.1"],
-    ["127.0.0.1/32"],
-    ["127.0.0.0/8"],
-    ["126.0.0.0/7"],
-    ["0.0.0.0/0"],
-    ["::1", "10.0.0.0/8", "127.0.0.1"],
-]
-NOT_ALLOWED = [
-    [],
-    ["127.0.0.2"],
-    ["127.0.0.0/32"],
-    ["127.128.0.0/9"],
-    ["128.0.0.0/1"],
-    ["10.0.0.0/8", "192.168.0.0/16"],
-    ["::1"],
-    ["::/0"],
-]
+# Every block is in `Tests/KeySourceTests/AddressBlockTests.swift`, and what is none in `Tests/SettingsTests`.
+ALLOWED = [["127.0.0.1"], ["::1", "10.0.0.0/8", "127.0.0.0/8"]]
+NOT_ALLOWED = [[], ["127.0.0.2"], ["10.0.0.0/8", "::/0"]]
 
 
 def network(allow_addresses: list[str]) -> dict:
@@ -90,7 +75,7 @@ def test_an_ipv6_address_is_named_like_any_other(server):
 
 @pytest.mark.parametrize(
     "entry",
-    ["", "*", "localhost", "127.0.0.1/33", "127.0.0.1/8", "127.0.0.1:80", "127.1", "::1/64"],
+    ["localhost", "127.0.0.1/8"],
 )
 def test_what_is_no_address_is_refused_before_the_start(server, tmp_path, entry):
     settings = provider(server.issuer, network={"allow_http": True, "allow_addresses": [entry]})

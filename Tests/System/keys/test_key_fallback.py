@@ -92,47 +92,6 @@ def test_the_key_server_is_asked_for_a_key_that_the_file_has_not(server, issuer,
         assert origin(service.accept(issuer.token())) == ("network", False)
 
 
-def test_the_key_server_is_found_again_without_anyones_asking(server, issuer, file):
-    server.misbehave(BROKEN)
-    with serve(issuer, file) as service:
-        service.accept(jws(FILED, issuer.claims()))
-        server.heal()
-        service.wait_until(lambda: service.provider_state("oidc")["source"] == "network")
-        service.accept(issuer.token())
-
-
-def test_the_file_adds_nothing_to_keys_of_the_key_server(server, issuer, file):
-    with serve(issuer, file) as service:
-        service.wait_until(lambda: service.provider_state("oidc")["source"] == "network")
-        service.reject(jws(FILED, issuer.claims()), "key_not_found")
-        server.misbehave(BROKEN)
-        assert refresh(service)["source"] == "network"
-        unavailable(service, jws(FILED, issuer.claims()))
-        assert origin(service.accept(issuer.token())) == ("network", False)
-
-
-def test_keys_on_disk_come_before_the_file(server, issuer, file, tmp_path):
-    directory = tmp_path / "kept"
-    directory.mkdir(mode=0o700)
-    with serve(issuer, file, cache_directory=str(directory)) as service:
-        service.wait_until(lambda: list(directory.glob("*.keys")))
-    server.misbehave(BROKEN)
-    with serve(issuer, file, cache_directory=str(directory)) as service:
-        service.wait_until_ready()
-        server.wait_for(lambda: len(server.requests) >= 3)
-        assert origin(service.accept(issuer.token()))[0] == "disk"
-        unavailable(service, jws(FILED, issuer.claims()))
-
-
-def test_the_files_keys_are_not_kept_on_disk(server, issuer, file, tmp_path):
-    directory = tmp_path / "kept"
-    directory.mkdir(mode=0o700)
-    server.misbehave(BROKEN)
-    with serve(issuer, file, cache_directory=str(directory)) as service:
-        service.accept(jws(FILED, issuer.claims()))
-    assert list(directory.iterdir()) == []
-
-
 def test_a_file_without_keys_is_no_help_until_it_has_some(server, issuer, tmp_path):
     contents = [None, b"", b"{}", b'{"keys":[]}', b"\0" * 1000]
     files = [KeyFile(tmp_path / f"op-{number}.json", FILED) for number in range(len(contents))]
@@ -165,18 +124,6 @@ def test_a_change_of_the_file_is_seen_while_it_serves(server, issuer, file):
         file.write(NEW)
         service.wait_until(lambda: service.verify(jws(NEW, issuer.claims())).status == 200)
         unavailable(service, jws(FILED, issuer.claims()))
-
-
-def test_a_file_that_breaks_while_it_serves_takes_nothing_away(server, issuer, file):
-    server.misbehave(BROKEN)
-    with serve(issuer, file) as service:
-        service.accept(jws(FILED, issuer.claims()))
-        file.path.write_bytes(b"{")
-        # Looked at again after each fetch that fails.
-        seen = server.connections
-        server.wait_for(lambda: server.connections >= seen + 2)
-        assert refresh(service)["last_error"]
-        assert origin(service.accept(jws(FILED, issuer.claims()))) == ("file", True)
 
 
 def test_a_key_taken_out_of_the_only_file_is_soon_out(issuer, server, file):

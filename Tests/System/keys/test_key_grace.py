@@ -53,17 +53,6 @@ def test_a_key_that_one_answer_leaves_out_serves_on(service, issuer):
     service.reject(jws(NEW, issuer.claims(), kid="old"), "signature_invalid")
 
 
-def test_it_is_asked_again_soon_after_an_answer_that_leaves_a_key_out(service, issuer):
-    issuer.jwks.headers = {"Cache-Control": "max-age=86400"}
-    fetch(service, issuer)
-    state = service.provider_state("oidc")
-    assert state["next_fetch_at"] - state["fetched_at"] > 3600
-    issuer.rotate(OTHER)
-    fetch(service, issuer)
-    state = service.provider_state("oidc")
-    assert state["next_fetch_at"] - state["fetched_at"] <= 300
-
-
 def test_a_key_that_two_answers_in_a_row_leave_out_is_gone(service, issuer):
     issuer.rotate(OTHER)
     fetch(service, issuer)
@@ -87,42 +76,6 @@ def test_a_refresh_drops_at_once_what_it_does_not_find_if_it_is_to(service, issu
     assert [key["kid"] for key in refresh(service, drops_omitted=True)["keys"]] == ["other"]
     service.reject(jws(OLD, issuer.claims()), "key_not_found")
     service.accept(jws(OTHER, issuer.claims()))
-
-
-def test_a_refresh_drops_what_was_left_out_before(service, issuer):
-    issuer.rotate(OTHER)
-    fetch(service, issuer)
-    assert omitted(service) == ["old"]
-    assert [key["kid"] for key in refresh(service)["keys"]] == ["other"]
-    service.reject(jws(OLD, issuer.claims()), "key_not_found")
-
-
-def test_a_refresh_that_fails_drops_nothing(service, server, issuer):
-    issuer.rotate(OTHER)
-    fetch(service, issuer)
-    server.misbehave(BROKEN)
-    assert refresh(service)["last_error"]
-    unavailable(service, unknown(issuer))
-    assert omitted(service) == ["old"]
-    service.accept(jws(OLD, issuer.claims()))
-    # The second answer in a row counts, whatever failed in between.
-    server.heal()
-    service.wait_until(lambda: service.verify(jws(OLD, issuer.claims())).code == "key_not_found")
-
-
-def test_a_key_that_comes_back_is_like_any_other(service, server, issuer):
-    issuer.rotate(OTHER)
-    fetch(service, issuer)
-    issuer.rotate(OLD, OTHER)
-    fetch(service, issuer)
-    assert omitted(service) == []
-    service.accept(jws(OLD, issuer.claims()))
-    # A further fetch without an operator's word: the one that is planned after a failure.
-    server.misbehave(BROKEN)
-    assert refresh(service)["last_error"]
-    server.heal(OTHER)
-    service.wait_until(lambda: omitted(service) == ["old"])
-    service.accept(jws(OLD, issuer.claims()))
 
 
 def test_another_key_of_the_same_id_takes_its_place_at_once(service, issuer):
@@ -219,15 +172,3 @@ def test_a_restart_does_not_bring_back_what_is_gone(server, issuer, tmp_path):
         service.accept(jws(OTHER, issuer.claims()))
         # The provider can't be asked, so nothing is said of a key that is not there.
         unavailable(service, jws(OLD, issuer.claims()))
-
-
-def test_grace_is_for_keys_that_were_good(server, issuer):
-    """A service that begins with a thin set has nothing to keep."""
-    issuer.rotate(OTHER)
-    with Service(provider(issuer, jwks_uri=issuer.jwks_uri)) as service:
-        service.wait_until_ready()
-        service.reject(jws(OLD, issuer.claims()), "key_not_found")
-        assert omitted(service) == []
-    server.misbehave(BROKEN)
-    with Service(provider(issuer, jwks_uri=issuer.jwks_uri)) as service:
-        unavailable(service, jws(OTHER, issuer.claims()))

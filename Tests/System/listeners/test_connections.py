@@ -15,13 +15,6 @@ def verify_bytes(token: str, **headers: str) -> bytes:
     return request_bytes("POST", "/v1/verify", json.dumps({"id_token": token}).encode(), headers)
 
 
-def test_a_connection_serves_many_requests(service, oidc):
-    with service.api.connect() as connection:
-        for number in range(20):
-            connection.send(verify_bytes(oidc.token(sub=f"user-{number}")))
-            assert connection.response("POST", "/v1/verify").json["identity"]["subject"] == f"user-{number}"
-
-
 def test_a_refused_request_leaves_the_connection_open(service, oidc):
     with service.api.connect() as connection:
         for octets, code in [
@@ -36,27 +29,6 @@ def test_a_refused_request_leaves_the_connection_open(service, oidc):
             method, path, _ = octets.decode("latin-1").split(" ", 2)
             response = connection.response(method, path)
             assert response.code == code, response
-
-
-def test_close_is_heeded(service):
-    with service.api.connect() as connection:
-        connection.send(request_bytes("GET", "/livez", headers={"Connection": "close"}))
-        assert (connection.response("GET", "/livez").header("Connection") or "").lower() == "close"
-        assert connection.closed()
-
-
-def test_pipelined_requests_are_answered_in_order(service, oidc):
-    requests = []
-    for number in range(30):
-        named = {"X-Request-Id": str(number)}
-        if number % 3 == 0:
-            requests.append(("GET", "/livez", request_bytes("GET", "/livez", headers=named)))
-        else:
-            requests.append(("POST", "/v1/verify", verify_bytes(oidc.token(), **named)))
-    with service.api.connect() as connection:
-        connection.send(b"".join(octets for _, _, octets in requests))
-        for number, (method, path, _) in enumerate(requests):
-            assert connection.response(method, path, request_id=str(number)).status == 200
 
 
 def test_pipelined_requests_are_answered_in_order_though_one_waits_for_keys(server):
@@ -76,39 +48,6 @@ def test_pipelined_requests_are_answered_in_order_though_one_waits_for_keys(serv
             issuer.jwks.release()
             statuses = [connection.response("POST", "/v1/verify", request_id=str(n)).status for n in range(1, 6)]
             assert statuses == [200, 200, 422, 200, 200]
-
-
-def test_a_client_that_closes_its_half_while_waiting_is_answered(server):
-    old, new = ec_key("old"), ec_key("new")
-    issuer = server.issuer("op", old)
-    with Service(provider(issuer)) as service:
-        service.wait_until_ready()
-        before = issuer.token()
-        issuer.rotate(new, old)
-        issuer.jwks.hold()
-        with service.api.connect() as connection:
-            connection.send(verify_bytes(issuer.token()) + verify_bytes(before))
-            issuer.jwks.wait_for(2)
-            connection.finish_sending()
-            issuer.jwks.release()
-            for _ in range(2):
-                assert connection.response("POST", "/v1/verify").status == 200
-            assert connection.closed()
-
-
-def test_a_client_that_leaves_while_waiting_does_no_harm(server):
-    old, new = ec_key("old"), ec_key("new")
-    issuer = server.issuer("op", old)
-    with Service(provider(issuer)) as service:
-        service.wait_until_ready()
-        issuer.rotate(new)
-        issuer.jwks.hold()
-        connection = service.api.connect()
-        connection.send(verify_bytes(issuer.token()))
-        issuer.jwks.wait_for(2)
-        connection.close()
-        issuer.jwks.release()
-        service.accept(issuer.token())
 
 
 def test_a_client_that_reads_nothing_is_read_no_further(service, oidc):

@@ -10,7 +10,7 @@ import pytest
 from harness.client import Client, request_bytes
 from harness.contract import assert_code
 from harness.issuer import KeyServer
-from harness.keys import refresh, unavailable
+from harness.keys import unavailable
 from harness.load import Load
 from harness.reload import REFUSED, ConfigMap, change, hang_up, metrics, refuse, reloads, replace, text
 from harness.service import Process, Service, provider
@@ -125,10 +125,7 @@ def test_the_environment_still_overrides_the_file(issuer):
 
 
 BAD = {
-    "no YAML": ("providers: [", "line"),
     "an unknown key": ("nonsense: 1\n", "line 1: nonsense"),
-    "no provider": ("providers: []\n", "provider"),
-    "nothing": ("", "provider"),
     "no text": (b"\xff\xfe", "UTF-8"),
 }
 

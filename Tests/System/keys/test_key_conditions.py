@@ -4,7 +4,7 @@ import pytest
 
 from harness.fault_table import reply
 from harness.faults import Fault, FaultServer
-from harness.keys import refresh, unknown
+from harness.keys import refresh
 from harness.service import NETWORK, Service, provider
 from harness.tokens import ec_key
 
@@ -48,11 +48,6 @@ def asked_again(server, service) -> list:
     return requests
 
 
-def test_the_first_fetch_knows_nothing_to_ask_about(server, service):
-    assert len(server.requests) == 2
-    assert [conditions(request) for request in server.requests] == [{}, {}]
-
-
 @pytest.mark.parametrize("cause", ["an unknown key ID", "an operator"])
 def test_who_waits_for_new_keys_gets_all_there_are(server, service, issuer, cause):
     """From the key server itself, past any cache between."""
@@ -71,10 +66,3 @@ def test_after_a_failure_all_are_asked_for(server, service):
     for request in asked_again(server, service):
         assert conditions(request) == {}
         assert "no-cache" in request.headers["cache-control"]
-
-
-def test_after_an_answer_that_leaves_a_key_out_all_are_asked_for(server, service, issuer):
-    issuer.rotate(NEW)
-    service.reject(unknown(issuer), "key_not_found")
-    for request in asked_again(server, service):
-        assert conditions(request) == {}
