@@ -158,6 +158,10 @@ EVERY_CASE = {
     ("C17",): ["IDTokenTests/AuthenticationAgeTests.swift"],
     ("C51",): ["IDTokenTests/AuthorizedPartyTests.swift", "IDTokenTests/NonceTests.swift"],
     ("Q01", "Q02", "Q04"): ["IDTokenTests/NonceTests.swift"],
+    ("R01",): ["KeySourceTests/ProviderMetadataTests.swift"],
+    ("R02",): ["KeySourceTests/FetchURLTests.swift", "KeySourceTests/AddressVettingTests.swift"],
+    ("R04", "R05"): ["KeySourceTests/DocumentFetcherTests.swift", "KeySourceTests/DocumentFetcherTLSTests.swift"],
+    ("R07",): ["KeySourceTests/BodyEncodingTests.swift"],
     ("Q08",): ["VerificationTests/VerifyRequestTests.swift"],
     ("Q50",): ["IDTokenTests/TokenHashesTests.swift"],
 }

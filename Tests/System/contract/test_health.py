@@ -141,22 +141,6 @@ def test_a_refresh_is_not_answered_by_a_fetch_that_began_before_it(server, statu
         assert issuer.jwks.count == 3
 
 
-def test_refreshes_at_once_share_a_fetch_or_queue(server):
-    issuer = server.issuer("op", OLD)
-    with Service(provider(issuer)) as service:
-        service.wait_until_ready()
-        issuer.jwks.hold()
-        connections = [service.admin.connect() for _ in range(5)]
-        for connection in connections:
-            connection.send(request_bytes("POST", "/v1/providers/oidc/refresh", b""))
-        issuer.jwks.wait_for(2)
-        issuer.jwks.release()
-        for connection in connections:
-            assert connection.response("POST", "/v1/providers/oidc/refresh").json["state"] == "ready"
-            connection.close()
-        assert issuer.jwks.count <= 6
-
-
 def test_a_loop_of_refreshes_has_the_keys_fetched_once_a_second(server):
     issuer = server.issuer("op", OLD)
     with Service(provider(issuer)) as service:
@@ -183,20 +167,6 @@ def test_a_refresh_has_one_parameter(service, query):
 )
 def test_a_refresh_of_no_provider_is_not_found(service, path):
     assert_code(service.admin.post(path), "provider_unknown", "not_found")
-
-
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-def test_a_refresh_is_a_post(service, method):
-    response = service.admin.request(method, "/v1/providers/oidc/refresh")
-    assert_code(response, "method_not_allowed")
-    assert response.header("Allow") == "POST"
-
-
-@pytest.mark.parametrize("path", ["/livez", "/readyz", "/metrics", "/v1/providers"])
-def test_admin_documents_are_read_only(service, path):
-    response = service.admin.post(path, b"{}")
-    assert_code(response, "method_not_allowed")
-    assert "GET" in response.header("Allow")
 
 
 @pytest.mark.parametrize("path", ["/livez", "/readyz"])
