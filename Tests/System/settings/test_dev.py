@@ -3,7 +3,7 @@
 import pytest
 
 from harness import commands
-from harness.commands import DEV_PROVIDERS, DISCOVERY, ROTATE, Dev, run_shell
+from harness.commands import DEV_PROVIDERS, ROTATE, Dev, run_shell
 from harness.contract import assert_code
 from harness.service import Process, run
 
@@ -19,18 +19,6 @@ def verify(dev, token: dict, **members):
 
 
 @pytest.mark.parametrize("provider", DEV_PROVIDERS)
-def test_the_issuer_has_discovery_and_keys(dev, provider):
-    document = dev.ask_issuer("GET", DISCOVERY.format(provider)).json
-    assert document["issuer"] == f"http://{dev.issuer_address}/{provider}"
-    assert document["jwks_uri"] == f"http://{dev.issuer_address}/{provider}/keys"
-    keys = dev.ask_issuer("GET", f"/{provider}/keys").json["keys"]
-    assert keys
-    for key in keys:
-        assert {"kty", "kid"} <= set(key)
-        assert not {"d", "p", "q", "k"} & set(key), "a private key"
-
-
-@pytest.mark.parametrize("provider", DEV_PROVIDERS)
 def test_its_tokens_verify(dev, provider):
     token = dev.token(provider, nonce="raw nonce")
     assert token["nonce"] == "raw nonce"
@@ -42,32 +30,9 @@ def test_its_tokens_verify(dev, provider):
     assert_code(verify(dev, token, nonce="other"), "nonce_mismatch")
 
 
-def test_a_nonce_is_made_where_none_is_given(dev):
-    first, second = dev.token("apple"), dev.token("apple")
-    assert first["nonce"] and first["nonce"] != second["nonce"]
-    assert verify(dev, first).status == 200
-
-
-@pytest.mark.parametrize(
-    ("claims", "code"),
-    [
-        ({"exp": 1}, "token_expired"),
-        ({"aud": "someone else"}, "audience_mismatch"),
-        ({"iss": "https://elsewhere.example.com"}, "provider_unknown"),
-        ({"sub": ""}, "claim_missing"),
-        ({"email_verified": "perhaps"}, "claim_invalid"),
-    ],
-)
+@pytest.mark.parametrize(("claims", "code"), [({"exp": 1}, "token_expired"), ({"sub": ""}, "claim_missing")])
 def test_claims_can_be_overridden_to_see_a_refusal(dev, claims, code):
     assert_code(verify(dev, dev.token("google", nonce="n", claims=claims)), code)
-
-
-def test_overridden_claims_show_in_the_identity(dev):
-    token = dev.token(
-        "apple", nonce="n", claims={"sub": "me", "email": "a@privaterelay.appleid.com", "email_verified": "true"}
-    )
-    identity = verify(dev, token).json["identity"]
-    assert (identity["subject"], identity["is_private_email"], identity["email_trust"]) == ("me", True, "authoritative")
 
 
 def test_keys_rotate_on_demand(dev):
@@ -77,26 +42,6 @@ def test_keys_rotate_on_demand(dev):
         assert dev.ask_issuer("GET", f"/{provider}/keys").json != before[provider]
         token = dev.token(provider, nonce="n")
         assert verify(dev, token).status == 200
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "/"),
-        ("GET", "/nobody/keys"),
-        ("POST", "/nobody/token"),
-        ("GET", "/apple/token"),
-        ("GET", "/rotate"),
-        ("DELETE", "/apple/keys"),
-    ],
-)
-def test_the_issuer_refuses_what_it_does_not_know(dev, method, path):
-    assert dev.ask_issuer(method, path).status in (404, 405)
-
-
-def test_a_token_request_that_is_no_json_is_refused(dev):
-    for body in ("nonsense", [], 5):
-        assert dev.ask_issuer("POST", "/apple/token", body).status == 400
 
 
 def test_the_printed_commands_work_when_pasted(dev):
