@@ -3,7 +3,6 @@
 import json
 import time
 
-
 from harness.certificates import Authority
 from harness.client import request_bytes
 from harness.contract import assert_code

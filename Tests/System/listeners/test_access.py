@@ -7,6 +7,7 @@ import pathlib
 import re
 import socket
 import stat
+import tempfile
 
 import pytest
 
@@ -25,13 +26,14 @@ def issuer(server):
 
 
 @pytest.fixture
-def place(tmp_path_factory):
-    """Where a socket is to be; nobody else's way there is barred by a directory."""
-    directory = tmp_path_factory.mktemp("s")
-    for parent in (directory, *directory.parents):
-        if parent.stat().st_uid == os.geteuid() and parent != parent.parent:
-            parent.chmod(parent.stat().st_mode | 0o055)
-    return directory / "a.sock"
+def place():
+    """Where a socket is to be; nobody else's way there is barred by a directory.
+
+    Not within pytest's, which each run that begins closes to others again.
+    """
+    with tempfile.TemporaryDirectory(prefix="s-") as directory:
+        os.chmod(directory, 0o755)
+        yield pathlib.Path(directory) / "a.sock"
 
 
 # sockets
