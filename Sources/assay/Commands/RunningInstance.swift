@@ -136,7 +136,8 @@ struct RunningInstance: ParsableArguments {
         case .connectTimeout, .tlsHandshakeTimeout: "no connection within 5 s"
         case .idleTimeout, .totalTimeout: "no answer within 30 s"
         // A TLS listener may reset a plain request instead of closing it, if part of the request arrives after its refusal.
-        case .connectionClosed, .connectionReset: "the connection was closed without an answer; does it speak TLS (https)?"
+        case .connectionClosed, .connectionReset:
+            "the connection was closed without an answer; does it speak TLS (https)?"
         case .connectionFailed: "the connection was refused, or the host is not known"
         case .certificateForAnotherHost: "the certificate is not for this host"
         case .certificateNotTrusted: "the certificate is not trusted; see --server-ca"
