@@ -8,7 +8,6 @@ import pytest
 from attacks.catalogue import ACCEPTED, cases
 from attacks.forge import payload, wrapped
 from attacks.vectors import encrypted_tokens
-from harness.contract import check
 from harness.tokens import b64url, jws, parts, signing_input
 
 MALFORMED, TOO_LARGE, INVALID = "token_malformed", "request_too_large", "request_invalid"
@@ -140,17 +139,3 @@ TABLE = [
 @pytest.mark.parametrize("case", cases(*TABLE))
 def test_a_token_has_one_form_only(world, case):
     world.strike(case)
-
-
-@pytest.mark.parametrize(
-    "length", [pytest.param(length, id=f"F09-{length} octets to come") for length in (65_537, 10**7, 10**10)]
-)
-def test_a_body_that_is_too_large_is_refused_before_it_is_sent(world, length):
-    with world.service.api.connect() as connection:
-        head = (
-            f"POST /v1/verify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
-        )
-        connection.send(head.encode())
-        response = connection.unchecked_response()
-    check("POST", "/v1/verify", response)
-    assert response.code == TOO_LARGE

@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from harness.client import Connection, ConnectionClosed, request_bytes
+from harness.client import ConnectionClosed, request_bytes
 from harness.contract import assert_code
 
 BODY = b'{"id_token":"x"}'
@@ -124,16 +124,6 @@ def test_an_odd_host_does_no_harm(service, host):
     with service.api.connect() as connection:
         connection.send(request_bytes("GET", "/livez", headers={"Host": host}))
         assert connection.response("GET", "/livez").status in (200, 400)
-
-
-def test_the_admin_listener_is_as_strict(service):
-    for name in ("length and chunked", "two lengths", "random bytes", "no host"):
-        with Connection(service.admin.address, timeout=5) as connection:
-            connection.send_tolerantly(AMBIGUOUS[name] + SMUGGLED)
-            with contextlib.suppress(ConnectionClosed):
-                assert connection.response("POST", "/").status == 400, name
-            assert connection.closed(), name
-    assert service.admin.get("/livez").status == 200
 
 
 def test_a_reset_in_the_middle_does_no_harm(service):
