@@ -43,13 +43,15 @@ let package = Package(
     targets: [
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
-        .target(name: "OpenSSL", dependencies: ["COpenSSL"], swiftSettings: settings),
-        .target(name: "JSON", dependencies: ["CJansson"], swiftSettings: settings),
-        .target(name: "JOSE", dependencies: ["OpenSSL", "JSON"], swiftSettings: settings),
-        .target(name: "IDToken", dependencies: ["JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
+        .target(name: "Bytes", swiftSettings: settings),
+        .target(name: "OpenSSL", dependencies: ["Bytes", "COpenSSL"], swiftSettings: settings),
+        .target(name: "JSON", dependencies: ["Bytes", "CJansson"], swiftSettings: settings),
+        .target(name: "JOSE", dependencies: ["Bytes", "OpenSSL", "JSON"], swiftSettings: settings),
+        .target(name: "IDToken", dependencies: ["Bytes", "JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
         .target(
-            name: "TokenDiagnostics", dependencies: ["IDToken", "JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
-        .target(name: "Host", swiftSettings: settings),
+            name: "TokenDiagnostics", dependencies: ["Bytes", "IDToken", "JOSE", "OpenSSL", "JSON"],
+            swiftSettings: settings),
+        .target(name: "Host", dependencies: ["Bytes"], swiftSettings: settings),
         .target(name: "EventLoops", dependencies: nio, swiftSettings: settings),
         .target(
             name: "OutboundHTTP",
@@ -65,7 +67,7 @@ let package = Package(
         .target(
             name: "KeySource",
             dependencies: [
-                "Host", "JOSE", "JSON", "OpenSSL", "OutboundHTTP",
+                "Bytes", "Host", "JOSE", "JSON", "OpenSSL", "OutboundHTTP",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -75,7 +77,7 @@ let package = Package(
         .target(
             name: "HTTPServer",
             dependencies: [
-                "EventLoops", "Host", "OpenSSL",
+                "Bytes", "EventLoops", "Host", "OpenSSL",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
@@ -84,13 +86,14 @@ let package = Package(
         ),
         .target(
             name: "Verification",
-            dependencies: ["EventLoops", "Host", "IDToken", "JOSE", "JSON", "KeySource", "TokenDiagnostics"] + nio,
+            dependencies: ["Bytes", "EventLoops", "Host", "IDToken", "JOSE", "JSON", "KeySource", "TokenDiagnostics"]
+                + nio,
             swiftSettings: settings
         ),
         .target(
             name: "Telemetry",
             dependencies: [
-                "Host", "JSON", "KeySource", "OutboundHTTP",
+                "Bytes", "Host", "JSON", "KeySource", "OutboundHTTP",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
@@ -110,16 +113,16 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "YAML", swiftSettings: settings),
+        .target(name: "YAML", dependencies: ["Bytes"], swiftSettings: settings),
         .target(
             name: "Settings",
-            dependencies: ["HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "YAML"],
+            dependencies: ["Bytes", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "YAML"],
             swiftSettings: settings
         ),
         .target(
             name: "DevProvider",
             dependencies: [
-                "HTTPServer", "Host", "JOSE", "JSON", "OpenSSL",
+                "Bytes", "HTTPServer", "Host", "JOSE", "JSON", "OpenSSL",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,
             swiftSettings: settings
@@ -127,7 +130,7 @@ let package = Package(
         .executableTarget(
             name: "assay",
             dependencies: [
-                "DevProvider", "HTTPServer", "Host", "IDToken", "JSON", "JOSE", "KeySource", "OpenSSL",
+                "Bytes", "DevProvider", "HTTPServer", "Host", "IDToken", "JSON", "JOSE", "KeySource", "OpenSSL",
                 "OutboundHTTP", "Service", "Settings", "Telemetry", "TokenDiagnostics", "Verification",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -161,39 +164,45 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v6)] + (strict ? [.treatAllWarnings(as: .error)] : [])
         ),
         .target(
-            name: "TestSupport", dependencies: ["Host", "JOSE", "JSON", "KeySource", "OpenSSL"],
+            name: "TestSupport", dependencies: ["Bytes", "Host", "JOSE", "JSON", "KeySource", "OpenSSL"],
             path: "Tests/TestSupport",
             swiftSettings: settings),
         .target(
             name: "SignInFixtures", dependencies: ["IDToken", "JOSE", "JSON", "TestSupport", "TokenDiagnostics"],
             path: "Tests/SignInFixtures", swiftSettings: settings),
-        .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: settings),
+        .testTarget(name: "OpenSSLTests", dependencies: ["Bytes", "OpenSSL", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "JSONTests", dependencies: ["Bytes", "JSON", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "JOSETests", dependencies: ["JOSE", "OpenSSL", "JSON", "TestSupport"], swiftSettings: settings),
+            name: "JOSETests", dependencies: ["Bytes", "JOSE", "OpenSSL", "JSON", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "IDTokenTests",
-            dependencies: ["IDToken", "JOSE", "OpenSSL", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics"],
+            dependencies: [
+                "Bytes", "IDToken", "JOSE", "OpenSSL", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "TokenDiagnosticsTests",
-            dependencies: ["IDToken", "JOSE", "OpenSSL", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics"],
+            dependencies: [
+                "Bytes", "IDToken", "JOSE", "OpenSSL", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "Conformance",
             dependencies: ["Host", "IDToken", "JOSE", "OpenSSL", "JSON", "KeySource", "TestSupport"],
             resources: [.copy("Vectors")], swiftSettings: settings),
-        .testTarget(name: "HostTests", dependencies: ["Host", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "HostTests", dependencies: ["Bytes", "Host", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "KeySourceTests",
             dependencies: [
-                "Host", "JOSE", "JSON", "KeySource", "OutboundHTTP", "TestSupport",
+                "Bytes", "Host", "JOSE", "JSON", "KeySource", "OutboundHTTP", "TestSupport",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ] + nio,
             swiftSettings: settings),
         .testTarget(
-            name: "YAMLTests", dependencies: ["TestSupport", "YAML", .product(name: "Yams", package: "Yams")],
+            name: "YAMLTests", dependencies: ["Bytes", "TestSupport", "YAML", .product(name: "Yams", package: "Yams")],
             swiftSettings: settings),
         .testTarget(
             name: "SettingsTests",
@@ -202,7 +211,7 @@ let package = Package(
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
-                "HTTPServer", "TestSupport", .product(name: "NIOEmbedded", package: "swift-nio"),
+                "Bytes", "HTTPServer", "TestSupport", .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,
             swiftSettings: settings),

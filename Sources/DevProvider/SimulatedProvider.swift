@@ -1,3 +1,4 @@
+private import Bytes
 private import Host
 private import JOSE
 internal import JSON
@@ -82,7 +83,7 @@ struct SimulatedProvider {
                 [
                     "exp": .integer(now + 86400), "sub": .string("001234.5f0c1e0f4b6d4c7f9a3b2d1e0c9f8a7b.0219"),
                     // The app hashes the raw nonce before it hands it to Apple, and Apple echoes what it got.
-                    "nonce": .string(text(hexadecimal(hash.span))),
+                    "nonce": .string(String(hexadecimal: hash.span)),
                     "nonce_supported": .bool(true), "email": .string("dpdcnf87nu@privaterelay.appleid.com"),
                     "email_verified": .string("true"), "is_private_email": .string("true"),
                     "real_user_status": .integer(2),

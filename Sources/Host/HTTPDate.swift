@@ -1,3 +1,5 @@
+private import Bytes
+
 /// Dates as HTTP writes them today: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
 package enum HTTPDate {
     private static let months = [
@@ -11,7 +13,7 @@ package enum HTTPDate {
         guard bytes.count == 29 else { return nil }
         func number(_ range: Range<Int>) -> Int64? {
             bytes[range].reduce(0 as Int64?) { sum, byte in
-                guard let sum, (0x30...0x39).contains(byte) else { return nil }
+                guard let sum, byte.isDigit else { return nil }
                 return sum * 10 + Int64(byte - 0x30)
             }
         }

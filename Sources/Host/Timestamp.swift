@@ -1,9 +1,10 @@
+private import Bytes
+
 /// Moments as RFC 3339 writes them.
 package enum Timestamp {
     /// Such as `2026-11-21T09:18:00.125Z`.
     package static func text(unixMilliseconds: Int64) -> String {
         let (date, time) = CivilDate.split(unixSeconds: unixMilliseconds / 1000)
-        let day = "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))"
-        return "\(day)T\(clock(time)).\(padded(unixMilliseconds % 1000, 3))Z"
+        return "\(date.text)T\(clock(time)).\(padded(unixMilliseconds % 1000, 3))Z"
     }
 }

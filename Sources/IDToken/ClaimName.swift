@@ -1,3 +1,4 @@
+private import Bytes
 package import JSON
 
 /// The name of a claim that this code or the provider's settings know. Text from a token never becomes one.

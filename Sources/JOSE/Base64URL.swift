@@ -1,4 +1,4 @@
-private import JSON
+private import Bytes
 
 /// Base64url as JOSE writes it: RFC 7515, section 2, which is RFC 4648, section 5 without padding.
 ///

@@ -1,4 +1,4 @@
-private import JSON
+private import Bytes
 
 /// A JWS in compact serialization (RFC 7515, section 7.1) that has been taken apart but **not verified**.
 ///

@@ -1,4 +1,4 @@
-private import JSON
+private import Bytes
 
 /// The headers of tokens that verified, by their base64url text: a key's tokens all carry the same bytes.
 ///

@@ -1,3 +1,4 @@
+private import Bytes
 private import JSON
 private import OpenSSL
 

@@ -1,3 +1,5 @@
+private import Bytes
+
 /// A JSON object, wholly checked, whose members are read in place.
 ///
 /// The reader of the hot path: one pass over the text finds every fault (see ``JSONError``) and notes where the members

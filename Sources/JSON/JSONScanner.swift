@@ -1,3 +1,5 @@
+private import Bytes
+
 /// One strict pass over a JSON text (RFC 8259), which notes where the members of the outermost object lie.
 struct JSONScanner {
     /// The members of the objects that are open; an inner object's are checked for duplicates and dropped at its end.
@@ -204,8 +206,8 @@ struct JSONScanner {
         guard position + 6 <= text.count else { throw .syntax }
         var unit: UInt16 = 0
         for index in (position + 2)..<(position + 6) {
-            guard let digit = hexadecimalDigit(text[index]) else { throw .syntax }
-            unit = unit << 4 | digit
+            guard let digit = text[index].hexadecimalValue else { throw .syntax }
+            unit = unit << 4 | UInt16(digit)
         }
         position += 6
         return unit
@@ -262,7 +264,7 @@ struct JSONScanner {
 
     private mutating func digits(in text: Span<UInt8>) -> Int {
         let start = position
-        while position < text.count, case UInt8(ascii: "0")...UInt8(ascii: "9") = text[position] { position += 1 }
+        while position < text.count, text[position].isDigit { position += 1 }
         return position - start
     }
 
@@ -353,15 +355,6 @@ extension JSONScanner {
     }
 }
 
-private func hexadecimalDigit(_ byte: UInt8) -> UInt16? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
-    default: nil
-    }
-}
-
 /// The characters that a checked string stands for.
 func unescaped(_ string: Span<UInt8>) -> [UInt8] {
     var output: [UInt8] = []
@@ -384,7 +377,7 @@ func unescaped(_ string: Span<UInt8>) -> [UInt8] {
         case UInt8(ascii: "t"): output.append(0x09)
         case UInt8(ascii: "u"):
             var unit: UInt32 = 0
-            for digit in index..<(index + 4) { unit = unit << 4 | UInt32(hexadecimalDigit(string[digit]) ?? 0) }
+            for digit in index..<(index + 4) { unit = unit << 4 | UInt32(string[digit].hexadecimalValue ?? 0) }
             index += 4
             if case 0xd800..<0xdc00 = unit {
                 pendingHighSurrogate = unit

@@ -1,3 +1,4 @@
+private import Bytes
 private import COpenSSL
 
 /// Whether two byte sequences are equal, in a time that depends on their lengths only.
@@ -33,17 +34,6 @@ package func openSSLVersion() -> String {
     unsafe String(cString: OpenSSL_version(OPENSSL_VERSION))
 }
 
-/// Octets as hexadecimal digits in lower case.
-package func hexadecimal(_ octets: Span<UInt8>) -> [UInt8] {
-    [UInt8](capacity: octets.count * 2) { digits in
-        for index in octets.indices {
-            let pair = hexadecimalDigits(UInt32(octets[index]))
-            digits.append(UInt8(truncatingIfNeeded: pair))
-            digits.append(UInt8(truncatingIfNeeded: pair >> 8))
-        }
-    }
-}
-
 /// Whether a text is the hexadecimal digits, in lower case, of a digest, in a time that depends on their lengths only.
 ///
 /// The digits lie on the stack: an array of them took 250 instructions more.
@@ -60,16 +50,4 @@ package func constantTimeEquals(_ text: Span<UInt8>, hexadecimalOf digest: Span<
         bytes.storeBytes(of: eight, toByteOffset: index * 8, as: UInt64.self)
     }
     return constantTimeEquals(text, digits.span)
-}
-
-/// The eight digits of four octets, the first of either lowest. Digit by digit, those of a nonce's hash took 300 instructions
-/// more.
-private func hexadecimalDigits(_ octets: UInt32) -> UInt64 {
-    // Each octet in two bytes, then half of it in each.
-    var spread = UInt64(octets)
-    spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff
-    spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff
-    let values = (spread >> 4 & 0x000f_000f_000f_000f) | (spread & 0x000f_000f_000f_000f) << 8
-    let letters = (values &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
-    return values &+ 0x3030_3030_3030_3030 &+ letters &* UInt64(UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
 }

@@ -1,6 +1,6 @@
+private import Bytes
 package import EventLoops
 package import IDToken
-private import JSON
 package import KeySource
 package import NIOCore
 package import NIOPosix

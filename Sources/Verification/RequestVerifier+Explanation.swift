@@ -1,6 +1,6 @@
+private import Bytes
 package import Host
 internal import IDToken
-private import JSON
 internal import KeySource
 package import NIOCore
 internal import TokenDiagnostics

@@ -1,7 +1,7 @@
+private import Bytes
 internal import Host
 package import IDToken
 internal import JOSE
-private import JSON
 package import KeySource
 
 /// Verifies the requests of one event loop under one configuration: the verifier of tokens, the providers, and their keys as

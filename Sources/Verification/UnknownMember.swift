@@ -1,3 +1,4 @@
+private import Bytes
 package import JSON
 
 extension JSONObject {
@@ -24,14 +25,11 @@ extension JSONObject {
     /// has other characters than letters, digits and a little punctuation, or, beyond 16 characters, has digits or as many
     /// capital letters as random text.
     static func redactedName(_ name: [UInt8]) -> String {
-        let digits = name.count { (0x30...0x39).contains($0) }
+        let digits = name.count(where: \.isDigit)
         let capitals = name.count { (0x41...0x5a).contains($0) }
         let readsLikeName =
             (1...32).contains(name.count) && digits <= 4 && (name.count <= 16 || digits == 0 && capitals <= 4)
-            && name.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
-                    || "_- ".utf8.contains(byte)
-            }
+            && name.allSatisfy { $0.isLetterOrDigit || "_- ".utf8.contains($0) }
         guard readsLikeName else { return "with a name of \(name.count) bytes that is not shown" }
         return "\"\(String(decoding: name, as: UTF8.self))\""
     }

@@ -1,3 +1,5 @@
+private import Bytes
+
 /// Texts, plain and in quotes (YAML 1.2, section 7.3).
 extension YAMLReader {
     /// A text that begins and ends on this line.
@@ -120,23 +122,12 @@ extension YAMLReader {
 
     private mutating func escaped(digits count: Int) throws(YAMLError) -> Unicode.Scalar {
         let digits = bytes[position...].prefix(count)
-        guard digits.count == count, digits.allSatisfy(\.isHexDigit),
+        guard digits.count == count, digits.allSatisfy({ $0.hexadecimalValue != nil }),
             let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16),
             let scalar = Unicode.Scalar(value)
         else { throw malformed("an escape needs \(count) hexadecimal digits, and these of a character") }
         guard value > 0 else { throw error(.nul) }
         position += count
         return scalar
-    }
-}
-
-extension UInt8 {
-    fileprivate var isHexDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
     }
 }

@@ -1,3 +1,5 @@
+private import Bytes
+
 /// Writes texts so that every reader of YAML reads them back as they are.
 package enum YAMLText {
     /// Plain where that can be read in one way only, whatever it stands in; else in double quotes.
@@ -15,12 +17,7 @@ package enum YAMLText {
     }
 
     private static func isPlain(_ text: String) -> Bool {
-        text.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-            default: "-._/@".utf8.contains(byte)
-            }
-        }
+        text.utf8.allSatisfy { $0.isLetterOrDigit || "-._/@".utf8.contains($0) }
     }
 
     private static func quoted(_ text: String) -> String {

@@ -1,3 +1,4 @@
+import Bytes
 import TestSupport
 import Testing
 
@@ -84,7 +85,7 @@ import Testing
     }
 
     @Test func `bytes that come one by one, or in any pieces, give the same as in one`() throws {
-        var generator = SeededGenerator(seed: 9112)
+        var generator = SplitMix64(seed: 9112)
         for (text, _, _) in Self.table {
             let bytes = Array(text.utf8)
             let whole = Reading(bytes)
@@ -137,7 +138,7 @@ import Testing
     private static func chunked(_ chunks: String) -> String { post("/a", "Transfer-Encoding: chunked", chunks) }
 
     @Test func `limits are the same however the bytes are cut`() throws {
-        var generator = SeededGenerator(seed: 431)
+        var generator = SplitMix64(seed: 431)
         for (text, requests, fault) in Self.heads + Self.beyondHeads + Self.chunkedBodies {
             let bytes = Array(text.utf8)
             let whole = Reading(bytes, maximumHeader: 100, bodyLimit: 200)
@@ -214,7 +215,7 @@ import Testing
 
 extension ArraySlice<UInt8> {
     /// The same bytes in pieces whose lengths are drawn.
-    fileprivate func pieces(of lengths: ClosedRange<Int>, _ generator: inout SeededGenerator) -> [ArraySlice] {
+    fileprivate func pieces(of lengths: ClosedRange<Int>, _ generator: inout SplitMix64) -> [ArraySlice] {
         var rest = self
         var pieces: [ArraySlice] = []
         while !rest.isEmpty {

@@ -1,3 +1,4 @@
+import Bytes
 import Host
 import TestSupport
 import Testing
@@ -37,7 +38,7 @@ import Testing
     }
 
     @Test func `random moments come back as they were`() {
-        var generator = SeededGenerator(seed: 1)
+        var generator = SplitMix64(seed: 1)
         for _ in 0..<20_000 {
             let seconds = Int64.random(in: 0...253_402_300_799, using: &generator)
             let text = HTTPDate.text(unixSeconds: seconds)

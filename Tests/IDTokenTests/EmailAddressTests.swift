@@ -1,3 +1,4 @@
+import Bytes
 import IDToken
 import JSON
 import SignInFixtures
@@ -119,7 +120,7 @@ import TokenDiagnostics
     }
 
     @Test func `mutants of addresses are judged as the rule says`() {
-        var random = SeededGenerator(seed: 20_261_123)
+        var random = SplitMix64(seed: 20_261_123)
         let pieces = "ab.@-_,;:<>()[]\\\"' \t\u{0}\u{7f}\u{85}\u{a0}é例\u{200b}\u{202e}\u{ff20}\u{3002}0".unicodeScalars
         let seeds = (Self.addresses + Self.addresses + Self.addresses + Self.others).filter { $0.utf8.count < 80 }.map {
             Array($0.unicodeScalars)

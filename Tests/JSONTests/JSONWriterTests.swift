@@ -1,3 +1,4 @@
+import Bytes
 import JSON
 import TestSupport
 import Testing
@@ -106,8 +107,8 @@ import Testing
     }
 
     /// A random tree, at most five deep.
-    private func tree(_ generator: inout SeededGenerator, depth: Int = 0) -> JSONTree {
-        func string(_ generator: inout SeededGenerator) -> String {
+    private func tree(_ generator: inout SplitMix64, depth: Int = 0) -> JSONTree {
+        func string(_ generator: inout SplitMix64) -> String {
             let alphabet: [Character] = ["a", "b", "\"", "\\", "/", "\n", "\u{1}", "é", "😀", "\u{2028}", "ß"]
             return String(
                 (0..<Int.random(in: 0..<8, using: &generator)).map { _ in alphabet.randomElement(using: &generator)! })
@@ -134,7 +135,7 @@ import Testing
     }
 
     @Test func `what is written is read again, by both readers, unchanged`() throws {
-        var generator = SeededGenerator(seed: 20_241)
+        var generator = SplitMix64(seed: 20_241)
         for round in 0..<500 {
             let original = JSONTree.object(["tree": tree(&generator)])
             let json = Array(written { $0.value(original) }.utf8)

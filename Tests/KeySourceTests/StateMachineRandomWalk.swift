@@ -1,3 +1,4 @@
+import Bytes
 import TestSupport
 import Testing
 
@@ -11,7 +12,7 @@ private import class Foundation.ProcessInfo
             ProcessInfo.processInfo.environment["ASSAY_WALK_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
         print("random walk of the key store's state machine: ASSAY_WALK_SEED=\(seed)")
         // Several lives: some invariants are about the beginning of one.
-        var generator = SeededGenerator(seed: seed)
+        var generator = SplitMix64(seed: seed)
         let sets = WalkKeySets()
         var counter = Walk.EventCounter()
         for life in 0..<40 {

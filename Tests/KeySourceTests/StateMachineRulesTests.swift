@@ -1,3 +1,4 @@
+import Bytes
 import Host
 import KeySource
 import TestSupport
@@ -35,7 +36,7 @@ import Testing
     @Test func `refreshes are spread over 75 to 90 per cent of the lifetime`() throws {
         var fractions: [Double] = []
         for seed in 0..<200 as Range<UInt64> {
-            let next = try #require(Scene.ready(random: SeededGenerator(seed: seed)).machine.nextFetch)
+            let next = try #require(Scene.ready(random: SplitMix64(seed: seed)).machine.nextFetch)
             fractions.append(Double((next - Scene.birth).milliseconds) / 300_000)
         }
         #expect(fractions.allSatisfy { (0.75..<0.9).contains($0) })

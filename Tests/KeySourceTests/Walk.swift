@@ -1,3 +1,4 @@
+import Bytes
 import Host
 import JOSE
 import KeySource
@@ -62,7 +63,7 @@ struct Walk {
     var violation: String?
     var counter = EventCounter()
 
-    var random: SeededGenerator
+    var random: SplitMix64
     let rules: KeyRules
     var machine: Machine
     var provider: WalkProvider
@@ -114,12 +115,12 @@ struct Walk {
     }
 
     init(seed: UInt64, _ sets: WalkKeySets) {
-        random = SeededGenerator(seed: seed)
+        random = SplitMix64(seed: seed)
         var rules = KeyRules()
         rules.hasFallback = Bool.random(using: &random)
         rules.staleIfError = .seconds([0, 1200, 86400, 86400].randomElement(using: &random)!)
         self.rules = rules
-        machine = Machine(rules: rules, random: SeededGenerator(seed: seed ^ 0x5eed))
+        machine = Machine(rules: rules, random: SplitMix64(seed: seed ^ 0x5eed))
         provider = WalkProvider(sets, &random)
     }
 

@@ -1,3 +1,4 @@
+import Bytes
 import Host
 import JOSE
 import JSON
@@ -50,13 +51,13 @@ struct WalkProvider {
     private let sets: WalkKeySets
     private var choice: [Int]
 
-    init(_ sets: WalkKeySets, _ random: inout SeededGenerator) {
+    init(_ sets: WalkKeySets, _ random: inout SplitMix64) {
         self.sets = sets
         choice = WalkKeySets.places.map { Int.random(in: 0...$0.count, using: &random) }
     }
 
     /// One of the keys is taken away, comes, or gives way to another.
-    mutating func rotate(_ random: inout SeededGenerator) {
+    mutating func rotate(_ random: inout SplitMix64) {
         let place = WalkKeySets.places.indices.randomElement(using: &random)!
         choice[place] = Int.random(in: 0...WalkKeySets.places[place].count, using: &random)
     }
@@ -65,10 +66,10 @@ struct WalkProvider {
     func answer() -> WalkAnswer? { sets.answer(choice) }
 
     /// A part of them, as a node of the provider's has it that lags behind.
-    func thinAnswer(_ random: inout SeededGenerator) -> WalkAnswer? {
+    func thinAnswer(_ random: inout SplitMix64) -> WalkAnswer? {
         sets.answer(choice.map { Int.random(in: 0..<3, using: &random) == 0 ? 0 : $0 })
     }
 
     /// Any set at all.
-    func anyAnswer(_ random: inout SeededGenerator) -> WalkAnswer? { WalkProvider(sets, &random).answer() }
+    func anyAnswer(_ random: inout SplitMix64) -> WalkAnswer? { WalkProvider(sets, &random).answer() }
 }

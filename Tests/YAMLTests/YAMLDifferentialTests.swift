@@ -1,3 +1,4 @@
+import Bytes
 import Foundation
 import TestSupport
 import Testing
@@ -63,7 +64,7 @@ import Yams
         "\"a b\"",
     ]
 
-    private static func mutated(_ texts: [String], _ generator: inout SeededGenerator) -> String {
+    private static func mutated(_ texts: [String], _ generator: inout SplitMix64) -> String {
         // Some lines of a text, so that what is changed is not lost among what is not.
         var lines = texts.randomElement(using: &generator)!.split(separator: "\n", omittingEmptySubsequences: false)
         lines = Array(lines.dropFirst(Int.random(in: 0..<max(lines.count - 8, 1), using: &generator)).prefix(12))
@@ -166,7 +167,7 @@ import Yams
     }
 
     @Test func `whatever is read here is read the same by libyaml, and what is not is refused by its name`() throws {
-        var generator = SeededGenerator(seed: 1234)
+        var generator = SplitMix64(seed: 1234)
         var scribe = YAMLScribe(seed: 2009)
         let texts = try Self.files() + Self.written + Self.written
         var same = 0

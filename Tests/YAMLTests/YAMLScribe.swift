@@ -1,12 +1,13 @@
+import Bytes
 import TestSupport
 
 /// Writes documents that are good, in all the ways in which the same can be written.
 struct YAMLScribe {
-    private var generator: SeededGenerator
+    private var generator: SplitMix64
     /// How many keys there are; each is a key of its own.
     private var count = 0
 
-    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+    init(seed: UInt64) { generator = SplitMix64(seed: seed) }
 
     mutating func document() -> String {
         let start = one(of: ["", "", "", "# c\n", "---\n", "\n--- # c\n\n", "\u{feff}"])

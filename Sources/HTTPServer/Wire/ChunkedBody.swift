@@ -1,3 +1,5 @@
+private import Bytes
+
 /// Puts a body together from its chunks as they come in (RFC 9112, section 7.1).
 ///
 /// Extensions and trailers are checked for their form and dropped: nothing in them may change what the head has said.
@@ -151,14 +153,4 @@ private func passToken(_ line: Span<UInt8>, _ index: inout Int) throws(HTTPFault
     let start = index
     while index < line.count, line[index].isTokenCharacter { index += 1 }
     guard index > start else { throw .malformed }
-}
-
-extension UInt8 {
-    fileprivate var hexadecimalValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self & 15
-        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): (self & 15) + 9
-        default: nil
-        }
-    }
 }

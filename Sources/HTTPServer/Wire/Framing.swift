@@ -1,3 +1,5 @@
+private import Bytes
+
 /// What a head says of its body's length and of the connection.
 ///
 /// Exactly one `Host` that could be one, but for HTTP/1.0, which may do without (RFC 9112, section 3.2). The body's length
@@ -96,7 +98,7 @@ extension Span<UInt8> {
         guard !isEmpty else { throw .malformed }
         var number: UInt64 = 0
         for index in indices {
-            guard case UInt8(ascii: "0")...UInt8(ascii: "9") = self[index] else { throw .malformed }
+            guard self[index].isDigit else { throw .malformed }
             let (tens, overflow) = number.multipliedReportingOverflow(by: 10)
             let (sum, carry) = tens.addingReportingOverflow(UInt64(self[index] & 15))
             guard !overflow, !carry else { throw .malformed }

@@ -31,9 +31,6 @@ extension UInt8 {
 
     var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 
-    /// A letter of ASCII in lower case; anything else as it is.
-    var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
-
     static var lineFeed: UInt8 { 0x0a }
     static var carriageReturn: UInt8 { 0x0d }
 }

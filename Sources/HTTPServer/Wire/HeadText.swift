@@ -1,3 +1,5 @@
+private import Bytes
+
 /// Where a piece of a request's head lies, counted from the head's first byte.
 struct HeadRange: Sendable {
     private let start: UInt32
@@ -39,7 +41,7 @@ package struct HeadText: Sendable {
     func lists(_ word: StaticString) -> Bool {
         bytes.split(separator: UInt8(ascii: ",")).contains { item in
             let item = item.drop { $0.isBlank }.prefix { !$0.isBlank }
-            return word.withUTF8Buffer { unsafe item.lazy.map(\.lowercased).elementsEqual($0) }
+            return word.withUTF8Buffer { unsafe item.lazy.map(\.asciiLowercased).elementsEqual($0) }
         }
     }
 }
@@ -52,7 +54,9 @@ extension Span<UInt8> {
             for index in indices {
                 let byte = self[index]
                 let wanted = unsafe other[index]
-                guard byte == wanted || (ignoringCase && byte.lowercased == wanted.lowercased) else { return false }
+                guard byte == wanted || (ignoringCase && byte.asciiLowercased == wanted.asciiLowercased) else {
+                    return false
+                }
             }
             return true
         }

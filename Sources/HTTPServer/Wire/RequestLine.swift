@@ -1,3 +1,5 @@
+private import Bytes
+
 /// The first line of a request (RFC 9112, section 3).
 struct RequestLine: Sendable {
     let method: RequestMethod
@@ -63,8 +65,6 @@ struct RequestLine: Sendable {
 }
 
 extension UInt8 {
-    fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lowercased) }
-
     /// What the scheme of a URL is made of (RFC 3986, section 3.1).
     fileprivate var isSchemeCharacter: Bool {
         switch self {

@@ -1,4 +1,4 @@
-private import JSON
+private import Bytes
 
 extension CheckName {
     @inline(__always)

@@ -1,3 +1,4 @@
+private import Bytes
 private import JSON
 
 extension CheckName {

@@ -1,3 +1,4 @@
+private import Bytes
 private import JSON
 
 extension CheckName {
@@ -37,7 +38,7 @@ private func isAddress(_ email: Span<UInt8>, in domain: String) -> Bool {
     let domain = domain.utf8.span
     let start = email.count - domain.count
     guard start > 0, [UInt8(ascii: "@"), UInt8(ascii: ".")].contains(email[start - 1]) else { return false }
-    for index in domain.indices where asciiLowercased(email[start + index]) != asciiLowercased(domain[index]) {
+    for index in domain.indices where email[start + index].asciiLowercased != domain[index].asciiLowercased {
         return false
     }
     return true

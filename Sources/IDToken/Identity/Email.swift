@@ -1,3 +1,4 @@
+private import Bytes
 private import JSON
 
 /// An e-mail address: one `addr-spec`, and nothing beside it. What is no address gets no trust, however it ends.
@@ -44,7 +45,7 @@ package struct EmailAddress {
         let (bytes, domain) = (text.utf8.span, domain.utf8.span)
         if bytes.extracting(domainStart...).isExactly(domain) { return true }
         for index in domain.indices
-        where asciiLowercased(bytes[domainStart + index]) != asciiLowercased(domain[index]) { return false }
+        where bytes[domainStart + index].asciiLowercased != domain[index].asciiLowercased { return false }
         return true
     }
 
@@ -84,8 +85,6 @@ extension Unicode.Scalar {
         }
     }
 }
-
-package func asciiLowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }
 
 extension EmailRule {
     /// Whether the provider says that it checked the address; `nil` where it says nothing.

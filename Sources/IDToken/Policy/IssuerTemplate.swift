@@ -1,4 +1,4 @@
-private import JSON
+private import Bytes
 
 /// An issuer that differs by tenant: a text in which the name of a claim, in braces, stands for that claim's value, such as
 /// `https://login.microsoftonline.com/{tid}/v2.0`.

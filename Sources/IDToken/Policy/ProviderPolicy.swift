@@ -1,5 +1,5 @@
+private import Bytes
 public import JOSE
-private import JSON
 
 /// What a relying party demands of one OpenID Provider's ID Tokens.
 public struct ProviderPolicy: Sendable, Equatable {

@@ -1,3 +1,4 @@
+private import Bytes
 package import Host
 
 /// How long an HTTP response lets its receiver keep it (RFC 9111, section 4.2.1), as a private cache reads it.
@@ -34,7 +35,7 @@ package enum Freshness {
 
     /// Digits only; what is beyond 2³¹ is 2³¹ (RFC 9111, 1.2.2).
     static func deltaSeconds(_ text: String) -> Int64? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return min(Int64(text) ?? .max, 1 << 31)
     }
 

@@ -1,3 +1,4 @@
+private import Bytes
 package import JOSE
 private import JSON
 

@@ -1,3 +1,5 @@
+private import Bytes
+
 /// An absolute `https` URL, or `http` where that is allowed: what keys may be fetched from, and nothing else.
 ///
 /// Read by a small strict grammar rather than a lenient library: a URL that two readers could understand differently is
@@ -61,7 +63,7 @@ package struct FetchURL: Sendable, Hashable {
         guard !host.isEmpty else { return nil }
         guard let colon = afterHost.first else { return (host, nil) }
         let digits = afterHost.dropFirst()
-        guard colon == ":", digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(digits),
+        guard colon == ":", digits.utf8.allSatisfy(\.isDigit), let port = Int(digits),
             (1...65535).contains(port)
         else { return nil }
         return (host, port)
@@ -78,12 +80,7 @@ package struct FetchURL: Sendable, Hashable {
     }
 
     private static func isHostCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        byte.isLetterOrDigit || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_")].contains(byte)
     }
 
     /// The address that a redirect from here leads to.

@@ -1,6 +1,6 @@
+private import Bytes
 internal import Host
 internal import JOSE
-private import JSON
 
 /// Keys that the provider's last answer left out, and that serve on for a while: one thin answer, by a node of the provider's
 /// that lags behind or is half configured, must not lose a good key.

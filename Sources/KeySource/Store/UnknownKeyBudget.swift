@@ -1,5 +1,5 @@
+private import Bytes
 internal import Host
-internal import JSON
 
 /// How often a `kid` that no key has may cause a fetch: whoever makes tokens up must not make us hammer the provider.
 struct UnknownKeyBudget {

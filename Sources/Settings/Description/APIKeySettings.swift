@@ -1,3 +1,5 @@
+private import Bytes
+
 /// Reads `api_keys`: digests, or mappings of a name and a digest.
 enum APIKeysReader {
     private static let name = Setting(
@@ -60,13 +62,8 @@ enum APIKeysReader {
     private static let digest = ValueType<[UInt8]>(
         expected: "a SHA-256 digest in 64 hexadecimal digits", form: .text(pattern: "^[0-9A-Fa-f]{64}$"), isSecret: true
     ) { text in
-        guard text.utf8.count == 64, text.allSatisfy(\.isHexDigit) else { return nil }
-        let digits = Array(text.utf8)
-        let octets = stride(from: 0, to: 64, by: 2).compactMap { index in
-            UInt8(String(decoding: digits[index..<(index + 2)], as: UTF8.self), radix: 16)
-        }
-        return octets.count == 32 ? octets : nil
+        [UInt8](hexadecimal: text).flatMap { $0.count == 32 ? $0 : nil }
     } text: { octets in
-        octets.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        String(hexadecimal: octets.span)
     }
 }

@@ -1,4 +1,4 @@
-private import IDToken
+private import Bytes
 private import KeySource
 
 /// Reads `tracing`, and those of OpenTelemetry's own environment variables that mean the same. The settings win.
@@ -100,7 +100,7 @@ enum TracingReader {
     }
 
     @Sendable private static func ratio(_ text: String) -> Double? {
-        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }),
+        guard text.utf8.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") }),
             let number = Double(text), (0...1).contains(number)
         else { return nil }
         return number

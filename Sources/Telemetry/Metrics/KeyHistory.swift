@@ -1,3 +1,4 @@
+private import Bytes
 package import JSON
 package import KeySource
 

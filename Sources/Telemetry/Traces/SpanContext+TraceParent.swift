@@ -1,3 +1,5 @@
+private import Bytes
+
 extension SpanContext {
     /// Reads the value of a header field `traceparent`: `00-<trace-id>-<parent-id>-<trace-flags>`.
     ///
@@ -29,12 +31,8 @@ extension Span<UInt8> {
     fileprivate func hexadecimal(at start: Int, digits: Int) -> UInt64? {
         var number: UInt64 = 0
         for index in start..<(start + digits) {
-            let digit = self[index]
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt64(digit - UInt8(ascii: "0"))
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
-            default: return nil
-            }
+            guard self[index].isLowercaseHexadecimal, let digit = self[index].hexadecimalValue else { return nil }
+            number = number << 4 | UInt64(digit)
         }
         return number
     }

@@ -1,3 +1,4 @@
+private import Bytes
 private import Synchronization
 package import Tracing
 
@@ -103,9 +104,6 @@ package final class SpanTracer: Tracer {
     }
 
     private func nextNumber() -> UInt64 {
-        var mixed = state.wrappingAdd(0x9e37_79b9_7f4a_7c15, ordering: .relaxed).newValue
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
+        SplitMix64.mix(state.wrappingAdd(SplitMix64.increment, ordering: .relaxed).newValue)
     }
 }

@@ -1,3 +1,5 @@
+private import Bytes
+
 /// Names a trace: 16 octets, not all of them 0 (W3C Trace Context, 3.2.2.3).
 package struct TraceID: Sendable, Hashable {
     let high: UInt64
@@ -11,7 +13,7 @@ package struct TraceID: Sendable, Hashable {
     }
 
     /// 32 hexadecimal digits, in lower case.
-    package var text: String { hexadecimal(high) + hexadecimal(low) }
+    package var text: String { String(hexadecimal: high, low) }
 }
 
 /// Names a span within its trace: 8 octets, not all of them 0 (W3C Trace Context, 3.2.2.4).
@@ -25,7 +27,7 @@ package struct SpanID: Sendable, Hashable {
     }
 
     /// 16 hexadecimal digits, in lower case.
-    package var text: String { hexadecimal(value) }
+    package var text: String { String(hexadecimal: value) }
 }
 
 /// What is known of a trace as a whole (W3C Trace Context, 3.2.2.5).
@@ -41,10 +43,4 @@ package struct TraceFlags: OptionSet, Sendable, Hashable {
 
     /// Two hexadecimal digits.
     package var text: String { (rawValue < 16 ? "0" : "") + String(rawValue, radix: 16) }
-}
-
-/// 16 hexadecimal digits, in lower case.
-func hexadecimal(_ value: UInt64) -> String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
 }

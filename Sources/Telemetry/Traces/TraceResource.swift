@@ -1,3 +1,5 @@
+private import Bytes
+
 /// Who the spans are from, for the collector (OpenTelemetry, semantic conventions for resources).
 package struct TraceResource: Sendable {
     let attributes: [(name: String, value: String)]
@@ -20,6 +22,6 @@ package struct TraceResource: Sendable {
 
     /// What tells one process from all others: 32 hexadecimal digits, others each time.
     package static func randomInstanceID() -> String {
-        hexadecimal(.random(in: .min ... .max)) + hexadecimal(.random(in: .min ... .max))
+        String(hexadecimal: .random(in: .min ... .max), .random(in: .min ... .max))
     }
 }

@@ -1,3 +1,5 @@
+private import Bytes
+
 /// Reads `tracestate`: what systems on a trace's way have added to it (W3C Trace Context, 3.3).
 package enum TraceState {
     private static let maximumMembers = 32
@@ -38,7 +40,7 @@ package enum TraceState {
     }
 
     private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte.isDigit
     }
 
     private static func isKeyCharacter(_ byte: UInt8) -> Bool {

@@ -1,4 +1,5 @@
 import ArgumentParser
+private import Bytes
 import JOSE
 import OpenSSL
 
@@ -16,6 +17,6 @@ struct APIKey: ParsableCommand {
         let key = Base64URL.encode(try randomBytes(32))
         let digest = try DigestContext().digest(key.span, with: .sha256)
         print("key     \(String(decoding: key, as: UTF8.self))")
-        print("digest  \(String(decoding: hexadecimal(digest.span), as: UTF8.self))")
+        print("digest  \(String(hexadecimal: digest.span))")
     }
 }

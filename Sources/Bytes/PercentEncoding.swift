@@ -8,12 +8,10 @@ package func percentDecoded(_ text: some StringProtocol) -> [UInt8]? {
             octets.append(octet)
             continue
         }
-        let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-        guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let decoded = UInt8(digits, radix: 16) else {
+        guard let high = rest.popFirst()?.hexadecimalValue, let low = rest.popFirst()?.hexadecimalValue else {
             return nil
         }
-        octets.append(decoded)
-        rest = rest.dropFirst(2)
+        octets.append(high << 4 | low)
     }
     return octets
 }

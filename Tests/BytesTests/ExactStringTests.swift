@@ -1,4 +1,5 @@
-import JSON
+import Bytes
+import Bytes
 import Testing
 
 @Suite struct ExactStringTests {

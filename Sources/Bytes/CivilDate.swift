@@ -1,19 +1,19 @@
-/// A day of the proleptic Gregorian calendar.
+/// A day of the proleptic Gregorian calendar, by Howard Hinnant's `civil_from_days` and `days_from_civil`.
 ///
-/// Years begin in March here, so that leap days come last.
-struct CivilDate {
-    let year: Int64
-    let month: Int64
-    let day: Int64
+/// Years begin in March there, so that leap days come last.
+package struct CivilDate {
+    package let year: Int64
+    package let month: Int64
+    package let day: Int64
 
-    init(year: Int64, month: Int64, day: Int64) {
+    package init(year: Int64, month: Int64, day: Int64) {
         self.year = year
         self.month = month
         self.day = day
     }
 
     /// - Parameter days: since 1970-01-01.
-    init(days: Int64) {
+    package init(days: Int64) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097
@@ -26,7 +26,7 @@ struct CivilDate {
     }
 
     /// Days since 1970-01-01.
-    var days: Int64 {
+    package var days: Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
         let yearOfEra = shifted - era * 400
@@ -35,19 +35,22 @@ struct CivilDate {
     }
 
     /// The day of a moment, and the seconds since its beginning.
-    static func split(unixSeconds: Int64) -> (date: CivilDate, seconds: Int64) {
+    package static func split(unixSeconds: Int64) -> (date: CivilDate, seconds: Int64) {
         let days = unixSeconds >= 0 ? unixSeconds / 86400 : (unixSeconds - 86399) / 86400
         return (CivilDate(days: days), unixSeconds - days * 86400)
     }
+
+    /// The day as `yyyy-mm-dd`.
+    package var text: String { "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))" }
 }
 
 /// A number with leading zeros.
-func padded(_ number: Int64, _ width: Int) -> String {
+package func padded(_ number: Int64, _ width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(width - digits.count, 0)) + digits
 }
 
 /// Seconds of a day as `hh:mm:ss`.
-func clock(_ seconds: Int64) -> String {
+package func clock(_ seconds: Int64) -> String {
     "\(padded(seconds / 3600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
 }

@@ -1,0 +1,42 @@
+// Inlined: they are asked of each byte of a request.
+extension UInt8 {
+    /// Whether it is a digit of ASCII.
+    @inlinable package var isDigit: Bool { (0x30...0x39).contains(self) }
+
+    /// Whether it is a letter of ASCII.
+    @inlinable package var isLetter: Bool { (0x61...0x7a).contains(self | 0x20) }
+
+    /// Whether it is a letter or a digit of ASCII.
+    @inlinable package var isLetterOrDigit: Bool {
+        switch self {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        default: false
+        }
+    }
+
+    /// A letter of ASCII in lower case; anything else unchanged.
+    @inlinable package var asciiLowercased: UInt8 { (0x41...0x5a).contains(self) ? self | 0x20 : self }
+
+    /// Whether it is a hexadecimal digit in lower case.
+    @inlinable package var isLowercaseHexadecimal: Bool { isDigit || (0x61...0x66).contains(self) }
+
+    /// The value of a hexadecimal digit in either case; `nil` for any other byte.
+    @inlinable package var hexadecimalValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self & 15
+        case 0x41...0x46, 0x61...0x66: (self & 15) + 9
+        default: nil
+        }
+    }
+}
+
+extension String {
+    /// A text from elsewhere, for people: in quotation marks, as printable ASCII, and not all of a long one.
+    ///
+    /// - Parameter maximumLength: how many characters (Unicode scalars) are shown.
+    package func quotedASCII(maximumLength: Int) -> String {
+        let scalars = unicodeScalars.prefix(maximumLength)
+        let end = scalars.count < unicodeScalars.count ? "…" : ""
+        return "\"" + scalars.map { $0.escaped(asASCII: true) }.joined() + end + "\""
+    }
+}
