@@ -56,13 +56,13 @@ public final class JWK: Sendable {
                 guard let n, let e else { throw .malformed }
                 material = .usable(try PublicKey.rsa(modulus: n, exponent: e))
             case "EC":
-                guard let curve = (members["crv"]?.string).flatMap(EllipticCurve.init(joseName:)),
+                guard let curve = (members["crv"]?.string).flatMap(EllipticCurve.init(name:)),
                     let x = octets("x"), let y = octets("y")
                 else { return nil }
                 guard let x, let y else { throw .malformed }
                 material = .usable(try PublicKey.ellipticCurve(curve, x: x, y: y))
             case "OKP":
-                guard let curve = (members["crv"]?.string).flatMap(EdwardsCurve.init(joseName:)), let x = octets("x")
+                guard let curve = (members["crv"]?.string).flatMap(EdwardsCurve.init(name:)), let x = octets("x")
                 else { return nil }
                 guard let x else { throw .malformed }
                 material = .usable(try PublicKey.edwards(curve, point: x))
@@ -167,38 +167,6 @@ extension SignatureAlgorithm {
         case .edDSA: keyType == "OKP"
         case .ed25519: keyType == "OKP" && curve == "Ed25519"
         case .ed448: keyType == "OKP" && curve == "Ed448"
-        }
-    }
-}
-
-extension EllipticCurve {
-    /// `crv` of RFC 7518, section 6.2.1.1.
-    var joseName: String {
-        switch self {
-        case .p256: "P-256"
-        case .p384: "P-384"
-        case .p521: "P-521"
-        }
-    }
-
-    /// From a `crv` of RFC 7518, section 6.2.1.1.
-    init?(joseName: String) {
-        switch joseName {
-        case "P-256": self = .p256
-        case "P-384": self = .p384
-        case "P-521": self = .p521
-        default: return nil
-        }
-    }
-}
-
-extension EdwardsCurve {
-    /// From a `crv` of RFC 8037, section 2.
-    init?(joseName: String) {
-        switch joseName {
-        case "Ed25519": self = .ed25519
-        case "Ed448": self = .ed448
-        default: return nil
         }
     }
 }

@@ -14,12 +14,18 @@ package enum EllipticCurve: Sendable, CaseIterable {
         }
     }
 
-    var groupName: String {
+    /// `crv` of a JWK (RFC 7518, section 6.2.1.1), and OpenSSL's name of the group.
+    package var name: String {
         switch self {
         case .p256: "P-256"
         case .p384: "P-384"
         case .p521: "P-521"
         }
+    }
+
+    package init?(name: String) {
+        guard let curve = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = curve
     }
 }
 
@@ -43,11 +49,17 @@ package enum EdwardsCurve: Sendable, CaseIterable {
         }
     }
 
-    var keyTypeName: String {
+    /// `crv` of a JWK (RFC 8037, section 2), and OpenSSL's name of the key type.
+    package var name: String {
         switch self {
-        case .ed25519: "ED25519"
-        case .ed448: "ED448"
+        case .ed25519: "Ed25519"
+        case .ed448: "Ed448"
         }
+    }
+
+    package init?(name: String) {
+        guard let curve = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = curve
     }
 }
 
@@ -143,7 +155,7 @@ package final class PublicKey: Sendable {
         let pointer = try unsafe makePublicKey(
             type: "EC",
             [
-                .text(OSSL_PKEY_PARAM_GROUP_NAME, curve.groupName),
+                .text(OSSL_PKEY_PARAM_GROUP_NAME, curve.name),
                 .octets(OSSL_PKEY_PARAM_PUB_KEY, [0x04] + x + y),
             ])
         let key = unsafe PublicKey(takingOwnershipOf: pointer, kind: .ellipticCurve(curve))
@@ -159,7 +171,7 @@ package final class PublicKey: Sendable {
     /// - Throws: ``KeyMaterialError/malformed``.
     package static func edwards(_ curve: EdwardsCurve, point: [UInt8]) throws(KeyMaterialError) -> PublicKey {
         guard point.count == curve.publicKeyLength, !curve.isSmallOrderOrNotCanonical(point) else { throw .malformed }
-        let key = unsafe EVP_PKEY_new_raw_public_key_ex(nil, curve.keyTypeName, nil, point, point.count)
+        let key = unsafe EVP_PKEY_new_raw_public_key_ex(nil, curve.name, nil, point, point.count)
         guard let key = unsafe key else {
             _ = OpenSSLError.drain()
             throw .malformed

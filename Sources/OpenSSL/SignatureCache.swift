@@ -8,10 +8,8 @@
 /// against a second access while it is asked.
 final class SignatureCache {
     private let capacity: Int
-    /// Digest and signature, one behind the other. When half of the capacity is full, that half grows old, and what is in it
-    /// and is not asked for again goes with the next.
-    private var young: [Name: [UInt8]] = [:]
-    private var old: [Name: [UInt8]] = [:]
+    /// Digest and signature, one behind the other.
+    private var known: GenerationalCache<Name, [UInt8]>
 
     private struct Name: Hashable {
         let key: PublicKey.Serial
@@ -23,21 +21,22 @@ final class SignatureCache {
     }
 
     /// - Parameter capacity: how many signatures are remembered at most; 0: none.
-    init(capacity: Int) { self.capacity = capacity }
+    init(capacity: Int) {
+        self.capacity = capacity
+        known = GenerationalCache(generationSize: (capacity + 1) / 2)
+    }
 
     /// How many signatures are remembered, those counted twice that were asked for again.
-    var count: Int { young.count + old.count }
+    var count: Int { known.count }
 
     /// Whether a signature of a digest was found valid before.
     func contains(
         _ signature: Span<UInt8>, of digest: Span<UInt8>, _ key: PublicKey, _ scheme: SignatureScheme
     ) -> Bool {
-        guard capacity > 0 else { return false }
-        let name = name(digest, key, scheme)
-        if let known = young[name] { return isSame(known, digest, signature) }
-        guard let known = old[name], isSame(known, digest, signature) else { return false }
-        insert(known, name)
-        return true
+        guard capacity > 0, let both = known.value(for: name(digest, key, scheme)) else { return false }
+        return both.count == digest.count + signature.count
+            && constantTimeEquals(both.span.extracting(..<digest.count), digest)
+            && constantTimeEquals(both.span.extracting(digest.count...), signature)
     }
 
     /// Remembers a signature that is valid.
@@ -47,27 +46,12 @@ final class SignatureCache {
             for index in digest.indices { output.append(digest[index]) }
             for index in signature.indices { output.append(signature[index]) }
         }
-        insert(both, name(digest, key, scheme))
-    }
-
-    private func insert(_ both: [UInt8], _ name: Name) {
-        if young.count >= (capacity + 1) / 2 {
-            swap(&old, &young)
-            young.removeAll(keepingCapacity: true)
-        }
-        young[name] = both
+        known.insert(both, for: name(digest, key, scheme))
     }
 
     private func name(_ digest: Span<UInt8>, _ key: PublicKey, _ scheme: SignatureScheme) -> Name {
         var start: UInt64 = 0
         for index in 0..<8 { start = start << 8 | UInt64(digest[index]) }
         return Name(key: key.serial, scheme: scheme, digestLength: digest.count, digest: start)
-    }
-
-    private func isSame(_ known: [UInt8], _ digest: Span<UInt8>, _ signature: Span<UInt8>) -> Bool {
-        let known = known.span
-        return known.count == digest.count + signature.count
-            && constantTimeEquals(known.extracting(..<digest.count), digest)
-            && constantTimeEquals(known.extracting(digest.count...), signature)
     }
 }

@@ -9,9 +9,8 @@ package final class SignatureChecker {
     private let cache: SignatureCache
     /// The one that was used last, which nearly every token asks for again: a look-up takes 350 instructions.
     private var latest: (name: ContextName, context: VerifyContext)?
-    private var contexts: [ContextName: VerifyContext] = [:]
-    /// Those that were in use before ``contexts`` was last full: the ones that nobody asks for again go when it is full again.
-    private var oldContexts: [ContextName: VerifyContext] = [:]
+    private var contexts = GenerationalCache<ContextName, VerifyContext>(
+        generationSize: SignatureChecker.maximumContexts)
 
     private struct ContextName: Hashable {
         let key: PublicKey.Serial
@@ -79,29 +78,20 @@ package final class SignatureChecker {
     }
 
     private func storedContext(_ name: ContextName, _ key: PublicKey) throws(OpenSSLError) -> VerifyContext {
-        if let context = contexts[name] { return context }
-        let old = oldContexts[name]
-        let context = if let old { old } else { try VerifyContext(key, name.scheme) }
-        if contexts.count >= sweepAt { sweep() }
-        if contexts.count >= Self.maximumContexts {
-            swap(&contexts, &oldContexts)
-            contexts.removeAll(keepingCapacity: true)
+        if let context = contexts.value(for: name) { return context }
+        let context = try VerifyContext(key, name.scheme)
+        // Providers rotate their keys for as long as a process lives. Done each time that the contexts have doubled, so that
+        // it costs an added one no more than a few look-ups.
+        if contexts.count >= sweepAt {
+            contexts.removeAll { !$0.hasKey }
+            sweepAt = max(2 * contexts.count, Self.minimumSweep)
         }
-        contexts[name] = context
+        contexts.insert(context, for: name)
         return context
     }
 
-    /// Drops the contexts of keys that nobody has any more. Providers rotate their keys for as long as a process lives.
-    ///
-    /// Done each time that the contexts have doubled, so that it costs an added one no more than a few look-ups.
-    private func sweep() {
-        contexts = contexts.filter { $0.value.hasKey }
-        oldContexts = oldContexts.filter { $0.value.hasKey }
-        sweepAt = max(2 * contexts.count, Self.minimumSweep)
-    }
-
     /// How many contexts are kept.
-    package var contextCount: Int { contexts.count + oldContexts.count }
+    package var contextCount: Int { contexts.count }
 }
 
 /// An `EVP_PKEY_CTX` made ready to verify with one key and one scheme, used again for each signature.

@@ -14,7 +14,7 @@ private import COpenSSL
             switch kind {
             case .rsa: "RSA"
             case .ellipticCurve: "EC"
-            case .edwards(let curve): curve.keyTypeName
+            case .edwards(let curve): curve.name
             }
         let context = unsafe EVP_PKEY_CTX_new_from_name(nil, type, nil)
         defer { unsafe EVP_PKEY_CTX_free(context) }
@@ -23,7 +23,7 @@ private import COpenSSL
         case .rsa(let modulusLength):
             try check(unsafe EVP_PKEY_CTX_set_rsa_keygen_bits(context, CInt(modulusLength * 8)))
         case .ellipticCurve(let curve):
-            try check(unsafe EVP_PKEY_CTX_set_group_name(context, curve.groupName))
+            try check(unsafe EVP_PKEY_CTX_set_group_name(context, curve.name))
         case .edwards: break
         }
         var key: OpaquePointer?
