@@ -38,12 +38,8 @@ package final class FileKeyFetcher: KeyFetching {
     package func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
         let failure = FetchFailure(.file, "the file was not read within \(timeout.secondsRoundedUp) s")
         let reading = try await loop.withTimeout(timeout, orThrow: failure) { () async throws(FetchFailure) in
-            let outcome = try? await self.thread.runIfActive { () -> Result<Reading, FetchFailure> in
-                do throws(FetchFailure) {
-                    return .success(try self.read(mode))
-                } catch {
-                    return .failure(error)
-                }
+            let outcome = try? await self.thread.runIfActive {
+                Result { () throws(FetchFailure) in try self.read(mode) }
             }
             return try (outcome ?? .failure(failure)).get()
         }

@@ -1,3 +1,4 @@
+private import Bytes
 private import JOSE
 private import Synchronization
 
@@ -114,17 +115,10 @@ extension FetchFailure {
         let message = "the key set holds no key that can verify a signature"
         guard !entries.isEmpty else { return message + ": it is empty" }
         var flaws = entries.prefix(listedKeys).enumerated().map { index, entry in
-            "key \(index + 1)\(name(entry.keyID)): \(entry.flaw ?? "it can't be used")"
+            let name = entry.keyID.map { " (kid \($0.quotedASCII(maximumLength: 40)))" } ?? ""
+            return "key \(index + 1)\(name): \(entry.flaw ?? "it can't be used")"
         }
         if entries.count > listedKeys { flaws.append("and \(entries.count - listedKeys) more") }
         return message + ": " + flaws.joined(separator: "; ")
-    }
-
-    /// A `kid` is the provider's text: shown as printable ASCII, and not all of a long one.
-    private static func name(_ keyID: String?) -> String {
-        guard let keyID else { return "" }
-        let scalars = keyID.unicodeScalars.prefix(40)
-        let end = scalars.count < keyID.unicodeScalars.count ? "…" : ""
-        return " (kid \"" + scalars.map { $0.escaped(asASCII: true) }.joined() + end + "\")"
     }
 }

@@ -10,19 +10,11 @@ private import Synchronization
 ///
 /// Connects once more and asks for the certificate, without believing it. Nothing is sent or read over that connection.
 struct CertificateDiagnosis {
-    private let host: String
-    private let address: String
-    private let port: Int
-    private let timeout: Interval
-    private let loop: any EventLoop
-
-    init(host: String, address: String, port: Int, timeout: Interval, loop: any EventLoop) {
-        self.host = host
-        self.address = address
-        self.port = port
-        self.timeout = timeout
-        self.loop = loop
-    }
+    let host: String
+    let address: String
+    let port: Int
+    let timeout: Interval
+    let loop: any EventLoop
 
     /// What an operator should know; `nil` where nothing was found.
     func reason(unixSeconds now: Int64) async -> String? {

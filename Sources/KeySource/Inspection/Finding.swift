@@ -16,10 +16,4 @@ package struct Finding: Sendable, Equatable {
         /// With this the provider could not serve.
         case failure
     }
-
-    init(_ subject: Subject, _ level: Level, _ message: String) {
-        self.subject = subject
-        self.level = level
-        self.message = message
-    }
 }

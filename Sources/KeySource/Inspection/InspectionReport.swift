@@ -1,3 +1,4 @@
+private import Bytes
 internal import Host
 internal import JOSE
 
@@ -15,7 +16,8 @@ struct InspectionReport {
     init(unixSeconds: Int64) { self.unixSeconds = unixSeconds }
 
     /// Adds what was not said before: two documents are often on one host.
-    mutating func add(_ finding: Finding) {
+    mutating func add(_ subject: Finding.Subject, _ level: Finding.Level, _ message: String) {
+        let finding = Finding(subject: subject, level: level, message: message)
         if !findings.contains(finding) { findings.append(finding) }
     }
 
@@ -26,21 +28,20 @@ struct InspectionReport {
             switch event {
             case .resolved(let host, let allowed, let refused):
                 let (host, passedOver) = (Self.quoted(host), refused.joined(separator: ", "))
-                if !allowed.isEmpty { add(Finding(.dns, .ok, "\(host) is at \(allowed.joined(separator: ", "))")) }
+                if !allowed.isEmpty { add(.dns, .ok, "\(host) is at \(allowed.joined(separator: ", "))") }
                 if !refused.isEmpty {
                     add(
-                        Finding(
-                            .dns, allowed.isEmpty ? .failure : .warning,
-                            "\(host) is at \(passedOver), which is not on the public Internet and is not connected to"))
+                        .dns, allowed.isEmpty ? .failure : .warning,
+                        "\(host) is at \(passedOver), which is not on the public Internet and is not connected to")
                 }
             case .proxied(let host):
-                add(Finding(.dns, .ok, "\(Self.quoted(host)) is resolved by the proxy that HTTPS_PROXY names"))
+                add(.dns, .ok, "\(Self.quoted(host)) is resolved by the proxy that HTTPS_PROXY names")
             case .secured(let end): addCertificate(expiringAt: end)
             case .answered(let header): headers.append(header)
             }
         }
         if address.hasPrefix("http://") {
-            add(Finding(.tls, .warning, "keys are fetched without TLS (network.allow_http): for tests only"))
+            add(.tls, .warning, "keys are fetched without TLS (network.allow_http): for tests only")
         }
     }
 
@@ -48,7 +49,7 @@ struct InspectionReport {
         let date = Timestamp.text(unixMilliseconds: end * 1000).prefix(10)
         let left = end - unixSeconds
         let text = "the certificate is trusted, and valid until \(date), \(left / 86400) more days"
-        add(Finding(.tls, left < Self.soonSeconds ? .warning : .ok, text))
+        add(.tls, left < Self.soonSeconds ? .warning : .ok, text)
     }
 
     /// - Parameter address: what was to be fetched; `nil` where it was fetched, and is not what it should be.
@@ -63,31 +64,28 @@ struct InspectionReport {
             }
         let document = subject == .discovery ? "the discovery document" : "the key set"
         let place = address.map { " at \(Self.quoted($0))" } ?? ""
-        add(Finding(step, .failure, "\(document)\(place): \(failure.message)"))
+        add(step, .failure, "\(document)\(place): \(failure.message)")
     }
 
     // MARK: Discovery
 
     mutating func add(_ metadata: ProviderMetadata, _ allowed: SignatureAlgorithms) {
         add(
-            Finding(
-                .discovery, .ok,
-                "the document names the issuer that is configured; keys are at \(Self.quoted(metadata.jwksURI))"))
+            .discovery, .ok,
+            "the document names the issuer that is configured; keys are at \(Self.quoted(metadata.jwksURI))")
         if !metadata.unsafeAlgorithms.isEmpty {
             let names = metadata.unsafeAlgorithms.joined(separator: ", ")
             add(
-                Finding(
-                    .discovery, metadata.unsafeAlgorithms.contains("none") ? .warning : .ok,
-                    """
-                    the document offers \(names) for ID Tokens: such tokens are always refused. Set your client up at the \
-                    provider to get them signed with RS256 or ES256
-                    """))
+                .discovery, metadata.unsafeAlgorithms.contains("none") ? .warning : .ok,
+                """
+                the document offers \(names) for ID Tokens: such tokens are always refused. Set your client up at the \
+                provider to get them signed with RS256 or ES256
+                """)
         }
         if allowed.isEmpty {
             add(
-                Finding(
-                    .discovery, .failure,
-                    "the document lists no algorithm that is supported (id_token_signing_alg_values_supported)"))
+                .discovery, .failure,
+                "the document lists no algorithm that is supported (id_token_signing_alg_values_supported)")
         }
     }
 
@@ -98,13 +96,12 @@ struct InspectionReport {
         guard let claimed = ProviderMetadata.issuer(in: document), !claimed.utf8.elementsEqual(configuredIssuer.utf8)
         else { return add(failure, on: .discovery) }
         add(
-            Finding(
-                .discovery, .failure,
-                """
-                the document names the issuer \(Self.quoted(claimed)), the settings say \(Self.quoted(configuredIssuer)); \
-                they are compared byte for byte. If tokens carry the first as iss, write issuer: \(Self.quoted(claimed)); if \
-                they carry the second, this is another provider's document: set discovery_url or jwks_uri
-                """))
+            .discovery, .failure,
+            """
+            the document names the issuer \(Self.quoted(claimed)), the settings say \(Self.quoted(configuredIssuer)); \
+            they are compared byte for byte. If tokens carry the first as iss, write issuer: \(Self.quoted(claimed)); if \
+            they carry the second, this is another provider's document: set discovery_url or jwks_uri
+            """)
     }
 
     // MARK: Keys
@@ -121,9 +118,9 @@ struct InspectionReport {
         for (index, entry) in entries.enumerated() {
             let name = entry.keyID.map { "the key \(Self.quoted($0))" } ?? "key \(index + 1), which has no kid,"
             if let flaw = entry.flaw {
-                add(Finding(.keys, .warning, "\(name) can't be used: \(flaw)"))
+                add(.keys, .warning, "\(name) can't be used: \(flaw)")
             } else if entry.algorithms.intersection(allowed).isEmpty {
-                add(Finding(.keys, .warning, "\(name) fits no algorithm that tokens may have (\(Self.list(allowed)))"))
+                add(.keys, .warning, "\(name) fits no algorithm that tokens may have (\(Self.list(allowed)))")
             } else {
                 usable += 1
                 algorithms.formUnion(entry.algorithms.intersection(allowed))
@@ -131,9 +128,9 @@ struct InspectionReport {
         }
         guard !entries.isEmpty else { return }
         guard usable > 0 else {
-            return add(Finding(.keys, .failure, "none of \(entries.count) keys can verify a token"))
+            return add(.keys, .failure, "none of \(entries.count) keys can verify a token")
         }
-        add(Finding(.keys, .ok, "\(usable) of \(entries.count) keys can verify tokens: \(Self.list(algorithms))"))
+        add(.keys, .ok, "\(usable) of \(entries.count) keys can verify tokens: \(Self.list(algorithms))")
     }
 
     /// What the last answer says of how long it may be kept, and what is made of it.
@@ -149,7 +146,7 @@ struct InspectionReport {
             }
         let earliest = Self.text(lifetime * rules.refreshAhead.lowerBound)
         let latest = Self.text(lifetime * rules.refreshAhead.upperBound)
-        add(Finding(.freshness, .ok, "\(said); \(meaning), and fetched again after \(earliest) to \(latest)"))
+        add(.freshness, .ok, "\(said); \(meaning), and fetched again after \(earliest) to \(latest)")
     }
 
     // MARK: Clocks
@@ -158,27 +155,22 @@ struct InspectionReport {
     mutating func addClock(clockSkewSeconds: Int64) {
         guard !headers.isEmpty else { return }
         guard let offset = headers.compactMap(\.clockOffsetSeconds).max(by: { abs($0) < abs($1) }) else {
-            return add(Finding(.clock, .warning, "no answer tells the time (Date), so the clocks can't be compared"))
+            return add(.clock, .warning, "no answer tells the time (Date), so the clocks can't be compared")
         }
         let difference = "the provider's clock is \(abs(offset)) s \(offset < 0 ? "behind" : "ahead of") this machine's"
         if abs(offset) > clockSkewSeconds {
             let skew = "more than clock_skew allows (\(clockSkewSeconds) s): good tokens will be refused; set the clock"
-            add(Finding(.clock, .failure, "\(difference), \(skew)"))
+            add(.clock, .failure, "\(difference), \(skew)")
         } else if abs(offset) > Self.usualClockOffset {
-            add(Finding(.clock, .warning, "\(difference), within clock_skew (\(clockSkewSeconds) s)"))
+            add(.clock, .warning, "\(difference), within clock_skew (\(clockSkewSeconds) s)")
         } else {
-            add(Finding(.clock, .ok, offset == 0 ? "the provider's clock and this machine's agree" : difference))
+            add(.clock, .ok, offset == 0 ? "the provider's clock and this machine's agree" : difference)
         }
     }
 
     // MARK: Texts
 
-    /// A text that came from elsewhere: in quotes, printable ASCII, and not too long.
-    private static func quoted(_ text: String) -> String {
-        let scalars = text.unicodeScalars.prefix(300)
-        return "\"" + scalars.map { $0.escaped(asASCII: true) }.joined()
-            + (scalars.count < text.unicodeScalars.count ? "…\"" : "\"")
-    }
+    private static func quoted(_ text: String) -> String { text.quotedASCII(maximumLength: 300) }
 
     private static func list(_ algorithms: SignatureAlgorithms) -> String {
         algorithms.names.joined(separator: ", ")

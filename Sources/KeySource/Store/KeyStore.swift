@@ -69,16 +69,11 @@ package final class KeyStore: Sendable {
     /// - Returns: done when kept keys, if any, have been given to the subscribers and the fetch has begun.
     package func start() -> EventLoopFuture<Void> {
         guard let archive else {
-            return loop.submit { self.run(self.state.value.machine.start(now: self.now())) }
+            return loop.submit { self.run { $0.start(now: $1) } }
         }
-        let begun = now()
+        let begun = SystemClocks.monotonic()
         let loaded = threads.runIfActive(eventLoop: loop) {
-            do throws(KeyArchive.Refusal) {
-                return Result<_, KeyArchive.Refusal>.success(
-                    try archive.load(nowUnixSeconds: SystemClocks.unixSeconds()))
-            } catch {
-                return .failure(error)
-            }
+            Result { () throws(KeyArchive.Refusal) in try archive.load(nowUnixSeconds: SystemClocks.unixSeconds()) }
         }
         let started = loop.makePromise(of: Void.self)
         loaded.map { self.restore($0, soughtSince: begun) }.whenComplete { _ in started.succeed() }
@@ -86,7 +81,7 @@ package final class KeyStore: Sendable {
         let timer = loop.scheduleTask(in: Self.longestLoad) { started.succeed() }
         return started.futureResult.map {
             timer.cancel()
-            self.run(self.state.value.machine.start(now: self.now()))
+            self.run { $0.start(now: $1) }
         }
     }
 
@@ -96,10 +91,10 @@ package final class KeyStore: Sendable {
         switch found {
         case .success(let restored?):
             // On a disk that hangs, what was kept grows older while it is read.
-            let now = now()
-            run(
-                state.value.machine.restored(
-                    restored.keys, omitted: restored.omitted, age: restored.age + (now - begun), now: now))
+            run { machine, now in
+                machine.restored(
+                    restored.keys, omitted: restored.omitted, age: restored.age + (now - begun), now: now)
+            }
         case .success(nil): break
         case .failure(let refusal): onEvent(.archiveRefused(reason: refusal.reason))
         }
@@ -125,12 +120,10 @@ package final class KeyStore: Sendable {
                 promise.succeed(.unavailable(retryAfter: .seconds(1)))
                 return
             }
-            let now = self.now()
             let id = self.state.value.nextWaiterID
             self.state.value.nextWaiterID += 1
             self.state.value.waiters[id] = promise
-            self.run(
-                self.state.value.machine.wait(for: need, judgedBy: version, id: id, until: deadline, now: now))
+            self.run { $0.wait(for: need, judgedBy: version, id: id, until: deadline, now: $1) }
         }
         return promise.futureResult
     }
@@ -138,20 +131,18 @@ package final class KeyStore: Sendable {
     /// What an operator may see.
     package func status() -> EventLoopFuture<KeyStatus> {
         loop.submit {
-            let machine = self.state.value.machine
+            let (machine, now) = (self.state.value.machine, SystemClocks.monotonic())
             return KeyStatus(
                 snapshot: machine.snapshot, lastFailure: machine.lastFailure,
                 lastFailureAtUnixSeconds: self.state.value.lastFailureAtUnixSeconds,
-                nextFetchIn: machine.nextFetch.map { $0 - self.now() }, now: self.now())
+                nextFetchIn: machine.nextFetch.map { $0 - now }, now: now)
         }
     }
 
-    private func now() -> MonotonicTime { SystemClocks.monotonic() }
-
-    /// Does what the state machine answers to an event; once stopped, the machine hears of no more.
-    private func run(_ answer: @autoclosure () -> [StateMachine.Effect]) {
+    /// Passes an event to the state machine, with the time, and carries out its effects; after a stop, it does neither.
+    private func run(_ event: (inout StateMachine, _ now: MonotonicTime) -> [StateMachine.Effect]) {
         guard !state.value.isStopped else { return }
-        let effects = answer()
+        let effects = event(&state.value.machine, SystemClocks.monotonic())
         // Waiters go on once every subscriber has the new keys: else one would be told of keys that the next does not know.
         var delivered: EventLoopFuture<Void>?
         for effect in effects {
@@ -179,16 +170,14 @@ package final class KeyStore: Sendable {
         state.value.fetch = Task {
             do throws(FetchFailure) {
                 let fetched = try await fetcher.fetch(mode)
-                loop.execute { self.run(self.state.value.machine.fetchSucceeded(fetched, now: self.now())) }
+                loop.execute { self.run { $0.fetchSucceeded(fetched, now: $1) } }
             } catch {
-                loop.execute { self.run(self.fetchFailed(error)) }
+                loop.execute {
+                    self.state.value.lastFailureAtUnixSeconds = SystemClocks.unixSeconds()
+                    self.run { $0.fetchFailed(error, now: $1) }
+                }
             }
         }
-    }
-
-    private func fetchFailed(_ failure: FetchFailure) -> [StateMachine.Effect] {
-        state.value.lastFailureAtUnixSeconds = SystemClocks.unixSeconds()
-        return state.value.machine.fetchFailed(failure, now: now())
     }
 
     private func readFallback() {
@@ -196,24 +185,24 @@ package final class KeyStore: Sendable {
         Task {
             do throws(FetchFailure) {
                 let keys = try await fallback.fetch(.reload)
-                loop.execute { self.run(self.state.value.machine.fallbackSucceeded(keys, now: self.now())) }
+                loop.execute { self.run { $0.fallbackSucceeded(keys, now: $1) } }
             } catch {
-                loop.execute { self.run(self.state.value.machine.fallbackFailed(error, now: self.now())) }
+                loop.execute { self.run { $0.fallbackFailed(error, now: $1) } }
             }
         }
     }
 
     private func setTimer(_ time: MonotonicTime) {
         state.value.timer?.cancel()
-        let delay = TimeAmount.milliseconds(max(time.milliseconds - now().milliseconds, 0))
+        let delay = TimeAmount.milliseconds(max(time.milliseconds - SystemClocks.monotonic().milliseconds, 0))
         state.value.timer = loop.scheduleTask(in: min(delay, Self.longestTimer)) {
-            self.run(self.state.value.machine.timerFired(now: self.now()))
+            self.run { $0.timerFired(now: $1) }
         }
     }
 
     /// Has keys serve this long past their lifetime from now on.
     package func change(staleIfError: Interval) {
-        loop.execute { self.run(self.state.value.machine.staleIfErrorChanged(to: staleIfError, now: self.now())) }
+        loop.execute { self.run { $0.staleIfErrorChanged(to: staleIfError, now: $1) } }
     }
 
     /// Stops as soon as nobody waits: who does is still served.
