@@ -6,8 +6,9 @@ extension ProviderPreset {
     /// Issuer and keys are pinned: in June 2025 Apple's discovery document named another issuer than its tokens did.
     /// - Source: developer.apple.com/documentation/signinwithapple, "Authenticating users with Sign in with Apple" and
     ///   "Fetch Apple's public key for verifying token signature".
-    public static let apple = ProviderPreset(name: "apple", summary: "Sign in with Apple, native and web") { _ in
-        var facts = ProviderFacts(issuer: "https://appleid.apple.com")
+    public static let apple = ProviderPreset(
+        name: "apple", summary: "Sign in with Apple, native and web", issuer: "https://appleid.apple.com"
+    ) { facts in
         facts.keys = .jwkSet("https://appleid.apple.com/auth/keys")
         facts.policy.algorithms = [.rs256]
         // Apple echoes what the app sent; apps send the hash and keep the raw nonce for the backend.
@@ -18,6 +19,5 @@ extension ProviderPreset {
         facts.policy.email.authoritativeDomains = relays + ["icloud.com", "me.com", "mac.com"]
         facts.policy.reportsRealUserStatus = true
         facts.policy.reportsTransferSubject = true
-        return facts
     }
 }

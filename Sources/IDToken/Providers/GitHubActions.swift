@@ -6,12 +6,11 @@ extension ProviderPreset {
     /// - Source: docs.github.com/actions/reference/security/oidc. Repositories created after 2026-07-15 have another form of
     ///   `sub`; `repository_id` stays what it is.
     public static let gitHubActions = ProviderPreset(
-        name: "github-actions", summary: "workflows of GitHub Actions, those that claim_values names"
-    ) { _ in
-        var facts = ProviderFacts(issuer: "https://token.actions.githubusercontent.com")
+        name: "github-actions", summary: "workflows of GitHub Actions, those that claim_values names",
+        issuer: "https://token.actions.githubusercontent.com"
+    ) { facts in
         facts.requireClaimRule(
             on: "repository_owner_id", "repository_id", "repository_owner", "repository", "enterprise_id", "enterprise",
             "sub", against: "every repository at GitHub")
-        return facts
     }
 }

@@ -6,9 +6,9 @@ extension ProviderPreset {
     /// - Source: developers.google.com/identity/openid-connect/reference ("An ID token's payload");
     ///   developers.google.com/identity/gsi/web/guides/verify-google-id-token; of service accounts,
     ///   cloud.google.com/iam/docs/reference/credentials (`generateIdToken`).
-    public static let google = ProviderPreset(name: "google", summary: "Sign in with Google, Workspace accounts too") {
-        _ in
-        var facts = ProviderFacts(issuer: "https://accounts.google.com")
+    public static let google = ProviderPreset(
+        name: "google", summary: "Sign in with Google, Workspace accounts too", issuer: "https://accounts.google.com"
+    ) { facts in
         // Still sent by older flows; Google's own rules accept both.
         facts.policy.issuerAliases = ["accounts.google.com"]
         facts.policy.algorithms = [.rs256]
@@ -19,6 +19,5 @@ extension ProviderPreset {
         // iam.gserviceaccount.com, or developer. or appspot. for the accounts that Google makes.
         facts.policy.serviceAccounts.refusesOwnParty = true
         facts.policy.serviceAccounts.emailDomains = ["gserviceaccount.com"]
-        return facts
     }
 }

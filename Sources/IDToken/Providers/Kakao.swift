@@ -2,9 +2,9 @@ extension ProviderPreset {
     /// Kakao Login. An app has a key for each platform, and each is an audience of its own.
     ///
     /// - Source: developers.kakao.com/docs/latest/en/kakaologin/common, "OpenID Connect"; github.com/supabase, discussion 23368.
-    public static let kakao = ProviderPreset(name: "kakao", summary: "Kakao Login") { _ in
-        var facts = ProviderFacts(issuer: "https://kauth.kakao.com")
+    public static let kakao = ProviderPreset(
+        name: "kakao", summary: "Kakao Login", issuer: "https://kauth.kakao.com"
+    ) { facts in
         facts.policy.identityClaims = [.name: ClaimPath("nickname")]
-        return facts
     }
 }

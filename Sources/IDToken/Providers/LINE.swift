@@ -7,11 +7,10 @@ extension ProviderPreset {
     /// - Source: developers.line.biz/en/docs/line-login/verify-id-token.
     public static let line = ProviderPreset(
         name: "line",
-        summary: "LINE Login from native apps and LIFF (ES256); tokens of web channels (HS256) are refused"
-    ) { _ in
-        var facts = ProviderFacts(issuer: "https://access.line.me")
+        summary: "LINE Login from native apps and LIFF (ES256); tokens of web channels (HS256) are refused",
+        issuer: "https://access.line.me"
+    ) { facts in
         facts.keys = .jwkSet("https://api.line.me/oauth2/v2.1/certs")
         facts.policy.algorithms = [.es256]
-        return facts
     }
 }

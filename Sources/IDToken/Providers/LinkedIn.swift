@@ -4,10 +4,9 @@ extension ProviderPreset {
     /// - Source: learn.microsoft.com/linkedin/consumer/integrations/self-serve/sign-in-with-linkedin-v2; the issuer since April
     ///   2024 from github.com/keycloak/keycloak, issue 28686; the nonce from github.com/directus/directus, issue 23645.
     public static let linkedIn = ProviderPreset(
-        name: "linkedin", summary: "Sign in with LinkedIn, which echoes no nonce"
-    ) { _ in
-        var facts = ProviderFacts(issuer: "https://www.linkedin.com/oauth")
+        name: "linkedin", summary: "Sign in with LinkedIn, which echoes no nonce",
+        issuer: "https://www.linkedin.com/oauth"
+    ) { facts in
         facts.policy.nonce.isChecked = false
-        return facts
     }
 }

@@ -5,11 +5,9 @@ extension ProviderPreset {
     ///
     /// - Source: developers.login.gov/oidc; the issuer in production is unsourced. The sandbox has another.
     public static let loginGov = ProviderPreset(
-        name: "login.gov", summary: "Login.gov; the sandbox by its issuer"
-    ) { _ in
-        var facts = ProviderFacts(issuer: "https://secure.login.gov/")
+        name: "login.gov", summary: "Login.gov; the sandbox by its issuer", issuer: "https://secure.login.gov/"
+    ) { facts in
         facts.policy.algorithms = [.rs256]
         facts.policy.nonce.isRequired = true
-        return facts
     }
 }

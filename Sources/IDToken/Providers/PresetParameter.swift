@@ -1,4 +1,4 @@
-private import JSON
+private import Bytes
 
 /// What a preset has to be told: the relying party's own part of a provider.
 public struct PresetParameter: Sendable {
@@ -53,7 +53,7 @@ public struct PresetParameter: Sendable {
     static func isUUID(_ text: String) -> Bool {
         let groups = text.split(separator: "-", omittingEmptySubsequences: false)
         return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
-            && groups.joined().utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+            && groups.joined().utf8.allSatisfy { $0.isLowercaseHexadecimal }
     }
 
     /// A host's name with at least two labels, maybe with a port.

@@ -20,6 +20,17 @@ public struct ProviderPreset: Sendable {
         self.facts = facts
     }
 
+    /// A provider with the same issuer for everyone.
+    init(
+        name: String, summary: String, issuer: String, adjust: @escaping @Sendable (inout ProviderFacts) -> Void
+    ) {
+        self.init(name: name, summary: summary) { _ in
+            var facts = ProviderFacts(issuer: issuer)
+            adjust(&facts)
+            return facts
+        }
+    }
+
     /// Every preset, in alphabetical order.
     public static let all: [ProviderPreset] = [
         .apple, .auth0, .azureB2C, .clerk, .cognito, .dex, .entraExternal, .facebookLimitedLogin, .firebase,

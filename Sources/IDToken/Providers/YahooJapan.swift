@@ -4,11 +4,11 @@ extension ProviderPreset {
     /// Yahoo! JAPAN ID. Its metadata spells the issuer with a slash at the end, its documentation without.
     ///
     /// - Source: developer.yahoo.co.jp/yconnect/v2, by way of integrators' notes.
-    public static let yahooJapan = ProviderPreset(name: "yahoo-japan", summary: "Yahoo! JAPAN ID") { _ in
-        var facts = ProviderFacts(issuer: "https://auth.login.yahoo.co.jp/yconnect/v2")
+    public static let yahooJapan = ProviderPreset(
+        name: "yahoo-japan", summary: "Yahoo! JAPAN ID", issuer: "https://auth.login.yahoo.co.jp/yconnect/v2"
+    ) { facts in
         facts.keys = .jwkSet("https://auth.login.yahoo.co.jp/yconnect/v2/jwks")
         facts.policy.issuerAliases = ["https://auth.login.yahoo.co.jp/yconnect/v2/"]
         facts.policy.algorithms = [.rs256]
-        return facts
     }
 }
