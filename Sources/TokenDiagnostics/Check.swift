@@ -87,6 +87,20 @@ public struct Check: Sendable, Equatable {
         _ name: Name, _ rejection: Rejection, _ diagnosis: Diagnosis, expected: String? = nil, found: String? = nil
     ) -> Check { failed(name, .rejected(rejection), diagnosis, expected: expected, found: found) }
 
+    /// A check that was made.
+    ///
+    /// - Parameters:
+    ///   - rejection: `nil` where it passed, for the reason `passed`.
+    ///   - diagnosis: why it failed, unless the rejection alone says so.
+    static func made(
+        _ name: Name, _ rejection: Rejection?, passed: @autoclosure () -> String,
+        failed diagnosis: @autoclosure () -> Diagnosis, expected: String? = nil, found: String? = nil
+    ) -> Check {
+        guard let rejection else { return .passed(name, passed(), expected: expected, found: found) }
+        return .failed(
+            name, rejection, Diagnosis(rejection, otherwise: diagnosis()), expected: expected, found: found)
+    }
+
     static func notReached(_ name: Name, _ explanation: String) -> Check { Check(name, .notReached, explanation) }
 
     static func notAsked(_ name: Name, _ explanation: String, found: String? = nil) -> Check {

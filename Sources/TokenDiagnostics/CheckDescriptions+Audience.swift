@@ -1,18 +1,13 @@
+private import Bytes
 internal import IDToken
-private import JSON
 
 extension CheckDescriptions {
     /// Whether the token was issued to this relying party.
     func audience(_ rejection: Rejection?) -> Check {
-        let expected = expectedAudience
         let found = claims.texts(.audience)
-        let foundText = found.isEmpty ? nil : Redaction.list(found)
-        guard let rejection else {
-            return .passed(.audience, "The token is for this app.", expected: expected, found: foundText)
-        }
-        return .failed(
-            .audience, rejection, Diagnosis(rejection, otherwise: audienceDiagnosis(rejection, found)),
-            expected: expected, found: foundText)
+        return .made(
+            .audience, rejection, passed: "The token is for this app.", failed: audienceDiagnosis(rejection, found),
+            expected: expectedAudience, found: found.isEmpty ? nil : Redaction.list(found))
     }
 
     private var expectedAudience: String {
@@ -21,16 +16,14 @@ extension CheckDescriptions {
             ? "none, and azp \(Redaction.list(policy.authorizedParties))" : Redaction.list(policy.audiences)
     }
 
-    private func audienceDiagnosis(_ rejection: Rejection, _ found: [String]) -> Diagnosis {
+    private func audienceDiagnosis(_ rejection: Rejection?, _ found: [String]) -> Diagnosis {
         let isConfigured = found.contains { policy.audiences.containsExactly($0) }
-        if policy.audiences.isEmpty {
-            return rejection == .authorizedPartyMismatch
-                ? partyDiagnosis
-                : Diagnosis(
-                    "The token names an audience, and those of the provider \(policy.id) are to name none.",
-                    fix: "Write the client ID to audiences of the provider \(policy.id), if it is yours.")
-        }
         if rejection == .authorizedPartyMismatch { return partyDiagnosis }
+        if policy.audiences.isEmpty {
+            return Diagnosis(
+                "The token names an audience, and those of the provider \(policy.id) are to name none.",
+                fix: "Write the client ID to audiences of the provider \(policy.id), if it is yours.")
+        }
         if let audience = parameters.audience, isConfigured, !found.containsExactly(audience) {
             return Diagnosis(
                 """
@@ -116,26 +109,20 @@ extension CheckDescriptions {
     }
 
     /// The octets of a client ID, with the capital letters of ASCII made small.
-    private func folded(_ text: String) -> [UInt8] { text.utf8.map(asciiLowercased) }
+    private func folded(_ text: String) -> [UInt8] { text.utf8.map(\.asciiLowercased) }
 
     // MARK: Authorized party
 
     /// Whether the party that the token was issued to may present it; only where the settings name parties.
     func authorizedParty(_ rejection: Rejection?) -> Check {
         let found = claims.text(.authorizedParty).map(Redaction.text)
-        let expected = Redaction.list(policy.authorizedParties)
-        if let rejection {
-            return .failed(
-                .authorizedParty, rejection, Diagnosis(rejection, otherwise: partyDiagnosis), expected: expected,
-                found: found)
-        }
-        guard !policy.authorizedParties.isEmpty else {
+        guard rejection != nil || !policy.authorizedParties.isEmpty else {
             return .notAsked(.authorizedParty, "Any party may present the provider's tokens.", found: found)
         }
-        return .passed(
-            .authorizedParty,
-            found == nil ? "The token names no party." : "The token was issued to a party that may present it.",
-            expected: expected, found: found)
+        return .made(
+            .authorizedParty, rejection,
+            passed: found == nil ? "The token names no party." : "The token was issued to a party that may present it.",
+            failed: partyDiagnosis, expected: Redaction.list(policy.authorizedParties), found: found)
     }
 
     private var partyDiagnosis: Diagnosis {

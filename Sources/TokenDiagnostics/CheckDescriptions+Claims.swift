@@ -3,14 +3,10 @@ private import JSON
 
 extension CheckDescriptions {
     func subject(_ rejection: Rejection?) -> Check {
-        let expected = "1 to 255 characters"
-        let found = claims.text(.subject).map { Redaction.fingerprint($0, checker) }
-        guard let rejection else {
-            return .passed(.subject, "The token says who signed in.", expected: expected, found: found)
-        }
-        return .failed(
-            .subject, rejection, Diagnosis(rejection, otherwise: Diagnosis("The token's sub is no subject.")),
-            expected: expected, found: found)
+        .made(
+            .subject, rejection, passed: "The token says who signed in.",
+            failed: Diagnosis("The token's sub is no subject."), expected: "1 to 255 characters",
+            found: fingerprint(of: .subject))
     }
 
     func events(_ rejection: Rejection?) -> Check {

@@ -1,6 +1,6 @@
+private import Bytes
 internal import IDToken
 private import JOSE
-private import JSON
 private import OpenSSL
 
 extension CheckDescriptions {
@@ -21,13 +21,14 @@ extension CheckDescriptions {
     /// What the token says where nobody asks.
     func hashNotAsked(_ name: CheckName) -> String? {
         switch name {
-        case .atHash: shownHash(.accessTokenHash)
-        case .cHash: shownHash(.codeHash)
+        case .atHash: fingerprint(of: .accessTokenHash)
+        case .cHash: fingerprint(of: .codeHash)
         default: nil
         }
     }
 
-    private func shownHash(_ claim: ClaimName) -> String? {
+    /// A claim that is a secret, or somebody's, as it may be shown.
+    func fingerprint(of claim: ClaimName) -> String? {
         claims.text(claim).map { Redaction.fingerprint($0, checker) }
     }
 
@@ -36,19 +37,15 @@ extension CheckDescriptions {
         other: (value: String?, member: String), _ rejection: Rejection?
     ) -> Check {
         let value = value ?? ""
-        let found = shownHash(claim)
-        let expected = "half the hash of \(member) (\(Redaction.fingerprint(value, checker)))"
-        guard let rejection else {
-            return .passed(name, "The \(member) was issued with this token.", expected: expected, found: found)
-        }
-        let diagnosis = Diagnosis(
-            rejection,
-            otherwise: claims.contains(claim)
+        return .made(
+            name, rejection, passed: "The \(member) was issued with this token.",
+            failed: claims.contains(claim)
                 ? mismatchDiagnosis(claims.text(claim) ?? "", claim, value, member, other)
                 : Diagnosis(
                     "The token has no \(claim.string) to hold the \(member) against.",
-                    fix: "Leave \(member) out: providers write \(claim.string) in some flows only."))
-        return .failed(name, rejection, diagnosis, expected: expected, found: found)
+                    fix: "Leave \(member) out: providers write \(claim.string) in some flows only."),
+            expected: "half the hash of \(member) (\(Redaction.fingerprint(value, checker)))",
+            found: fingerprint(of: claim))
     }
 
     private func mismatchDiagnosis(

@@ -12,10 +12,6 @@ extension CheckDescriptions {
         let expected = "typ JWT or none; none of \(refused)"
         let parameters = JOSEHeader.unsupportedParameters.filter { headerObject?[$0] != nil }.map(\.string)
         let found = (["typ " + (type.map(Redaction.text) ?? "absent")] + parameters).joined(separator: ", ")
-        guard let rejection else {
-            return .passed(
-                .header, "The header says nothing that an ID Token's may not.", expected: expected, found: found)
-        }
         let isTypeGood = (try? checkTokenType(token.jws.header)) != nil
         let diagnosis =
             isTypeGood
@@ -26,7 +22,9 @@ extension CheckDescriptions {
                 """,
                 fix: "See that it is an ID Token; if it is, have the provider sign it plainly.")
             : typeDiagnosis(type ?? "")
-        return .failed(.header, rejection, diagnosis, expected: expected, found: found)
+        return .made(
+            .header, rejection, passed: "The header says nothing that an ID Token's may not.", failed: diagnosis,
+            expected: expected, found: found)
     }
 
     private func typeDiagnosis(_ type: String) -> Diagnosis {
@@ -55,16 +53,14 @@ extension CheckDescriptions {
         let expected = allowedAlgorithms.names.joined(separator: ", ")
         let alg = headerObject?["alg"]
         let found = alg.map { $0.string.map(Redaction.text) ?? "no string" }
-        guard let rejection else {
-            return .passed(
-                .algorithm, "The provider may sign with \(found ?? "it").", expected: expected, found: found)
-        }
         // The provider may list the algorithm by now, beside a key that could not be fetched either.
-        if let keys, keys.isMissingKey, policy.algorithms == nil, token.algorithm != nil {
+        if rejection != nil, let keys, keys.isMissingKey, policy.algorithms == nil, token.algorithm != nil {
             return .failed(
                 .algorithm, .keysUnavailable, unfetchedKeyDiagnosis(keys), expected: expected, found: found)
         }
-        return .failed(.algorithm, rejection, algorithmDiagnosis(alg?.string), expected: expected, found: found)
+        return .made(
+            .algorithm, rejection, passed: "The provider may sign with \(found ?? "it").",
+            failed: algorithmDiagnosis(alg?.string), expected: expected, found: found)
     }
 
     private func algorithmDiagnosis(_ name: String?) -> Diagnosis {

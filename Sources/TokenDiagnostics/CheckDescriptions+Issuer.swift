@@ -5,30 +5,23 @@ private import JSON
 extension CheckDescriptions {
     /// Whether the token is from the provider whose keys it was checked with.
     func issuer(_ rejection: Rejection?) -> Check {
-        let expected = policy.acceptedIssuersText
-        let found = claims.text(.issuer).map(Redaction.text)
-        guard let rejection else {
-            return .passed(.issuer, "The token's iss is the provider's.", expected: expected, found: found)
-        }
-        let diagnosis = Diagnosis(
-            rejection, otherwise: .otherIssuer(claims.text(.issuer) ?? "", claims, [policy], others: others))
-        return .failed(.issuer, rejection, diagnosis, expected: expected, found: found)
+        let issuer = claims.text(.issuer)
+        return .made(
+            .issuer, rejection, passed: "The token's iss is the provider's.",
+            failed: .otherIssuer(issuer ?? "", claims, [policy], others: others),
+            expected: policy.acceptedIssuersText, found: issuer.map(Redaction.text))
     }
 
     /// Whether the key may sign for the token's issuer; only where keys say whose they are.
     func keyIssuer(_ rejection: Rejection?) -> Check {
-        let expected = Redaction.list(policy.keyIssuers.map(\.text))
-        let found = results.jws?.keyIssuer.map(Redaction.text)
-        guard let rejection else {
-            return .passed(.keyIssuer, "The key may sign for this tenant.", expected: expected, found: found)
-        }
-        let diagnosis = Diagnosis(
-            rejection,
-            otherwise: Diagnosis(
+        .made(
+            .keyIssuer, rejection, passed: "The key may sign for this tenant.",
+            failed: Diagnosis(
                 "The key that signed the token is for another tenant's tokens.",
                 fix: "Refuse it; if the provider's keys are right so, change key_issuers of the provider \(policy.id)."
-            ))
-        return .failed(.keyIssuer, rejection, diagnosis, expected: expected, found: found)
+            ), expected: Redaction.list(policy.keyIssuers.map(\.text)),
+            found: results.jws?.keyIssuer.map(Redaction.text)
+        )
     }
 }
 

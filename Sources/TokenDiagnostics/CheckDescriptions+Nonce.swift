@@ -1,3 +1,4 @@
+private import Bytes
 internal import IDToken
 private import JOSE
 private import JSON
@@ -8,13 +9,7 @@ extension CheckDescriptions {
     func nonce(_ rejection: Rejection?) -> Check {
         let claimed = try? claims.utf8(.nonce)
         let found = claimed.map { Redaction.fingerprint($0.span, checker) }
-        let expected = expectedNonce
-        if let rejection {
-            return .failed(
-                .nonce, rejection, Diagnosis(rejection, otherwise: nonceDiagnosis(rejection, claimed)),
-                expected: expected, found: found)
-        }
-        guard let match = results.nonceMatch else {
+        guard rejection != nil || results.nonceMatch != nil else {
             return .notAsked(
                 .nonce,
                 policy.nonce.isChecked
@@ -25,9 +20,10 @@ extension CheckDescriptions {
                     """,
                 found: found)
         }
-        return .passed(
-            .nonce, "The token was made for this sign-in: it carries \(match.words).", expected: expected,
-            found: found)
+        return .made(
+            .nonce, rejection,
+            passed: "The token was made for this sign-in: it carries \(results.nonceMatch?.words ?? "").",
+            failed: nonceDiagnosis(rejection, claimed), expected: expectedNonce, found: found)
     }
 
     private var expectedNonce: String? {
@@ -38,7 +34,7 @@ extension CheckDescriptions {
         return "\(forms) (\(Redaction.fingerprint(nonce, checker)))"
     }
 
-    private func nonceDiagnosis(_ rejection: Rejection, _ claimed: ArraySlice<UInt8>?) -> Diagnosis {
+    private func nonceDiagnosis(_ rejection: Rejection?, _ claimed: ArraySlice<UInt8>?) -> Diagnosis {
         switch rejection {
         case .nonceRequired where claimed == nil:
             Diagnosis(
@@ -131,7 +127,7 @@ extension CheckDescriptions {
     /// Whether a text looks like a SHA-256.
     private func isHash(_ text: String) -> Bool {
         let octets = Array(text.utf8)
-        let isHexadecimal = octets.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        let isHexadecimal = octets.allSatisfy(\.isLowercaseHexadecimal)
         return (octets.count == 64 && isHexadecimal) || (octets.count == 43 && Base64URL.decode(octets.span) != nil)
     }
 
@@ -145,8 +141,10 @@ extension CheckDescriptions {
     }
 
     private func hashes(of nonce: String) -> [String] {
-        let hashes = try? checker.withHash(of: nonce.utf8.span, .sha256) { [hexadecimal($0), Base64URL.encode($0)] }
-        return (hashes ?? []).map { String(decoding: $0, as: UTF8.self) }
+        let hashes = try? checker.withHash(of: nonce.utf8.span, .sha256) {
+            [String(hexadecimal: $0), String(decoding: Base64URL.encode($0), as: UTF8.self)]
+        }
+        return hashes ?? []
     }
 
     /// Whether the two would belong together but for how one of them is written.

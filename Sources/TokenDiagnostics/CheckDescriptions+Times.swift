@@ -27,18 +27,13 @@ extension CheckDescriptions {
 
     func expiry(_ rejection: Rejection?) -> Check {
         let expected = "after \(Redaction.time(now.advanced(bySeconds: -skew))) (now, less clock_skew)"
-        if let rejection {
-            return .failed(
-                .expiry, rejection, Diagnosis(rejection, otherwise: expiryDiagnosis), expected: expected,
-                found: shown(.expiration))
-        }
         let left = (readable(.expiration) ?? now).seconds(since: now)
-        return .passed(
-            .expiry,
-            left > 0
+        return .made(
+            .expiry, rejection,
+            passed: left > 0
                 ? "The token is good for \(Redaction.duration(left)) more."
                 : "The token expired \(Redaction.duration(left)) ago, within clock_skew (\(skew) s).",
-            expected: expected, found: shown(.expiration))
+            failed: expiryDiagnosis, expected: expected, found: shown(.expiration))
     }
 
     private var expiryDiagnosis: Diagnosis {
@@ -52,34 +47,19 @@ extension CheckDescriptions {
     }
 
     func notBefore(_ rejection: Rejection?) -> Check {
-        let expected = latest
         let found = shown(.notBefore)
-        if let rejection {
-            return .failed(
-                .notBefore, rejection, Diagnosis(rejection, otherwise: futureDiagnosis(.notBefore, "becomes valid")),
-                expected: expected, found: found)
-        }
-        return .passed(
-            .notBefore, found == nil ? "The token has no nbf, and needs none." : "The token is valid already.",
-            expected: expected, found: found)
+        return .made(
+            .notBefore, rejection,
+            passed: found == nil ? "The token has no nbf, and needs none." : "The token is valid already.",
+            failed: futureDiagnosis(.notBefore, "becomes valid"), expected: latest, found: found)
     }
 
     func issuedAt(_ rejection: Rejection?) -> Check {
-        let expected = latest
-        let found = shown(.issuedAt)
-        if let rejection {
-            return .failed(
-                .issuedAt, rejection, Diagnosis(rejection, otherwise: futureDiagnosis(.issuedAt, "was issued")),
-                expected: expected, found: found)
-        }
         let age = now.seconds(since: readable(.issuedAt) ?? now)
-        return .passed(
-            .issuedAt,
-            """
-            The token was issued \(Redaction.duration(age)) \
-            \(age < 0 ? "ahead, within clock_skew (\(skew) s)" : "ago").
-            """,
-            expected: expected, found: found)
+        let distance = age < 0 ? "ahead, within clock_skew (\(skew) s)" : "ago"
+        return .made(
+            .issuedAt, rejection, passed: "The token was issued \(Redaction.duration(age)) \(distance).",
+            failed: futureDiagnosis(.issuedAt, "was issued"), expected: latest, found: shown(.issuedAt))
     }
 
     private func futureDiagnosis(_ claim: ClaimName, _ verb: String) -> Diagnosis {
@@ -100,15 +80,12 @@ extension CheckDescriptions {
     func tokenAge(_ rejection: Rejection?) -> Check {
         let maximumAge = policy.maximumTokenAgeSeconds ?? 0
         let age = Redaction.duration(now.seconds(since: readable(.issuedAt) ?? now))
-        let expected = "at most \(maximumAge) s, and \(skew) s of clock_skew"
-        guard let rejection else {
-            return .passed(.tokenAge, "The token is not too old.", expected: expected, found: age)
-        }
-        return .failed(
-            .tokenAge, rejection,
-            Diagnosis(
+        return .made(
+            .tokenAge, rejection, passed: "The token is not too old.",
+            failed: Diagnosis(
                 "The token was issued \(age) ago, and max_token_age of the provider \(policy.id) is \(maximumAge) s.",
-                fix: "Have the user sign in again, or raise max_token_age."), expected: expected, found: age)
+                fix: "Have the user sign in again, or raise max_token_age."),
+            expected: "at most \(maximumAge) s, and \(skew) s of clock_skew", found: age)
     }
 
     func authTime(_ rejection: Rejection?) -> Check {

@@ -1,3 +1,4 @@
+private import Bytes
 internal import IDToken
 private import JOSE
 private import JSON

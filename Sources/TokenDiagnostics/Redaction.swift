@@ -1,5 +1,5 @@
+private import Bytes
 internal import IDToken
-internal import JSON
 internal import OpenSSL
 
 /// What came with a token, as it may be shown: bounded, harmless in a terminal, and without anybody's secret.
@@ -26,8 +26,8 @@ package enum Redaction {
         var characters = 0
         for index in secret.indices where secret[index] & 0xc0 != 0x80 { characters += 1 }
         let length = characters == 1 ? "1 character" : "\(characters) characters"
-        let digest = try? checker.withDigest(of: secret, .sha256) { hexadecimal($0.extracting(..<4)) }
-        return length + (digest.map { ", SHA-256 " + String(decoding: $0, as: UTF8.self) + "…" } ?? "")
+        let digest = try? checker.withDigest(of: secret, .sha256) { String(hexadecimal: $0.extracting(..<4)) }
+        return length + (digest.map { ", SHA-256 " + $0 + "…" } ?? "")
     }
 
     static func fingerprint(_ secret: String, _ checker: SignatureChecker) -> String {

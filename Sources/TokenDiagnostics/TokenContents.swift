@@ -24,13 +24,13 @@ public struct TokenContents: Sendable, Equatable {
 
     /// - Parameter showingValues: whether to show values that may be somebody's: only to the one whose token it is.
     init(_ token: UnverifiedToken, showingValues: Bool, now: UnixTime, _ checker: SignatureChecker) {
-        header = Self.members(of: token.headerObject) { _, value in .plain(value) }
+        header = Self.members(of: token.headerObject) { _, value in (Self.plain(value), false) }
         claims = Self.members(of: token.claims.object) { name, value in
             if Self.times.contains(name), let time = UnixTime(numericDate: value) {
-                return .text(Redaction.time(time, now: now))
+                return (Redaction.time(time, now: now), false)
             }
-            if showingValues || Self.isImpersonal(name, value) { return .plain(value) }
-            return .masked(value, hasFingerprint: Self.compared.contains(name), checker)
+            if showingValues || Self.isImpersonal(name, value) { return (Self.plain(value), false) }
+            return (Self.masked(value, hasFingerprint: Self.compared.contains(name), checker), true)
         }
     }
 
@@ -71,33 +71,26 @@ public struct TokenContents: Sendable, Equatable {
     /// More are counted and not shown.
     private static let maximumCount = 100
 
-    private enum DisplayedValue {
-        case text(String)
-        case plain(JSONValue)
-        case masked(JSONValue, hasFingerprint: Bool, SignatureChecker)
-    }
-
-    private static func members(of object: JSONObject?, _ show: (String, JSONValue) -> DisplayedValue) -> [Member] {
+    /// - Parameter show: what is shown of a member, and whether its value is masked.
+    private static func members(
+        of object: JSONObject?, _ show: (String, JSONValue) -> (value: String, isMasked: Bool)
+    ) -> [Member] {
         var members: [Member] = []
         var count = 0
         object?.forEachMember { name, value in
             count += 1
             guard count <= maximumCount else { return }
-            let redactedName = Redaction.text(name)
-            switch show(name, value) {
-            case .text(let text): members.append(Member(name: redactedName, value: text, isMasked: false))
-            case .plain(let value):
-                let text = value.string ?? String(decoding: value.json, as: UTF8.self)
-                members.append(Member(name: redactedName, value: Redaction.text(text), isMasked: false))
-            case .masked(let value, let hasFingerprint, let checker):
-                let text = masked(value, hasFingerprint: hasFingerprint, checker)
-                members.append(Member(name: redactedName, value: text, isMasked: true))
-            }
+            let shown = show(name, value)
+            members.append(Member(name: Redaction.text(name), value: shown.value, isMasked: shown.isMasked))
         }
         if count > maximumCount {
             members.append(Member(name: "...", value: "\(count - maximumCount) more", isMasked: true))
         }
         return members
+    }
+
+    private static func plain(_ value: JSONValue) -> String {
+        Redaction.text(value.string ?? String(decoding: value.json, as: UTF8.self))
     }
 
     /// The kind of a value. Of numbers not even a hash is shown: a few digits can be tried one by one.
