@@ -8,7 +8,7 @@ from harness.service import REPOSITORY as ROOT
 def manifest():
     """The rooms of `Sources`, each with the rooms and the packages that it depends on."""
     text = (ROOT / "Package.swift").read_text()
-    text = text.replace("] + nio", ', .product(name: "NIOCore", package: "swift-nio")]')
+    text = re.sub(r"\]\s*\+ nio", ', .product(name: "NIOCore", package: "swift-nio")]', text)
     text = text.replace("dependencies: nio", 'dependencies: [.product(name: "NIOCore", package: "swift-nio")]')
     rooms = {}
     # A declaration goes as far as the next one begins.
