@@ -78,10 +78,10 @@ final class AdminResponder: HTTPResponder {
                 self.service.end(record, json: self.service.json { verdicts.write(to: &$0) })
             }
         case .root: return .now(redirectToConsole(record))
-        case .console: return .now(console(.page, record))
-        case .consoleStyle: return .now(console(.style, record))
-        case .consoleScript: return .now(console(.script, record))
-        case .explain, .verify, .batch, .openAPI, .unknown: return .now(service.end(record, Problem.notFoundByAdmin))
+        case .console, .consoleStyle, .consoleScript, .explain, .verify, .batch, .openAPI, .unknown:
+            guard let file = route.consoleFile else { return .now(service.end(record, Problem.notFoundByAdmin)) }
+            return .now(
+                service.end(record, .ok, file.contentType, constant: file.content, headers: Console.headers))
         }
     }
 
@@ -101,10 +101,6 @@ final class AdminResponder: HTTPResponder {
         return keyName
     }
 
-    private func console(_ file: Console.File, _ record: RequestRecord) -> HTTPResponse {
-        service.end(record, .ok, file.contentType, constant: file.content, headers: Console.headers)
-    }
-
     /// Relative, like all the page's addresses: a proxy may serve it below a path of its own.
     private func redirectToConsole(_ record: RequestRecord) -> HTTPResponse {
         service.end(
@@ -122,14 +118,11 @@ final class AdminResponder: HTTPResponder {
             ($0.element.entry.at, $0.offset) > ($1.element.entry.at, $1.offset)
         }
         let text = service.json { json in
-            json.beginObject()
-            json.name("events")
-            json.beginArray()
-            for (_, event) in newestFirst.prefix(Self.listedEvents) {
-                event.entry.write(to: &json, provider: event.provider)
+            json.object { json in
+                json.array("events", newestFirst.prefix(Self.listedEvents)) {
+                    $1.element.entry.write(to: &$0, provider: $1.element.provider)
+                }
             }
-            json.endArray()
-            json.endObject()
         }
         return service.end(record, json: text)
     }
@@ -141,17 +134,13 @@ final class AdminResponder: HTTPResponder {
             EventLoopFuture.whenAllSucceed(providers.map { $0.keys.status() }, on: loop), record
         ) { statuses in
             let text = self.service.json { json in
-                json.beginObject()
-                json.name("providers")
-                json.beginArray()
-                for (provider, status) in zip(providers, statuses) { status.write(to: &json, provider) }
-                json.endArray()
-                json.name("service")
-                json.beginObject()
-                json.member("version", self.process.version)
-                json.member("started_at", self.process.startedAtUnixSeconds)
-                json.endObject()
-                json.endObject()
+                json.object { json in
+                    json.array("providers", zip(providers, statuses)) { $1.1.write(to: &$0, $1.0) }
+                    json.object("service") { json in
+                        json.member("version", self.process.version)
+                        json.member("started_at", self.process.startedAtUnixSeconds)
+                    }
+                }
             }
             return self.service.end(record, json: text)
         }
@@ -229,19 +218,14 @@ extension KeyStatus {
         json.beginObject()
         json.member("id", provider.policy.id)
         json.member("issuer", provider.policy.issuer)
-        json.name("audiences")
-        json.beginArray()
-        for audience in provider.policy.audiences { json.value(audience) }
-        json.endArray()
+        json.array("audiences", provider.policy.audiences)
         json.member("state", KeyState(snapshot, at: now).rawValue)
         json.member("optional", provider.isOptional)
         json.member("source", snapshot?.source.rawValue)
-        json.name("keys")
-        json.beginArray()
         let keys = snapshot?.keys.keys ?? []
         let firstOmitted = keys.count - (snapshot?.omittedKeyCount ?? 0)
-        for (index, key) in keys.enumerated() {
-            json.beginObject()
+        json.objects("keys", keys.enumerated()) { json, entry in
+            let (index, key) = entry
             json.member("kid", key.keyID)
             json.member("kty", key.keyType)
             json.member("crv", key.curve)
@@ -249,9 +233,7 @@ extension KeyStatus {
             json.member("use", key.use)
             json.member("usable", key.isUsable)
             json.member("omitted", index >= firstOmitted)
-            json.endObject()
         }
-        json.endArray()
         json.member("keys_hash", snapshot?.fingerprint)
         json.member("fetched_at", snapshot?.fetchedAtUnixSeconds)
         json.member("next_fetch_at", nextFetchAt(unixSeconds: SystemClocks.unixSeconds()))

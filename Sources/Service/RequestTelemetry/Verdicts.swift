@@ -20,17 +20,12 @@ struct Verdicts: Sendable {
     }
 
     func write(to json: inout JSONWriter) {
-        json.beginObject()
-        json.name("verdicts")
-        json.beginArray()
-        for each in counts {
-            json.beginObject()
-            json.member("provider", each.provider)
-            json.member("code", each.code)
-            json.member("count", Int64(each.count))
-            json.endObject()
+        json.object { json in
+            json.objects("verdicts", counts) { json, each in
+                json.member("provider", each.provider)
+                json.member("code", each.code)
+                json.member("count", Int64(each.count))
+            }
         }
-        json.endArray()
-        json.endObject()
     }
 }

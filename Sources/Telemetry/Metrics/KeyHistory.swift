@@ -96,12 +96,8 @@ extension KeyHistory.Entry {
         json.member("at", at)
         json.member("since", since)
         json.member("count", Int64(count))
-        let (added, removed): (KeyHistory.NamedKeys?, KeyHistory.NamedKeys?) =
-            if case .keysChanged(let added, let removed) = event { (added, removed) } else { (nil, nil) }
-        json.name("added")
-        added.write(to: &json)
-        json.name("removed")
-        removed.write(to: &json)
+        json.member("added", event.added)
+        json.member("removed", event.removed)
         json.member("state", event.state?.rawValue)
         json.member("phase", event.phase?.rawValue)
         json.member("message", event.message)
@@ -122,6 +118,14 @@ extension KeyHistory.Event {
         }
     }
 
+    fileprivate var added: KeyHistory.NamedKeys? {
+        if case .keysChanged(let added, _) = self { added } else { nil }
+    }
+
+    fileprivate var removed: KeyHistory.NamedKeys? {
+        if case .keysChanged(_, let removed) = self { removed } else { nil }
+    }
+
     fileprivate var state: KeyState? { if case .stateChanged(let state) = self { state } else { nil } }
 
     fileprivate var phase: FetchFailure.Phase? { if case .fetchFailed(let phase, _) = self { phase } else { nil } }
@@ -135,16 +139,12 @@ extension KeyHistory.Event {
     }
 }
 
-extension KeyHistory.NamedKeys? {
-    /// Writes a JSON object, or `null`.
-    fileprivate func write(to json: inout JSONWriter) {
-        guard let self else { return json.null() }
-        json.beginObject()
-        json.member("count", Int64(self.count))
-        json.name("kids")
-        json.beginArray()
-        for keyID in self.keyIDs { json.value(keyID) }
-        json.endArray()
-        json.endObject()
+extension JSONWriter {
+    fileprivate mutating func member(_ name: StaticString, _ keys: KeyHistory.NamedKeys?) {
+        guard let keys else { return member(name, nil as String?) }
+        object(name) { json in
+            json.member("count", Int64(keys.count))
+            json.array("kids", keys.keyIDs)
+        }
     }
 }

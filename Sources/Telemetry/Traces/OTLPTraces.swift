@@ -11,35 +11,27 @@ struct OTLPTraces {
     /// The JSON text of one request.
     func json(_ spans: [FinishedSpan]) -> [UInt8] {
         var json = JSONWriter(reservingCapacity: 1024 + spans.count * 1024)
-        json.beginObject()
-        json.beginArray(named: "resourceSpans")
-        json.beginObject()
-        json.name("resource")
-        json.beginObject()
-        json.writeAttributes(resource.attributes.map { ($0.name, .string($0.value)) })
-        json.endObject()
-        json.beginArray(named: "scopeSpans")
-        json.beginObject()
-        json.name("scope")
-        json.beginObject()
-        json.member("name", "assay")
-        json.member("version", resource.serviceVersion)
-        json.endObject()
-        json.beginArray(named: "spans")
-        for span in spans { json.write(span) }
-        json.endArray()
-        json.endObject()
-        json.endArray()
-        json.endObject()
-        json.endArray()
-        json.endObject()
+        json.object { json in
+            json.objects("resourceSpans", [resource]) { json, resource in
+                json.object("resource") { json in
+                    json.writeAttributes(resource.attributes.map { ($0.name, .string($0.value)) })
+                }
+                json.objects("scopeSpans", [spans]) { json, spans in
+                    json.object("scope") { json in
+                        json.member("name", "assay")
+                        json.member("version", resource.serviceVersion)
+                    }
+                    json.objects("spans", spans) { $0.write($1) }
+                }
+            }
+        }
         return json.bytes
     }
 }
 
 extension JSONWriter {
+    /// Writes a span's members.
     fileprivate mutating func write(_ span: FinishedSpan) {
-        beginObject()
         member("traceId", span.context.traceID.text)
         member("spanId", span.context.spanID.text)
         if let state = span.context.state { member("traceState", state) }
@@ -54,36 +46,27 @@ extension JSONWriter {
         member("endTimeUnixNano", String(span.endedAtUnixNanoseconds))
         writeAttributes(span.attributes.sorted)
         if !span.events.isEmpty {
-            beginArray(named: "events")
-            for event in span.events {
-                beginObject()
-                member("timeUnixNano", String(event.nanosecondsSinceEpoch))
-                member("name", event.name)
-                writeAttributes(event.attributes.sorted)
-                endObject()
+            objects("events", span.events) { json, event in
+                json.member("timeUnixNano", String(event.nanosecondsSinceEpoch))
+                json.member("name", event.name)
+                json.writeAttributes(event.attributes.sorted)
             }
-            endArray()
         }
         if !span.links.isEmpty {
-            beginArray(named: "links")
-            for link in span.links {
-                guard let linked = link.context.span else { continue }
-                beginObject()
-                member("traceId", linked.traceID.text)
-                member("spanId", linked.spanID.text)
-                writeAttributes(link.attributes.sorted)
-                endObject()
+            objects("links", span.links.compactMap { link in link.context.span.map { ($0, link.attributes) } }) {
+                json, link in
+                let (linked, attributes) = link
+                json.member("traceId", linked.traceID.text)
+                json.member("spanId", linked.spanID.text)
+                json.writeAttributes(attributes.sorted)
             }
-            endArray()
         }
         if let status = span.status {
-            name("status")
-            beginObject()
-            if let message = status.message { member("message", message) }
-            member("code", status.code == .error ? 2 : 1)
-            endObject()
+            object("status") { json in
+                if let message = status.message { json.member("message", message) }
+                json.member("code", status.code == .error ? 2 : 1)
+            }
         }
-        endObject()
     }
 
     /// Of the flags: that it is known whether the parent is of another process.
@@ -91,27 +74,16 @@ extension JSONWriter {
     /// Of the flags: that it is.
     private static let remoteParent: Int64 = 0x200
 
-    fileprivate mutating func beginArray(named name: StaticString) {
-        self.name(name)
-        beginArray()
-    }
-
     fileprivate mutating func writeAttributes(_ attributes: [(name: String, value: SpanAttribute)]) {
         guard !attributes.isEmpty else { return }
-        beginArray(named: "attributes")
-        for attribute in attributes {
-            beginObject()
-            member("key", attribute.name)
-            name("value")
-            write(attribute.value)
-            endObject()
+        objects("attributes", attributes) { json, attribute in
+            json.member("key", attribute.name)
+            json.object("value") { $0.write(attribute.value) }
         }
-        endArray()
     }
 
-    /// Writes an `AnyValue`.
+    /// Writes the member of an `AnyValue`.
     private mutating func write(_ value: SpanAttribute) {
-        beginObject()
         switch value {
         case .string(let text): member("stringValue", text)
         case .bool(let bool): member("boolValue", bool)
@@ -129,16 +101,10 @@ extension JSONWriter {
         case .stringConvertibleArray(let values): writeArray(values.map { .string(String(describing: $0)) })
         default: break
         }
-        endObject()
     }
 
     private mutating func writeArray(_ values: [SpanAttribute]) {
-        name("arrayValue")
-        beginObject()
-        beginArray(named: "values")
-        for value in values { write(value) }
-        endArray()
-        endObject()
+        object("arrayValue") { json in json.objects("values", values) { $0.write($1) } }
     }
 
     /// JSON has no number that is none, nor one without end; Protobuf has names for them.

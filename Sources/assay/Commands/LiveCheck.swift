@@ -54,32 +54,19 @@ struct LiveCheck {
     /// The same as one JSON object, with what the settings themselves are warned of.
     func json(warnings: [String]) -> [UInt8] {
         var json = JSONWriter()
-        json.beginObject()
-        json.member("could_serve", couldAllServe)
-        json.name("warnings")
-        json.beginArray()
-        for warning in warnings { json.value(warning) }
-        json.endArray()
-        json.name("providers")
-        json.beginArray()
-        for result in results {
-            json.beginObject()
-            json.member("id", result.provider)
-            json.member("could_serve", result.couldServe)
-            json.name("findings")
-            json.beginArray()
-            for finding in result.findings {
-                json.beginObject()
-                json.member("subject", finding.subject.rawValue)
-                json.member("level", finding.level.rawValue)
-                json.member("message", finding.message)
-                json.endObject()
+        json.object { json in
+            json.member("could_serve", couldAllServe)
+            json.array("warnings", warnings)
+            json.objects("providers", results) { json, result in
+                json.member("id", result.provider)
+                json.member("could_serve", result.couldServe)
+                json.objects("findings", result.findings) { json, finding in
+                    json.member("subject", finding.subject.rawValue)
+                    json.member("level", finding.level.rawValue)
+                    json.member("message", finding.message)
+                }
             }
-            json.endArray()
-            json.endObject()
         }
-        json.endArray()
-        json.endObject()
         return json.bytes
     }
 }

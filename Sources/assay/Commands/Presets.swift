@@ -38,26 +38,18 @@ struct Presets: ParsableCommand {
         var arguments: [String] = []
 
         func run() throws {
-            guard let preset = ProviderPreset.named(name) else {
-                throw ValidationError("there is no preset \(name); assay presets lists them")
-            }
+            let preset = try ProviderPreset.find(name)
             print(preset.yaml(try values(for: preset)), terminator: "")
         }
 
         private func values(for preset: ProviderPreset) throws -> PresetArguments {
             var values = PresetArguments()
             for argument in arguments {
-                let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                guard parts.count == 2, let parameter = preset.parameters.first(where: { $0.name == parts[0] }) else {
-                    let names = preset.parameters.map(\.name).joined(separator: ", ")
-                    throw ValidationError(
-                        names.isEmpty
-                            ? "preset \(name) takes no parameter" : "preset \(name) takes \(names), each as name=value")
-                }
-                guard parameter.accepts(String(parts[1])) else {
+                let (parameter, value) = try preset.parse(argument, form: "name=value")
+                guard parameter.accepts(value) else {
                     throw ValidationError("\(parameter.name) must be \(parameter.meaning)")
                 }
-                values[parameter.name] = String(parts[1])
+                values[parameter.name] = value
             }
             return values
         }

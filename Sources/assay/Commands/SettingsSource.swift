@@ -46,9 +46,7 @@ struct SettingsSource: ParsableArguments {
             }
             return (try file.settings(), nil)
         }
-        guard let preset = ProviderPreset.named(name) else {
-            throw ValidationError("there is no preset \(name); assay presets lists them")
-        }
+        let preset = try ProviderPreset.find(name)
         guard let audience else {
             throw ValidationError("--preset needs --audience: the client ID of the app that the token must be for")
         }
@@ -63,32 +61,19 @@ struct SettingsSource: ParsableArguments {
 
     /// A settings file with the one provider. JSON is YAML, and whatever an argument holds stays one text in it.
     private func yaml(_ preset: ProviderPreset, _ audience: String) throws -> String {
+        let arguments = try parameters.map { try preset.parse($0, form: "--preset-parameter name=value") }
         var json = JSONWriter()
-        json.beginObject()
-        json.name("providers")
-        json.beginArray()
-        json.beginObject()
-        json.member("id", preset.name)
-        json.member("preset", preset.name)
-        json.name("audiences")
-        json.beginArray()
-        json.value(audience)
-        json.endArray()
-        for parameter in parameters {
-            let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, preset.parameters.contains(where: { $0.name == parts[0] }) else {
-                let names = preset.parameters.map(\.name).joined(separator: ", ")
-                throw ValidationError(
-                    names.isEmpty
-                        ? "preset \(preset.name) takes no parameter"
-                        : "preset \(preset.name) takes \(names), each as --preset-parameter name=value")
+        json.object { json in
+            json.objects("providers", [preset]) { json, preset in
+                json.member("id", preset.name)
+                json.member("preset", preset.name)
+                json.array("audiences", [audience])
+                for (parameter, value) in arguments {
+                    json.name(escaping: parameter.name)
+                    json.value(value)
+                }
             }
-            json.name(escaping: String(parts[0]))
-            json.value(String(parts[1]))
         }
-        json.endObject()
-        json.endArray()
-        json.endObject()
         return String(decoding: json.bytes, as: UTF8.self)
     }
 }

@@ -43,28 +43,15 @@ struct SignInOptions: ParsableArguments {
 
     /// The body of a request to a running instance.
     func body(for token: String) -> [UInt8] {
+        let texts: [(name: StaticString, value: String?)] = [
+            ("id_token", token), ("provider", provider), ("nonce", nonce), ("audience", audience),
+            ("access_token", accessToken), ("code", code),
+        ]
         var json = JSONWriter()
-        json.beginObject()
-        json.member("id_token", token)
-        if let provider {
-            json.member("provider", provider)
+        json.object { json in
+            for case (let name, let value?) in texts { json.member(name, value) }
+            if let maxAge { json.member("max_age", maxAge) }
         }
-        if let nonce {
-            json.member("nonce", nonce)
-        }
-        if let audience {
-            json.member("audience", audience)
-        }
-        if let maxAge {
-            json.member("max_age", maxAge)
-        }
-        if let accessToken {
-            json.member("access_token", accessToken)
-        }
-        if let code {
-            json.member("code", code)
-        }
-        json.endObject()
         return json.bytes
     }
 
