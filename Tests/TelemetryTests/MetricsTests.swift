@@ -13,10 +13,10 @@ import Testing
 
     @Test func `a metric is announced, then sampled`() {
         let page = written { page in
-            page.metric("a_total", .counter, "How often.")
-            page.sample("a_total", [], 5)
-            page.sample("a_total", [("x", "1"), ("y", "")], -2)
-            page.sample("b_seconds", [("x", "1")], 1.25)
+            page.metric(
+                "a_total", .counter, "How often.",
+                [PrometheusText.Sample([], 5), PrometheusText.Sample([("x", "1"), ("y", "")], -2)])
+            page.metric("b_seconds", .gauge, "How long.", 1.25)
         }
         #expect(
             page == """
@@ -24,7 +24,9 @@ import Testing
                 # TYPE a_total counter
                 a_total 5
                 a_total{x="1",y=""} -2
-                b_seconds{x="1"} 1.25
+                # HELP b_seconds How long.
+                # TYPE b_seconds gauge
+                b_seconds 1.25
 
                 """)
     }
@@ -34,7 +36,8 @@ import Testing
         ("\\n", "\\\\n"), ("é{}=,", "é{}=,"), ("\r\n", "\r\\n"),
     ])
     func `label values are escaped`(value: String, escaped: String) {
-        #expect(written { $0.sample("m", [("l", value)], 1) } == "m{l=\"\(escaped)\"} 1\n")
+        let page = written { $0.metric("m", .gauge, "Some.", [PrometheusText.Sample([("l", value)], 1)]) }
+        #expect(page.hasSuffix("\nm{l=\"\(escaped)\"} 1\n"))
     }
 
     @Test func `a histogram is cumulative and ends in everything`() {

@@ -10,17 +10,34 @@ package struct PrometheusText: ~Copyable {
 
     package typealias Labels = [(name: StaticString, value: String)]
 
+    /// A value with the labels that tell it from others of its metric.
+    package struct Sample {
+        let labels: Labels
+        let value: String
+
+        package init(_ labels: Labels, _ value: some Numeric) {
+            self.labels = labels
+            self.value = "\(value)"
+        }
+    }
+
     /// Begins a metric; its samples come next.
     package mutating func metric(_ name: StaticString, _ kind: Kind, _ help: StaticString) {
         append("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
     }
 
-    package mutating func sample(_ name: StaticString, _ labels: Labels = [], _ value: Int) {
-        append("\(name)\(text(labels)) \(value)\n")
+    /// Writes a metric that has one sample.
+    package mutating func metric(_ name: StaticString, _ kind: Kind, _ help: StaticString, _ value: some Numeric) {
+        metric(name, kind, help, [Sample([], value)])
     }
 
-    package mutating func sample(_ name: StaticString, _ labels: Labels = [], _ value: Double) {
-        append("\(name)\(text(labels)) \(value)\n")
+    /// Writes a metric with all its samples.
+    package mutating func metric(
+        _ name: StaticString, _ kind: Kind, _ help: StaticString,
+        _ samples: [Sample]
+    ) {
+        metric(name, kind, help)
+        for sample in samples { append("\(name)\(text(sample.labels)) \(sample.value)\n") }
     }
 
     /// All the samples of a histogram of durations, in seconds.
