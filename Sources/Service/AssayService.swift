@@ -26,21 +26,29 @@ package final class AssayService: Sendable {
 
     /// Where the service listens, and how.
     package struct Configuration: Sendable {
-        package var service: ListenAddress
-        package var admin: ListenAddress
-        /// What the listeners speak TLS with; `nil`: plain HTTP.
-        package var serviceTLS: TLSFiles?
-        package var adminTLS: TLSFiles?
-        package var limits = ListenerLimits()
-        package var adminLimits = ListenerLimits()
+        package var service: Listener
+        package var admin: Listener
         package var settings: ServiceSettings
         package var version: String
 
-        package init(service: ListenAddress, admin: ListenAddress, settings: ServiceSettings, version: String) {
+        package init(service: Listener, admin: Listener, settings: ServiceSettings, version: String) {
             self.service = service
             self.admin = admin
             self.settings = settings
             self.version = version
+        }
+    }
+
+    package struct Listener: Sendable {
+        package var address: ListenAddress
+        /// What it speaks TLS with; `nil`: plain HTTP.
+        package var tls: TLSFiles?
+        package var limits: ListenerLimits
+
+        package init(_ address: ListenAddress, tls: TLSFiles? = nil, limits: ListenerLimits = ListenerLimits()) {
+            self.address = address
+            self.tls = tls
+            self.limits = limits
         }
     }
 
@@ -54,12 +62,8 @@ package final class AssayService: Sendable {
         on group: MultiThreadedEventLoopGroup,
         log: Log, sink: LogSink
     ) async throws -> AssayService {
-        let serviceTLS = try configuration.serviceTLS.map {
-            try CertificateWatch("service", $0, log: log)
-        }
-        let adminTLS = try configuration.adminTLS.map {
-            try CertificateWatch("admin", $0, log: log)
-        }
+        let serviceTLS = try configuration.service.tls.map { try CertificateWatch(.service, $0, log: log) }
+        let adminTLS = try configuration.admin.tls.map { try CertificateWatch(.admin, $0, log: log) }
         let certificates = [serviceTLS, adminTLS].compactMap(\.self)
         let registry = try await ProviderRegistry().changed(to: providers, on: group)
         try await registry.startKeys(on: group.next())
@@ -69,20 +73,22 @@ package final class AssayService: Sendable {
         let served = ServedProviders(registry)
         let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
 
-        let serviceListener = try await HTTPListener.bind(
-            configuration.service, tls: serviceTLS?.tls, on: group, acceptor: acceptor,
-            limits: configuration.limits, unixSeconds: SystemClocks.unixSeconds
-        ) { ServiceResponder(loops[$0]) }
+        @Sendable func bind(
+            _ listener: Listener, _ watch: CertificateWatch?,
+            _ makeResponder: @escaping @Sendable (any EventLoop) -> any HTTPResponder
+        ) async throws -> HTTPListener {
+            try await HTTPListener.bind(
+                listener.address, tls: watch?.tls, on: group, acceptor: acceptor, limits: listener.limits,
+                unixSeconds: SystemClocks.unixSeconds, makeResponder: makeResponder)
+        }
+        let serviceListener = try await bind(configuration.service, serviceTLS) { ServiceResponder(loops[$0]) }
         let scrape = Scrape(
             served: served, loops: loops, telemetry: telemetry, configurations: configurations,
             listener: serviceListener, certificates: certificates, sink: sink, spans: tracing?.exporter,
             version: configuration.version)
         let process = ServiceProcess(
             version: configuration.version, startedAtUnixSeconds: scrape.startedAtUnixSeconds)
-        let adminListener = try await HTTPListener.bind(
-            configuration.admin, tls: adminTLS?.tls, on: group, acceptor: acceptor,
-            limits: configuration.adminLimits, unixSeconds: SystemClocks.unixSeconds
-        ) { loop in
+        let adminListener = try await bind(configuration.admin, adminTLS) { loop in
             AdminResponder(
                 loops[loop], process: process, scrape: { scrape.page(on: loop) },
                 verdicts: { scrape.verdicts(on: loop) },
@@ -90,8 +96,9 @@ package final class AssayService: Sendable {
         }
         for watch in certificates { watch.start(on: group.next()) }
 
-        log.write(.info, "listening", [("listener", .text("service")), ("address", .text(serviceListener.address))])
-        log.write(.info, "listening", [("listener", .text("admin")), ("address", .text(adminListener.address))])
+        for (name, listener) in [(ListenerName.service, serviceListener), (.admin, adminListener)] {
+            log.write(.info, "listening", [("listener", .text(name.rawValue)), ("address", .text(listener.address))])
+        }
         return AssayService(
             served: served, group: group, loops: loops, serviceListener: serviceListener, adminListener: adminListener,
             certificates: certificates, log: log, sink: sink, tracing: tracing)
@@ -188,61 +195,5 @@ package final class AssayService: Sendable {
         log.reportAllHeldBack()
         log.write(.info, "stopped")
         await sink.close()
-    }
-}
-
-/// The providers that are served now, for whoever is on no event loop of theirs.
-private final class ServedProviders: Sendable {
-    private let current: Mutex<ProviderRegistry>
-
-    init(_ registry: ProviderRegistry) { current = Mutex(registry) }
-
-    var registry: ProviderRegistry {
-        get { current.withLock { $0 } }
-        set { current.withLock { $0 = newValue } }
-    }
-}
-
-/// Gathers what all loops have counted.
-private struct Scrape: Sendable {
-    let served: ServedProviders
-    let loops: PerLoop<ServiceLoop>
-    let telemetry: KeyTelemetry
-    let configurations: ConfigurationTelemetry
-    let listener: HTTPListener
-    let certificates: [CertificateWatch]
-    let sink: LogSink
-    /// `nil`: there are none.
-    let spans: SpanExporter?
-    let version: String
-    let startedAtUnixSeconds = SystemClocks.unixSeconds()
-
-    /// The metrics page, made on one of the loops.
-    func page(on loop: any EventLoop) -> EventLoopFuture<[UInt8]> {
-        let counted = EventLoopFuture.whenAllSucceed(loops.onEach { $0.metrics }, on: loop)
-        return counted.flatMap { parts in
-            // Only now: a provider is in the registry before any loop counts for it.
-            let registry = served.registry
-            let statuses = EventLoopFuture.whenAllSucceed(registry.providers.map { $0.keys.status() }, on: loop)
-            return statuses.map { page(parts, registry, $0) }
-        }
-    }
-
-    /// How many tokens got which verdict, added up on one of the loops.
-    func verdicts(on loop: any EventLoop) -> EventLoopFuture<Verdicts> {
-        let counted = EventLoopFuture.whenAllSucceed(loops.onEach { $0.metrics }, on: loop)
-        return counted.map { Verdicts(LoopMetrics(sumOf: $0), served.registry.ids) }
-    }
-
-    private func page(_ parts: [LoopMetrics], _ registry: ProviderRegistry, _ statuses: [KeyStatus]) -> [UInt8] {
-        MetricsPage(
-            providers: registry.providers, providerIDs: registry.ids, loops: LoopMetrics(sumOf: parts),
-            statuses: statuses,
-            keyCounts: telemetry.current, configurations: configurations.current,
-            service: listener.usage, process: .now(), startedAtUnixSeconds: startedAtUnixSeconds,
-            certificates: certificates, droppedLogBytes: sink.droppedBytes,
-            spans: spans?.counts ?? SpanQueue.Counts(), version: version, now: SystemClocks.monotonic(),
-            unixMilliseconds: SystemClocks.unixMilliseconds()
-        ).text()
     }
 }

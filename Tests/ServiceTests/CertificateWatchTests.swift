@@ -68,7 +68,7 @@ private struct Files {
 
     func watch() throws -> CertificateWatch {
         try CertificateWatch(
-            "service", paths,
+            .service, paths,
             log: Log(
                 to: LogSink(), from: .error, unixMilliseconds: { 0 }, monotonic: { MonotonicTime(milliseconds: 0) }))
     }

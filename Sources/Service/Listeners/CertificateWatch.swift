@@ -35,7 +35,8 @@ final class CertificateWatch: Sendable {
     /// Reads the files for the first time. Blocks.
     ///
     /// - Throws: ``TLSFileError``.
-    init(_ name: String, _ files: TLSFiles, log: Log) throws(TLSFileError) {
+    init(_ listener: ListenerName, _ files: TLSFiles, log: Log) throws(TLSFileError) {
+        let name = listener.rawValue
         tls = try ListenerTLS(files) { reason in
             log.write(.warning, "TLS handshake failed", [("listener", .text(name)), ("reason", .text(reason))])
         }

@@ -75,22 +75,15 @@ enum Route: Int, CaseIterable {
         }
     }
 
+    /// The routes of the admin listener whose paths are always the same.
+    private static let admin: [Route] = [
+        .live, .ready, .metrics, .providers, .explain, .events, .verdicts, .root, .console, .consoleStyle,
+        .consoleScript,
+    ]
+
     /// The route of a path on the admin listener.
     static func admin(_ path: HeadText) -> Route {
-        switch path {
-        case "/livez": .live
-        case "/readyz": .ready
-        case "/metrics": .metrics
-        case "/v1/providers": .providers
-        case "/v1/explain": .explain
-        case "/v1/events": .events
-        case "/v1/verdicts": .verdicts
-        case "/": .root
-        case "/console": .console
-        case "/console/console.css": .consoleStyle
-        case "/console/console.js": .consoleScript
-        default: providerToRefresh(path) == nil ? .unknown : .refresh
-        }
+        admin.first { path == $0.pattern } ?? (providerToRefresh(path) == nil ? .unknown : .refresh)
     }
 
     /// The provider id in `/v1/providers/{id}/refresh`.

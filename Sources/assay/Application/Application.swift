@@ -114,13 +114,13 @@ struct Application: Sendable {
     private func configuration() -> AssayService.Configuration {
         var configuration = AssayService.Configuration(settings)
         let budget = DescriptorBudget(limit: descriptors, providers: settings.providers.count)
-        if budget.fit(&configuration.limits, admin: configuration.adminLimits) {
+        if budget.fit(&configuration.service.limits, admin: configuration.admin.limits) {
             log.warn(
-                ofRisk: "limits.max_connections is \(configuration.limits.maximumConnections) instead of "
+                ofRisk: "limits.max_connections is \(configuration.service.limits.maximumConnections) instead of "
                     + "\(settings.limits.listener.maximumConnections): \(descriptors) file descriptors (ulimit -n) are too few"
             )
         }
-        let limits = configuration.limits
+        let limits = configuration.service.limits
         log.write(
             .info, "limits",
             [

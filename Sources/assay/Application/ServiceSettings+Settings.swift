@@ -9,17 +9,16 @@ extension AssayService.Configuration {
 
     /// What settings say of the two listeners and of all that is answered on them.
     init(_ settings: Settings) {
-        self.init(
-            service: settings.service.listen, admin: settings.admin.listen,
-            settings: ServiceSettings(settings), version: assay.version)
-        serviceTLS = settings.service.tls
-        adminTLS = settings.admin.tls
-        limits = settings.limits.listener
-        adminLimits = limits
+        let limits = settings.limits.listener
+        var adminLimits = limits
         adminLimits.maximumConnections = settings.adminMaximumConnections
         // Enough for a few of the longest requests, and for some scrapes that nobody reads.
         adminLimits.maximumBuffered = min(
             limits.maximumBuffered, max(Self.adminBuffered, 2 * settings.limits.maximumBody))
+        self.init(
+            service: AssayService.Listener(settings.service.listen, tls: settings.service.tls, limits: limits),
+            admin: AssayService.Listener(settings.admin.listen, tls: settings.admin.tls, limits: adminLimits),
+            settings: ServiceSettings(settings), version: assay.version)
     }
 }
 

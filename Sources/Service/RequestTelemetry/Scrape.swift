@@ -1,0 +1,51 @@
+internal import EventLoops
+private import Host
+internal import HTTPServer
+private import KeySource
+internal import NIOCore
+internal import Telemetry
+private import Verification
+
+/// Gathers what all loops have counted.
+struct Scrape: Sendable {
+    let served: ServedProviders
+    let loops: PerLoop<ServiceLoop>
+    let telemetry: KeyTelemetry
+    let configurations: ConfigurationTelemetry
+    let listener: HTTPListener
+    let certificates: [CertificateWatch]
+    let sink: LogSink
+    /// `nil`: there are none.
+    let spans: SpanExporter?
+    let version: String
+    let startedAtUnixSeconds = SystemClocks.unixSeconds()
+
+    /// The metrics page, made on one of the loops.
+    func page(on loop: any EventLoop) -> EventLoopFuture<[UInt8]> {
+        let counted = EventLoopFuture.whenAllSucceed(loops.onEach { $0.metrics }, on: loop)
+        return counted.flatMap { parts in
+            // Only now: a provider is in the registry before any loop counts for it.
+            let registry = served.registry
+            let statuses = EventLoopFuture.whenAllSucceed(registry.providers.map { $0.keys.status() }, on: loop)
+            return statuses.map { page(parts, registry, $0) }
+        }
+    }
+
+    /// How many tokens got which verdict, added up on one of the loops.
+    func verdicts(on loop: any EventLoop) -> EventLoopFuture<Verdicts> {
+        let counted = EventLoopFuture.whenAllSucceed(loops.onEach { $0.metrics }, on: loop)
+        return counted.map { Verdicts(LoopMetrics(sumOf: $0), served.registry.ids) }
+    }
+
+    private func page(_ parts: [LoopMetrics], _ registry: ProviderRegistry, _ statuses: [KeyStatus]) -> [UInt8] {
+        MetricsPage(
+            providers: registry.providers, providerIDs: registry.ids, loops: LoopMetrics(sumOf: parts),
+            statuses: statuses,
+            keyCounts: telemetry.current, configurations: configurations.current,
+            service: listener.usage, process: .now(), startedAtUnixSeconds: startedAtUnixSeconds,
+            certificates: certificates, droppedLogBytes: sink.droppedBytes,
+            spans: spans?.counts ?? SpanQueue.Counts(), version: version, now: SystemClocks.monotonic(),
+            unixMilliseconds: SystemClocks.unixMilliseconds()
+        ).text()
+    }
+}
