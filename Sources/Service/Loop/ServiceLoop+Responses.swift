@@ -38,6 +38,9 @@ extension ServiceLoop {
         end(record, status, "application/json", json)
     }
 
+    private static let adminBuffer =
+        "the admin listener's buffer (4MiB or twice limits.max_body, at most limits.max_buffered)"
+
     /// The answer to a request that could not be read to its end.
     func response(to request: UnreadRequest, _ route: Route?, on listener: ListenerName) -> HTTPResponse {
         let problem: Problem =
@@ -48,8 +51,9 @@ extension ServiceLoop {
             case .headersTooLarge: .headersTooLarge
             case .bodyTooLarge: .requestTooLarge
             case .timeout: .requestTimeout
-            // The only limit that the admin listener has a setting of its own for.
+            // The admin listener has limits of its own: one that is a setting, and one that follows from others.
             case .overloaded(.connections) where listener == .admin: .overloaded(limit: "admin.max_connections")
+            case .overloaded(.buffered) where listener == .admin: .overloaded(limit: Self.adminBuffer)
             case .overloaded(let limit): .overloaded(limit: "limits.\(limit.rawValue)")
             }
         return end(begin(route, request, on: listener), problem)

@@ -142,6 +142,21 @@ def test_unfinished_bodies_together_hold_bounded_memory(issuer):
         assert service.api.post("/v1/verify", body).status == 200
 
 
+def test_the_admin_listener_names_its_own_buffer(issuer):
+    octets = request_bytes("POST", "/v1/explain", padded(issuer.token(), 60 * KIB), {"Content-Type": "application/json"})
+    with Service(provider(issuer), limits={"max_buffered": "64KiB"}) as service:
+        service.wait_until_ready()
+        with contextlib.ExitStack() as stack:
+            # There is room for one; any of them may be the one that is refused.
+            unfinished = [stack.enter_context(service.admin.connect()) for _ in range(3)]
+            for connection in unfinished:
+                connection.send_tolerantly(octets[:-1])
+            readable, _, _ = select.select([one.socket for one in unfinished], [], [], DEADLINE)
+            response = next(one for one in unfinished if one.socket in readable).response("POST", "/v1/explain")
+            assert_code(response, "overloaded")
+        assert "than the admin listener's buffer (4MiB or twice limits.max_body" in response.json["detail"]
+
+
 def test_an_idle_connection_is_not_a_slow_request(hasty):
     """Between requests a connection may rest for longer than a request may take."""
     with hasty.api.connect() as connection, hasty.api.connect() as slow:
