@@ -2,7 +2,8 @@
 struct ConnectionAccount {
     private let counts: ListenerCounts
     private var admission = Admission.none
-    private var request = Request.none
+    /// Whether a request is counted that is not yet whole.
+    private var isReading = false
     /// Of requests.
     private var heldBytes = 0
     /// Of answers.
@@ -14,8 +15,6 @@ struct ConnectionAccount {
         /// Over the limit, and told so.
         case refused
     }
-
-    private enum Request { case none, reading }
 
     init(_ counts: ListenerCounts) { self.counts = counts }
 
@@ -39,8 +38,8 @@ struct ConnectionAccount {
 
     /// Counts the request as one that is not yet whole.
     mutating func beginReading() {
-        guard request == .none else { return }
-        request = .reading
+        guard !isReading else { return }
+        isReading = true
         counts.readingBegan()
     }
 
@@ -55,11 +54,9 @@ struct ConnectionAccount {
     }
 
     mutating func endRequest() {
-        switch request {
-        case .none: break
-        case .reading: counts.readingEnded()
-        }
-        request = .none
+        guard isReading else { return }
+        isReading = false
+        counts.readingEnded()
     }
 
     /// Counts the bytes that the connection now holds, unless all connections together hold too many.

@@ -57,15 +57,6 @@ package final class SpanTracer: Tracer {
             at: instant().nanosecondsSinceEpoch)
     }
 
-    package func startAnySpan<Instant: TracerInstant>(
-        _ operationName: String, context: @autoclosure () -> InstrumentationContext, ofKind kind: SpanKind,
-        at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
-    ) -> any Tracing.Span {
-        startSpan(
-            operationName, context: context(), ofKind: kind, at: instant(), function: function, file: fileID, line: line
-        )
-    }
-
     /// Does nothing: spans go out by themselves, and at the end.
     package func forceFlush() {}
 

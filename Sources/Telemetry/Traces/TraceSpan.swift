@@ -78,6 +78,5 @@ extension InstrumentationContext {
 
     private enum SpanKey: InstrumentationContextKey {
         typealias Value = SpanContext
-        static var nameOverride: String? { "span" }
     }
 }
