@@ -5,13 +5,12 @@ private import Synchronization
 /// Sends spans to a collector, a batch at a time, on a loop that serves no requests. Whoever ends a span waits for
 /// nothing.
 package final class SpanExporter: Sendable {
-    private let queue: Mutex<SpanQueue>
+    private let queue = Mutex(SpanQueue())
     private let state = Mutex(State())
     private let traces: OTLPTraces
     private let collector: Collector
     private let loop: any EventLoop
-    private let monotonic: @Sendable () -> MonotonicTime
-    private let onEvent: @Sendable (ExportEvent) -> Void
+    private let log: Log
 
     private struct State: Sendable {
         var pollTimer: RepeatedTask?
@@ -21,24 +20,17 @@ package final class SpanExporter: Sendable {
     /// How often is looked whether something has waited long enough.
     private static let pollInterval = TimeAmount.seconds(1)
 
+    /// Begins to send what comes from now on.
+    ///
     /// - Parameters:
     ///   - resource: who the spans are from.
-    ///   - onEvent: called with each failure, and with the first success after one.
-    package init(
-        to collector: Collector, from resource: TraceResource, rules: SpanQueue.Rules = SpanQueue.Rules(),
-        on loop: any EventLoop, monotonic: @escaping @Sendable () -> MonotonicTime,
-        onEvent: @escaping @Sendable (ExportEvent) -> Void
-    ) {
-        queue = Mutex(SpanQueue(rules))
+    ///   - loop: where the exporter works; not one that serves requests.
+    ///   - log: is told when exports begin to fail, and when they succeed again.
+    package init(to collector: Collector, from resource: TraceResource, on loop: any EventLoop, log: Log) {
         traces = OTLPTraces(resource: resource)
         self.collector = collector
         self.loop = loop
-        self.monotonic = monotonic
-        self.onEvent = onEvent
-    }
-
-    /// Sends what comes from now on, until it is stopped.
-    package func start() {
+        self.log = log
         let pollTimer = loop.scheduleRepeatedTask(initialDelay: Self.pollInterval, delay: Self.pollInterval) { _ in
             self.send()
         }
@@ -47,7 +39,7 @@ package final class SpanExporter: Sendable {
 
     /// Takes a span that has ended; from any thread.
     package func add(_ span: FinishedSpan) {
-        let now = monotonic()
+        let now = SystemClocks.monotonic()
         if queue.withLock({ $0.add(span, now: now) }) { loop.execute { self.send() } }
     }
 
@@ -58,17 +50,19 @@ package final class SpanExporter: Sendable {
         state.withLock { $0.pollTimer.take() }?.cancel()
         queue.withLock { $0.beginToEnd() }
         loop.execute { self.send() }
-        let end = monotonic() + limit
-        while !queue.withLock(\.isEmpty), monotonic() < end { try? await Task.sleep(for: .milliseconds(20)) }
+        let end = SystemClocks.monotonic() + limit
+        while !queue.withLock(\.isEmpty), SystemClocks.monotonic() < end {
+            try? await Task.sleep(for: .milliseconds(20))
+        }
     }
 
     /// Sends the batch that is due, if one is, and those behind it.
     private func send() {
-        let now = monotonic()
+        let now = SystemClocks.monotonic()
         guard let batch = queue.withLock({ $0.nextBatch(now: now) }) else { return }
         let sent = loop.makeFutureWithTask { await self.collector.send(self.traces.json(batch)) }
         sent.whenSuccess { outcome in
-            let now = self.monotonic()
+            let now = SystemClocks.monotonic()
             self.queue.withLock { $0.ended(outcome, now: now) }
             self.report(outcome)
             self.send()
@@ -81,18 +75,10 @@ package final class SpanExporter: Sendable {
             return state.isFailing
         }
         switch outcome {
-        case .accepted: if wasFailing { onEvent(.recovered) }
-        case .unavailable(let reason, _), .refused(let reason): onEvent(.failed(reason: reason, isFirst: !wasFailing))
+        case .accepted: if wasFailing { log.write(.info, "spans can be exported again") }
+        case .unavailable(let reason, _), .refused(let reason):
+            // One line at each change, unless every failure is wanted.
+            log.write(wasFailing ? .debug : .warning, "spans can't be exported", [("reason", .text(reason))])
         }
     }
-}
-
-/// What an exporter tells of itself, for the log.
-package enum ExportEvent: Sendable, Equatable {
-    /// - Parameters:
-    ///   - reason: a text written in this code.
-    ///   - isFirst: whether the export before it had not failed.
-    case failed(reason: String, isFirst: Bool)
-    /// An export succeeded after others had failed.
-    case recovered
 }

@@ -22,15 +22,13 @@ extension TraceExport {
         } catch {
             throw ConfigurationError(text: "tracing.otlp_endpoint: \(error.message)")
         }
-        let telemetry = ExportTelemetry(log: log)
+        let resource = TraceResource(
+            serviceName: settings.serviceName, serviceVersion: assay.version,
+            instanceID: TraceResource.randomInstanceID(),
+            others: settings.resourceAttributes.map { ($0.name, $0.value) })
         self.init(
-            to: collector,
-            from: TraceResource(
-                serviceName: settings.serviceName, serviceVersion: assay.version,
-                instanceID: TraceResource.randomInstanceID(),
-                others: settings.resourceAttributes.map { ($0.name, $0.value) }),
-            sampler: Sampler(ratio: settings.sampleRatio), on: loop, monotonic: SystemClocks.monotonic
-        ) { telemetry.record($0) }
+            SpanExporter(to: collector, from: resource, on: loop, log: log),
+            sampler: Sampler(ratio: settings.sampleRatio))
     }
 }
 
