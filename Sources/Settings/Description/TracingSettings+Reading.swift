@@ -67,10 +67,12 @@ enum TracingReader {
             section.refuseMissing("otlp_endpoint", "tracing needs otlp_endpoint; without it nothing is traced")
         }
         section.finish()
-        guard !tracing.endpoint.isEmpty, environment["OTEL_SDK_DISABLED"]?.lowercased() != "true" else {
-            // The defaults of what is off are not in effect.
-            for name in names where section.effective(name)?.origin == .standard {
-                section.record(name, nil, .standard)
+        let isDisabled = environment["OTEL_SDK_DISABLED"]?.lowercased() == "true"
+        guard !tracing.endpoint.isEmpty, !isDisabled else {
+            // The defaults of what is off are not in effect, nor are its files looked at.
+            for setting in names.compactMap(section.effective) {
+                let value = setting.origin == .standard ? nil : setting.value
+                section.record(setting.path[1], value, setting.origin, file: isDisabled ? nil : setting.file)
             }
             return nil
         }

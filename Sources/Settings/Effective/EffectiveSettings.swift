@@ -6,6 +6,10 @@ package struct EffectiveSettings: Sendable, Equatable {
     package private(set) var all: [Setting] = []
     private var indices: [[String]: Int] = [:]
 
+    init(_ settings: [Setting] = []) {
+        for setting in settings { record(setting) }
+    }
+
     package struct Setting: Sendable, Equatable {
         /// `["providers", "apple", "clock_skew"]`.
         package let path: [String]

@@ -26,16 +26,26 @@ extension Settings {
             throw SettingsError([SettingsFault(line: error.line, message: error.description)])
         }
         let reading = SettingsReading(environment: environment)
-        var settings = Settings()
+        let settings = Settings(root, memory: memory, reading)
+        for fault in check(reading.effective) { reading.report(fault) }
+        return (settings, try reading.finish())
+    }
+
+    /// Where each setting of a file comes from, whatever is wrong with others.
+    static func effective(_ yaml: String) -> EffectiveSettings {
+        let reading = SettingsReading(environment: [:])
+        if let root = try? YAMLReader.read(yaml) { _ = Settings(root, memory: nil, reading) }
+        return reading.effective
+    }
+
+    private init(_ root: YAMLNode?, memory: Int?, _ reading: SettingsReading) {
         let top = Section(root, path: [], reading)
         // What is no mapping has nothing to be missed in it.
         if !reading.isFaulty([]) {
-            for member in members { member.read(top, &settings, nil) }
+            for member in Self.members { member.read(top, &self, nil) }
             top.finish()
         }
-        settings.fitLimits(to: memory, reading)
-        settings.serviceLinks = reading.variables.serviceLinks
-        for fault in check(reading.effective) { reading.report(fault) }
-        return (settings, try reading.finish())
+        fitLimits(to: memory, reading)
+        serviceLinks = reading.variables.serviceLinks
     }
 }

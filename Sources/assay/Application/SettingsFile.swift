@@ -40,12 +40,14 @@ struct SettingsFile: Sendable {
     }
 
     /// The same, and where each setting comes from.
+    ///
+    /// - Parameter check: finds what is wrong with the files that the settings name.
     func read(
-        _ content: Content
+        _ content: Content, check: (EffectiveSettings) -> [SettingsFault] = { _ in [] }
     ) throws(ConfigurationError) -> (settings: Settings, effective: EffectiveSettings) {
         let text = try content.get()
         do throws(SettingsError) {
-            return try Settings.read(yaml: text, environment: environment, memory: MemoryLimit.bytes)
+            return try Settings.read(yaml: text, environment: environment, memory: MemoryLimit.bytes, check: check)
         } catch {
             throw ConfigurationError(error.faults, in: path)
         }

@@ -3,7 +3,6 @@ import Host
 import KeySource
 import NIOCore
 import NIOPosix
-import NIOSSL
 import Settings
 import Telemetry
 
@@ -14,7 +13,6 @@ extension TraceExport {
     init(_ settings: Settings.Tracing, log: Log) throws(ConfigurationError) {
         let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
         let headers = try settings.headers()
-        try settings.checkAuthorities()
         let collector: Collector
         do throws(FetchFailure) {
             collector = try Collector(
@@ -33,44 +31,16 @@ extension TraceExport {
 }
 
 extension Settings.Tracing {
-    private static let maximumFile = 64 * 1024
-
-    /// Looks at the files that the settings name.
+    /// Extra headers for the collector.
     ///
-    /// - Throws: ``ConfigurationError`` where the service would not start.
-    func checkOnThisMachine() throws(ConfigurationError) {
-        _ = try headers()
-        try checkAuthorities()
-    }
-
-    /// What is sent to the collector beside the spans.
-    ///
-    /// - Throws: ``ConfigurationError``.
+    /// - Throws: ``ConfigurationError``, also where the file has changed since it was checked.
     fileprivate func headers() throws(ConfigurationError) -> CollectorHeaders {
         guard let headersFile else { return CollectorHeaders() }
-        let bytes = try read(headersFile, "headers_file")
-        do throws(CollectorHeaders.Malformed) {
-            return try CollectorHeaders(String(decoding: bytes, as: UTF8.self))
+        do {
+            let file = try SmallFile(path: headersFile, maximumSize: 64 * 1024, followingLinks: true)
+            return try CollectorHeaders(String(decoding: file.bytes, as: UTF8.self))
         } catch {
-            throw ConfigurationError(text: "tracing.headers_file: \(headersFile): \(error)")
-        }
-    }
-
-    /// - Throws: ``ConfigurationError`` where there is no certificate to be read.
-    fileprivate func checkAuthorities() throws(ConfigurationError) {
-        guard let caFile else { return }
-        let bytes = try read(caFile, "ca_file")
-        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty else {
-            throw ConfigurationError(text: "tracing.ca_file: \(caFile): there is no certificate in PEM in it")
-        }
-    }
-
-    private func read(_ path: String, _ name: String) throws(ConfigurationError) -> [UInt8] {
-        do throws(SmallFile.Failure) {
-            return try SmallFile(path: path, maximumSize: Self.maximumFile, followingLinks: true).bytes
-        } catch {
-            throw ConfigurationError(
-                text: "tracing.\(name): \(path): \(error.text(maximumSize: Self.maximumFile))")
+            throw ConfigurationError(text: "tracing.headers_file: \(headersFile): it can't be read now")
         }
     }
 }

@@ -33,13 +33,9 @@ struct Config: AsyncParsableCommand {
 
         func run() async throws {
             let source = file.read()
-            let (settings, effective) = try source.read(source.content)
-            let faults =
-                FileCheck.listenerFaults(settings, effective)
-                // With --live, they are among the findings.
-                + (live ? [] : FileCheck.faults(settings, effective))
-            guard faults.isEmpty else { throw ConfigurationError(faults, in: source.path) }
-            try settings.tracing?.checkOnThisMachine()
+            // With --live, the files of providers are among the findings.
+            let faults = live ? FileCheck.faultsAtStart : FileCheck.faults
+            let settings = try source.read(source.content, check: faults).settings
             if !json {
                 for warning in settings.warnings { print("warning: \(warning)") }
                 let ids = settings.providers.map(\.policy.id).joined(separator: ", ")

@@ -1,46 +1,89 @@
 import Host
-import IDToken
-import KeySource
+import HTTPServer
 import NIOSSL
 import Settings
+import Telemetry
 
-/// Looks at the files that settings name.
+/// Looks at what settings name and only the machine can tell: files, and the groups of sockets.
 enum FileCheck {
-    private static let maximumSize = 512 * 1024
-
-    /// Why a listener would not start.
-    static func listenerFaults(_ settings: Settings, _ effective: EffectiveSettings) -> [SettingsFault] {
-        settings.service.faultsOnThisMachine("service", effective)
-            + settings.admin.faultsOnThisMachine("admin", effective)
+    /// Why the service would not start.
+    static func faultsAtStart(_ effective: EffectiveSettings) -> [SettingsFault] {
+        ["service", "admin"].flatMap { listenerFaults($0, effective) } + fileFaults("tracing", effective)
     }
 
-    /// What is wrong with the files of providers, in their order. The service would start without them, and find no keys.
-    static func faults(_ settings: Settings, _ effective: EffectiveSettings) -> [SettingsFault] {
-        settings.providers.flatMap { provider -> [SettingsFault] in
-            let path = ["providers", provider.policy.id]
-            var faults: [SettingsFault] = []
-            func check(_ file: String?, _ setting: [String], _ isGood: ([UInt8]) -> String?) {
-                guard let file, let fault = fault(file, isGood) else { return }
-                faults.append(
-                    SettingsFault(
-                        line: effective.line(of: path + setting),
-                        message: "provider \(provider.policy.id): \(setting.joined(separator: ".")): \(file): \(fault)")
-                )
+    /// The same, and what is wrong with the files of providers: the service would start without them, and find no keys.
+    static func faults(_ effective: EffectiveSettings) -> [SettingsFault] {
+        faultsAtStart(effective) + fileFaults("providers", effective)
+    }
+
+    private static func listenerFaults(_ name: String, _ effective: EffectiveSettings) -> [SettingsFault] {
+        func fault(_ path: [String], _ error: any Error) -> SettingsFault {
+            SettingsFault(line: effective.line(of: path), message: "\(path.joined(separator: ".")): \(error)")
+        }
+        var faults: [SettingsFault]
+        if let certificate = effective.text([name, "tls", "certificate_file"]),
+            let key = effective.text([name, "tls", "key_file"])
+        {
+            let authorities = effective.text([name, "tls", "client_ca_file"])
+            faults = TLSFiles(certificate: certificate, key: key, clientAuthorities: authorities).faults().map {
+                fault([name, "tls", $0.file.setting], $0)
             }
-            check(provider.keys.file, ["jwks_file"]) { _ in nil }
-            check(provider.network.caFile, ["network", "ca_file"]) { bytes in
-                let certificates = (try? NIOSSLCertificate.fromPEMBytes(bytes)) ?? []
-                return certificates.isEmpty ? "there is no certificate in PEM in it" : nil
+        } else {
+            faults = fileFaults(name, effective)
+        }
+        if effective.text([name, "listen"])?.hasPrefix("unix:") == true {
+            let path = [name, "socket", "group"]
+            do { try SocketPermissions(group: effective.text(path)).check() } catch {
+                faults.append(fault(path, error))
             }
-            return faults
+        }
+        return faults
+    }
+
+    private static func fileFaults(_ section: String, _ effective: EffectiveSettings) -> [SettingsFault] {
+        effective.all.compactMap { setting in
+            guard setting.path.first == section, let purpose = setting.file, let file = effective.text(setting.path),
+                let fault = fault(file, purpose, maximumSize: section == "tracing" ? 64 * 1024 : 512 * 1024)
+            else { return nil }
+            let name =
+                section == "providers"
+                ? "provider \(setting.path[1]): \(setting.path.dropFirst(2).joined(separator: "."))"
+                : setting.path.joined(separator: ".")
+            return SettingsFault(line: effective.line(of: setting.path), message: "\(name): \(file): \(fault)")
         }
     }
 
-    private static func fault(_ path: String, _ isGood: ([UInt8]) -> String?) -> String? {
+    /// What is wrong with a file; `nil`: nothing.
+    private static func fault(_ path: String, _ purpose: NamedFile, maximumSize: Int) -> String? {
+        let bytes: [UInt8]
         do throws(SmallFile.Failure) {
-            return isGood(try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true).bytes)
+            bytes = try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true).bytes
         } catch {
             return error.text(maximumSize: maximumSize)
+        }
+        switch purpose {
+        case .certificate, .authorities:
+            let certificates = (try? NIOSSLCertificate.fromPEMBytes(bytes)) ?? []
+            return certificates.isEmpty ? "there is no certificate in PEM in it" : nil
+        case .headers:
+            do throws(CollectorHeaders.Malformed) {
+                _ = try CollectorHeaders(String(decoding: bytes, as: UTF8.self))
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        case .privateKey, .keySet: return nil
+        }
+    }
+}
+
+extension TLSFileKind {
+    /// The member of `tls` that names the file.
+    fileprivate var setting: String {
+        switch self {
+        case .certificate: "certificate_file"
+        case .key: "key_file"
+        case .clientAuthorities: "client_ca_file"
         }
     }
 }

@@ -15,9 +15,7 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let file = file.read()
-        let (settings, effective) = try file.read(file.content)
-        let faults = FileCheck.listenerFaults(settings, effective)
-        guard faults.isEmpty else { throw ConfigurationError(faults, in: file.path) }
+        let settings = try file.read(file.content, check: FileCheck.faultsAtStart).settings
         try await Application(settings).run(file: file)
     }
 }

@@ -178,6 +178,49 @@ def test_each_file_of_a_listeners_tls_that_is_not_good_is_refused_at_its_line(ch
     assert_refused(result, 6, "service.tls.client_ca_file: ")
 
 
+def test_the_collectors_files_are_refused_by_their_lines(check, tmp_path):
+    (tmp_path / "headers").write_text("no header\n")
+    (tmp_path / "empty.pem").touch()
+    lines = [
+        "tracing:",
+        "  otlp_endpoint: http://127.0.0.1:4318",
+        f"  headers_file: {tmp_path}/headers",
+        f"  ca_file: {tmp_path}/empty.pem",
+    ]
+    result = check("\n".join([*lines, EXAMPLE]))
+    assert_refused(result, 3, "tracing.headers_file: ", "headers: line 1 is not of the form name: value")
+    assert_refused(result, 4, "tracing.ca_file: ", "empty.pem: there is no certificate in PEM in it")
+    assert check("\n".join([*lines, EXAMPLE]), {"OTEL_SDK_DISABLED": "true"}).returncode == 0
+
+
+def test_files_that_are_not_there_are_refused_together_with_all_else(check, tmp_path):
+    lines = [
+        'service: { listen: "127.0.0.1:8080", tls: { certificate_file: /absent/crt, key_file: /absent/key } }',
+        "tracing: { otlp_endpoint: 5, headers_file: /absent/headers }",
+        "clock_skew: 5",
+        "providers:",
+        "  - { id: a, preset: aple, audiences: [a], jwks_file: /absent/keys }",
+        "  - { id: b, issuer: https://b.example, audiences: [b], network: { ca_file: /absent/ca } }",
+    ]
+    text = check("\n".join(lines)).stderr.decode()
+    faults = re.findall(r"line (\d+): (.*)", text)
+    assert [int(line) for line, _ in faults] == [1, 1, 2, 2, 3, 5, 5, 6], text
+    assert [message for _, message in faults if "/absent/" in message] == [
+        "service.tls.certificate_file: /absent/crt: there is no such file",
+        "service.tls.key_file: /absent/key: there is no such file",
+        "tracing.headers_file: /absent/headers: there is no such file",
+        "provider a: jwks_file: /absent/keys: there is no such file",
+        "provider b: network.ca_file: /absent/ca: there is no such file",
+    ]
+
+
+def test_a_service_with_files_that_are_not_there_does_not_start(tmp_path):
+    file = tmp_path / "assay.yaml"
+    file.write_text(f"tracing: {{ otlp_endpoint: 'http://127.0.0.1:4318', ca_file: /absent/ca }}\n{EXAMPLE}clock_skw: 5s")
+    result = run("serve", "--config", str(file))
+    assert_refused(result, 1, "tracing.ca_file: /absent/ca: there is no such file", "did you mean clock_skew?")
+
+
 def test_the_settings_in_effect_are_shown(tmp_path):
     file = tmp_path / "assay.yaml"
     file.write_text(EXAMPLE)
