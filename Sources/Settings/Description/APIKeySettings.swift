@@ -5,7 +5,8 @@ enum APIKeysReader {
     private static let name = Setting(
         "name",
         .text(
-            "1 to 64 letters, digits, dots, hyphens and underscores", pattern: "^[A-Za-z0-9._-]{1,64}$", isGood: isName),
+            "1 to 64 letters, digits, dots, hyphens and underscores", pattern: "^[A-Za-z0-9._-]{1,64}$",
+            isGood: { $0.isName(upTo: 64) }),
         isRequired: true, "What log and metrics call the key.")
     private static let sha256 = Setting("sha256", digest, isRequired: true, "The key's SHA-256 digest.")
 
@@ -14,7 +15,7 @@ enum APIKeysReader {
         let pair = ValueForm.section([name.description, sha256.description])
         return Setting(
             SettingDescription(
-                name: "api_keys", expected: "a list, each \(digest.expected), or `{ name: …, sha256: … }`",
+                name: "api_keys", expected: "a list; each element: \(digest.expected), or `{ name: …, sha256: … }`",
                 form: .list(of: .either(digest.form, pair)), help: help, otherwise: otherwise), read: read,
             shown: { $0.isEmpty ? nil : .list($0.map { digest.text($0.digest) }) })
     }
@@ -45,18 +46,6 @@ enum APIKeysReader {
             named.append(Settings.APIKey(name: name, digest: key.digest))
         }
         return named
-    }
-
-    @Sendable private static func isName(_ text: String) -> Bool {
-        let isName = text.utf8.allSatisfy { octet in
-            switch octet {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                true
-            default: false
-            }
-        }
-        return (1...64).contains(text.utf8.count) && isName
     }
 
     private static let digest = ValueType<[UInt8]>(

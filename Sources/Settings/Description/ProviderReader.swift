@@ -51,26 +51,17 @@ enum ProviderReader {
         "What is known of a [provider](providers.md#presets): the defaults of all that follows. A setting beside it wins."
     )
 
-    /// What some presets have to be told, by name.
-    private static let parameters: [SettingDescription] = {
-        var all: [(parameter: PresetParameter, presets: [String])] = []
-        for preset in ProviderPreset.all {
-            // As a setting, every provider has an issuer.
-            for parameter in preset.parameters where parameter.name != "issuer" {
-                if let index = all.firstIndex(where: { $0.parameter.name == parameter.name }) {
-                    all[index].presets.append(preset.name)
-                } else {
-                    all.append((parameter, [preset.name]))
-                }
-            }
-        }
-        return all.map { parameter, presets in
-            let names = presets.map { "`\($0)`" }.joined(separator: ", ")
-            return SettingDescription(
-                name: parameter.name, expected: presets.count == 1 ? parameter.meaning : "a text", form: .text(),
-                help: "Only with the preset \(names).")
-        }
-    }()
+    /// What some presets have to be told, by name. As a setting, every provider has an issuer.
+    private static let parameters =
+        ProviderPreset.all.flatMap(\.parameters).reduce(into: []) { all, parameter in
+            guard parameter.name != "issuer", !all.contains(where: { $0.name == parameter.name }) else { return }
+            let presets = ProviderPreset.all.filter { $0.parameters.contains { $0.name == parameter.name } }
+            let names = presets.map { "`\($0.name)`" }.joined(separator: ", ")
+            all.append(
+                SettingDescription(
+                    name: parameter.name, expected: presets.count == 1 ? parameter.meaning : "a text", form: .text(),
+                    help: "Only with the preset \(names)."))
+        } as [SettingDescription]
 
     /// - Returns: `nil` where a fault, which is reported, leaves nothing to read the rest by, or nothing to call it.
     private static func read(
@@ -103,9 +94,7 @@ enum ProviderReader {
     }
 
     private static func id(of node: YAMLNode, _ reading: SettingsReading) -> String? {
-        guard let id = node["id"]?.scalar?.string, (1...64).contains(id.utf8.count),
-            id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) })
-        else {
+        guard let id = node["id"]?.scalar?.string, id.isName(upTo: 64) else {
             let found = (node.mapping == nil ? node : node["id"]).map { "; found \(FoundText.of($0))" } ?? ""
             reading.report(
                 ["providers"], line: node.line, "each provider needs an id of \(self.id.expected)" + found)

@@ -22,7 +22,7 @@ extension ProviderReading {
         let form = ValueForm.mapping(of: .either(value, .list(of: value)))
         return SettingDescription(
             name: name,
-            expected: "a mapping of claims to a value or a list of values" + (word.map { "; or \($0)" } ?? ""),
+            expected: "a mapping of claims to a value or a list of values" + (word.map { ". Or `\($0)`" } ?? ""),
             form: word.map { .either(form, .words([$0])) } ?? form, help: help, otherwise: "the preset's")
     }
 

@@ -75,7 +75,7 @@ struct ProviderReading {
             [
                 SettingDescription(
                     section: "identity", IdentityMember.allCases.map(\.setting.description),
-                    "Claims that fill members of the identity, where they have other names: `{ preferred_username: login }`. [Identity](providers.md#what-fills-an-identity) says what fills the others."
+                    "Claims that fill members of the identity, where they have other names: `{ preferred_username: login }`. [Identity](providers.md#identity) says what fills the others."
                 )
             ], read: readIdentity),
         Member(

@@ -18,7 +18,8 @@ struct Setting<Value: Sendable>: Sendable {
         change: SettingDescription.Change = .reload, _ help: String
     ) {
         description = SettingDescription(
-            name: name, expected: type.expected, form: type.form, help: help, otherwise: otherwise,
+            name: name, expected: type.file == nil ? type.expected : "a file", form: type.form, help: help,
+            otherwise: otherwise,
             isRequired: isRequired, change: change)
         read = { $0.scalar(name, type) }
         shown = { value in
@@ -38,7 +39,7 @@ struct Setting<Value: Sendable>: Sendable {
     ) where Value == [Element] {
         let form = ValueForm.list(of: type.form, isNeverEmpty: refusesEmpty != nil)
         description = SettingDescription(
-            name: name, expected: "a list, each \(type.expected)" + (word.map { "; or \($0)" } ?? ""),
+            name: name, expected: "a list; each element: \(type.expected)" + (word.map { ". Or `\($0)`" } ?? ""),
             form: word.map { .either(form, .words([$0])) } ?? form, help: help, otherwise: otherwise, change: change)
         read = { section in
             let list = section.list(name, type)

@@ -142,19 +142,8 @@ extension Settings {
 
 extension ValueType where Value == String {
     fileprivate static var hostName: Self {
-        let type = text("a host name such as assay.internal, without a port") { text in
-            (1...253).contains(text.utf8.count)
-                && text.utf8.allSatisfy { octet in
-                    switch octet {
-                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                        true
-                    default: false
-                    }
-                }
-        }
-        return Self(expected: type.expected, form: type.form) {
-            type.parse($0)?.lowercased()
+        Self(expected: "a host name such as assay.internal, without a port", form: .text()) { text in
+            text.isName(upTo: 253) ? text.lowercased() : nil
         } text: {
             $0
         }

@@ -116,3 +116,11 @@ extension ValueType where Value: Comparable {
         { text in read(text).flatMap { range.contains($0) ? $0 : nil } }
     }
 }
+
+extension String {
+    /// Whether it has ASCII letters, digits, full stops, hyphens and underscores only, and one of them at least.
+    func isName(upTo length: Int) -> Bool {
+        (1...length).contains(utf8.count)
+            && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }
+    }
+}

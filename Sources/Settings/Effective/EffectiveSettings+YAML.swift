@@ -4,10 +4,13 @@ extension EffectiveSettings {
     /// The settings as a file that has the same ones in effect, each with a comment that says where it comes from.
     ///
     /// What is not set is in a comment as a whole. Credentials in URLs are masked.
-    package func yaml() -> String {
+    ///
+    /// - Parameter namesOrigins: whether there are comments.
+    package func yaml(namesOrigins: Bool = true) -> String {
         var tree = Tree()
         for setting in all { tree.add(setting, at: setting.path[...]) }
         let lines = tree.lines(indentation: 0, isList: false)
+        guard namesOrigins else { return lines.map { $0.text + "\n" }.joined() }
         // Comments stand in one column, unless a line is long.
         let column = lines.map { $0.comment == nil ? 0 : $0.text.count }.filter { $0 <= 60 }.max() ?? 0
         return lines.map { line in

@@ -6,7 +6,7 @@ import Settings
 
 struct Config: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at the configuration.", subcommands: [Check.self, Show.self])
+        abstract: "Look at the configuration.", subcommands: [Check.self, Show.self, Schema.self, Reference.self])
 
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -50,6 +50,20 @@ struct Config: AsyncParsableCommand {
             }
             if !check.couldAllServe { throw ExitCode(1) }
         }
+    }
+
+    struct Schema: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the JSON Schema of the settings file, for editors and other tools.")
+
+        func run() { print(SettingsSchema.json(), terminator: "") }
+    }
+
+    struct Reference: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print the reference of all settings, in Markdown.", shouldDisplay: false)
+
+        func run() { print(SettingsReference.markdown(), terminator: "") }
     }
 
     struct Show: ParsableCommand {

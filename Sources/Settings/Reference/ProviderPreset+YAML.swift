@@ -1,0 +1,28 @@
+package import IDToken
+private import YAML
+
+extension ProviderPreset {
+    /// The settings that a preset stands for, as a file with one provider that needs no preset.
+    ///
+    /// - Parameter arguments: for the preset's parameters; of what is not given, the placeholder is written and explained.
+    package func yaml(_ arguments: PresetArguments = PresetArguments()) -> String {
+        let missing = parameters.filter { arguments[$0.name] == nil }.map { parameter in
+            parameter.isOptional
+                ? "# it may have \(parameter.name): \(parameter.meaning)"
+                : "# \(parameter.placeholder) (\(parameter.name)): \(parameter.meaning)"
+        }
+        let callers = facts(arguments).callers.map { callers in
+            let claims = callers.claims.map(\.name.string).joined(separator: ", ")
+            return
+                "# claim_values must name one of \(claims); without, the tokens of \(callers.everyone) would be taken"
+        }
+        // Other programs read it as well, so what looks like a number has quotes.
+        let settings = settings(arguments).map { setting in
+            guard case .list(let texts)? = setting.value else { return setting }
+            return EffectiveSettings.Setting(
+                path: setting.path, value: .flow(texts.map(YAMLText.scalar)), origin: setting.origin, file: nil)
+        }
+        let head = ["# \(name): \(summary)"] + missing + [callers].compactMap(\.self)
+        return head.joined(separator: "\n") + "\n" + EffectiveSettings(settings).yaml(namesOrigins: false)
+    }
+}

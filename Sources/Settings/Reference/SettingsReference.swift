@@ -1,0 +1,74 @@
+private import IDToken
+
+/// The reference of all settings in Markdown.
+package enum SettingsReference {
+    package static func markdown() -> String {
+        let usual = UsualSettings()
+        let all = Settings.members.flatMap(\.descriptions)
+        var lines = table(all.filter(\.members.isEmpty).flatMap { rows($0, [], .reload, usual) })
+        for section in all where !section.members.isEmpty {
+            lines += ["### `\(section.name)`", "", section.help, ""]
+            lines += table(section.members.flatMap { rows($0, [section.name], section.change, usual) })
+        }
+        lines += ["### What presets set", "", "| preset | settings |", "|---|---|"]
+        for preset in ProviderPreset.all {
+            let texts = preset.settings().filter { $0.origin == .preset(preset.name) }.map { setting in
+                "`\(setting.path.dropFirst(2).joined(separator: ".")): \(setting.value?.text ?? "")`"
+            }
+            lines.append("| `\(preset.name)` | \(texts.joined(separator: ", ")) |")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func table(_ rows: [String]) -> [String] {
+        ["| setting | value | default | takes effect at | meaning |", "|---|---|---|---|---|"] + rows + [""]
+    }
+
+    /// A setting, or a section and the settings in it.
+    private static func rows(
+        _ setting: SettingDescription, _ path: [String], _ change: SettingDescription.Change, _ usual: UsualSettings
+    ) -> [String] {
+        let path = path + [setting.name]
+        let name = path.joined(separator: ".").replacing("providers.", with: "providers[].")
+        let change = setting.change == .restart ? .restart : change
+        guard setting.members.isEmpty else {
+            return ["| `\(name)` | | | | \(setting.help) |"]
+                + setting.members.flatMap { rows($0, path, change, usual) }
+        }
+        let value = usual.value(path).map { "`\($0.text)`" }
+        let standard = setting.isRequired ? "required" : setting.otherwise ?? value ?? "none"
+        let variable = setting.variable(path).map { "<br>`\($0)`" } ?? ""
+        return ["| `\(name)`\(variable) | \(setting.expected) | \(standard) | \(change.rawValue) | \(setting.help) |"]
+    }
+}
+
+extension SettingDescription {
+    /// The settings of a section, or of each element of a list of them.
+    fileprivate var members: [SettingDescription] {
+        switch form {
+        case .section(let members), .list(.section(let members), _): members
+        default: []
+        }
+    }
+
+    /// The environment variable that sets it; `nil` where only the file can.
+    fileprivate func variable(_ path: [String]) -> String? {
+        switch form {
+        case .mapping, .either(.mapping, _): nil
+        case _ where path == ["providers", "id"]: nil
+        case _ where path.first == "providers":
+            EnvironmentVariables.name(["providers", "<ID>"] + path.dropFirst()).replacing("__ID__", with: "_<ID>_")
+        default: EnvironmentVariables.name(path)
+        }
+    }
+}
+
+extension EffectiveSettings.Value {
+    /// On one line, as the file says it.
+    fileprivate var text: String {
+        switch self {
+        case .scalar(let text): text
+        case .list(let texts), .flow(let texts): "[\(texts.joined(separator: ", "))]"
+        }
+    }
+}

@@ -1,0 +1,41 @@
+internal import IDToken
+private import YAML
+
+/// The values of all settings that nobody has set: what the reader records for a file that says as little as it can.
+struct UsualSettings {
+    private let effective = Settings.effective(
+        """
+        tracing: { otlp_endpoint: "http://127.0.0.1:4318" }
+        providers: [{ id: p, issuer: "https://op.example", audiences: [a] }]
+        """)
+
+    /// The default of a setting; `nil`: it has none, or not always the same.
+    ///
+    /// - Parameter path: without the provider's id.
+    func value(_ path: [String]) -> EffectiveSettings.Value? {
+        let path = path.first == "providers" ? ["providers", "p"] + path.dropFirst() : path
+        guard let setting = effective[path], setting.origin == .standard else { return nil }
+        return setting.value
+    }
+}
+
+extension ProviderPreset {
+    /// The settings of a provider that names the preset and says no more than it must. What is missing is a placeholder.
+    func settings(_ arguments: PresetArguments = PresetArguments()) -> [EffectiveSettings.Setting] {
+        let facts = facts(arguments)
+        var lines = ["id: \(YAMLText.scalar(name))", "preset: \(YAMLText.scalar(name))"]
+        if facts.policy.audiences.isEmpty { lines.append("audiences: [\"<client ID>\"]") }
+        for rule in facts.policy.claimRules where !facts.ownClaimRules.contains(rule) {
+            lines.append("claim_values: { \(rule.claim.name.string): [\"\(rule.values.joined())\"] }")
+        }
+        for parameter in parameters {
+            guard let argument = arguments[parameter.name] else { continue }
+            lines.append("\(parameter.name): \(YAMLText.scalar(argument))")
+        }
+        let parameters = ["preset"] + parameters.map(\.name).filter { $0 != "issuer" }
+        return Settings.effective("providers:\n  - " + lines.joined(separator: "\n    ")).all.filter { setting in
+            setting.path.count > 2 && setting.path[0] == "providers" && setting.value != nil
+                && setting.origin != .standard && !parameters.contains(setting.path[2])
+        }
+    }
+}

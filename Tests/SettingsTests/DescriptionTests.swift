@@ -1,0 +1,92 @@
+import Foundation
+import IDToken
+import Testing
+
+@testable import Settings
+
+@Suite struct DescriptionTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    private static func file(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    /// Every described setting, by the names that lead to it; providers without their ids.
+    private static let described = leaves(Settings.members.flatMap(\.descriptions), [])
+
+    private static func leaves(_ members: [SettingDescription], _ path: [String]) -> [[String]: SettingDescription] {
+        members.reduce(into: [:]) { all, setting in
+            let path = path + [setting.name]
+            switch setting.form {
+            case .section(let members), .list(.section(let members), _):
+                all.merge(leaves(members, path)) { one, _ in one }
+            default: all[path] = setting
+            }
+        }
+    }
+
+    @Test func `the reader asks for each setting that is described, and for no other`() {
+        let providers = ProviderPreset.all.map { preset in
+            "  - { id: \(preset.name), preset: \(preset.name), claim_values: { a: b }, refused_claim_values: { a: b } }\n"
+        }
+        let asked = Settings.effective("providers:\n" + providers.joined()).all.map { setting in
+            var path = setting.path
+            if path.first == "providers" { path.remove(at: 1) }
+            // The names in a mapping of claims are the operator's.
+            if path.count > 2, ["claim_values", "refused_claim_values"].contains(path[1]) { path.removeLast() }
+            return path
+        }
+        #expect(Set(asked).subtracting(Self.described.keys) == [])
+        #expect(Set(Self.described.keys).subtracting(asked) == [])
+    }
+
+    @Test func `each setting has a sentence of help, and says what it may be`() {
+        for (path, setting) in Self.described {
+            #expect(setting.help.first?.isUppercase == true || setting.help.hasPrefix("`"), "\(path)")
+            #expect(setting.help.hasSuffix("."), "\(path)")
+            #expect(!setting.expected.isEmpty, "\(path)")
+        }
+    }
+
+    @Test func `the committed schema is the one that the command prints`() throws {
+        let isCurrent = try Self.file("docs/assay.schema.json") == SettingsSchema.json()
+        #expect(isCurrent, "assay config schema > docs/assay.schema.json")
+    }
+
+    @Test func `the committed reference is the one that the command prints`() throws {
+        let page = try Self.file("docs/configuration.md")
+        let isCurrent = page.hasSuffix("## Reference\n\n" + SettingsReference.markdown())
+        #expect(isCurrent, "the part below *Reference* is what assay config reference prints")
+    }
+
+    @Test func `defaults are those of the reader`() {
+        let usual = UsualSettings()
+        #expect(usual.value(["limits", "max_body"]) == .scalar("64KiB"))
+        #expect(usual.value(["tracing", "service_name"]) == .scalar("assay"))
+        #expect(usual.value(["providers", "nonce", "match"]) == .list(["plain"]))
+        #expect(usual.value(["cache_directory"]) == nil)
+        #expect(usual.value(["providers", "issuer"]) == nil)
+    }
+
+    @Test func `files are looked at whatever else is wrong, and their faults are told by line`() throws {
+        let yaml = """
+            clock_skew: 5
+            tracing: { otlp_endpoint: "http://127.0.0.1:4318", ca_file: /absent }
+            log: { level: loud }
+            \(provider)
+            """
+        let faults = try #require(
+            #expect(throws: SettingsError.self) {
+                try Settings.read(yaml: yaml) { effective in
+                    effective.all.filter { $0.file != nil && $0.value != nil }.map { setting in
+                        SettingsFault(
+                            line: effective.line(of: setting.path), message: setting.path.joined(separator: "."))
+                    }
+                }
+            }
+        ).faults
+        #expect(faults.map(\.line) == [1, 2, 3])
+        #expect(faults[1].message == "tracing.ca_file")
+    }
+}

@@ -1,0 +1,102 @@
+"""`docs/assay.schema.json`, by which editors check settings: good files validate with it, bad ones don't."""
+
+import copy
+import json
+import re
+
+import jsonschema
+import pytest
+import yaml
+from settings.test_configuration import EXAMPLE
+
+from harness.service import REPOSITORY, run
+
+SCHEMA = json.loads((REPOSITORY / "docs/assay.schema.json").read_text())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+class Loader(yaml.SafeLoader):
+    """YAML 1.2, as editors read it: `on` and `off` are texts, and `0660` is no octal number."""
+
+
+Loader.yaml_implicit_resolvers = copy.deepcopy(yaml.SafeLoader.yaml_implicit_resolvers)
+for first in "yYnNoO":
+    Loader.yaml_implicit_resolvers[first] = [
+        (tag, pattern)
+        for tag, pattern in Loader.yaml_implicit_resolvers.get(first, [])
+        if tag != "tag:yaml.org,2002:bool"
+    ]
+
+
+def load(text: str):
+    return yaml.load(text, Loader)
+
+
+def is_settings(text: str) -> bool:
+    """Whether a block of YAML in a page is settings: it begins with one of their names, and is no outline."""
+    names = re.findall(r"^(\w+):", text, re.MULTILINE)
+    return bool(names) and set(names) <= set(SCHEMA["properties"]) and "<" not in text and "…" not in text
+
+
+def examples() -> dict[str, str]:
+    found = {"the contract's": EXAMPLE}
+    pages = [REPOSITORY / "README.md", *REPOSITORY.glob("docs/**/*.md"), *REPOSITORY.glob("deploy/**/*.md")]
+    for page in pages:
+        for number, block in enumerate(re.findall(r"^```yaml\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)):
+            if is_settings(block):
+                found[f"{page.relative_to(REPOSITORY)} {number}"] = block
+    for file in REPOSITORY.glob("deploy/**/assay.yaml"):
+        found[str(file.relative_to(REPOSITORY))] = file.read_text()
+    return found
+
+
+EXAMPLES = examples()
+
+
+def test_the_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_the_command_prints_the_schema():
+    assert json.loads(run("config", "schema").stdout) == SCHEMA
+
+
+def test_pages_have_examples():
+    assert {"deploy/assay.yaml", "deploy/compose/assay.yaml", "docs/providers.md 0"} <= set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_are_good(name):
+    settings = load(EXAMPLES[name])
+    # A page may show a part of a file.
+    settings.setdefault("providers", [{"id": "a"}])
+    VALIDATOR.validate(settings)
+
+
+# A piece of the contract's example, and what to put there instead.
+FAULTS = {
+    "an unknown key": ("clock_skew: 60s\n", "clock_skw: 60s\n"),
+    "an unknown key of a provider": ("required_claims", "require_claims"),
+    "a duration without a unit": ("clock_skew: 60s", "clock_skew: 60"),
+    "a size of another unit": ("64KiB", "64KB"),
+    "a count of zero": ("max_in_flight: 1024", "max_in_flight: 0"),
+    "a scalar for a list": ("audiences: [my-client-id]", "audiences: my-client-id"),
+    "a word for a boolean": ("optional: true", "optional: perhaps"),
+    "an unknown algorithm": ("[RS256, ES256]", "[RS257]"),
+    "an unknown preset": ("preset: google", "preset: goggle"),
+    "an unknown match": ("match: [plain]", "match: [md5]"),
+    "a key in the clear": ("api_keys: []", "api_keys: [my-secret-key]"),
+    "no id": ("  - id: google\n    preset", "  - preset"),
+    "an id with a space": ("id: google", 'id: "go ogle"'),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_bad_files_are_not(name):
+    piece, fault = FAULTS[name]
+    assert piece in EXAMPLE
+    assert not VALIDATOR.is_valid(load(EXAMPLE.replace(piece, fault, 1)))
+
+
+def test_without_providers_there_are_no_settings():
+    assert not VALIDATOR.is_valid({"clock_skew": "60s"})
