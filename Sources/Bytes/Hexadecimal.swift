@@ -52,7 +52,7 @@ extension [UInt8] {
 
 /// The eight digits of four octets, the first of either lowest. Digit by digit, those of a nonce's hash took 300 instructions
 /// more.
-@inlinable package func hexadecimalDigits(_ octets: UInt32) -> UInt64 {
+@inlinable @inline(__always) package func hexadecimalDigits(_ octets: UInt32) -> UInt64 {
     // Each octet in two bytes, then half of it in each.
     var spread = UInt64(octets)
     spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff

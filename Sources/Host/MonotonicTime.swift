@@ -1,6 +1,9 @@
 /// A moment on a clock that never goes back, in milliseconds since an arbitrary start.
 ///
 /// Freshness and budgets are measured with it: the wall clock may jump by a day, and keys must not care.
+///
+/// Not the language's `ContinuousClock.Instant` and `Duration`: each request compares some of these, which are one word
+/// instead of two, and tests make them of numbers.
 package struct MonotonicTime: Sendable, Hashable, Comparable {
     package let milliseconds: Int64
 

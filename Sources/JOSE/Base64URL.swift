@@ -28,7 +28,7 @@ package enum Base64URL {
     /// The octets that a text stands for that may be in the alphabet of base64 (RFC 4648, section 4) as well, or in both, and
     /// with padding: some providers write the members of their keys so. Never for a token: there, each text must stand for
     /// octets of its own.
-    package static func decodeLeniently(_ text: String) -> [UInt8]? {
+    static func decodeLeniently(_ text: String) -> [UInt8]? {
         if let octets = decode(text.utf8.span) { return octets }
         guard hasBase64Characters(text) else { return nil }
         let padding = text.utf8.reversed().prefix { $0 == UInt8(ascii: "=") }.count

@@ -26,31 +26,59 @@ package enum Problem: Error, Equatable, Sendable {
     case shuttingDown
 
     /// Stable: what clients may depend on.
-    package var code: String { kind.code }
+    package var code: String {
+        switch self {
+        case .requestInvalid: "request_invalid"
+        case .notFound, .notFoundByAdmin, .consoleOff: "not_found"
+        case .methodNotAllowed: "method_not_allowed"
+        case .requestTimeout: "request_timeout"
+        case .requestTooLarge: "request_too_large"
+        case .headersTooLarge: "headers_too_large"
+        case .contentTypeUnsupported: "content_type_unsupported"
+        case .callerUnauthenticated: "caller_unauthenticated"
+        case .providerUnknown: "provider_unknown"
+        case .audienceNotConfigured: "audience_not_configured"
+        case .rejected(let rejection): rejection.code.rawValue
+        case .keysUnavailable: "keys_unavailable"
+        case .overloaded: Self.overloadedCode
+        case .shuttingDown: "shutting_down"
+        }
+    }
 
     /// The status code of HTTP that goes with it (RFC 9457, 3.1.2).
-    package var status: Int { kind.status }
+    package var status: Int {
+        switch self {
+        case .requestInvalid, .audienceNotConfigured: 400
+        case .callerUnauthenticated: 401
+        case .notFound, .notFoundByAdmin, .consoleOff, .providerUnknown: 404
+        case .methodNotAllowed: 405
+        case .requestTimeout: 408
+        case .requestTooLarge: 413
+        case .contentTypeUnsupported: 415
+        case .rejected(.cryptographyUnavailable): 500
+        case .rejected: 422
+        case .headersTooLarge: 431
+        case .keysUnavailable, .overloaded, .shuttingDown: 503
+        }
+    }
 
     /// A few words, the same for every occurrence.
-    package var title: String { kind.title }
-
-    private var kind: (code: String, status: Int, title: String) {
+    package var title: String {
         switch self {
-        case .requestInvalid: ("request_invalid", 400, "Invalid request")
-        case .notFound, .notFoundByAdmin, .consoleOff: ("not_found", 404, "Not found")
-        case .methodNotAllowed: ("method_not_allowed", 405, "Method not allowed")
-        case .requestTimeout: ("request_timeout", 408, "Request timed out")
-        case .requestTooLarge: ("request_too_large", 413, "Request too large")
-        case .headersTooLarge: ("headers_too_large", 431, "Header fields too large")
-        case .contentTypeUnsupported: ("content_type_unsupported", 415, "Unsupported content type")
-        case .callerUnauthenticated: ("caller_unauthenticated", 401, "Caller not authenticated")
-        case .providerUnknown: ("provider_unknown", 404, "Unknown provider")
-        case .audienceNotConfigured: ("audience_not_configured", 400, "Audience not configured")
-        case .rejected(.cryptographyUnavailable): (Rejection.Code.internal.rawValue, 500, "Internal error")
-        case .rejected(let rejection): (rejection.code.rawValue, 422, rejection.title)
-        case .keysUnavailable: ("keys_unavailable", 503, "Keys unavailable")
-        case .overloaded: (Self.overloadedCode, 503, "Overloaded")
-        case .shuttingDown: ("shutting_down", 503, "Shutting down")
+        case .requestInvalid: "Invalid request"
+        case .notFound, .notFoundByAdmin, .consoleOff: "Not found"
+        case .methodNotAllowed: "Method not allowed"
+        case .requestTimeout: "Request timed out"
+        case .requestTooLarge: "Request too large"
+        case .headersTooLarge: "Header fields too large"
+        case .contentTypeUnsupported: "Unsupported content type"
+        case .callerUnauthenticated: "Caller not authenticated"
+        case .providerUnknown: "Unknown provider"
+        case .audienceNotConfigured: "Audience not configured"
+        case .rejected(let rejection): rejection.title
+        case .keysUnavailable: "Keys unavailable"
+        case .overloaded: "Overloaded"
+        case .shuttingDown: "Shutting down"
         }
     }
 

@@ -1,7 +1,6 @@
 package import Host
 private import JOSE
 package import NIOCore
-private import NIOPosix
 private import Synchronization
 
 /// Reads a JWK Set from a file; only when it has changed, however often it is asked.
@@ -10,7 +9,7 @@ package final class FileKeyFetcher: KeyFetching {
     private let loop: any EventLoop
     private let timeout: Interval
     /// Its own: a disk that hangs holds up nobody else.
-    private let thread = NIOThreadPool(numberOfThreads: 1)
+    private let blocking = BlockingCalls()
     private let unixSeconds: @Sendable () -> Int64
     private let last = Mutex<Reading?>(nil)
     private static let maximumSize = 512 * 1024
@@ -30,15 +29,12 @@ package final class FileKeyFetcher: KeyFetching {
         self.loop = loop
         self.timeout = timeout
         self.unixSeconds = unixSeconds
-        thread.start()
     }
-
-    deinit { thread.shutdownGracefully { _ in } }
 
     package func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
         let failure = FetchFailure(.file, "the file was not read within \(timeout.secondsRoundedUp) s")
         let reading = try await loop.withTimeout(timeout, orThrow: failure) { () async throws(FetchFailure) in
-            let outcome = try? await self.thread.runIfActive {
+            let outcome = try? await self.blocking.run {
                 Result { () throws(FetchFailure) in try self.read(mode) }
             }
             return try (outcome ?? .failure(failure)).get()

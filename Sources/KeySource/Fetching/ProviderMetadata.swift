@@ -9,7 +9,7 @@ package struct ProviderMetadata: Sendable, Equatable {
     package let algorithms: SignatureAlgorithms
     /// Those it lists that nobody can tell the provider by: `none`, and those of a secret that the client has as well. Tokens
     /// that are signed so are refused whatever the document says.
-    package let unsafeAlgorithms: [String]
+    let unsafeAlgorithms: [String]
 
     /// Reads a discovery document.
     ///

@@ -14,7 +14,7 @@ package struct KeyRules: Sendable {
     /// How long keys serve past their lifetime while the provider can't be reached.
     package var staleIfError = Interval.seconds(24 * 3600)
     /// How long at most a key serves that the provider's last answer left out.
-    package var graceForOmittedKeys = Interval.seconds(3600)
+    var graceForOmittedKeys = Interval.seconds(3600)
     /// Fetches that unknown `kid`s, and bad signatures by known ones, may cause within ``unknownKeyWindow``.
     package var unknownKeyFetches = 2
     package var unknownKeyWindow = Interval.seconds(30)
@@ -22,7 +22,7 @@ package struct KeyRules: Sendable {
     package var missingKeyMemory = Interval.seconds(30)
     package var rememberedMissingKeys = 1024
     /// Operators cause at most one fetch in this time; those who ask sooner share the next one.
-    package var refreshInterval = Interval.seconds(1)
+    var refreshInterval = Interval.seconds(1)
     package var minimumBackoff = Interval(milliseconds: 500)
     package var firstBackoff = Interval.seconds(1)
     package var maximumBackoff = Interval.seconds(5 * 60)
