@@ -41,7 +41,9 @@ struct FirstFailure: CheckObserver {
     mutating func check<Input, Value>(
         _ name: CheckName, isAsked: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
     ) throws(Rejection) -> Value? {
-        guard isAsked, let input = input() else { return nil }
+        guard isAsked else { return nil }
+        // No check goes on past a failure here, so each finds what it needs. A check that could not be made must not pass.
+        guard let input = input() else { throw .cryptographyUnavailable }
         return try rule(input)
     }
 }
