@@ -1,15 +1,12 @@
 import ArgumentParser
-import Host
 import FoundationEssentials
+import Glibc
+import Host
 import IDToken
 import JSON
 import Settings
-import Verification
-
-#if canImport(Glibc)
-import Glibc
 import TokenDiagnostics
-#endif
+import Verification
 
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
