@@ -13,7 +13,7 @@ QUOTE = re.compile(r"^\[`([^`\n]+)`\]\(\1\)\n(?:\n(```+)[a-z.]*\n.*?^\2\n)?", re
 
 
 def pages() -> list[pathlib.Path]:
-    return sorted(CLIENTS.rglob("README.md"))
+    return sorted(CLIENTS.rglob("*.md"))
 
 
 def quoted(page: pathlib.Path) -> list[pathlib.Path]:

@@ -2,14 +2,17 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
 from clients.languages import LANGUAGES
 from clients.quotes import CLIENTS, pages, quoted, with_quotes
+from harness.service import REPOSITORY
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.parent.name)
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(CLIENTS)))
 def test_a_page_shows_the_files_as_they_are(page):
     assert page.read_text() == with_quotes(page), "python Tests/System/clients/quotes.py writes them anew"
 
@@ -20,7 +23,7 @@ def test_every_file_is_shown_on_one_page():
     assert shown == sorted(files - set(pages()))
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.parent.name)
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(CLIENTS)))
 def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
     assert links
@@ -38,3 +41,22 @@ def test_what_the_typescript_needs_is_installed_first():
 def test_the_map_names_every_language():
     linked = set(re.findall(r"\]\((\w+)/README\.md\)", (CLIENTS / "README.md").read_text()))
     assert linked == {language.name for language in LANGUAGES} | {"apps"}
+
+
+def test_the_libraries_page_shows_the_program_that_uses_them():
+    """`Tests/Client` is built and run by `scripts/test`."""
+    page = (REPOSITORY / "docs/libraries.md").read_text()
+    assert (REPOSITORY / "Tests/Client/Sources/Client/Main.swift").read_text() in page
+    manifest = (REPOSITORY / "Tests/Client/Package.swift").read_text()
+    for block in re.findall(r"^```swift\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[:2]:
+        assert all(line.strip() in manifest for line in block.splitlines())
+
+
+def test_the_page_of_problem_codes_is_current():
+    script = REPOSITORY / "docs/site/problems.py"
+    result = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+def test_readme_is_short():
+    assert len((REPOSITORY / "README.md").read_text().splitlines()) <= 130

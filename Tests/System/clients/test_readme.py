@@ -1,4 +1,4 @@
-"""The calls that the README shows run as they are pasted."""
+"""The calls that README and `docs/getting-started.md` show run as they are pasted."""
 
 import json
 import pathlib
@@ -9,8 +9,9 @@ import sys
 import pytest
 
 from clients.languages import environment
+from harness.commands import Dev, run_shell
 from harness.issuer import KeyServer
-from harness.service import BINARY, REPOSITORY, Service, apple_like
+from harness.service import BINARY, REPOSITORY, Service, apple_like, run
 from harness.tokens import rsa_key, sha256_hex
 
 NONCE = "n-0S6_WzA2Mj"
@@ -30,10 +31,14 @@ console.log(await verifiedIdentity(...process.argv.slice(2)).then((identity) => 
 
 
 def shown(language: str) -> str:
-    """The block in a language below *Calling it*."""
-    section = (REPOSITORY / "README.md").read_text().split("## Calling it")[1].split("\n## ")[0]
-    (block,) = re.findall(rf"^```{language}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
-    return block
+    """The block in a language below *Call Assay from the backend*."""
+    return block("docs/getting-started.md", "## 5. Call Assay from the backend", language)
+
+
+def block(page: str, heading: str, language: str) -> str:
+    """The last block in a language in a section."""
+    section = (REPOSITORY / page).read_text().split(heading + "\n")[1].split("\n## ")[0]
+    return re.findall(rf"^```{language}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)[-1]
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +82,24 @@ def test_a_pasted_call_signs_in_and_refuses(language, suffix, command, service, 
         assert result.stdout.strip() == said, result.stderr
 
 
-def test_the_request_in_the_shell_is_json():
-    (body,) = re.findall(r"-d '(.*?)'", shown("sh"), re.DOTALL)
-    assert set(json.loads(body)) == {"provider", "id_token", "nonce"}
+def test_the_first_token_verifies_as_pasted():
+    """Against `assay dev`, whose listeners have other ports here."""
+    with Dev() as dev:
+        script = block("README.md", "## Verify a first token", "sh")
+        pasted = script.replace("127.0.0.1:8080", dev.api.address).replace("127.0.0.1:9400", dev.issuer_address)
+        assert pasted != script
+        result = run_shell(pasted)
+        assert result.returncode == 0, result.stderr
+        answer = json.loads(result.stdout)
+        assert answer["token"]["nonce_match"] == "sha256_hex", answer
+        shown = json.loads(block("README.md", "## One call, one answer", "json"))
+        assert {name: [*members] for name, members in answer.items()} == {name: [*members] for name, members in shown.items()}
+
+
+def test_the_settings_file_is_good(tmp_path):
+    file = tmp_path / "assay.yaml"
+    file.write_text(block("docs/getting-started.md", "## 2. Configure your own client ID", "yaml"))
+    assert run("config", "check", "--config", str(file)).returncode == 0
 
 
 def test_the_swift_compiles(tmp_path):

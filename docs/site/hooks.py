@@ -1,0 +1,54 @@
+"""Gives mkdocs the repository's Markdown files under their own paths, and each file that they link to."""
+
+import pathlib
+import re
+
+from mkdocs.structure.files import File, Files
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LINK = re.compile(r"(!?)\[([^\]\n]*(?:\[[^\]\n]*\][^\]\n]*)*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
+FENCE = re.compile(r"^(```+).*?^\1$", re.MULTILINE | re.DOTALL)
+
+
+def on_config(config):
+    """A design page has its place in the navigation as soon as it exists."""
+    for section in config.nav:
+        for title, entries in section.items():
+            if title == "Design":
+                entries[:] = [entry for entry in entries if all((ROOT / path).is_file() for path in entry.values())]
+    return config
+
+
+def on_files(files, config):
+    theme = [file for file in files if file.src_dir != config.docs_dir]
+    pages = {path for entry in config.nav for path in paths(entry)}
+    linked = {path for page in pages for path in links(page) if (ROOT / path).is_file()}
+    mine = [File.generated(config, path, abs_src_path=str(ROOT / path)) for path in sorted(pages | linked)]
+    return Files([*theme, *mine])
+
+
+def on_page_markdown(markdown, page, config, files):
+    """The site has files and no folders: of a link to a folder, the text stays."""
+    folder = (ROOT / page.file.src_uri).parent
+
+    def unlinked(match):
+        return match[2] if (folder / match[3]).is_dir() else match[0]
+
+    return LINK.sub(unlinked, markdown)
+
+
+def paths(entry):
+    """The pages below an entry of the navigation."""
+    if isinstance(entry, str):
+        return [entry]
+    inner = entry.values() if isinstance(entry, dict) else entry
+    return [path for each in inner for path in paths(each)]
+
+
+def links(page):
+    """What a page links to, as paths in the repository."""
+    text = FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    found = [((ROOT / page).parent / match[3]).resolve() for match in LINK.finditer(text)]
+    # A picture inside a link is found by itself.
+    found += [((ROOT / page).parent / path).resolve() for path in re.findall(r"!\[[^\]]*\]\(([^)\s#:]+)\)", text)]
+    return [str(path.relative_to(ROOT)) for path in found if path.is_relative_to(ROOT)]

@@ -1,0 +1,52 @@
+"""Writes docs/problems.md from openapi.yaml, which has every code with its status, title and an example.
+
+    python docs/site/problems.py            writes the page
+    python docs/site/problems.py --check    fails if the page is not current
+"""
+
+import pathlib
+import re
+import sys
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "problems.md"
+ROW = re.compile(r"^\| `(\w+)` \| (\d+) \| (.*) \|$", re.MULTILINE)
+MARK = "<!-- Generated from openapi.yaml by docs/site/problems.py: do not edit below. -->"
+
+
+def examples(node) -> dict[str, dict]:
+    """The first example of each code."""
+    found = {}
+    inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else []
+    if isinstance(node, dict) and str(node.get("type", "")).startswith("urn:assay:problem:") and "detail" in node:
+        found[node["code"]] = node
+    for each in inner:
+        for code, example in examples(each).items():
+            found.setdefault(code, example)
+    return found
+
+
+def page() -> str:
+    """The page as it should be: what stands above the mark is written by hand."""
+    document = yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8"))
+    codes = ROW.findall(document["components"]["schemas"]["ProblemCode"]["description"])
+    shown = examples(document["paths"] | document["components"])
+    head = PAGE.read_text(encoding="utf-8").split(MARK)[0]
+    parts = [head + MARK, "## All codes", "| code | status | title |\n|---|--:|---|"]
+    parts[-1] += "".join(f"\n| [`{code}`](#{code}) | {status} | {shown[code]['title']} |" for code, status, _ in codes)
+    for code, status, when in codes:
+        parts.append(f"## {code}")
+        parts.append(f"**{shown[code]['title']}**, HTTP status {status}.")
+        parts.append(f"When: {when[0].lower() + when[1:] if when[1:2].islower() else when}.")
+        parts.append(f"Typical `detail`: *{shown[code]['detail'].strip().replace('<', '&lt;')}*")
+    return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--check"]:
+        if PAGE.read_text(encoding="utf-8") != page():
+            sys.exit("docs/problems.md is not current: run python docs/site/problems.py")
+    else:
+        PAGE.write_text(page(), encoding="utf-8")
