@@ -10,15 +10,6 @@ LINK = re.compile(r"(!?)\[([^\]\n]*(?:\[[^\]\n]*\][^\]\n]*)*)\]\(([^)\s#:]+)(#[^
 FENCE = re.compile(r"^(```+).*?^\1$", re.MULTILINE | re.DOTALL)
 
 
-def on_config(config):
-    """A design page has its place in the navigation as soon as it exists."""
-    for section in config.nav:
-        for title, entries in section.items():
-            if title == "Design":
-                entries[:] = [entry for entry in entries if all((ROOT / path).is_file() for path in entry.values())]
-    return config
-
-
 def on_files(files, config):
     theme = [file for file in files if file.src_dir != config.docs_dir]
     pages = {path for entry in config.nav for path in paths(entry)}
