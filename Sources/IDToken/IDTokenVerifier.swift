@@ -49,10 +49,9 @@ public final class IDTokenVerifier {
         algorithms: SignatureAlgorithms = .all,
         under policy: ProviderPolicy, expecting parameters: VerificationParameters, now: UnixTime
     ) throws(Rejection) -> VerifiedIDToken {
-        var observer = FirstFailure()
         let results = try runChecks(
             on: token, with: keys, algorithms: algorithms, under: policy, expecting: parameters, now: now,
-            watchedBy: &observer)
+            watchedBy: FirstFailure())
         // There is no other case: `FirstFailure` throws where a check fails.
         guard let verified = results.token else { throw .cryptographyUnavailable }
         return verified
@@ -62,7 +61,6 @@ public final class IDTokenVerifier {
     ///
     /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``.
     public func checkHeader(_ token: UnverifiedToken, under policy: ProviderPolicy) throws(Rejection) {
-        var observer = FirstFailure()
-        _ = try runHeaderChecks(on: token, allowing: policy.algorithms ?? .all, watchedBy: &observer)
+        _ = try runHeaderChecks(on: token, allowing: policy.algorithms ?? .all, watchedBy: FirstFailure())
     }
 }

@@ -2,7 +2,7 @@ public import IDToken
 private import JOSE
 
 /// Records what becomes of each check of a verification, and goes on past failures.
-struct CheckRecorder: CheckObserver {
+final class CheckRecorder: CheckObserver {
     enum Outcome {
         case passed
         case failed(Rejection)
@@ -15,7 +15,7 @@ struct CheckRecorder: CheckObserver {
     /// In the order of the checks.
     private(set) var outcomes: [(name: CheckName, outcome: Outcome)] = []
 
-    mutating func check<Input, Value>(
+    func check<Input, Value>(
         _ name: CheckName, isAsked: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
     ) throws(Rejection) -> Value? {
         guard isAsked else {
@@ -37,18 +37,6 @@ struct CheckRecorder: CheckObserver {
     }
 }
 
-/// Notes the names of the checks, and makes none.
-private struct CheckNameCollector: CheckObserver {
-    private(set) var names: [CheckName] = []
-
-    mutating func check<Input, Value>(
-        _ name: CheckName, isAsked: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
-    ) throws(Rejection) -> Value? {
-        names.append(name)
-        return nil
-    }
-}
-
 extension CheckName {
     /// Whether the text is a token, which comes before all checks of what it says.
     public static let tokenForm = CheckName("token_form")
@@ -60,14 +48,15 @@ extension CheckName {
 
     /// Every check of an explanation, in its order: reading the token, choosing the provider, then the verifier's list.
     public static let inOrder: [CheckName] = {
-        var observer = CheckNameCollector()
-        // No check is made, so any token will do.
+        let recorder = CheckRecorder()
+        // The list is the same for every token, and without keys for each.
         if let token = try? UnverifiedToken("e30.e30."), let verifier = try? IDTokenVerifier() {
             _ = try? verifier.runChecks(
                 on: token, with: .empty, algorithms: .all,
                 under: ProviderPolicy(id: "", issuer: "", audiences: []), expecting: VerificationParameters(),
-                now: UnixTime(seconds: 0), watchedBy: &observer)
+                now: UnixTime(seconds: 0), watchedBy: recorder)
         }
-        return [.tokenForm, .provider] + observer.names.flatMap { $0 == .signature ? [.key, .signature] : [$0] }
+        return [.tokenForm, .provider]
+            + recorder.outcomes.flatMap { $0.name == .signature ? [.key, .signature] : [$0.name] }
     }()
 }

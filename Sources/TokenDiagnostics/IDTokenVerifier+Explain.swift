@@ -40,12 +40,12 @@ extension IDTokenVerifier {
         _ token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy, isNamed: Bool = true,
         others: [ProviderPolicy] = [], expecting parameters: VerificationParameters, now: UnixTime
     ) -> Explanation {
-        var recorder = CheckRecorder()
+        let recorder = CheckRecorder()
         let results: CheckResults
         do throws(Rejection) {
             results = try runChecks(
                 on: token, with: keys?.set ?? .empty, algorithms: keys?.algorithms ?? .all, under: policy,
-                expecting: parameters, now: now, watchedBy: &recorder)
+                expecting: parameters, now: now, watchedBy: recorder)
         } catch {
             // The recorder ends no verification.
             return explain(malformed: [], error)

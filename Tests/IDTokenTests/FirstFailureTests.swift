@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct FirstFailureTests {
     @Test func `a check that lacks what it needs fails, and one that nobody asks for does not`() throws {
-        var observer = FirstFailure()
+        let observer = FirstFailure()
         let made = try observer.check(.subject, isAsked: true, input: { 1 }, rule: { $0 + 1 })
         #expect(made == 2)
         let missing: () -> Int? = { nil }

@@ -13,12 +13,12 @@ extension IDTokenVerifier {
     @inline(__always)
     package func runChecks<Observer: CheckObserver>(
         on token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms, under policy: ProviderPolicy,
-        expecting signIn: VerificationParameters, now: UnixTime, watchedBy observer: inout Observer
+        expecting signIn: VerificationParameters, now: UnixTime, watchedBy observer: Observer
     ) throws(Rejection) -> CheckResults {
         let (claims, checker) = (token.claims, jwsVerifier.checker)
 
         let algorithm = try runHeaderChecks(
-            on: token, allowing: policy.algorithms ?? algorithms, watchedBy: &observer)
+            on: token, allowing: policy.algorithms ?? algorithms, watchedBy: observer)
         let jws = try observer.check(.signature, given: algorithm) { algorithm throws(Rejection) in
             try jwsVerifier.checkSignature(token.jws, keys, algorithm)
         }
@@ -82,7 +82,7 @@ extension IDTokenVerifier {
     /// The checks that need no key, and the algorithm; of a token that can be read, its own where it is not allowed.
     @inline(__always)
     func runHeaderChecks<Observer: CheckObserver>(
-        on token: UnverifiedToken, allowing algorithms: SignatureAlgorithms, watchedBy observer: inout Observer
+        on token: UnverifiedToken, allowing algorithms: SignatureAlgorithms, watchedBy observer: Observer
     ) throws(Rejection) -> SignatureAlgorithm? {
         let header = token.jws.header
         let isReadable: Void? =
@@ -94,7 +94,7 @@ extension IDTokenVerifier {
     }
 }
 
-/// What the checks of a verification found.
+/// The results of a verification's checks.
 package struct CheckResults {
     let token: VerifiedIDToken?
     /// `nil` where the signature was not verified.

@@ -9,7 +9,7 @@ package protocol CheckObserver {
     ///   - rule: the check itself.
     /// - Returns: what the check found; `nil` where it was not made, or failed and the verification goes on nevertheless.
     /// - Throws: the rule's rejection, where the verification ends with it.
-    mutating func check<Input, Value>(
+    func check<Input, Value>(
         _ name: CheckName, isAsked: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
     ) throws(Rejection) -> Value?
 }
@@ -18,7 +18,7 @@ extension CheckObserver {
     /// Makes a check that needs nothing of an earlier one.
     @inline(__always)
     @discardableResult
-    mutating func check<Value>(
+    func check<Value>(
         _ name: CheckName, if isAsked: Bool = true, _ rule: @autoclosure () throws(Rejection) -> Value
     ) throws(Rejection) -> Value? {
         try check(name, isAsked: isAsked, input: { () }, rule: { () throws(Rejection) in try rule() })
@@ -27,7 +27,7 @@ extension CheckObserver {
     /// Makes a check that needs what an earlier one found.
     @inline(__always)
     @discardableResult
-    mutating func check<Input, Value>(
+    func check<Input, Value>(
         _ name: CheckName, if isAsked: Bool = true, given input: @autoclosure () -> Input?,
         _ rule: (Input) throws(Rejection) -> Value
     ) throws(Rejection) -> Value? {
@@ -38,7 +38,7 @@ extension CheckObserver {
 /// Ends a verification with the first check that fails. Specialized and inlined, nothing of it is left but the checks.
 struct FirstFailure: CheckObserver {
     @inline(__always)
-    mutating func check<Input, Value>(
+    func check<Input, Value>(
         _ name: CheckName, isAsked: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
     ) throws(Rejection) -> Value? {
         guard isAsked else { return nil }
