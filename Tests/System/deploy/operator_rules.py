@@ -10,7 +10,7 @@ DEPLOY = pathlib.Path(__file__).resolve().parents[3] / "deploy"
 ALERTS = DEPLOY / "observability/alerts.yaml"
 FILE = DEPLOY / "kubernetes/components/prometheus-operator/prometheusrule.yaml"
 HEAD = """\
-# The rules of `observability/alerts.yaml`, as the Prometheus operator takes them. Change them there, then run
+# The rules of `observability/alerts.yaml` for the Prometheus operator. Change them there, then run
 # `python Tests/System/deploy/operator_rules.py`.
 apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule

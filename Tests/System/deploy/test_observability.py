@@ -188,7 +188,7 @@ def test_the_runbook_has_a_section_for_every_alert_and_for_nothing_else():
 @pytest.mark.parametrize("name", [rule["alert"] for rule in ALERTS])
 def test_every_section_of_the_runbook_answers_the_same_questions(name):
     questions = re.findall(r"(?m)^\*\*(.+?)\*\*", sections(RUNBOOK)[name])
-    assert questions == ["It means", "Users see", "Look at", "Do", "No fault of yours"]
+    assert questions == ["Meaning.", "Impact.", "Diagnosis.", "Mitigation.", "External causes."]
 
 
 def test_every_log_line_of_the_runbook_is_written_somewhere():
