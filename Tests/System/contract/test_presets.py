@@ -53,7 +53,8 @@ def test_a_preset_has_its_place_in_both_tables(name):
 
 
 def test_the_examples_of_the_documentation_are_good(tmp_path):
-    examples = re.findall(r"```yaml\n(.*?)```", (REPOSITORY / "docs/providers.md").read_text(), re.S)
+    pages = [REPOSITORY / "docs" / name for name in ("providers.md", "provider-rules.md")]
+    examples = [text for page in pages for text in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.S)]
     assert len(examples) == 3
     for example in examples:
         file = tmp_path / "assay.yaml"
