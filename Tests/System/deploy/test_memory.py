@@ -47,7 +47,7 @@ def kubernetes(name: str) -> tuple[int, dict]:
 def manifests() -> dict[str, tuple[int, dict]]:
     """The memory limit of each way to run it that `deploy/` has, and the settings that go with it."""
     settings = yaml.safe_load((DEPLOY / "assay.yaml").read_text(encoding="utf-8"))
-    run = re.search(r"--memory (\w+)", (DEPLOY / "README.md").read_text(encoding="utf-8"))[1]
+    run = re.search(r"--memory (\w+)", (DEPLOY / "container/README.md").read_text(encoding="utf-8"))[1]
     unit = re.search(r"(?m)^MemoryMax=(\w+)$", (DEPLOY / "systemd/assay.service").read_text(encoding="utf-8"))[1]
     compose = yaml.safe_load((DEPLOY / "compose/compose.yaml").read_text(encoding="utf-8"))
     found = {
