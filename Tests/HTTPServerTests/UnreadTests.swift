@@ -49,11 +49,9 @@ import Testing
         }
     }
 
-    /// On one event loop: each closes its own slowest readers, and where another loop has all that are slower, a client that this
-    /// machine keeps from reading for a moment may be the slowest of its own.
     @Test(arguments: ["/large", "/constant"])
     func `a client that reads is served beside them, however long the response is`(path: String) async throws {
-        try await Listening.run(Self.limits) { listening async throws in
+        try await Listening.run(Self.limits, loops: 2) { listening async throws in
             let channels = try await hoard(listening, path)
             let wire = try await Wire.connect(listening)
             for _ in 0..<20 {

@@ -8,6 +8,7 @@ protocol TimedConnection: AnyObject {
     func deadlinePassed()
     /// Since which tick the client has read next to nothing of what counts as unread; `.max` where nothing does.
     var unreadSince: Int { get }
+    var unreadBytes: Int { get }
     func checkUnread(isSecond: Bool)
     func countUnread()
     func abort()
@@ -28,6 +29,7 @@ final class ConnectionTable {
     private let unixSeconds: @Sendable () -> Int64
 
     private let counts: ListenerCounts
+    private var reportedUnread = UnreadByAge()
     private static let ticksPerSecond = 4
 
     init(on loop: any EventLoop, counts: ListenerCounts, unixSeconds: @escaping @Sendable () -> Int64) {
@@ -58,30 +60,45 @@ final class ConnectionTable {
             connection.checkUnread(isSecond: isFullSecond)
             if connection.deadline <= tick { connection.deadlinePassed() }
         }
+        reportUnread()
         // Slow readers of this loop make room for what comes on any.
         closeSlowReaders(unreadSince: counts.holdsTooMuch ? tick - 2 : tick - Self.ticksPerSecond)
     }
 
+    /// Tells the other event loops how long this one's clients have left their responses unread.
+    private func reportUnread() {
+        var unread = UnreadByAge()
+        for connection in connections.values where connection.unreadSince != .max {
+            unread.add(connection.unreadBytes, age: tick - connection.unreadSince)
+        }
+        guard unread != reportedUnread else { return }
+        counts.reportUnread(unread, insteadOf: reportedUnread)
+        reportedUnread = unread
+    }
+
     /// Closes slow readers of this loop if too much is held: those first that it has seen before. Others may only be about
-    /// to take what they have just been given, and another loop's slow readers go at its next tick.
+    /// to read what has just been written for them.
     func makeRoom() {
         // The tick before this one may have ended a moment ago.
         if counts.holdsTooMuch { closeSlowReaders(unreadSince: tick - 2) }
         if counts.holdsFarTooMuch { closeSlowReaders(unreadSince: tick) }
     }
 
-    /// Closes connections whose clients don't take what they asked for, until there is some room: those first that have
-    /// held something for longest.
+    /// Closes connections whose clients leave their responses unread, until there is some room: those first that have
+    /// done so for longest. Slower ones of other event loops are closed at those loops' next tick.
     ///
-    /// - Parameter latest: the tick since when they must have held something.
+    /// - Parameter latest: the tick since when their responses must have been unread.
     private func closeSlowReaders(unreadSince latest: Int) {
-        guard counts.isNearlyFull else { return }
+        guard counts.isNearlyFull() else { return }
+        let all = counts.reportedUnread
         let slow = connections.values.filter { $0.unreadSince <= latest }
         for connection in slow.sorted(by: { $0.unreadSince < $1.unreadSince }) {
-            guard counts.isNearlyFull else { return }
             // It may have been read since it was counted.
             connection.countUnread()
             guard connection.unreadSince <= latest else { continue }
+            let age = tick - connection.unreadSince
+            let slower = all.total(olderThan: age) - reportedUnread.total(olderThan: age)
+            guard counts.isNearlyFull(without: counts.holdsFarTooMuch ? 0 : slower) else { return }
             counts.slowReaderClosed()
             connection.abort()
         }

@@ -337,6 +337,8 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
         }
     }
 
+    var unreadBytes: Int { account.unreadBytes }
+
     /// Counts the bytes that the client has not read, here and in the kernel.
     func countUnread() {
         // Once it is closed, all is given back.

@@ -8,6 +8,7 @@ final class ListenerCounts: Sendable {
     private let waiting = Atomic(0)
     private let heldBytes = Atomic(0)
     private let unreadBytes = Atomic(0)
+    private let unreadByAge = Mutex(UnreadByAge())
     private let refusedConnections = Atomic(0)
     private let refusedWaiting = Atomic(0)
     private let refusedBytes = Atomic(0)
@@ -56,7 +57,18 @@ final class ListenerCounts: Sendable {
     /// Whether even those readers have to be closed that may only be about to read their answers.
     var holdsFarTooMuch: Bool { unreadBytes.load(ordering: .relaxed) > limits.maximumUnread / 4 * 5 }
     /// Whether slow readers should be closed to make room.
-    var isNearlyFull: Bool { unreadBytes.load(ordering: .relaxed) > limits.maximumUnread / 8 * 7 }
+    ///
+    /// - Parameter freed: bytes that other event loops are about to free.
+    func isNearlyFull(without freed: Int = 0) -> Bool {
+        unreadBytes.load(ordering: .relaxed) - freed > limits.maximumUnread / 8 * 7
+    }
+
+    /// Replaces what an event loop last reported of its unread bytes. Called at most once a tick.
+    func reportUnread(_ current: UnreadByAge, insteadOf last: UnreadByAge) {
+        unreadByAge.withLock { $0.replace(last, by: current) }
+    }
+    /// The unread bytes of all event loops, as of their last tick.
+    var reportedUnread: UnreadByAge { unreadByAge.withLock { $0 } }
 
     func slowReaderClosed() { refusedBytes.add(1, ordering: .relaxed) }
 

@@ -1,0 +1,16 @@
+/// Bytes of unread responses, by the ticks for which their clients have read next to nothing.
+struct UnreadByAge: Equatable {
+    /// Older ones count as this old.
+    static let oldest = 8
+
+    private var bytes = [Int](repeating: 0, count: oldest + 1)
+
+    mutating func add(_ count: Int, age: Int) { bytes[min(age, Self.oldest)] += count }
+
+    func total(olderThan age: Int) -> Int { bytes.dropFirst(age + 1).reduce(0, +) }
+
+    /// Replaces one part of a sum.
+    mutating func replace(_ part: UnreadByAge, by other: UnreadByAge) {
+        for age in bytes.indices { bytes[age] += other.bytes[age] - part.bytes[age] }
+    }
+}
