@@ -1,18 +1,19 @@
 private import Bytes
 
-/// Base64url as JOSE writes it: RFC 7515, section 2, which is RFC 4648, section 5 without padding.
+/// Base64url as JOSE uses it: RFC 7515, section 2, which is RFC 4648, section 5 without padding.
 ///
-/// Strict, so that no two texts stand for the same octets: no padding, no white space, no other alphabet, and the bits
-/// that a last character has too many must be zero (RFC 4648, section 3.5).
+/// Decoding is strict, so that no two texts decode to the same bytes: no padding, no white space, no other alphabet,
+/// and unused bits of the last character must be zero (RFC 4648, section 3.5).
 package enum Base64URL {
-    /// The octets that `text` stands for; `nil` where it is no base64url.
+    /// Decodes `text`; returns `nil` if it is not base64url.
     package static func decode(_ text: Span<UInt8>) -> [UInt8]? {
         let (whole, rest) = text.count.quotientAndRemainder(dividingBy: 4)
         guard rest != 1 else { return nil }
         let count = whole * 3 + (rest == 0 ? 0 : rest - 1)
         var collected: UInt32 = 0
         var octets: [UInt8] = []
-        // Appended to an empty array: to make one of a given size, the runtime looks its type up in 310 instructions.
+        // Appends to an empty array: to create one with a given size, the runtime looks up its type in 310
+        // instructions.
         octets.append(addingCapacity: count) { octets in
             unsafe octets.withUnsafeMutableBufferPointer { output, length in
                 let output = UnsafeMutableRawBufferPointer(output)
@@ -25,9 +26,9 @@ package enum Base64URL {
         return collected & invalid == 0 ? octets : nil
     }
 
-    /// The octets that a text stands for that may be in the alphabet of base64 (RFC 4648, section 4) as well, or in both, and
-    /// with padding: some providers write the members of their keys so. Never for a token: there, each text must stand for
-    /// octets of its own.
+    /// Decodes base64 or base64url, or a mix of both, with or without padding (RFC 4648, sections 4 and 5), because
+    /// some providers encode the members of their keys so. Never use it for a token, where each text must decode to
+    /// different bytes.
     static func decodeLeniently(_ text: String) -> [UInt8]? {
         if let octets = decode(text.utf8.span) { return octets }
         guard hasBase64Characters(text) else { return nil }
@@ -43,17 +44,17 @@ package enum Base64URL {
         return decode(characters.span)
     }
 
-    /// Whether a text has characters that base64 has and base64url has not.
+    /// Whether a text has characters that occur only in base64, not in base64url.
     static func hasBase64Characters(_ text: String) -> Bool {
         let characters = text.utf8.span
         return "+/=".utf8.contains { characters.firstIndex(of: $0) != nil }
     }
 
-    /// Decodes through pointers, four characters by four look-ups: a character takes 4 instructions. With one look-up and a
-    /// shift for each it took 7, and 11 with each access checked.
+    /// Decodes through pointers, four characters with four table lookups. A character takes 4 instructions; with one
+    /// lookup and a shift for each it took 7, and 11 with bounds checks.
     ///
-    /// - Returns: what all characters make together; with ``invalid`` in it where there is one outside the alphabet, or a
-    ///   last one with bits that it has too many.
+    /// - Returns: all decoded values combined with OR. It contains ``invalid`` if a character is outside the alphabet,
+    ///   or if the last one has unused bits that are not zero.
     private static func decode(
         _ text: UnsafeRawBufferPointer, _ decodingTable: UnsafeBufferPointer<UInt32>,
         into output: UnsafeMutableRawBufferPointer
@@ -61,7 +62,8 @@ package enum Base64URL {
         var collected: UInt32 = 0
         var index = 0
         var length = 0
-        // Four octets are written for three, and what is one too many is written over; so the last three come apart.
+        // Four bytes are written for three, and the next write overwrites the fourth. So the last three are written one
+        // by one.
         let last = text.count &- 4
         while index < last {
             var quantum: UInt32 = 0
@@ -81,15 +83,15 @@ package enum Base64URL {
             quantum &>>= 8
             length += 1
         }
-        // A last character of two or three has bits of an octet that is not there.
+        // A last group of two or three characters has unused bits, which must be zero.
         if text.count % 4 != 0, quantum & 0xff != 0 { collected |= invalid }
         return collected
     }
 
-    /// The canonical text of `octets`.
+    /// The canonical encoding of `octets`.
     package static func encode(_ octets: [UInt8]) -> [UInt8] { encode(octets.span) }
 
-    /// The canonical text of `octets`.
+    /// The canonical encoding of `octets`.
     package static func encode(_ octets: Span<UInt8>) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((octets.count * 4 + 2) / 3)
@@ -109,10 +111,10 @@ package enum Base64URL {
 
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// What each character adds to three octets, the first of them lowest, at each of its four positions; ``invalid`` where it
-    /// is not of the alphabet, so that one test at the end finds any.
+    /// The bits that each character contributes to three bytes, the first byte lowest, at each of its four positions.
+    /// ``invalid`` for a character outside the alphabet, so that one test at the end finds any.
     ///
-    /// An array, since an `InlineArray` of this size was copied as a whole each time.
+    /// An array, because an `InlineArray` of this size was copied each time.
     private static let decodingTable: [UInt32] = {
         var decodingTable = [UInt32](repeating: invalid, count: 1024)
         for (value, character) in alphabet.enumerated() {
@@ -125,6 +127,6 @@ package enum Base64URL {
         return decodingTable
     }()
 
-    /// A bit beyond the three octets.
+    /// A bit beyond the three bytes.
     private static let invalid: UInt32 = 0x0100_0000
 }

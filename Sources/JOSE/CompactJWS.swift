@@ -1,43 +1,44 @@
 private import Bytes
 
-/// A JWS in compact serialization (RFC 7515, section 7.1) that has been taken apart but **not verified**.
+/// A JWS in compact serialization (RFC 7515, section 7.1) that has been parsed but **not verified**.
 ///
-/// A class, since it goes through many hands on its way and has many parts: each copy would count references to all of them.
+/// A class, because it is passed through many functions and has many parts: each copy of a struct would retain all of
+/// them.
 public final class CompactJWS: Sendable {
     public let header: JOSEHeader
-    /// The payload's octets. Nothing in them may be believed.
+    /// The payload. Don't trust anything in it.
     package let payload: [UInt8]
     package let signature: [UInt8]
-    /// Whether the header was read before, for a token that verified.
+    /// Whether the header came from the cache, because a token with the same header was verified before.
     let isHeaderCached: Bool
     private let text: ArraySlice<UInt8>
-    /// Where the first two parts end.
+    /// The ends of the first two parts.
     private let (headerEnd, payloadEnd): (Int, Int)
 
-    /// The octets that were signed: the first two parts with the full stop between them.
+    /// The bytes that were signed: the first two parts and the full stop between them.
     var signingInput: ArraySlice<UInt8> { text[..<payloadEnd] }
     /// The first part, as written.
     package var headerText: ArraySlice<UInt8> { text[..<headerEnd] }
 
-    /// Takes a compact serialization apart.
+    /// Parses a compact serialization.
     ///
     /// - Throws: ``JWSError/malformed(_:)``, ``JWSError/encrypted``.
     public convenience init(_ text: String) throws(JWSError) {
         try self.init(Array(text.utf8)[...])
     }
 
-    /// Takes a compact serialization apart.
+    /// Parses a compact serialization.
     ///
-    /// What it is given is borrowed: an initializer's own references would be counted once more.
+    /// The parameters are borrowed, because an initializer would otherwise retain them once more.
     ///
     /// - Parameters:
     ///   - text: kept by the result, not copied.
-    ///   - headerCache: the headers that this thread has seen before.
+    ///   - headerCache: headers that this thread has parsed before.
     /// - Throws: ``JWSError/malformed(_:)``, ``JWSError/encrypted``.
     package init(_ text: borrowing ArraySlice<UInt8>, headerCache: borrowing JOSEHeaderCache = JOSEHeaderCache())
         throws(JWSError)
     {
-        // Two full stops make a JWS, four a JWE.
+        // A JWS has two full stops, a JWE four.
         let bytes = text.span
         let stop = UInt8(ascii: ".")
         guard let first = bytes.firstIndex(of: stop), let second = bytes.firstIndex(of: stop, from: first + 1) else {

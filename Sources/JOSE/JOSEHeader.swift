@@ -1,22 +1,21 @@
 package import JSON
 
-/// A JOSE header (RFC 7515, section 4), as far as a verifier reads it.
+/// The parameters of a JOSE header (RFC 7515, section 4) that a verifier uses.
 ///
-/// Members that carry keys or point to them (`jwk`, `jku`, `x5u`, `x5c`, `x5t`) have no place here: they are never read.
+/// Parameters that contain or locate keys (`jwk`, `jku`, `x5u`, `x5c`, `x5t`) are never read.
 public struct JOSEHeader: Sendable, Equatable {
-    /// `alg`; `nil` where it is missing, no string, or not a ``SignatureAlgorithm``.
+    /// `alg`; `nil` if it is absent, not a string, or not a ``SignatureAlgorithm``.
     public let algorithm: SignatureAlgorithm?
-    /// `kid`, compared byte for byte; any text.
+    /// `kid`, any string; compare it byte for byte.
     public let keyID: String?
     /// `typ`, as written.
     public let type: String?
-    /// Whether there is a parameter that would change how the JWS is to be read: `crit`, `b64` or `zip`.
+    /// Whether there is a parameter that changes how the JWS must be processed: `crit`, `b64` or `zip`.
     public let hasUnsupportedParameter: Bool
 
-    /// Reads the JSON text of a header.
+    /// Parses the JSON text of a header.
     ///
-    /// - Throws: ``JWSError/malformed(_:)`` for anything but one strict JSON object, and for a `kid` or `typ` that is no
-    ///   string.
+    /// - Throws: ``JWSError/malformed(_:)`` unless it is one strict JSON object and `kid` and `typ` are strings.
     package init(_ json: [UInt8]) throws(JWSError) {
         guard let object = try? JSONObject(json) else { throw .malformed(.header) }
         func string(_ name: JSONName) throws(JWSError) -> String? {
@@ -30,9 +29,9 @@ public struct JOSEHeader: Sendable, Equatable {
         hasUnsupportedParameter = Self.unsupportedParameters.contains { object[$0] != nil }
     }
 
-    /// The parameters that would change how the JWS is to be read.
-    // RFC 7515 4.1.11: a name in `crit` that is not understood rejects the JWS, and we understand none. RFC 7797's `b64`
-    // would change the signing input; RFC 8725 3.6 advises against `zip`.
+    /// The parameters that change how a JWS must be processed.
+    // RFC 7515, section 4.1.11: a JWS with an unknown name in `crit` must be rejected, and this library knows none. RFC
+    // 7797's `b64` changes the signing input; RFC 8725, section 3.6 advises against `zip`.
     package static let unsupportedParameters: [JSONName] = ["crit", "b64", "zip"]
 
     private enum Names {

@@ -1,8 +1,8 @@
 private import Bytes
 
-/// The headers of tokens that verified, by their base64url text: a key's tokens all carry the same bytes.
+/// Caches the headers of verified tokens by their base64url text, because all tokens of a key have the same header.
 ///
-/// Confined to one thread. Only verified tokens' headers get in, so that junk can't push the good ones out.
+/// Confined to one thread. Only headers of verified tokens are inserted, so that forged ones can't evict them.
 package final class JOSEHeaderCache {
     private var known: [Entry] = []
 

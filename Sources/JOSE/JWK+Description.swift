@@ -1,9 +1,10 @@
 private import JSON
 internal import OpenSSL
 
-/// What people are told of a key.
+/// Descriptions of a key for people.
 extension JWK {
-    /// Whether the key may verify tokens of an algorithm, by its own `kty`, `crv`, `alg`, `use` and `key_ops`.
+    /// Whether the key may verify tokens with this algorithm, according to its `kty`, `crv`, `alg`, `use` and
+    /// `key_ops`.
     package func fits(_ algorithm: SignatureAlgorithm) -> Bool { algorithms.contains(algorithm) }
 
     /// Its type and size, such as `RSA, 2048 bits` or `EC P-256`.
@@ -12,15 +13,15 @@ extension JWK {
         return curve.map { keyType + " " + $0 } ?? keyType
     }
 
-    /// Octets of the signatures that it makes; `nil` where nothing can be verified with it.
+    /// The length of its signatures in bytes; `nil` if it can't verify anything.
     package var signatureLength: Int? {
         if case .usable(let key) = material { key.kind.signatureLength } else { nil }
     }
 
-    /// Whether it is an RSA key of less than 2048 bits.
+    /// Whether it is an RSA key with fewer than 2048 bits.
     var isTooSmall: Bool { modulusBits.map { $0 < 2048 } ?? false }
 
-    /// Bits of an RSA key's modulus.
+    /// The length of an RSA key's modulus in bits.
     private var modulusBits: Int? {
         guard keyType == "RSA", let octets = members["n"]?.string.flatMap(Base64URL.decodeLeniently)
         else { return nil }

@@ -3,47 +3,48 @@ internal import OpenSSL
 
 /// A public key in a JWK Set (RFC 7517, section 4).
 ///
-/// A class, since keys are handed from place to place and never change.
+/// A class, because keys are passed around often and never change.
 public final class JWK: Sendable {
-    /// `kid`; keys without one fit tokens without one.
+    /// `kid`. A key without one is a candidate only for tokens without one.
     public let keyID: String?
     /// `kty`: `RSA`, `EC` or `OKP`.
     public let keyType: String
-    /// `crv`, where the key type has curves.
+    /// `crv`, if the key type has curves.
     public let curve: String?
-    /// `alg`, as written; may name an algorithm that is not supported, and such a key then fits no token.
+    /// `alg`, as written. A key with an unsupported algorithm fits no token.
     public let algorithm: String?
     /// `use`, as written.
     public let use: String?
-    /// `issuer`, as written, where the key is for the tokens of one issuer, or of a template, among those of its set: a member
-    /// of Microsoft's own.
+    /// `issuer`, as written: the only issuer, or issuer template, whose tokens this key may sign. A Microsoft extension
+    /// for key sets that several issuers share.
     public let issuer: String?
-    /// What tells the key from every other: the SHA-256 of its type and public members (RFC 7638), in base64url.
+    /// Identifies the key: the SHA-256 of its type and public members (RFC 7638), in base64url.
     public let thumbprint: String
-    /// All of its members, as they came.
+    /// All members, unchanged.
     let members: [String: JSONTree]
     let material: Material
-    /// The algorithms of tokens that the key may verify, by its own `kty`, `crv`, `alg`, `use` and `key_ops`.
+    /// The algorithms of the tokens that the key may verify, according to its `kty`, `crv`, `alg`, `use` and `key_ops`.
     let algorithms: SignatureAlgorithms
 
     enum Material: Sendable {
         case usable(PublicKey)
-        /// The key is there and says what it is for, but nothing can be verified with it.
+        /// The key is well-formed enough to be listed, but can't verify anything.
         case unsuitable
     }
 
-    /// Whether a signature can be verified with this key at all.
+    /// Whether this key can verify signatures.
     public var isUsable: Bool {
         if case .usable = material { !algorithms.isEmpty } else { false }
     }
 
     /// Reads a JWK.
     ///
-    /// `nil` for a key to pass over (RFC 7517, section 5): of an unknown type or curve, private or symmetric, without the
-    /// members that its type needs, or so large that a verify with it would be an attack.
+    /// `nil` if the key must be ignored (RFC 7517, section 5): its type or curve is unknown, it is private or
+    /// symmetric, it lacks the members that its type needs, or it is so large that a verification with it would be a
+    /// denial of service.
     package init?(_ members: [String: JSONTree]) {
         guard let keyType = members["kty"]?.string else { return nil }
-        // A public key set has no business with private or symmetric keys; whoever publishes one has lost it.
+        // A public key set must not contain private or symmetric keys; a published private key is compromised.
         guard members["d"] == nil, members["k"] == nil else { return nil }
         func octets(_ name: String) -> [UInt8]?? {
             guard let value = members[name] else { return .none }
@@ -82,14 +83,14 @@ public final class JWK: Sendable {
         keyID = members["kid"]?.string
         algorithm = members["alg"]?.string
         use = members["use"]?.string
-        // What is no text is nobody's issuer.
+        // A value that is not a string matches no issuer.
         issuer = members["issuer"].map { $0.string ?? "" }
         algorithms =
             Self.isForVerification(members)
             ? SignatureAlgorithms(fitting: keyType, curve, keyAlgorithm: members["alg"]?.string) : []
     }
 
-    /// The same key, in an object of its own.
+    /// A copy of a key, as a separate object.
     init(copying other: JWK) {
         keyID = other.keyID
         keyType = other.keyType
@@ -109,7 +110,7 @@ public final class JWK: Sendable {
 
     /// - Source: RFC 7638, section 3.2; RFC 8037, section 2, for `OKP`.
     private static func thumbprint(of members: [String: JSONTree], _ keyType: String) -> String? {
-        // The names in lexicographic order, which is what makes the text the same for everyone.
+        // RFC 7638 requires lexicographic order.
         let names: [StaticString] =
             switch keyType {
             case "RSA": ["e", "kty", "n"]
@@ -124,31 +125,32 @@ public final class JWK: Sendable {
         return String(decoding: Base64URL.encode(digest), as: UTF8.self)
     }
 
-    /// The same number in base64url, so that a key stays the same one however its provider writes it.
+    /// Encodes the same number as base64url, so that the thumbprint does not depend on the provider's encoding.
     private static func canonical(_ text: String) -> String {
         guard Base64URL.hasBase64Characters(text), let octets = Base64URL.decodeLeniently(text) else { return text }
         return String(decoding: Base64URL.encode(octets), as: UTF8.self)
     }
 
-    /// A missing `use` or `key_ops` fits (RFC 7517, sections 4.2 and 4.3); Microsoft, Slack and Supabase leave one out.
+    /// An absent `use` or `key_ops` fits (RFC 7517, sections 4.2 and 4.3); Microsoft, Slack and Supabase omit one of
+    /// them.
     private static func isForVerification(_ members: [String: JSONTree]) -> Bool {
         if let use = members["use"], use.string != "sig" { return false }
         if let operations = members["key_ops"], operations.array?.contains(.string("verify")) != true { return false }
-        // An `alg` that is no string fits nothing, whatever else the key says.
+        // An `alg` that is not a string fits nothing.
         if let algorithm = members["alg"], algorithm.string == nil { return false }
         return true
     }
 }
 
 extension SignatureAlgorithms {
-    /// The algorithms that fit a key's type and curve, and its own `alg`, if it has one.
+    /// The algorithms that fit a key's type and curve, and its own `alg` if it has one.
     fileprivate init(fitting keyType: String, _ curve: String?, keyAlgorithm: String?) {
         let fitting = SignatureAlgorithm.allCases.filter { $0.fits(keyType: keyType, curve: curve) }
         guard let keyAlgorithm else {
             self.init(fitting)
             return
         }
-        // A key whose alg contradicts its own kty or crv fits nothing.
+        // A key whose `alg` contradicts its `kty` or `crv` fits nothing.
         guard let own = SignatureAlgorithm(rawValue: keyAlgorithm), fitting.contains(own) else {
             self.init()
             return

@@ -2,11 +2,11 @@ private import JSON
 private import OpenSSL
 
 extension JWKSet {
-    /// Reads a JSON object whose members are certificates in PEM, each under the `kid` of its key, as Google publishes the
-    /// keys of Firebase.
+    /// Reads a JSON object whose members are PEM certificates by the `kid` of their key, as Google publishes the keys
+    /// of Firebase.
     ///
-    /// A certificate only carries its key here: what vouches for it is where it came from, as with a JWK, so neither its
-    /// signature nor its dates are looked at. One that can't be used is passed over, never the set.
+    /// Only the key in a certificate is used. Its signature and dates are ignored: as with a JWK, the key is trusted
+    /// because of where it was fetched. A certificate that can't be used is skipped.
     ///
     /// - Throws: ``ReadingError``.
     package init(certificates json: [UInt8]) throws(ReadingError) {
@@ -21,7 +21,7 @@ extension JWKSet {
 }
 
 extension JWK {
-    /// - Parameter certificate: PEM (RFC 7468), the one certificate in it.
+    /// - Parameter certificate: PEM (RFC 7468) with one certificate.
     convenience init?(keyID: String, certificate: String) {
         guard let der = Self.der(ofCertificate: certificate), let certificate = Certificate(der),
             let key = certificate.publicKey

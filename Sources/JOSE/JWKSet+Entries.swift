@@ -1,12 +1,12 @@
 internal import JSON
 
 extension JWKSet {
-    /// One of a JWK Set's keys as it was published, for operators: what it is good for, or why it is good for nothing.
+    /// A key of a JWK Set as published, for operators: what it can verify, or why it can't verify anything.
     package struct Entry: Sendable {
         package let keyID: String?
-        /// The algorithms of tokens that it can verify.
+        /// The algorithms of the tokens that it can verify.
         package let algorithms: SignatureAlgorithms
-        /// What keeps it from verifying anything; `nil` where nothing does.
+        /// The reason why it can't verify anything; `nil` if it can.
         package let flaw: String?
 
         fileprivate init(_ value: JSONTree) {
@@ -73,8 +73,8 @@ extension JWKSet {
         }
     }
 
-    /// What certificates by `kid` hold (``init(certificates:)``), those that can't be read among them; nothing where the text
-    /// is no JSON object.
+    /// The entries of a JSON object with certificates (``init(certificates:)``), including unreadable ones; empty if
+    /// the text is not a JSON object.
     package static func entries(ofCertificates json: [UInt8]) -> [Entry] {
         let certificates = (try? JSONTree(readingObject: json))?.object ?? [:]
         return certificates.sorted { $0.key < $1.key }.map { keyID, value in
@@ -85,7 +85,7 @@ extension JWKSet {
         }
     }
 
-    /// What a JWK Set's JSON text holds, those keys among it that ``init(_:)`` passes over; nothing where it is no JWK Set.
+    /// The entries of a JWK Set, including keys that ``init(_:)`` skips; empty if the text is not a JWK Set.
     package static func entries(of json: [UInt8]) -> [Entry] {
         guard let keys = (try? JSONTree(readingObject: json))?.object?["keys"]?.array else { return [] }
         return keys.map(Entry.init)

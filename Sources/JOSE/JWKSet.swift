@@ -4,24 +4,25 @@ private import OpenSSL
 
 /// A JWK Set (RFC 7517, section 5): the keys of one issuer, decoded and checked once.
 public struct JWKSet: Sendable {
-    /// The keys that were understood, in the set's order; some may be unsuitable.
+    /// The keys that could be read, in the set's order; some may be unsuitable.
     public let keys: [JWK]
     private let keysByID: [ExactString: [JWK]]
 
-    /// More keys than this in one set, and the set is refused.
+    /// The most keys that a set may have.
     public static let maximumKeys = 1024
 
-    /// Why a text is no usable JWK Set.
+    /// Why a text is not a usable JWK Set.
     public enum ReadingError: Error, Equatable, Sendable {
-        /// Not a strict JSON object with an array `keys`; of certificates, not a strict JSON object.
+        /// Not a strict JSON object with an array `keys`; for certificates, not a strict JSON object.
         case malformed
         /// More than ``JWKSet/maximumKeys``.
         case tooManyKeys
-        /// No key in it can verify a signature: empty, or all of them unknown, private, unsuitable or for encryption.
+        /// No key in it can verify a signature: the set is empty, or all keys are unknown, private, unsuitable or for
+        /// encryption.
         case noUsableKey
     }
 
-    /// Reads the JSON text of a JWK Set. A key that can't be used is passed over, never the set.
+    /// Reads the JSON text of a JWK Set. A key that can't be used is skipped and does not invalidate the set.
     ///
     /// - Throws: ``ReadingError``.
     public init(_ json: [UInt8]) throws(ReadingError) {
@@ -45,13 +46,13 @@ public struct JWKSet: Sendable {
     /// No keys at all.
     package static let empty = JWKSet(keys: [])
 
-    /// The same set, of objects that nobody else has.
+    /// The same set with keys that are separate objects.
     ///
-    /// For each thread that verifies: threads that counted references to the same keys would take the counts' cache lines
-    /// from each other all the time.
+    /// Each verifying thread gets its own copy: reference counting of shared keys would move their cache lines back and
+    /// forth between cores.
     package func copied() -> JWKSet { JWKSet(keys: keys.map(JWK.init(copying:))) }
 
-    /// The same set with further keys behind its own, as many as ``maximumKeys`` allows.
+    /// The same set with more keys appended, up to ``maximumKeys`` in total.
     package func adding(_ further: [JWK]) -> JWKSet {
         JWKSet(keys: keys + further.prefix(Self.maximumKeys - keys.count))
     }
@@ -71,19 +72,19 @@ public struct JWKSet: Sendable {
         return json.bytes
     }
 
-    /// 48 bits of a SHA-256 over the keys, whatever their order: two services with the same keys have the same number.
+    /// 48 bits of a SHA-256 of the keys, independent of their order. Services with the same keys have the same number.
     ///
-    /// - Returns: 0 to 2⁴⁸ − 1, so that a double holds it.
+    /// - Returns: 0 to 2⁴⁸ − 1, which a double can represent.
     package var fingerprint: Int64 {
         let lines = keys.map { "\($0.keyID ?? "") \($0.thumbprint)\n" }.sorted()
         let digest = (try? DigestContext().digest(Array(lines.joined().utf8).span, with: .sha256)) ?? []
         return digest.prefix(6).reduce(0) { $0 << 8 | Int64($1) }
     }
 
-    /// Whether a key of the set carries this `kid`.
+    /// Whether a key of the set has this `kid`.
     public func hasKey(_ keyID: String) -> Bool { keysByID[ExactString(keyID)] != nil }
 
-    /// The keys that may have signed a JWS, if they fit its algorithm: with a `kid`, those that carry it; without one, all.
+    /// The keys that may have signed a JWS, if they fit its algorithm: those with its `kid`, or all if it has none.
     package func candidates(keyID: String?) -> [JWK] {
         guard let keyID else { return keys }
         return keysByID[ExactString(keyID)] ?? []

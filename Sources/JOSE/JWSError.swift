@@ -1,26 +1,27 @@
-/// Why a JWS was not verified. Without text from the token, so that an error can be logged.
+/// Why a JWS was not verified. It contains no text of the token, so it may be logged.
 public enum JWSError: Error, Equatable, Sendable {
-    /// Not three parts of strict base64url, or a header that is not one strict JSON object with well-typed members.
+    /// The token does not have three parts in strict base64url, or its header is not one strict JSON object with
+    /// well-typed members.
     case malformed(JWSPart)
-    /// Five parts: an encrypted token (JWE), which needs a private key nobody gave us.
+    /// The token has five parts: it is encrypted (JWE).
     case encrypted
-    /// A header parameter that must be understood, and is not: `crit`, `b64` or `zip`.
+    /// The header has a parameter that must be understood and is not: `crit`, `b64` or `zip`.
     case headerUnsupported
-    /// `alg` is missing, unknown, or not among those allowed.
+    /// `alg` is absent, unknown, or not allowed.
     case algorithmNotAllowed
     /// No key in the set fits the header.
     case keyNotFound
-    /// The key that fits is too small, malformed, or not on its curve.
+    /// The matching key is too small, malformed, or not on its curve.
     case keyUnsuitable
-    /// The signature does not hold.
+    /// The signature is wrong.
     case signatureInvalid
-    /// OpenSSL failed at something no token can bring about.
+    /// OpenSSL failed for a reason that no token can cause.
     case cryptographyUnavailable
 }
 
 /// A part of a compact JWS.
 public enum JWSPart: Equatable, Sendable {
-    /// The whole: its number of parts, or its length.
+    /// The whole token: its number of parts, or its length.
     case serialization
     case header
     case payload

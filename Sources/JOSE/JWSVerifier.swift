@@ -1,12 +1,12 @@
 package import OpenSSL
 
-/// A JWS whose signature holds under a key of the set it was checked against. Only ``JWSVerifier`` makes one.
+/// A JWS whose signature was verified with a key of the given set. Only ``JWSVerifier`` creates one.
 public struct VerifiedJWS: Sendable {
     private let jws: CompactJWS
-    /// The algorithm that verified.
+    /// The algorithm with which it was verified.
     public let algorithm: SignatureAlgorithm
     private let keyKind: PublicKeyKind
-    /// The issuer that the key says it is for.
+    /// The issuer to which the key is restricted.
     package let keyIssuer: String?
 
     fileprivate init(
@@ -19,10 +19,10 @@ public struct VerifiedJWS: Sendable {
     }
 
     public var header: JOSEHeader { jws.header }
-    /// The octets that were signed, decoded.
+    /// The decoded payload that was signed.
     public var payload: [UInt8] { jws.payload }
 
-    /// The hash function that `at_hash` and `c_hash` use with the algorithm.
+    /// The hash function of `at_hash` and `c_hash` for the algorithm.
     package var tokenHash: DigestAlgorithm {
         if case .edwards(let curve) = keyKind {
             algorithm.tokenHash(edwardsCurve: curve)
@@ -34,16 +34,16 @@ public struct VerifiedJWS: Sendable {
 
 /// Verifies JWS signatures (RFC 7515, section 5.2).
 ///
-/// Not `Sendable`: make one for each thread and keep it, since it reuses what OpenSSL prepares for a key.
+/// Not `Sendable`: create one for each thread and keep it, because it reuses OpenSSL's contexts for a key.
 public final class JWSVerifier {
     package let checker: SignatureChecker
     package let headerCache = JOSEHeaderCache()
 
-    /// The number of keys that may be tried for one token where no `kid` tells them apart: a bound on its cost.
+    /// The most keys that are tried for a token without `kid`, to bound its cost.
     public static let maximumKeysTried = 4
 
-    /// - Parameter signatureCacheCapacity: how many valid signatures are remembered, so that a token that is shown again costs
-    ///   no second check of its signature; 0: none.
+    /// - Parameter signatureCacheCapacity: the number of valid signatures to remember, so that a repeated token costs
+    ///   no second signature check; 0 turns the cache off.
     /// - Throws: ``JWSError/cryptographyUnavailable`` when out of memory.
     public init(signatureCacheCapacity: Int = 0) throws(JWSError) {
         do throws(OpenSSLError) {
@@ -57,9 +57,9 @@ public final class JWSVerifier {
     ///
     /// - Parameters:
     ///   - keys: the issuer's keys.
-    ///   - algorithms: those the issuer may use; the token's `alg` must be one of them.
+    ///   - algorithms: the algorithms that the issuer may use; the token's `alg` must be one of them.
     /// - Throws: ``JWSError``: `headerUnsupported`, `algorithmNotAllowed`, `keyNotFound`, `keyUnsuitable`,
-    ///   `signatureInvalid`, in this order of checks.
+    ///   `signatureInvalid`, checked in this order.
     /// - Source: RFC 7515, section 5.2; RFC 8725, sections 3.1 to 3.3.
     public func verify(
         _ jws: CompactJWS, with keys: JWKSet, allowing algorithms: SignatureAlgorithms
@@ -69,7 +69,7 @@ public final class JWSVerifier {
 
     /// Verifies the signature of a JWS whose header has been checked.
     ///
-    /// - Parameter algorithm: that of the header.
+    /// - Parameter algorithm: the header's algorithm.
     /// - Throws: ``JWSError``: `keyNotFound`, `keyUnsuitable`, `signatureInvalid`, `cryptographyUnavailable`.
     package func verify(
         _ jws: CompactJWS, with keys: JWKSet, by algorithm: SignatureAlgorithm
@@ -91,7 +91,7 @@ public final class JWSVerifier {
         throw !isFound ? .keyNotFound : tried == 0 ? .keyUnsuitable : .signatureInvalid
     }
 
-    /// Checks what can be checked without a key, and returns the algorithm.
+    /// Runs the checks that need no key, and returns the algorithm.
     ///
     /// - Throws: ``JWSError/headerUnsupported``, ``JWSError/algorithmNotAllowed``.
     @discardableResult

@@ -2,8 +2,7 @@ package import OpenSSL
 
 /// A digital signature algorithm of JOSE, by its `alg` name (RFC 7518, section 3.1; RFC 8037; RFC 9864).
 ///
-/// Asymmetric ones only: `none` and the HMAC algorithms have no case, so that no configuration and no token can name
-/// them.
+/// Only asymmetric algorithms: `none` and HMAC have no case, so that neither settings nor tokens can name them.
 public enum SignatureAlgorithm: String, CaseIterable, Sendable, Hashable {
     case rs256 = "RS256"
     case rs384 = "RS384"
@@ -14,14 +13,14 @@ public enum SignatureAlgorithm: String, CaseIterable, Sendable, Hashable {
     case es256 = "ES256"
     case es384 = "ES384"
     case es512 = "ES512"
-    /// Ed25519 or Ed448, as the key says (RFC 8037, section 3.1).
+    /// Ed25519 or Ed448, depending on the key (RFC 8037, section 3.1).
     case edDSA = "EdDSA"
     case ed25519 = "Ed25519"
     case ed448 = "Ed448"
 }
 
 extension SignatureAlgorithm {
-    /// The scheme by which a key of this kind verifies signatures of this algorithm; `nil` where it can't.
+    /// The scheme with which a key of this kind verifies this algorithm; `nil` if it can't.
     func scheme(for kind: PublicKeyKind) -> SignatureScheme? {
         let scheme: SignatureScheme =
             switch self {
@@ -41,9 +40,10 @@ extension SignatureAlgorithm {
         return scheme.fits(kind) ? scheme : nil
     }
 
-    /// Whether a JWK whose `alg` is `other` may verify a token whose `alg` is this one.
+    /// Whether a JWK with the `alg` `other` may verify a token with this one.
     ///
-    /// Equal, but for EdDSA, which RFC 9864 replaced by two names for the same thing; the curve then decides.
+    /// They must be equal, except for EdDSA, which RFC 9864 replaced with a name for each curve; the curve then
+    /// decides.
     func agrees(withKeyAlgorithm other: SignatureAlgorithm) -> Bool {
         switch (self, other) {
         case (.edDSA, .ed25519), (.edDSA, .ed448), (.ed25519, .edDSA), (.ed448, .edDSA): true
@@ -51,10 +51,10 @@ extension SignatureAlgorithm {
         }
     }
 
-    /// The hash function of an ID Token's `at_hash` and `c_hash` under this algorithm.
+    /// The hash function of an ID Token's `at_hash` and `c_hash` with this algorithm.
     ///
-    /// OpenID Connect Core 3.1.3.6 says: the one in the algorithm's name. For EdDSA, practice follows the hash within the
-    /// signature scheme: SHA-512 for Ed25519, SHAKE256 with 114 octets for Ed448.
+    /// OpenID Connect Core, section 3.1.3.6 requires the one in the algorithm's name. For EdDSA, implementations use
+    /// the hash of the signature scheme: SHA-512 for Ed25519, SHAKE256 with 114 bytes for Ed448.
     package func tokenHash(edwardsCurve: EdwardsCurve?) -> DigestAlgorithm {
         switch self {
         case .rs256, .ps256, .es256: .sha256

@@ -1,6 +1,6 @@
 /// A set of signature algorithms.
 ///
-/// A bit for each: a `Set` hashed the algorithm's name at each look, and there are two for each token.
+/// One bit for each: a `Set` hashed the algorithm's name at each of two lookups per token.
 public struct SignatureAlgorithms: Sendable, Hashable {
     private var bits: UInt16
 
@@ -10,19 +10,19 @@ public struct SignatureAlgorithms: Sendable, Hashable {
         bits = algorithms.reduce(0) { $0 | $1.bit }
     }
 
-    /// Those of the names that are an algorithm's which is supported.
+    /// Ignores names of unsupported algorithms.
     package init(naming names: some Sequence<String>) {
         self.init(names.lazy.compactMap(SignatureAlgorithm.init(rawValue:)))
     }
 
-    /// Every algorithm that is supported.
+    /// All supported algorithms.
     public static let all = SignatureAlgorithms(SignatureAlgorithm.allCases)
 
     public var isEmpty: Bool { bits == 0 }
 
     public func contains(_ algorithm: SignatureAlgorithm) -> Bool { bits & algorithm.bit != 0 }
 
-    /// Those that are in another set too.
+    /// The algorithms that are in both sets.
     public func intersection(_ other: Self) -> Self {
         var common = self
         common.bits &= other.bits
@@ -31,10 +31,10 @@ public struct SignatureAlgorithms: Sendable, Hashable {
 
     public mutating func formUnion(_ other: Self) { bits |= other.bits }
 
-    /// Its algorithms, in the order of ``SignatureAlgorithm/allCases``.
+    /// The algorithms, in the order of ``SignatureAlgorithm/allCases``.
     public var elements: [SignatureAlgorithm] { SignatureAlgorithm.allCases.filter(contains) }
 
-    /// The names of its algorithms, in the same order.
+    /// The names of the algorithms, in the same order.
     package var names: [String] { elements.map(\.rawValue) }
 }
 
