@@ -1,6 +1,6 @@
 private import COpenSSL
 
-/// A certificate that is looked at, not believed: an `X509`.
+/// A certificate to inspect, not to verify: an `X509`.
 @safe package struct Certificate: ~Copyable {
     private let pointer: OpaquePointer
 
@@ -19,17 +19,17 @@ private import COpenSSL
 
     deinit { unsafe X509_free(pointer) }
 
-    /// Whether its signature rests on a hash function whose collisions can be made, such as SHA-1.
+    /// Whether its signature uses a hash function without collision resistance, such as SHA-1.
     package var hasWeakSignature: Bool {
         var strengthBits: CInt = 0
         defer { ERR_clear_error() }
-        // SHA-1 counts 63 bits, SHA-256 128. What can't be told is for the verifier of the chain to judge.
+        // OpenSSL rates SHA-1 at 63 bits and SHA-256 at 128. If it can't tell, the verifier of the chain decides.
         return unsafe X509_get_signature_info(pointer, nil, nil, &strengthBits, nil) == 1 && strengthBits < 100
     }
 
-    /// The public key that it is about, where that is an RSA key or one on a NIST curve.
+    /// Its public key, if that is an RSA key or a key on a NIST curve.
     ///
-    /// Whether the certificate may be believed, and when it ends, is not looked at.
+    /// The certificate's signature and dates are not checked.
     package var publicKey: (kind: PublicKeyKind, components: PublicComponents)? {
         defer { ERR_clear_error() }
         guard let key = unsafe X509_get0_pubkey(pointer) else { return nil }
@@ -49,7 +49,7 @@ private import COpenSSL
         var length = 0
         guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1 else { return nil }
         let text = name.prefix(length).map { UInt8(bitPattern: $0) }
-        // OpenSSL's own names for the curves.
+        // OpenSSL's names for the curves.
         return switch String(decoding: text, as: UTF8.self) {
         case "prime256v1", "P-256": .p256
         case "secp384r1", "P-384": .p384
@@ -58,18 +58,18 @@ private import COpenSSL
         }
     }
 
-    /// The common name of its subject, where it has one that is UTF-8.
+    /// The common name of its subject, if it has one in UTF-8.
     package var commonName: String? {
         defer { ERR_clear_error() }
         guard let subject = unsafe X509_get_subject_name(pointer) else { return nil }
-        // The standard bounds it to 64 characters (RFC 5280, appendix A.1).
+        // The standard limits it to 64 characters (RFC 5280, appendix A.1).
         var text = [CChar](repeating: 0, count: 257)
         let length = unsafe X509_NAME_get_text_by_NID(subject, NID_commonName, &text, CInt(text.count))
         guard length > 0 else { return nil }
         return String(validating: text.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Whether it names itself as its authority. Its signature is not looked at: nothing rests on this but an explanation.
+    /// Whether issuer and subject are the same. The signature is not checked, because only explanations depend on this.
     package var isSelfSigned: Bool {
         defer { ERR_clear_error() }
         return unsafe X509_self_signed(pointer, 0) == 1

@@ -1,12 +1,12 @@
 private import COpenSSL
 
-/// A hash function of SHA-2 or SHA-3, fetched from OpenSSL once a process.
+/// A hash function of SHA-2 or SHA-3, fetched from OpenSSL once per process.
 @safe package struct DigestAlgorithm: Sendable, Equatable {
-    /// An `EVP_MD`, fetched explicitly and never freed: it lives as long as the process. `EVP_sha256()` and its kin
-    /// would look the implementation up again at each use.
-    // Immutable and reference-counted by OpenSSL, hence safe to share between threads.
+    /// An `EVP_MD`, fetched explicitly and never freed: it lives as long as the process. `EVP_sha256()` and similar
+    /// functions look up the implementation at each use.
+    // Immutable and reference-counted by OpenSSL, so threads can share it.
     nonisolated(unsafe) let pointer: OpaquePointer
-    /// Octets of output. SHAKE256 is used at the length that Ed448 uses.
+    /// The length of the output in bytes. SHAKE256 is used with the length that Ed448 needs.
     package let outputLength: Int
 
     package static let sha256 = DigestAlgorithm(fetching: "SHA256", outputLength: 32)
@@ -17,7 +17,7 @@ private import COpenSSL
     let name: StaticString
 
     private init(fetching name: StaticString, outputLength: Int) {
-        // Not a path that input can reach: an OpenSSL without SHA-2 and SHA-3 is not OpenSSL 3.
+        // No input can cause this: every OpenSSL 3 has SHA-2 and SHA-3.
         guard let fetched = unsafe EVP_MD_fetch(nil, "\(name)", nil) else {
             preconditionFailure("this OpenSSL offers no \(name)")
         }
@@ -31,7 +31,7 @@ private import COpenSSL
     }
 }
 
-/// An `EVP_MD_CTX`: owned, confined to one thread, reused from one digest to the next, freed once.
+/// An `EVP_MD_CTX`: owned, confined to one thread, reused for each digest, freed once.
 @safe package struct DigestContext: ~Copyable {
     private let pointer: OpaquePointer
 
@@ -43,7 +43,7 @@ private import COpenSSL
 
     deinit { unsafe EVP_MD_CTX_free(pointer) }
 
-    /// The digest of `bytes`; 114 octets for SHAKE256, else as long as the function's name says.
+    /// The digest of `bytes`: 114 bytes for SHAKE256, otherwise as long as the function's name says.
     ///
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func digest(_ bytes: Span<UInt8>, with algorithm: DigestAlgorithm) throws(OpenSSLError) -> [UInt8] {
@@ -52,7 +52,7 @@ private import COpenSSL
         return (0..<algorithm.outputLength).map { output[$0] }
     }
 
-    /// Room for the longest output of them all, SHAKE256's.
+    /// Large enough for the longest output, that of SHAKE256.
     typealias Output = InlineArray<114, UInt8>
 
     /// Writes the digest of `bytes` to the beginning of `output`.

@@ -1,17 +1,17 @@
-/// A dictionary of bounded size, in two generations: when the young one is full it becomes the old one, and what is in that
-/// and is not asked for again goes with the next.
+/// A dictionary of bounded size with two generations. When the young generation is full, it becomes the old one, and
+/// the previous old one is dropped. A value that is looked up moves to the young generation.
 struct GenerationalCache<Key: Hashable, Value> {
     private var young: [Key: Value] = [:]
     private var old: [Key: Value] = [:]
     private let generationSize: Int
 
-    /// - Parameter generationSize: how many values a generation has at most.
+    /// - Parameter generationSize: the most values in a generation.
     init(generationSize: Int) { self.generationSize = generationSize }
 
-    /// How many values are kept, those counted twice that were asked for again.
+    /// The number of values; a value that was looked up again may count twice.
     var count: Int { young.count + old.count }
 
-    /// The value of a key, which is young again from now on.
+    /// The value of a key, which moves to the young generation.
     mutating func value(for key: Key) -> Value? {
         if let value = young[key] { return value }
         guard let value = old[key] else { return nil }

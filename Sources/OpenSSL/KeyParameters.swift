@@ -1,8 +1,8 @@
 private import COpenSSL
 
-/// One named component of a key, as `EVP_PKEY_fromdata` takes it.
+/// A named component of a key, in the form that `EVP_PKEY_fromdata` needs.
 enum KeyParameter {
-    /// An unsigned integer in big-endian octets.
+    /// An unsigned integer in big-endian bytes.
     case number(String, bigEndian: [UInt8])
     case octets(String, [UInt8])
     case text(String, String)
@@ -13,7 +13,8 @@ enum KeyParameter {
         }
     }
 
-    /// OpenSSL reads integers in the machine's own order, which is little-endian wherever Debian's libssl and Swift meet.
+    /// OpenSSL reads integers in native byte order, which is little-endian on all platforms with Debian's libssl and
+    /// Swift.
     fileprivate var value: [UInt8] {
         switch self {
         case .number(_, let octets): octets.reversed()
@@ -23,11 +24,11 @@ enum KeyParameter {
     }
 }
 
-/// Builds a public `EVP_PKEY` of the named type; the caller owns it.
+/// Creates a public `EVP_PKEY` of the named type; the caller owns it.
 ///
-/// - Throws: ``KeyMaterialError/malformed`` where OpenSSL refuses the components.
+/// - Throws: ``KeyMaterialError/malformed`` if OpenSSL rejects the components.
 func makePublicKey(type: String, _ parameters: [KeyParameter]) throws(KeyMaterialError) -> OpaquePointer {
-    // An `OSSL_PARAM` points to its name and value: one buffer holds all of them for the time of the call.
+    // An `OSSL_PARAM` points to its name and value: one buffer holds all of them during the call.
     var storage: [UInt8] = []
     let fields = parameters.map { parameter in
         let name = storage.count
@@ -35,7 +36,7 @@ func makePublicKey(type: String, _ parameters: [KeyParameter]) throws(KeyMateria
         let value = storage.count
         storage += parameter.value
         let length = storage.count - value
-        // OpenSSL 3.0 reads a name's text to its NUL, whatever the length says.
+        // OpenSSL 3.0 reads a name up to its NUL, and ignores the given length.
         storage.append(0)
         return (name: name, value: value, length: length)
     }
@@ -61,7 +62,7 @@ func makePublicKey(type: String, _ parameters: [KeyParameter]) throws(KeyMateria
             && EVP_PKEY_fromdata(context, &key, assayPublicKeySelection(), &list) == 1
     }
     guard isMade, let key = unsafe key else {
-        // Whatever the queue says, the components were at fault.
+        // Whatever the error queue says, the components are the cause.
         _ = OpenSSLError.drain()
         throw .malformed
     }

@@ -1,15 +1,15 @@
 private import COpenSSL
 
-/// An OpenSSL call failed where it should not have: out of memory, or an algorithm the library does not offer.
+/// An OpenSSL call failed unexpectedly: out of memory, or an algorithm that the library does not have.
 ///
-/// What a key or signature from outside can provoke is never this error, but ``KeyMaterialError`` or a plain `false`.
+/// Keys and signatures from outside never cause this error, but ``KeyMaterialError`` or `false`.
 package struct OpenSSLError: Error, Equatable {
-    /// OpenSSL's packed error code of the oldest entry in the thread's queue; 0 where the queue was empty.
+    /// OpenSSL's packed error code of the oldest entry in the thread's queue; 0 if the queue was empty.
     package let code: UInt
 
     /// Empties the thread's error queue and returns its oldest entry.
     ///
-    /// The whole queue goes, since a leftover entry would be blamed on the next call of this thread.
+    /// The whole queue is cleared, because a leftover entry would be attributed to the thread's next call.
     static func drain() -> OpenSSLError {
         let oldest = ERR_get_error()
         ERR_clear_error()
@@ -17,18 +17,19 @@ package struct OpenSSLError: Error, Equatable {
     }
 }
 
-/// Why key material is no usable public key.
+/// Why key material is not a usable public key.
 package enum KeyMaterialError: Error, Equatable, Sendable {
     /// An RSA modulus of fewer than 2048 bits.
     case tooSmall
-    /// An RSA modulus of more than 8192 bits, or a public exponent of more than 64: a verify would cost too much.
+    /// An RSA modulus of more than 8192 bits, or a public exponent of more than 64 bits: verification would be too
+    /// expensive.
     case tooLarge
-    /// An even modulus or exponent, an exponent under 3, a coordinate of the wrong length, a point that is not on its
-    /// curve or generates a small subgroup.
+    /// An even modulus or exponent, an exponent below 3, a coordinate of the wrong length, or a point that is not on
+    /// its curve or generates a small subgroup.
     case malformed
 }
 
-/// Throws unless an OpenSSL call answered exactly 1; it may also answer 0 and negative numbers.
+/// Throws unless an OpenSSL call returned exactly 1; failures may be 0 or negative.
 func check(_ result: CInt) throws(OpenSSLError) {
     guard result == 1 else { throw .drain() }
 }

@@ -1,7 +1,7 @@
 private import Bytes
 private import COpenSSL
 
-/// Whether two byte sequences are equal, in a time that depends on their lengths only.
+/// Whether two byte sequences are equal, in a time that depends only on their lengths.
 package func constantTimeEquals(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     return unsafe left.withUnsafeBufferPointer { left in
@@ -11,20 +11,20 @@ package func constantTimeEquals(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bo
     }
 }
 
-/// `count` octets from OpenSSL's cryptographic random generator.
+/// Returns `count` bytes from OpenSSL's cryptographic random generator.
 ///
-/// - Throws: ``OpenSSLError`` when the generator can't be seeded.
+/// - Throws: ``OpenSSLError`` if the generator can't be seeded.
 package func randomBytes(_ count: Int) throws(OpenSSLError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     try check(unsafe bytes.withUnsafeMutableBufferPointer { unsafe RAND_bytes($0.baseAddress, CInt(count)) })
     return bytes
 }
 
-/// Keeps OpenSSL from taking itself down while the process exits, when other threads may still be verifying.
+/// Prevents OpenSSL from cleaning up at process exit, while other threads may still verify signatures.
 ///
-/// To be called before anything else of this room, by whoever owns the process.
+/// The owner of the process must call it before any other function of this module.
 ///
-/// - Throws: ``OpenSSLError`` when OpenSSL can't start.
+/// - Throws: ``OpenSSLError`` if OpenSSL can't be initialized.
 package func disableOpenSSLExitHandler() throws(OpenSSLError) {
     try check(OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil))
 }
@@ -34,9 +34,9 @@ package func openSSLVersion() -> String {
     unsafe String(cString: OpenSSL_version(OPENSSL_VERSION))
 }
 
-/// Whether a text is the hexadecimal digits, in lower case, of a digest, in a time that depends on their lengths only.
+/// Whether a text is the lower-case hexadecimal form of a digest, in a time that depends only on their lengths.
 ///
-/// The digits lie on the stack: an array of them took 250 instructions more.
+/// The digits are on the stack: an array of them took 250 more instructions.
 ///
 /// - Parameter digest: a SHA-256.
 package func constantTimeEquals(_ text: Span<UInt8>, hexadecimalOf digest: Span<UInt8>) -> Bool {

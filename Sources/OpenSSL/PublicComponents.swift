@@ -1,6 +1,6 @@
 private import COpenSSL
 
-/// The public half of a key in the octets of a JWK (RFC 7518, section 6): `n` and `e`; `x` and `y`; or `x` alone.
+/// The public components of a key as the bytes of a JWK (RFC 7518, section 6): `n` and `e`; `x` and `y`; or `x` alone.
 package typealias PublicComponents = [(name: String, octets: [UInt8])]
 
 /// `n` and `e` of an RSA key.
@@ -13,7 +13,7 @@ func rsaComponents(of key: OpaquePointer) throws(OpenSSLError) -> PublicComponen
     ]
 }
 
-/// `x` and `y` of a key on a curve, at their full length.
+/// `x` and `y` of a key on a curve, at full length.
 ///
 /// - Throws: ``OpenSSLError``.
 func ellipticCurveComponents(

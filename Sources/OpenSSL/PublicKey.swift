@@ -5,7 +5,7 @@ private import Synchronization
 package enum EllipticCurve: Sendable, CaseIterable {
     case p256, p384, p521
 
-    /// Octets of one coordinate, and of each half of a signature.
+    /// The length in bytes of a coordinate, and of each half of a signature.
     package var coordinateLength: Int {
         switch self {
         case .p256: 32
@@ -14,7 +14,7 @@ package enum EllipticCurve: Sendable, CaseIterable {
         }
     }
 
-    /// `crv` of a JWK (RFC 7518, section 6.2.1.1), and OpenSSL's name of the group.
+    /// `crv` of a JWK (RFC 7518, section 6.2.1.1), which is also OpenSSL's name of the group.
     package var name: String {
         switch self {
         case .p256: "P-256"
@@ -33,7 +33,7 @@ package enum EllipticCurve: Sendable, CaseIterable {
 package enum EdwardsCurve: Sendable, CaseIterable {
     case ed25519, ed448
 
-    /// Octets of a public key.
+    /// The length of a public key in bytes.
     package var publicKeyLength: Int {
         switch self {
         case .ed25519: 32
@@ -41,7 +41,7 @@ package enum EdwardsCurve: Sendable, CaseIterable {
         }
     }
 
-    /// Octets of a signature.
+    /// The length of a signature in bytes.
     package var signatureLength: Int {
         switch self {
         case .ed25519: 64
@@ -49,7 +49,7 @@ package enum EdwardsCurve: Sendable, CaseIterable {
         }
     }
 
-    /// `crv` of a JWK (RFC 8037, section 2), and OpenSSL's name of the key type.
+    /// `crv` of a JWK (RFC 8037, section 2), which is also OpenSSL's name of the key type.
     package var name: String {
         switch self {
         case .ed25519: "Ed25519"
@@ -63,7 +63,7 @@ package enum EdwardsCurve: Sendable, CaseIterable {
     }
 }
 
-/// The kind of a public key, with what its signatures' lengths depend on.
+/// The kind of a public key, including everything that the length of its signatures depends on.
 package enum PublicKeyKind: Sendable, Equatable {
     case rsa(modulusLength: Int)
     case ellipticCurve(EllipticCurve)
@@ -74,7 +74,8 @@ package enum PublicKeyKind: Sendable, Equatable {
 package final class PublicKey: Sendable {
     package let kind: PublicKeyKind
     private let owner: Owner
-    /// Tells the key from every other that this process has decoded; an address in memory may be given out again.
+    /// Identifies the key among all that this process has decoded. A memory address would not, because addresses are
+    /// reused.
     let serial: Serial
 
     struct Serial: Hashable {
@@ -85,8 +86,8 @@ package final class PublicKey: Sendable {
     }
 
     /// An `EVP_PKEY`.
-    // `@unchecked`: the `EVP_PKEY` is complete when `init` returns, nothing writes to it afterwards, and OpenSSL counts its
-    // references atomically.
+    // `@unchecked`: the `EVP_PKEY` is complete when `init` returns, nothing writes to it afterwards, and OpenSSL counts
+    // its references atomically.
     @safe private final class Owner: @unchecked Sendable {
         let pointer: OpaquePointer
 
@@ -101,7 +102,7 @@ package final class PublicKey: Sendable {
         serial = .next()
     }
 
-    /// The same key, in an object of its own.
+    /// A copy of a key, as a separate object.
     package init(copying other: PublicKey) {
         owner = other.owner
         kind = other.kind
@@ -110,13 +111,13 @@ package final class PublicKey: Sendable {
 
     var pointer: OpaquePointer { unsafe owner.pointer }
 
-    /// What lives for as long as the key or a copy of it does. Unlike the key, it is not retained for each verification, and so
-    /// pays nothing for a weak reference to it.
+    /// An object that lives as long as the key or any copy of it. Unlike the key, it is not retained for each
+    /// verification, so a weak reference to it costs nothing there.
     var sharedOwner: AnyObject { owner }
 
     /// An RSA key of 2048 to 8192 bits, with an odd exponent of at least 3 and at most 64 bits.
     ///
-    /// Octets are big-endian; leading zeros are tolerated, since real providers send them.
+    /// Bytes are big-endian. Leading zeros are accepted, because some providers send them.
     ///
     /// - Throws: ``KeyMaterialError``.
     package static func rsa(modulus: [UInt8], exponent: [UInt8]) throws(KeyMaterialError) -> PublicKey {
@@ -140,15 +141,15 @@ package final class PublicKey: Sendable {
         return unsafe PublicKey(takingOwnershipOf: key, kind: .rsa(modulusLength: modulus.count))
     }
 
-    /// A key on one of the NIST curves, from its coordinates at their full length.
+    /// A key on one of the NIST curves, from its coordinates at full length.
     ///
-    /// OpenSSL refuses a point that is not on the curve, and `EVP_PKEY_public_check` one outside the group.
+    /// OpenSSL rejects a point that is not on the curve, and `EVP_PKEY_public_check` one outside the group.
     ///
     /// - Throws: ``KeyMaterialError/malformed``.
     package static func ellipticCurve(
         _ curve: EllipticCurve, x: [UInt8], y: [UInt8]
     ) throws(KeyMaterialError) -> PublicKey {
-        // Leading zeros beyond the full length are tolerated, a short coordinate is not (RFC 7518, 6.2.1.2).
+        // Leading zeros beyond the full length are accepted, short coordinates are not (RFC 7518, section 6.2.1.2).
         guard let x = x.droppingLeadingZeros(to: curve.coordinateLength),
             let y = y.droppingLeadingZeros(to: curve.coordinateLength)
         else { throw .malformed }
@@ -163,10 +164,10 @@ package final class PublicKey: Sendable {
         return key
     }
 
-    /// A key on an Edwards curve, from its encoded point. Points of small order are refused: with such a key, a
-    /// signature could hold for more than one message.
+    /// A key on an Edwards curve, from its encoded point. Points of small order are rejected: with such a key, one
+    /// signature could be valid for several messages.
     ///
-    /// That the point lies on the curve OpenSSL finds out when it verifies: nothing does with one that doesn't.
+    /// OpenSSL checks during verification that the point is on the curve: no signature is valid with one that is not.
     ///
     /// - Throws: ``KeyMaterialError/malformed``.
     package static func edwards(_ curve: EdwardsCurve, point: [UInt8]) throws(KeyMaterialError) -> PublicKey {
@@ -197,10 +198,11 @@ extension [UInt8] {
 }
 
 extension EdwardsCurve {
-    /// Whether an encoded point has an order of at most the cofactor, or a y coordinate not below the field's prime.
+    /// Whether an encoded point has an order of at most the cofactor, or a y coordinate that is not below the field's
+    /// prime.
     ///
     /// The y coordinates of the small-order points are those of RFC 7748's security considerations (Ed25519: 0, 1, -1
-    /// and the two of order 8; Ed448: 0, 1, -1). The sign bit plays no part.
+    /// and the two of order 8; Ed448: 0, 1, -1). The sign bit is irrelevant.
     fileprivate func isSmallOrderOrNotCanonical(_ point: [UInt8]) -> Bool {
         var y = point
         switch self {

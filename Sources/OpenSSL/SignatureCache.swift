@@ -1,35 +1,35 @@
-/// Signatures that were found valid, so that a token which is shown again need not have its signature checked again.
+/// Caches valid signatures, so that the signature of a repeated token is not checked again.
 ///
-/// What is remembered is a fact that never changes: this key, by this scheme, made this signature of this digest. What a
-/// token says, whether it has expired and whose it is are no part of it and are checked each time; a key that is no longer
-/// used is not asked for. Only valid signatures get in, so that junk can't push them out.
+/// A cached fact never changes: this key made this signature of this digest, with this scheme. Claims, expiry and
+/// identity are not cached and are checked each time; a key that is no longer in use is never looked up. Only valid
+/// signatures are inserted, so that forged ones can't evict them.
 ///
-/// A class, so that one which remembers nothing costs a look at its capacity: a variable of whoever has it would be guarded
-/// against a second access while it is asked.
+/// A class, so that a cache without capacity costs only a look at its capacity: a struct in a variable would need an
+/// exclusivity check for each call.
 final class SignatureCache {
     private let capacity: Int
-    /// Digest and signature, one behind the other.
+    /// The digest followed by the signature.
     private var known: GenerationalCache<Name, [UInt8]>
 
     private struct Name: Hashable {
         let key: PublicKey.Serial
         let scheme: SignatureScheme
-        /// Where the digest ends and the signature begins.
+        /// The offset at which the digest ends and the signature begins.
         let digestLength: Int
-        /// A digest's first eight octets: enough to find what is then compared whole.
+        /// The first eight bytes of a digest: enough for the lookup, which then compares all bytes.
         let digest: UInt64
     }
 
-    /// - Parameter capacity: how many signatures are remembered at most; 0: none.
+    /// - Parameter capacity: the most signatures to remember; 0 turns the cache off.
     init(capacity: Int) {
         self.capacity = capacity
         known = GenerationalCache(generationSize: (capacity + 1) / 2)
     }
 
-    /// How many signatures are remembered, those counted twice that were asked for again.
+    /// The number of remembered signatures; one that was looked up again may count twice.
     var count: Int { known.count }
 
-    /// Whether a signature of a digest was found valid before.
+    /// Whether a signature of a digest is known to be valid.
     func contains(
         _ signature: Span<UInt8>, of digest: Span<UInt8>, _ key: PublicKey, _ scheme: SignatureScheme
     ) -> Bool {
@@ -39,7 +39,7 @@ final class SignatureCache {
             && constantTimeEquals(both.span.extracting(digest.count...), signature)
     }
 
-    /// Remembers a signature that is valid.
+    /// Inserts a valid signature.
     func insert(_ signature: Span<UInt8>, of digest: Span<UInt8>, _ key: PublicKey, _ scheme: SignatureScheme) {
         guard capacity > 0 else { return }
         let both = [UInt8](capacity: digest.count + signature.count) { output in

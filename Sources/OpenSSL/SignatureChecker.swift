@@ -1,13 +1,13 @@
 private import COpenSSL
 
-/// Checks signatures on one thread, and keeps what OpenSSL would otherwise build anew for each of them.
+/// Checks signatures on one thread, and reuses OpenSSL's contexts.
 ///
-/// Not `Sendable`: an `EVP_PKEY_CTX` belongs to one thread. Each thread has a checker of its own, and each checker its
-/// own copy of a key, so that threads share no reference counts and no locks.
+/// Not `Sendable`: an `EVP_PKEY_CTX` belongs to one thread. Each thread has its own checker, and each checker its own
+/// copy of a key, so that threads share no reference counts and no locks.
 package final class SignatureChecker {
     private let digestContext: DigestContext
     private let cache: SignatureCache
-    /// The one that was used last, which nearly every token asks for again: a look-up takes 350 instructions.
+    /// The context that was used last, which nearly every token needs again: a lookup takes 350 instructions.
     private var latest: (name: ContextName, context: VerifyContext)?
     private var contexts = GenerationalCache<ContextName, VerifyContext>(
         generationSize: SignatureChecker.maximumContexts)
@@ -17,30 +17,30 @@ package final class SignatureChecker {
         let scheme: SignatureScheme
     }
 
-    /// A bound on memory, not a tuning knob: a context takes some 4 KB, and one has to be built for a quarter of the price of
-    /// a signature where more keys than this are in use.
+    /// A bound on memory, not a tuning parameter: a context takes about 4 KB. With more keys in use than this, creating
+    /// a context costs a quarter of a signature check.
     private static let maximumContexts = 1024
     private static let minimumSweep = 8
-    /// With this many contexts, those whose keys are gone go before one is added.
+    /// At this number of contexts, those whose keys are gone are removed before one is added.
     private var sweepAt = SignatureChecker.minimumSweep
 
-    /// - Parameter signatureCacheCapacity: how many valid signatures are remembered, so that none is checked twice.
+    /// - Parameter signatureCacheCapacity: the number of valid signatures to remember, so that none is checked twice.
     /// - Throws: ``OpenSSLError`` when out of memory.
     package init(signatureCacheCapacity: Int = 0) throws(OpenSSLError) {
         digestContext = try DigestContext()
         cache = SignatureCache(capacity: signatureCacheCapacity)
     }
 
-    /// Whether `signature` is one of `message`, by the private half of `key`.
+    /// Whether `signature` is a signature of `message` by the private key that belongs to `key`.
     ///
-    /// `false` for a signature of the wrong length and for a key of another kind than the scheme needs.
+    /// `false` for a signature of the wrong length, and for a key of another kind than the scheme needs.
     ///
-    /// - Throws: ``OpenSSLError`` when OpenSSL can't do its work, which no input can bring about.
+    /// - Throws: ``OpenSSLError`` if OpenSSL fails, which no input can cause.
     package func isValid(
         _ signature: Span<UInt8>, of message: Span<UInt8>, by key: PublicKey, _ scheme: SignatureScheme
     ) throws(OpenSSLError) -> Bool {
         guard scheme.fits(key.kind), signature.count == key.kind.signatureLength else { return false }
-        // EdDSA takes the message whole; its digest only serves to remember it by.
+        // EdDSA signs the whole message; its digest is only the key of the cache.
         let algorithm = scheme.digest ?? .sha512
         var digest = DigestContext.Output(repeating: 0)
         try digestContext.write(digestOf: message, algorithm, into: &digest)
@@ -58,7 +58,7 @@ package final class SignatureChecker {
         return isValid
     }
 
-    /// Gives `body` the digest of `bytes`, which lies on the stack: an array for each would be an allocation each.
+    /// Calls `body` with the digest of `bytes`, which is on the stack: an array would be an allocation.
     ///
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func withDigest<Result>(
@@ -80,8 +80,8 @@ package final class SignatureChecker {
     private func storedContext(_ name: ContextName, _ key: PublicKey) throws(OpenSSLError) -> VerifyContext {
         if let context = contexts.value(for: name) { return context }
         let context = try VerifyContext(key, name.scheme)
-        // Providers rotate their keys for as long as a process lives. Done each time that the contexts have doubled, so that
-        // it costs an added one no more than a few look-ups.
+        // Providers rotate their keys during the life of the process. The sweep runs each time that the number of
+        // contexts has doubled, so that its cost per added context is a few lookups.
         if contexts.count >= sweepAt {
             contexts.removeAll { !$0.hasKey }
             sweepAt = max(2 * contexts.count, Self.minimumSweep)
@@ -90,22 +90,22 @@ package final class SignatureChecker {
         return context
     }
 
-    /// How many contexts are kept.
+    /// The number of contexts.
     package var contextCount: Int { contexts.count }
 }
 
-/// An `EVP_PKEY_CTX` made ready to verify with one key and one scheme, used again for each signature.
+/// An `EVP_PKEY_CTX` for one key and one scheme, reused for each signature.
 @safe private final class VerifyContext {
     private let pointer: OpaquePointer
     private weak var keyOwner: AnyObject?
 
-    /// Whether anybody still has the key that this verifies with.
+    /// Whether the key with which this verifies still exists.
     var hasKey: Bool { keyOwner != nil }
 
     init(_ key: PublicKey, _ scheme: SignatureScheme) throws(OpenSSLError) {
         keyOwner = key.sharedOwner
         guard let copy = unsafe EVP_PKEY_dup(key.pointer) else { throw .drain() }
-        // The context takes a reference of its own.
+        // The context retains the key itself.
         defer { unsafe EVP_PKEY_free(copy) }
         guard let pointer = unsafe EVP_PKEY_CTX_new_from_pkey(nil, copy, nil) else { throw .drain() }
         unsafe self.pointer = pointer
@@ -132,12 +132,12 @@ package final class SignatureChecker {
                     pointer, signature.baseAddress, signature.count, digest.baseAddress, digest.count)
             }
         }
-        // 1 is the only yes. A no may be 0 or negative, and leaves entries in the queue.
+        // Only 1 means valid. Other results may be 0 or negative, and leave entries in the queue.
         if result != 1 { ERR_clear_error() }
         return result == 1
     }
 
-    /// EdDSA takes the message whole, by way of an `EVP_MD_CTX` made for the one call.
+    /// EdDSA signs the whole message, which needs a new `EVP_MD_CTX` for each call.
     static func isValidEdwards(
         _ signature: Span<UInt8>, of message: Span<UInt8>, by key: PublicKey
     ) throws(OpenSSLError) -> Bool {
@@ -155,14 +155,14 @@ package final class SignatureChecker {
     }
 }
 
-/// r ‖ s as the DER `SEQUENCE` of two `INTEGER`s that OpenSSL reads. Values out of range are OpenSSL's to refuse.
+/// Converts r ‖ s to the DER `SEQUENCE` of two `INTEGER`s that OpenSSL reads. OpenSSL rejects values out of range.
 private func derSignature(fromFixedLength signature: Span<UInt8>) -> [UInt8] {
     let r = DERInteger(signature, in: 0..<(signature.count / 2))
     let s = DERInteger(signature, in: (signature.count / 2)..<signature.count)
     let length = 4 + r.length + s.length
     return [UInt8](capacity: length + 3) { output in
         output.append(0x30)
-        // P-521 needs the long form: 2 × (2 + 67) octets are more than 127.
+        // P-521 needs the long form: 2 × (2 + 67) bytes are more than 127.
         if length > 127 { output.append(0x81) }
         output.append(UInt8(length))
         for integer in [r, s] {
@@ -174,8 +174,8 @@ private func derSignature(fromFixedLength signature: Span<UInt8>) -> [UInt8] {
     }
 }
 
-/// A big-endian number as a DER `INTEGER` holds it: without leading zeros, but for one where the number would else pass for a
-/// negative one.
+/// A big-endian number in the form of a DER `INTEGER`: without leading zeros, except for one if the number would
+/// otherwise be negative.
 private struct DERInteger {
     let octets: Range<Int>
     let needsSignOctet: Bool

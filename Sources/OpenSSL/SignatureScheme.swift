@@ -1,18 +1,18 @@
-/// A digital signature scheme: what JOSE calls an algorithm, less its name.
+/// A digital signature scheme: a JOSE algorithm without its name.
 package enum SignatureScheme: Sendable, Hashable {
     /// RSASSA-PKCS1-v1_5 (RFC 8017, section 8.2).
     case rsaPKCS1(DigestLength)
-    /// RSASSA-PSS with MGF1 over the same hash and a salt as long as its output (RFC 7518, section 3.5).
+    /// RSASSA-PSS with MGF1 over the same hash function, and a salt as long as its output (RFC 7518, section 3.5).
     case rsaPSS(DigestLength)
-    /// ECDSA whose signature is r ‖ s, each at the curve's full length (RFC 7518, section 3.4).
+    /// ECDSA with signatures in the form r ‖ s, both at the curve's full length (RFC 7518, section 3.4).
     case ecdsa(EllipticCurve)
     /// EdDSA over the message itself (RFC 8032).
     case edwards(EdwardsCurve)
 
-    /// The SHA-2 function of a scheme, by its output in bits.
+    /// A scheme's SHA-2 function, by its output in bits.
     package enum DigestLength: Sendable { case bits256, bits384, bits512 }
 
-    /// The digest that is signed; `nil` where the scheme takes the message whole.
+    /// The digest that is signed; `nil` if the scheme signs the whole message.
     package var digest: DigestAlgorithm? {
         switch self {
         case .rsaPKCS1(let length), .rsaPSS(let length): length.algorithm
@@ -45,7 +45,7 @@ extension SignatureScheme.DigestLength {
 }
 
 extension PublicKeyKind {
-    /// Octets of every signature that a key of this kind can make.
+    /// The length in bytes of a signature by a key of this kind.
     package var signatureLength: Int {
         switch self {
         case .rsa(let modulusLength): modulusLength
