@@ -1,10 +1,10 @@
-/// Why a text is not the JSON that this room accepts: RFC 8259, less what two readers could understand differently.
+/// Why a text is not accepted: this module accepts RFC 8259, except for texts that two parsers could read differently.
 package enum JSONError: Error, Equatable, Sendable {
-    /// No JSON text, or something after it.
+    /// Not JSON, or followed by something else.
     case syntax
     /// Not UTF-8, a lone surrogate, or U+0000.
     case encoding
-    /// Two members of one object with the same name, whichever way it is escaped.
+    /// Two members of one object with the same name, however it is escaped.
     case duplicateMember
     /// Arrays and objects nested deeper than ``JSONLimits/maximumDepth``.
     case tooDeep
@@ -15,6 +15,6 @@ package enum JSONError: Error, Equatable, Sendable {
 }
 
 package enum JSONLimits {
-    /// Arrays and objects within each other, the outermost counted.
+    /// The maximum nesting depth of arrays and objects, including the outermost.
     package static let maximumDepth = 64
 }

@@ -1,18 +1,18 @@
-/// Where a text stops being JSON that ``JSONObject`` accepts, and why.
+/// The position at which a text stops being JSON that ``JSONObject`` accepts, and the reason.
 package struct JSONErrorLocation: Error, Equatable, Sendable {
     package let error: JSONError
-    /// How many bytes precede the fault. Of a text that ends too early: all of it.
+    /// The number of bytes before the fault; the length of the text if it ends too early.
     package let offset: Int
     /// The line, from 1.
     package let line: Int
-    /// The character (Unicode scalar) within the line, from 1.
+    /// The character (Unicode scalar) in the line, from 1.
     package let column: Int
-    /// Whether the text ends where more of it was expected.
+    /// Whether the text ends too early.
     package let isAtEnd: Bool
 
-    /// Reads a refused text a second time to find the fault, so that reading an accepted one keeps no track of lines.
+    /// Parses a rejected text again to find the fault, so that parsing an accepted one does not count lines.
     ///
-    /// - Returns: `nil` where ``JSONObject/init(_:allowsNUL:)-(ArraySlice<UInt8>,_)`` accepts the text.
+    /// - Returns: `nil` if ``JSONObject/init(_:allowsNUL:)-(ArraySlice<UInt8>,_)`` accepts the text.
     package init?(in text: ArraySlice<UInt8>, allowsNUL: Bool = false) {
         var scanner = JSONScanner(allowsNUL: allowsNUL)
         do throws(JSONError) {
@@ -26,7 +26,7 @@ package struct JSONErrorLocation: Error, Equatable, Sendable {
         let before = text.prefix(offset)
         line = before.count { $0 == UInt8(ascii: "\n") } + 1
         let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? before.startIndex
-        // Each character has one byte that does not continue another.
+        // Each character has one byte that is not a continuation byte.
         column = before[lineStart...].count { $0 & 0xc0 != 0x80 } + 1
     }
 }

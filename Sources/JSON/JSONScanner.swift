@@ -1,27 +1,27 @@
 private import Bytes
 
-/// One strict pass over a JSON text (RFC 8259), which notes where the members of the outermost object lie.
+/// Validates a JSON text (RFC 8259) strictly in one pass, and notes the locations of the outermost object's members.
 struct JSONScanner {
-    /// The members of the objects that are open; an inner object's are checked for duplicates and dropped at its end.
+    /// The members of all open objects. Those of an inner object are checked for duplicates and removed at its end.
     private var members: [JSONMember] = []
-    /// Where the scan is; where it failed, the fault is here.
+    /// The current position; after a failure, the position of the fault.
     private(set) var position = 0
     private var depth = 0
     private let allowsNUL: Bool
     private let hashBasis = nameHashBasis
 
-    /// For how many members there is room from the start.
+    /// The number of members for which memory is reserved at the start.
     private static let expectedMemberCount = 24
 
     init(allowsNUL: Bool) { self.allowsNUL = allowsNUL }
 
-    /// The members of a text that is one object.
+    /// The members of a text that must be one object.
     mutating func topLevelObject(in text: Span<UInt8>) throws(JSONError) -> [JSONMember] {
         members.reserveCapacity(Self.expectedMemberCount)
         skipWhiteSpace(text)
         guard position < text.count else { throw .syntax }
         guard text[position] == UInt8(ascii: "{") else {
-            // A text that is broken as well is told so.
+            // Report a syntax error, if there is one, rather than the wrong type.
             _ = try value(in: text)
             try end(of: text)
             throw .notAnObject
@@ -31,7 +31,7 @@ struct JSONScanner {
         return members
     }
 
-    /// Where the elements lie of a checked text that is one array.
+    /// The locations of the elements of a validated text that is one array.
     static func elements(in text: Span<UInt8>) throws(JSONError) -> [JSONLocation] {
         var scanner = JSONScanner(allowsNUL: true)
         var elements: [JSONLocation] = []
@@ -39,7 +39,8 @@ struct JSONScanner {
         return elements
     }
 
-    /// Gives `body` the members of each element in turn of a checked text that is one array; `nil` for one that is no object.
+    /// Calls `body` for each element of a validated text that is one array, with the element's members, or `nil` if it
+    /// is not an object.
     static func forEachElement(
         in text: Span<UInt8>, _ body: ([JSONMember]?) -> Void
     ) throws(JSONError) {
@@ -82,7 +83,7 @@ struct JSONScanner {
             guard try peek(text) == UInt8(ascii: "\"") else { throw .syntax }
             let name = try string(in: text, isName: true)
             let hash = hash(of: name, text)
-            // Most names need no comparison: no other has the bit of their hash.
+            // Most names need no comparison, because no other name has the same hash bit.
             if seen & presenceBit(hash) != 0 { repeats = repeats || isDuplicate(name, hash, from: first, text) }
             seen |= presenceBit(hash)
             guard try take(UInt8(ascii: ":"), text) else { throw .syntax }
@@ -102,7 +103,7 @@ struct JSONScanner {
         if depth > 0 { members.removeSubrange(first...) }
     }
 
-    /// - Returns: how many elements there are.
+    /// - Returns: the number of elements.
     private mutating func array(
         in text: Span<UInt8>, _ body: (JSONLocation) -> Void = { _ in }
     ) throws(JSONError) -> Int {
@@ -157,7 +158,7 @@ struct JSONScanner {
             elementCount: UInt16(clamping: elementCount))
     }
 
-    /// A string from its opening quotation mark; what is returned lies between the marks.
+    /// Parses a string from its opening quotation mark; the result is the location between the marks.
     private mutating func string(in text: Span<UInt8>, isName: Bool = false) throws(JSONError) -> JSONLocation {
         position += 1
         let start = UInt32(truncatingIfNeeded: position)
@@ -201,7 +202,7 @@ struct JSONScanner {
         }
     }
 
-    /// The four digits of `\uXXXX`, from its backslash.
+    /// Parses the four digits of `\uXXXX`, from the backslash.
     private mutating func hexadecimal(in text: Span<UInt8>) throws(JSONError) -> UInt16 {
         guard position + 6 <= text.count else { throw .syntax }
         var unit: UInt16 = 0
@@ -213,7 +214,7 @@ struct JSONScanner {
         return unit
     }
 
-    /// A character of two to four bytes: the table of well-formed sequences (Unicode 15, table 3-7).
+    /// Parses a character of two to four bytes, by the table of well-formed sequences (Unicode 15, table 3-7).
     private mutating func multiByteCharacter(in text: Span<UInt8>) throws(JSONError) {
         let lead = text[position]
         let (length, second): (Int, ClosedRange<UInt8>) =
@@ -298,9 +299,9 @@ struct JSONScanner {
         return text[position]
     }
 
-    /// Passes over `byte` if it is what comes next, white space aside, and over that in any case.
+    /// Skips white space, and then `byte` if it comes next.
     ///
-    /// In place: as a call, it took 14 instructions, and a token has fifty.
+    /// Inlined: as a call it took 14 instructions, about fifty times per token.
     @inline(__always) private mutating func take(_ byte: UInt8, _ text: Span<UInt8>) throws(JSONError) -> Bool {
         // Most texts have no white space.
         if try peek(text) != byte {
@@ -313,10 +314,10 @@ struct JSONScanner {
 }
 
 extension JSONScanner {
-    /// Above this many members, sorting is cheaper than comparing those whose hashes share a bit.
+    /// Above this number of members, sorting is cheaper than comparing names whose hashes share a bit.
     private static let fewMembers = 24
 
-    /// Whether a name is that of a member from `first` on, as long as those are few.
+    /// Whether a member from `first` on has this name. Used only for a few members.
     private func isDuplicate(_ name: JSONLocation, _ hash: UInt32, from first: Int, _ text: Span<UInt8>) -> Bool {
         guard members.count - first < Self.fewMembers else { return false }
         for index in first..<members.count
@@ -327,7 +328,7 @@ extension JSONScanner {
     }
 
     private func rejectDuplicates(from first: Int, in text: Span<UInt8>) throws(JSONError) {
-        // Equal names end up side by side, however many others share their hash.
+        // Sorting puts equal names next to each other, however many other names share their hash.
         let sorted = members[first...].sorted { left, right in
             if left.nameHash != right.nameHash { return left.nameHash < right.nameHash }
             return characters(left.name, text).lexicographicallyPrecedes(characters(right.name, text))
@@ -355,7 +356,7 @@ extension JSONScanner {
     }
 }
 
-/// The characters that a checked string stands for.
+/// The characters of a validated string, with escapes resolved.
 func unescaped(_ string: Span<UInt8>) -> [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(string.count)

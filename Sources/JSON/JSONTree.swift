@@ -1,9 +1,9 @@
 private import CJansson
 
-/// A JSON text as a tree of values, read by jansson: for key sets, discovery documents and other cold paths.
+/// A JSON text as a tree of values, parsed by jansson: for key sets, discovery documents and other cold paths.
 ///
-/// Integers and reals are told apart. Duplicate members, bad UTF-8, U+0000, trailing bytes, integers beyond 64 bits and
-/// reals beyond a double are refused. Names are looked up as Swift strings, whose equality is Unicode's.
+/// It distinguishes integers from reals. It rejects duplicate members, invalid UTF-8, U+0000, trailing bytes, integers
+/// beyond 64 bits and reals beyond a double. Names are Swift strings, so they compare by Unicode equivalence.
 package indirect enum JSONTree: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -13,7 +13,7 @@ package indirect enum JSONTree: Sendable, Equatable {
     case array([JSONTree])
     case object([String: JSONTree])
 
-    /// Reads a text whose outermost value is an object.
+    /// Parses a text whose outermost value must be an object.
     ///
     /// - Throws: ``JSONError``.
     package init(readingObject text: [UInt8]) throws(JSONError) {
@@ -29,16 +29,17 @@ package indirect enum JSONTree: Sendable, Equatable {
     package var integer: Int64? { if case .integer(let integer) = self { integer } else { nil } }
 }
 
-/// A `json_t` and all it holds: owned, confined to one thread, freed once.
+/// A `json_t` and its contents: owned, confined to one thread, freed once.
 @safe private struct JSONDocument: ~Copyable {
     private let root: UnsafeMutablePointer<json_t>
 
-    /// jansson seeds its hash tables lazily and not thread-safely; a `static let` does it once, before the first text.
+    /// jansson seeds its hash tables lazily and without synchronization; a `static let` does it once, before the first
+    /// text.
     private static let isSeeded: Void = json_object_seed(0)
 
     init(_ text: [UInt8]) throws(JSONError) {
         Self.isSeeded
-        // jansson 2.14 passes over a NUL behind a number; no JSON text has one.
+        // jansson 2.14 accepts a NUL after a number; valid JSON contains none.
         guard !text.contains(0) else { throw .syntax }
         var error = json_error_t()
         // JSON_DECODE_ANY, JSON_DISABLE_EOF_CHECK and JSON_ALLOW_NUL stay off.
@@ -53,7 +54,7 @@ package indirect enum JSONTree: Sendable, Equatable {
 
     var isObject: Bool { unsafe root.pointee.type == JSON_OBJECT }
 
-    /// A copy of the whole, as Swift values.
+    /// Copies the whole document to Swift values.
     func tree() throws(JSONError) -> JSONTree { try unsafe Self.tree(root, depth: 1) }
 
     private static func tree(_ value: UnsafeMutablePointer<json_t>, depth: Int) throws(JSONError) -> JSONTree {

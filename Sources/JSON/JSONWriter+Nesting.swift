@@ -1,6 +1,6 @@
-/// Objects and arrays that can't be left open. Where every instruction counts, write the brackets one by one.
+/// Objects and arrays that close themselves. On the hot path, write the brackets one by one instead.
 extension JSONWriter {
-    /// Writes an object with the members that `write` writes.
+    /// Writes an object; `write` writes its members.
     package mutating func object(_ write: (inout JSONWriter) -> Void) {
         beginObject()
         write(&self)
@@ -13,7 +13,7 @@ extension JSONWriter {
         object(write)
     }
 
-    /// Writes a member that is an array, each element by `write`.
+    /// Writes a member that is an array; `write` writes each element.
     package mutating func array<Elements: Sequence>(
         _ name: StaticString, _ elements: Elements, _ write: (inout JSONWriter, Elements.Element) -> Void
     ) {
@@ -23,7 +23,7 @@ extension JSONWriter {
         endArray()
     }
 
-    /// Writes a member that is an array of objects, the members of each by `write`.
+    /// Writes a member that is an array of objects; `write` writes the members of each.
     package mutating func objects<Elements: Sequence>(
         _ name: StaticString, _ elements: Elements, _ write: (inout JSONWriter, Elements.Element) -> Void
     ) {

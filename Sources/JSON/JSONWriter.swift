@@ -1,12 +1,12 @@
-/// Writes JSON text into memory of its own; commas are its business, balance is the caller's.
+/// Writes JSON text into its own memory. It inserts commas; the caller balances brackets.
 ///
-/// A writer may be used again, and then allocates nothing. It writes through a pointer: as an array, each of some 250 pieces
-/// of an answer asked anew whether the array was shared.
+/// A reused writer does not allocate. It writes through a pointer, because an array would check for each of about 250
+/// pieces of an answer whether it is shared.
 @safe package struct JSONWriter: ~Copyable {
     private var memory: UnsafeMutableRawPointer
-    /// How many bytes can be written without more memory.
+    /// The number of bytes that can be written without allocating.
     package private(set) var capacity: Int
-    /// How many bytes have been written.
+    /// The number of bytes written.
     package private(set) var count = 0
     private var needsComma = false
 
@@ -17,10 +17,10 @@
 
     deinit { unsafe memory.deallocate() }
 
-    /// What has been written.
+    /// The bytes written.
     package var bytes: [UInt8] { unsafe Array(UnsafeRawBufferPointer(start: memory, count: count)) }
 
-    /// Forgets what has been written.
+    /// Removes what has been written, and keeps the memory.
     package mutating func removeAll() {
         count = 0
         needsComma = false
@@ -31,9 +31,9 @@
     package mutating func beginArray() { open(UInt8(ascii: "[")) }
     package mutating func endArray() { close(UInt8(ascii: "]")) }
 
-    /// A member's name, which needs no escapes; its value comes next.
+    /// Writes a member's name that needs no escapes; the value comes next.
     ///
-    /// In place, as are members: an answer has 38 of them, and each call took ten instructions.
+    /// Inlined, like members: an answer has 38 of them, and each call took ten instructions.
     @inline(__always) package mutating func name(_ name: StaticString) {
         let length = name.utf8CodeUnitCount
         reserve(length + 4)
@@ -46,7 +46,7 @@
         needsComma = false
     }
 
-    /// A member's name of any kind; its value comes next.
+    /// Writes any member's name; the value comes next.
     package mutating func name(escaping name: String) {
         quote(name)
         reserve(1)
@@ -59,7 +59,7 @@
         needsComma = true
     }
 
-    /// A string that needs no escapes.
+    /// Writes a string that needs no escapes.
     package mutating func value(_ text: StaticString) {
         quote(text)
         needsComma = true
@@ -77,13 +77,13 @@
     package mutating func null() {
         reserve(5)
         separate()
-        // As one number: a call that copies four bytes takes longer, and every other member is null.
+        // As one number: a call that copies four bytes takes longer, and every second member is null.
         unsafe memory.storeBytes(of: UInt32(littleEndian: 0x6c6c_756e), toByteOffset: count, as: UInt32.self)
         count += 4
         needsComma = true
     }
 
-    /// JSON text that is known to be well-formed, taken over unchanged.
+    /// Writes JSON text that is known to be well-formed, unchanged.
     package mutating func raw(_ json: ArraySlice<UInt8>) {
         reserve(json.count + 1)
         separate()
@@ -131,7 +131,7 @@
         }
     }
 
-    /// Ends a line of a text that has a JSON text on each.
+    /// Ends a line, for a text with one JSON text per line.
     package mutating func endLine() {
         reserve(1)
         put(UInt8(ascii: "\n"))
@@ -168,7 +168,7 @@
 
     private mutating func quote(_ string: String) {
         let text = string.utf8.span
-        // As much as it can come to: a control character takes six.
+        // The worst case: a control character takes six bytes.
         reserve(text.count * 6 + 3)
         separate()
         put(UInt8(ascii: "\""))
@@ -178,7 +178,7 @@
 
     // MARK: Into reserved memory
 
-    /// In place: a call would take more than the comparison.
+    /// Inlined: a call would cost more than the comparison.
     @inline(__always) private mutating func reserve(_ room: Int) {
         if capacity - count < room { grow(by: room) }
     }
@@ -214,7 +214,7 @@
         if needsComma { put(UInt8(ascii: ",")) }
     }
 
-    /// Text in UTF-8 with what has to be escaped in it.
+    /// Writes UTF-8 text and escapes what needs it.
     private mutating func putEscaped(_ text: Span<UInt8>) {
         var start = 0
         while start < text.count {

@@ -1,11 +1,11 @@
 private import Bytes
 
 extension Span<UInt8> {
-    /// Where the run of bytes ends that stand for themselves in a JSON text's string: no control character, no quotation
-    /// mark, no backslash, and nothing beyond ASCII unless that `isText`.
+    /// The end of the run of bytes that need no escaping in a JSON string: no control character, no quotation mark, no
+    /// backslash and, unless `isText`, nothing beyond ASCII.
     ///
-    /// Sixteen at a time, and the last few one by one. One by one throughout, this was a seventh of all that a verification
-    /// costs beside the signature.
+    /// It processes sixteen bytes at a time, and the last few one by one. Byte by byte, this was a seventh of a
+    /// verification's cost apart from the signature.
     func endOfPlainRun(from start: Int, isText: Bool = false) -> Int {
         var index = start
         while index &+ 16 <= count {
@@ -16,10 +16,10 @@ extension Span<UInt8> {
         return index
     }
 
-    /// Whether a text in UTF-8 stands for itself in a JSON text's string, as a whole.
+    /// Whether the whole UTF-8 text needs no escaping in a JSON string.
     ///
-    /// The last bytes are looked at together with some before them, since most texts are short: looked through for their first
-    /// special byte, an answer's strings took 900 instructions more.
+    /// The last bytes are tested together with some before them, because most texts are short: searching for their
+    /// first special byte took 900 more instructions for an answer's strings.
     var isPlainText: Bool {
         switch count {
         case 16...:
@@ -40,11 +40,11 @@ extension Span<UInt8> {
 }
 
 extension SIMD16<Int8> {
-    /// Constants are written as vectors: compared with a number, each byte was taken by itself.
+    /// Constants are written as vectors: comparisons with a scalar were not vectorized.
     @inline(__always) fileprivate func firstSpecialByte(isText: Bool) -> Int? {
         let firstCharacter = Self(repeating: 0x20)
         var special = (self .== Self(repeating: 0x22)) .| (self .== Self(repeating: 0x5c))
-        // Beyond ASCII, a byte is negative where it has a sign.
+        // Bytes beyond ASCII are negative as signed integers.
         special .|= isText ? (self .< firstCharacter) .& (self .>= Self(repeating: 0)) : self .< firstCharacter
         return Self.first(special, from: 0)
     }
