@@ -15,7 +15,8 @@ extension UInt8 {
 }
 
 extension YAMLReader {
-    /// Checks that a text has only characters that YAML allows (YAML 1.2, section 5.1), and none on which its versions differ.
+    /// Checks that a text has only characters that YAML allows (YAML 1.2, section 5.1), and none that YAML 1.1 and 1.2
+    /// treat differently.
     static func checkCharacters(_ text: Substring.UnicodeScalarView) throws(YAMLError) {
         var line = 1
         var isBehindReturn = false

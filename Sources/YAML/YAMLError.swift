@@ -1,6 +1,6 @@
-/// Why a text is not read.
+/// Why a text was rejected.
 package struct YAMLError: Error, Equatable, CustomStringConvertible {
-    /// The line at fault, counted from 1.
+    /// The line of the error, from 1.
     package let line: Int
     package let reason: Reason
 
@@ -10,14 +10,14 @@ package struct YAMLError: Error, Equatable, CustomStringConvertible {
     }
 
     package enum Reason: Equatable {
-        /// No YAML; the text says what is wrong.
+        /// Not YAML; the associated text says what is wrong.
         case malformed(String)
-        /// YAML, or what some readers take for it, that settings do without.
+        /// A YAML feature, or something that some parsers take for one, that settings don't need.
         case unsupported(Feature)
         case duplicateKey(String)
     }
 
-    /// What is refused because settings don't need it, or because readers of YAML don't agree on it.
+    /// Rejected, because settings don't need it or because YAML parsers disagree on it.
     package enum Feature: String, CaseIterable {
         case anchor = "an anchor can't be used in settings; a text that begins with & needs quotes"
         case alias = "an alias can't be used in settings: write the value out; a text that begins with * needs quotes"

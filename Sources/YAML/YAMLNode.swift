@@ -1,7 +1,7 @@
-/// A value of a YAML document, and where it stands.
+/// A value of a YAML document with its position.
 package struct YAMLNode: Sendable {
     package let content: Content
-    /// The line on which it begins, counted from 1; that of its key or hyphen where there is nothing behind them.
+    /// The line on which it starts, from 1. For an empty value, the line of its key or hyphen.
     package let line: Int
 
     package enum Content: Sendable {
@@ -12,11 +12,11 @@ package struct YAMLNode: Sendable {
 
     package struct Scalar: Sendable, Equatable {
         package let string: String
-        /// Whether it is written without quotes.
+        /// Whether it is written without quotation marks.
         package let isPlain: Bool
     }
 
-    /// What stands for a value that is not there.
+    /// The node for an absent value.
     static func null(line: Int) -> YAMLNode {
         YAMLNode(content: .scalar(Scalar(string: "", isPlain: true)), line: line)
     }
@@ -33,20 +33,20 @@ package struct YAMLNode: Sendable {
         if case .mapping(let members) = content { members } else { nil }
     }
 
-    /// The value behind a key of a mapping.
+    /// The value of a key of a mapping.
     package subscript(name: String) -> YAMLNode? { mapping?.first { $0.name == name }?.value }
 
-    /// Whether it is `null`, or nothing at all (YAML 1.2, section 10.3.2).
+    /// Whether it is `null` or empty (YAML 1.2, section 10.3.2).
     package var isNull: Bool {
         guard let scalar, scalar.isPlain else { return false }
         return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
     }
 }
 
-/// A key and its value.
+/// A key with its value.
 package struct YAMLMember: Sendable {
     package let name: String
-    /// Where the key stands.
+    /// The line of the key.
     package let line: Int
     package let value: YAMLNode
 }

@@ -1,8 +1,8 @@
-/// Block mappings and sequences, which indentation holds together (YAML 1.2, chapter 8).
+/// Parses block mappings and sequences, which are delimited by indentation (YAML 1.2, chapter 8).
 ///
-/// Each function leaves the reader where the next thing begins, on a line of its own.
+/// Each function leaves the reader at the start of the next item, which is on a new line.
 extension YAMLReader {
-    /// A node where a key or a hyphen may begin: on a line of its own, or behind a hyphen.
+    /// Parses a node where a key or a hyphen may start: on a new line, or after a hyphen.
     mutating func blockNode() throws(YAMLError) -> YAMLNode {
         if isAtEntry { return try blockSequence() }
         let column = self.column
@@ -15,7 +15,7 @@ extension YAMLReader {
         return try blockMapping(at: column, from: try key(node, from: start))
     }
 
-    /// A node behind something on its line, where nothing but a value may begin.
+    /// Parses a node after something else on its line, where only a value may start.
     mutating func inlineNode() throws(YAMLError) -> YAMLNode {
         guard !isAtEntry else { throw malformed("a list begins on a line of its own") }
         let node = try flowOrScalar(inFlow: false)
@@ -44,19 +44,19 @@ extension YAMLReader {
         return try key(node, from: start)
     }
 
-    /// Whether what was just read is followed by a colon that makes it a key.
+    /// Whether the text that was just read is a key, because a colon follows.
     private mutating func isBehindKey() -> Bool {
         skipBlanks()
         return isAt(":") && isSpace(1)
     }
 
-    /// What is behind the colon of a key at a column.
+    /// Parses the value after the colon of a key at a column.
     private mutating func blockValue(at column: Int) throws(YAMLError) -> YAMLNode {
         position += 1
         let line = self.line
         try skipToToken()
         if self.line == line, position < bytes.count { return try inlineNode() }
-        // A sequence may stand right below its key.
+        // A sequence may have the same indentation as its key.
         if !isAtEnd, self.column == column, isAtEntry { return try blockSequence() }
         return try blockNode(deeperThan: column) ?? .null(line: line)
     }
@@ -73,7 +73,7 @@ extension YAMLReader {
         }
     }
 
-    /// What is behind a hyphen at a column.
+    /// Parses the value after a hyphen at a column.
     private mutating func blockElement(at column: Int) throws(YAMLError) -> YAMLNode {
         position += 1
         let line = self.line
@@ -86,7 +86,7 @@ extension YAMLReader {
         isAtEnd || self.column <= column ? nil : try blockNode()
     }
 
-    /// Whether what comes next stands at a column, and not further out.
+    /// Whether the next item is at a column and thus belongs to the same collection.
     private func continues(at column: Int) throws(YAMLError) -> Bool {
         guard !isAtEnd else { return false }
         guard self.column <= column else { throw error(.continuation) }

@@ -1,6 +1,6 @@
-/// Flow sequences and mappings, in brackets and braces (YAML 1.2, section 7.4).
+/// Parses flow sequences and mappings, in brackets and braces (YAML 1.2, section 7.4).
 extension YAMLReader {
-    /// A flow collection or a scalar.
+    /// Parses a flow collection or a scalar.
     mutating func flowOrScalar(inFlow: Bool) throws(YAMLError) -> YAMLNode {
         if isAt("[") { return try flowSequence() }
         if isAt("{") { return try flowMapping() }
@@ -37,7 +37,7 @@ extension YAMLReader {
         }
     }
 
-    /// What is behind a key, which may be nothing, not even a colon.
+    /// Parses the value of a key, which may be empty, even without a colon.
     private mutating func flowValue(of key: Key, mappingLine: Int) throws(YAMLError) -> YAMLNode {
         guard isAt(":") else { return .null(line: key.line) }
         position += 1
@@ -45,7 +45,7 @@ extension YAMLReader {
         return isAt(",") || isAt("}") ? .null(line: key.line) : try flowOrScalar(inFlow: true)
     }
 
-    /// Goes over the comma behind a member, which the last may be without.
+    /// Skips the comma after a member; the last one may have none.
     private mutating func endFlowMember(before end: Unicode.Scalar, of collectionLine: Int) throws(YAMLError) {
         let line = self.line
         try skipToFlowToken(of: collectionLine)
@@ -57,7 +57,7 @@ extension YAMLReader {
         }
     }
 
-    /// Goes over the end of a flow collection, if it is next.
+    /// Skips the end of a flow collection if it comes next, and returns whether it did.
     private mutating func takes(_ end: Unicode.Scalar, of collectionLine: Int) throws(YAMLError) -> Bool {
         try skipToFlowToken(of: collectionLine)
         guard isAt(end) else { return false }
@@ -65,7 +65,7 @@ extension YAMLReader {
         return true
     }
 
-    /// - Parameter collectionLine: where the collection began, for the case that it has no end.
+    /// - Parameter collectionLine: the line of the collection's start, for the error if it has no end.
     private mutating func skipToFlowToken(of collectionLine: Int) throws(YAMLError) {
         try skipToToken()
         guard !isAtEnd else { throw malformed("the bracket or brace here is never closed", line: collectionLine) }

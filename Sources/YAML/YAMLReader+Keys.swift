@@ -4,19 +4,19 @@ extension YAMLReader {
         let line: Int
     }
 
-    /// The key that a node is.
+    /// The key that a node represents.
     ///
-    /// - Parameter start: where the node began; the reader is at the colon.
+    /// - Parameter start: where the node started; the reader is at the colon.
     func key(_ node: YAMLNode, from start: Int) throws(YAMLError) -> Key {
         guard let name = node.scalar?.string else {
             throw YAMLError(line: node.line, reason: .unsupported(.complexKey))
         }
-        // YAML 1.2, section 7.4.2; characters there, bytes here.
+        // YAML 1.2, section 7.4.2 limits it in characters; this limit is in bytes.
         guard position - start <= Self.maximumKeyLength else { throw error(.longKey) }
         return Key(name: name, line: node.line)
     }
 
-    /// Gathers the members of a mapping.
+    /// Collects the members of a mapping.
     struct MappingBuilder {
         private(set) var members: [YAMLMember] = []
         private var names: Set<String> = []

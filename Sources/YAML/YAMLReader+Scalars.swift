@@ -1,8 +1,8 @@
 private import Bytes
 
-/// Texts, plain and in quotes (YAML 1.2, section 7.3).
+/// Parses plain and quoted scalars (YAML 1.2, section 7.3).
 extension YAMLReader {
-    /// A text that begins and ends on this line.
+    /// Parses a scalar that ends on the line where it starts.
     mutating func scalar(inFlow: Bool) throws(YAMLError) -> YAMLNode {
         let line = self.line
         let scalar =
@@ -17,7 +17,7 @@ extension YAMLReader {
     private mutating func plain(inFlow: Bool) throws(YAMLError) -> String {
         try checkPlainStart(inFlow: inFlow)
         let start = position
-        // White space at the end is no part of it.
+        // Trailing white space does not belong to it.
         var end = position
         scanning: while let byte = byte(), !byte.isBreak {
             switch byte {
@@ -35,7 +35,7 @@ extension YAMLReader {
         return String(decoding: bytes[start..<end], as: UTF8.self)
     }
 
-    /// Refuses what means something else at the beginning of a text than itself (YAML 1.2, rules `c-indicator` and
+    /// Rejects characters with a special meaning at the start of a plain scalar (YAML 1.2, rules `c-indicator` and
     /// `ns-plain-first`).
     private func checkPlainStart(inFlow: Bool) throws(YAMLError) {
         switch byte() {
@@ -66,7 +66,7 @@ extension YAMLReader {
         while true {
             let byte = try quotedByte(quote)
             if byte == quote {
-                // Two of them are one that is meant.
+                // Two single quotation marks mean one.
                 guard isAt("'") else { return String(decoding: text, as: UTF8.self) }
                 position += 1
             }
@@ -87,7 +87,7 @@ extension YAMLReader {
         }
     }
 
-    /// Takes the next byte of a quoted text.
+    /// Reads the next byte of a quoted scalar.
     private mutating func quotedByte(_ quote: UInt8) throws(YAMLError) -> UInt8 {
         guard let byte = byte(), !byte.isBreak else {
             throw bytes[position...].contains(quote) ? error(.openQuote) : malformed("a quote is never closed")
@@ -96,7 +96,7 @@ extension YAMLReader {
         return byte
     }
 
-    /// The character that a backslash and another mean (YAML 1.2, section 5.7).
+    /// The character that an escape sequence means (YAML 1.2, section 5.7).
     private mutating func escaped(_ letter: UInt8) throws(YAMLError) -> Unicode.Scalar {
         switch letter {
         case UInt8(ascii: "a"): "\u{7}"

@@ -1,19 +1,19 @@
-/// Where the reader is, and what stands between the things that it reads.
+/// The reader's position, and the white space and comments between tokens.
 extension YAMLReader {
-    /// How far the line is indented up to here.
+    /// The column, from 0.
     var column: Int { position - lineStart }
 
-    /// The byte at an offset from here; `nil` behind the end.
+    /// The byte at an offset from the position; `nil` beyond the end.
     func byte(_ offset: Int = 0) -> UInt8? {
         position + offset < bytes.count ? bytes[position + offset] : nil
     }
 
     func isAt(_ character: Unicode.Scalar) -> Bool { byte() == UInt8(ascii: character) }
 
-    /// Whether white space, a line's end or the text's end stands at an offset from here.
+    /// Whether there is white space, a line break or the end of the text at an offset from the position.
     func isSpace(_ offset: Int) -> Bool { byte(offset).map { $0.isBlank || $0.isBreak } ?? true }
 
-    /// Whether the document ends here, or another begins.
+    /// Whether the document ends here, or another one starts.
     var isAtEnd: Bool { position == bytes.count || isAtMarker("---") || isAtMarker("...") }
 
     func isAtMarker(_ marker: String) -> Bool {
@@ -21,10 +21,10 @@ extension YAMLReader {
         return marker.utf8.elementsEqual(bytes[position..<(position + 3)])
     }
 
-    /// Whether an element of a block sequence begins here.
+    /// Whether an element of a block sequence starts here.
     var isAtEntry: Bool { isAt("-") && isSpace(1) }
 
-    /// Goes over white space, comments and line breaks to the next thing there is to read.
+    /// Skips white space, comments and line breaks up to the next token.
     mutating func skipToToken() throws(YAMLError) {
         while let byte = byte() {
             if byte.isBlank {
@@ -43,18 +43,18 @@ extension YAMLReader {
         }
     }
 
-    /// Goes over spaces where their number counts.
+    /// Skips the spaces of an indentation.
     mutating func skipIndentation() throws(YAMLError) {
         while isAt(" ") { position += 1 }
         guard !isAt("\t") else { throw error(.tab) }
     }
 
-    /// Goes over white space, but no further than the line's end.
+    /// Skips white space on the same line.
     mutating func skipBlanks() {
         while let byte = byte(), byte.isBlank { position += 1 }
     }
 
-    /// Goes to the next thing there is to read, which must be on a line of its own.
+    /// Skips to the next token, which must be on a new line.
     mutating func skipToNextLine() throws(YAMLError) {
         let line = self.line
         try skipToToken()

@@ -1,29 +1,29 @@
-/// Reads the part of YAML that settings need: block and flow mappings and sequences, plain and quoted texts that end on the
-/// line where they begin, comments, and one document.
+/// Reads the part of YAML that settings need: block and flow mappings and sequences, plain and quoted scalars that end
+/// on the line where they start, comments, and one document.
 ///
-/// What it reads is what YAML 1.2 says it is, and 1.1 too; whatever else YAML has is refused by its name
-/// (``YAMLError/Feature``). Nothing is read twice, so that the time is proportional to the text.
+/// Everything that it accepts means the same in YAML 1.1 and 1.2. All other features are rejected by name
+/// (``YAMLError/Feature``). Nothing is read twice, so the time is proportional to the length of the text.
 package struct YAMLReader {
     let bytes: [UInt8]
     var position = 0
-    /// The line at `position`, counted from 1, and where it begins.
+    /// The line at `position`, from 1, and the position of its start.
     var line = 1
     var lineStart = 0
-    /// How many collections are open.
+    /// The number of open collections.
     private var depth = 0
 
     package static let maximumSize = 1024 * 1024
     package static let maximumDepth = 64
-    /// Bytes up to its colon.
+    /// The longest key in bytes, up to its colon.
     package static let maximumKeyLength = 1024
 
-    /// Reads the one document in a text.
+    /// Reads a text that is one document.
     ///
-    /// - Returns: its value; `nil` where there is nothing but comments.
+    /// - Returns: its value; `nil` if it contains only comments.
     package static func read(_ text: String) throws(YAMLError) -> YAMLNode? {
         guard text.utf8.count <= maximumSize else { throw YAMLError(line: 1, reason: .unsupported(.size)) }
         let scalars = text.unicodeScalars
-        // A byte order mark may come first.
+        // The text may start with a byte order mark.
         let content = scalars.first == "\u{feff}" ? scalars.dropFirst() : scalars[...]
         try checkCharacters(content)
         var reader = YAMLReader(bytes: Array(Substring(content).utf8))
@@ -52,12 +52,12 @@ package struct YAMLReader {
         }
         guard position < bytes.count else { return root }
         if isClosed || isAtEnd { throw error(.severalDocuments) }
-        // Some readers take it for the element of a hyphen that stands no deeper.
+        // Some parsers take it for the element of a hyphen at the same indentation.
         if isAt("|") || isAt(">") { throw error(.blockScalar) }
         throw root?.scalar == nil ? malformed("this does not belong to what is above it") : error(.continuation)
     }
 
-    /// Reads a collection within those that are open.
+    /// Reads a collection inside the open ones.
     mutating func nested<Value>(
         _ read: (inout YAMLReader) throws(YAMLError) -> Value
     ) throws(YAMLError) -> Value {
@@ -71,7 +71,7 @@ package struct YAMLReader {
 
     func error(_ feature: YAMLError.Feature) -> YAMLError { YAMLError(line: line, reason: .unsupported(feature)) }
 
-    /// - Parameter line: where it is not the line at hand.
+    /// - Parameter line: if it differs from the current one.
     func malformed(_ what: String, line: Int? = nil) -> YAMLError {
         YAMLError(line: line ?? self.line, reason: .malformed(what))
     }

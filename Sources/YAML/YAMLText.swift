@@ -1,15 +1,15 @@
 private import Bytes
 
-/// Writes texts so that every reader of YAML reads them back as they are.
+/// Writes scalars that every YAML parser reads back unchanged.
 package enum YAMLText {
-    /// Plain where that can be read in one way only, whatever it stands in; else in double quotes.
+    /// Plain if every parser reads that the same way in any context; otherwise in double quotation marks.
     package static func scalar(_ text: String) -> String {
         let isWord =
             text.first?.isLetter == true && !["true", "false", "null", "on", "off", "yes", "no"].contains(text)
         return isWord && isPlain(text) ? text : quoted(text)
     }
 
-    /// Plain also where it is a number, a quantity or a word such as `true`, which the settings read as they are written.
+    /// Also plain if it is a number, a quantity or a word such as `true`, which the settings read as written.
     package static func setting(_ text: String) -> String {
         let isNumber = text.first.map { ("0"..."9").contains($0) } ?? false
         let isBoolean = ["true", "false", "on", "off"].contains(text)
