@@ -1,12 +1,12 @@
-// Inlined: they are asked of each byte of a request.
+// Inlined, because they are called for each byte of a request.
 extension UInt8 {
-    /// Whether it is a digit of ASCII.
+    /// Whether it is an ASCII digit.
     @inlinable package var isDigit: Bool { (0x30...0x39).contains(self) }
 
-    /// Whether it is a letter of ASCII.
+    /// Whether it is an ASCII letter.
     @inlinable package var isLetter: Bool { (0x61...0x7a).contains(self | 0x20) }
 
-    /// Whether it is a letter or a digit of ASCII.
+    /// Whether it is an ASCII letter or digit.
     @inlinable package var isLetterOrDigit: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
@@ -14,10 +14,10 @@ extension UInt8 {
         }
     }
 
-    /// A letter of ASCII in lower case; anything else unchanged.
+    /// An ASCII letter in lower case; any other byte unchanged.
     @inlinable package var asciiLowercased: UInt8 { (0x41...0x5a).contains(self) ? self | 0x20 : self }
 
-    /// Whether it is a hexadecimal digit in lower case.
+    /// Whether it is a lower-case hexadecimal digit.
     @inlinable package var isLowercaseHexadecimal: Bool { isDigit || (0x61...0x66).contains(self) }
 
     /// The value of a hexadecimal digit in either case; `nil` for any other byte.
@@ -31,9 +31,9 @@ extension UInt8 {
 }
 
 extension String {
-    /// A text from elsewhere, for people: in quotation marks, as printable ASCII, and not all of a long one.
+    /// Untrusted text for display: in quotation marks, as printable ASCII, and shortened if it is long.
     ///
-    /// - Parameter maximumLength: how many characters (Unicode scalars) are shown.
+    /// - Parameter maximumLength: the most characters (Unicode scalars) to show.
     package func quotedASCII(maximumLength: Int) -> String {
         let scalars = unicodeScalars.prefix(maximumLength)
         let end = scalars.count < unicodeScalars.count ? "…" : ""

@@ -1,6 +1,6 @@
 /// A day of the proleptic Gregorian calendar, by Howard Hinnant's `civil_from_days` and `days_from_civil`.
 ///
-/// Years begin in March there, so that leap days come last.
+/// These algorithms start years in March, so that leap days come last.
 package struct CivilDate {
     package let year: Int64
     package let month: Int64
@@ -34,7 +34,7 @@ package struct CivilDate {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// The day of a moment, and the seconds since its beginning.
+    /// Splits a time into its day, and the seconds since the start of that day.
     package static func split(unixSeconds: Int64) -> (date: CivilDate, seconds: Int64) {
         let days = unixSeconds >= 0 ? unixSeconds / 86400 : (unixSeconds - 86399) / 86400
         return (CivilDate(days: days), unixSeconds - days * 86400)

@@ -1,7 +1,7 @@
-/// A string that is equal to another only byte for byte.
+/// A string that equals another one only if all bytes are equal.
 ///
-/// Swift's own strings are equal where Unicode calls them canonically equivalent. A `kid`, an issuer or an audience is not:
-/// RFC 7515, section 5.3, compares code points without normalization.
+/// Swift strings are equal if Unicode calls them canonically equivalent. For a `kid`, an issuer or an audience, RFC
+/// 7515, section 5.3 requires a comparison of code points without normalization.
 package struct ExactString: Hashable, Sendable {
     package let string: String
 
@@ -17,26 +17,26 @@ package struct ExactString: Hashable, Sendable {
 }
 
 extension String {
-    /// Whether two strings are the same, byte for byte.
+    /// Whether two strings are equal byte for byte.
     package func isExactly(_ other: String) -> Bool { ExactString(self) == ExactString(other) }
 
-    /// Whether the string is this UTF-8.
+    /// Whether the string's UTF-8 equals these bytes.
     package func isExactly(_ utf8: Span<UInt8>) -> Bool { self.utf8.span.isExactly(utf8) }
 
-    /// Whether the number of the string's Unicode scalars is within bounds.
+    /// Whether the number of the string's Unicode scalars is within these bounds.
     package func hasScalars(_ bounds: ClosedRange<Int>) -> Bool {
-        // Each takes one to four bytes: most strings need no counting.
+        // A scalar takes one to four bytes, so most strings need no counting.
         let bytes = utf8.count
         if bytes <= bounds.upperBound, (bytes + 3) / 4 >= bounds.lowerBound { return true }
         return bounds.contains(scalarCount)
     }
 
-    /// How many Unicode scalars the string has. The standard library's own way walks through them one by one.
+    /// The number of Unicode scalars in the string. The standard library iterates over them one by one.
     private var scalarCount: Int {
         let text = utf8.span
         var continuations = 0
         var index = 0
-        // Eight at a time: a byte goes on a character where its two highest bits are 10.
+        // Eight bytes at a time: a continuation byte starts with the bits 10.
         while index + 8 <= text.count {
             let word = unsafe text.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
             continuations += (word & ~(word << 1) & 0x8080_8080_8080_8080).nonzeroBitCount
@@ -51,6 +51,6 @@ extension String {
 }
 
 extension [String] {
-    /// Whether one of the strings is the same as another, byte for byte.
+    /// Whether one of the strings equals another one byte for byte.
     package func containsExactly(_ other: String) -> Bool { contains { $0.isExactly(other) } }
 }

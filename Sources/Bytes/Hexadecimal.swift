@@ -1,5 +1,5 @@
 extension String {
-    /// Octets as hexadecimal digits in lower case.
+    /// Bytes as lower-case hexadecimal digits.
     package init(hexadecimal octets: Span<UInt8>) {
         self = unsafe String(unsafeUninitializedCapacity: octets.count * 2) { digits in
             for index in octets.indices {
@@ -11,7 +11,7 @@ extension String {
         }
     }
 
-    /// A number as 16 hexadecimal digits in lower case.
+    /// A number as 16 lower-case hexadecimal digits.
     package init(hexadecimal number: UInt64) {
         self = unsafe String(unsafeUninitializedCapacity: 16) { digits in
             unsafe UnsafeMutableRawBufferPointer(digits).storeHexadecimal(number, at: 0)
@@ -19,7 +19,7 @@ extension String {
         }
     }
 
-    /// A number of 128 bits as 32 hexadecimal digits in lower case.
+    /// A 128-bit number as 32 lower-case hexadecimal digits.
     package init(hexadecimal high: UInt64, _ low: UInt64) {
         self = unsafe String(unsafeUninitializedCapacity: 32) { digits in
             unsafe UnsafeMutableRawBufferPointer(digits).storeHexadecimal(high, at: 0)
@@ -39,7 +39,7 @@ extension UnsafeMutableRawBufferPointer {
 }
 
 extension [UInt8] {
-    /// The octets that hexadecimal digits in either case stand for; `nil` for an odd number of digits, or other characters.
+    /// The bytes of hexadecimal digits in either case; `nil` for an odd number of digits or other characters.
     package init?(hexadecimal digits: some StringProtocol) {
         self = []
         var rest = digits.utf8[...]
@@ -50,10 +50,10 @@ extension [UInt8] {
     }
 }
 
-/// The eight digits of four octets, the first of either lowest. Digit by digit, those of a nonce's hash took 300 instructions
-/// more.
+/// The eight digits of four bytes; the first of each is in the lowest byte. Digit by digit, a nonce's hash took 300
+/// more instructions.
 @inlinable @inline(__always) package func hexadecimalDigits(_ octets: UInt32) -> UInt64 {
-    // Each octet in two bytes, then half of it in each.
+    // Spread each byte over two, then keep half of it in each.
     var spread = UInt64(octets)
     spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff
     spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff

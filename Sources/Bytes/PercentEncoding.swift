@@ -1,5 +1,4 @@
-/// The octets that percent-encoded text stands for; `nil` where a `%` has no two hexadecimal digits behind it (RFC 3986,
-/// section 2.1).
+/// Decodes percent-encoded text; `nil` if a `%` is not followed by two hexadecimal digits (RFC 3986, section 2.1).
 package func percentDecoded(_ text: some StringProtocol) -> [UInt8]? {
     var octets: [UInt8] = []
     var rest = Array(text.utf8)[...]

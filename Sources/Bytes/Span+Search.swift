@@ -1,9 +1,10 @@
 private import Glibc
 
 extension Span<UInt8> {
-    /// Where a byte first stands, at `start` or behind it.
+    /// The first index of a byte, from `start` on.
     ///
-    /// By the C library, which looks at 32 at a time: finding the two full stops of a token took 6,800 instructions as a loop.
+    /// Uses the C library, which tests 32 bytes at a time: a loop took 6,800 instructions to find the two full stops of
+    /// a token.
     package func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
         guard start < count else { return nil }
         return unsafe withUnsafeBytes { bytes in
@@ -15,9 +16,9 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether two texts are the same, byte for byte.
+    /// Whether two texts are equal byte for byte.
     ///
-    /// Inlinable: each claim's name is compared once, and as a call that took two in a hundred of a verification's instructions.
+    /// Inlinable: each claim's name is compared once, and calls took 2 % of a verification's instructions.
     @inlinable package func isExactly(_ other: Span<UInt8>) -> Bool {
         guard count == other.count else { return false }
         return unsafe withUnsafeBytes { left in
@@ -28,7 +29,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Whether each byte is a printable character of ASCII, a space among them.
+    /// Whether all bytes are printable ASCII characters, including spaces.
     package var isPrintableASCII: Bool {
         guard count >= 8 else { return indices.allSatisfy { (0x20..<0x7f).contains(self[$0]) } }
         var index = 0
@@ -39,9 +40,9 @@ extension Span<UInt8> {
         return !word(at: count &- 8).hasUnprintableByte
     }
 
-    /// Where the run of letters and digits of ASCII ends.
+    /// The end of the run of ASCII letters and digits that starts at `start`.
     ///
-    /// Sixteen at a time, the last ones together with some before `start`, if there are so many.
+    /// Sixteen bytes at a time; the last ones are tested together with some before `start`, if there are enough.
     package func endOfAlphanumerics(from start: Int) -> Int {
         var index = start
         if count >= 16 {
@@ -57,19 +58,19 @@ extension Span<UInt8> {
         return index
     }
 
-    /// Sixteen bytes, which the caller knows to be there.
+    /// Sixteen bytes. The caller guarantees that they exist.
     @inlinable @inline(__always) package func block(at index: Int) -> SIMD16<Int8> {
         assert(index >= 0 && index + 16 <= count)
         return unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: SIMD16<Int8>.self)
     }
 
-    /// Eight bytes, which the caller knows to be there.
+    /// Eight bytes. The caller guarantees that they exist.
     @inlinable @inline(__always) package func word(at index: Int) -> UInt64 {
         unsafe bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
     }
 }
 
-/// The C library's `memcmp`, which code that is inlined elsewhere can't name.
+/// The C library's `memcmp`, which inlinable code can't name.
 @usableFromInline func hasSameBytes(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Bool {
     unsafe memcmp(left, right, count) == 0
 }
@@ -82,11 +83,11 @@ extension SIMD16<Int8> {
         return Self.first(.!(isLetter .| isDigit), from: start)
     }
 
-    /// The first byte that is marked, at `start` or behind it.
+    /// The index of the first marked byte, from `start` on.
     @inlinable @inline(__always) package static func first(_ marks: SIMDMask<Self>, from start: Int) -> Int? {
-        // Each byte is all ones or all zeros.
+        // Each byte has all bits set, or none.
         let halves = unsafe unsafeBitCast(marks, to: SIMD2<UInt64>.self)
-        // A shift by more than 63 leaves nothing.
+        // A shift by more than 63 gives zero.
         let low = UInt64(littleEndian: halves.x) & (.max << UInt64(start &* 8))
         let high = UInt64(littleEndian: halves.y) & (start < 8 ? .max : .max << UInt64(start &* 8 &- 64))
         guard low | high != 0 else { return nil }
@@ -100,8 +101,8 @@ extension UInt64 {
     /// The lowest bit of each byte.
     @inlinable package static var eachByte: UInt64 { 0x0101_0101_0101_0101 }
 
-    /// Whether one of the eight bytes is a control character or beyond ASCII. What is borrowed or carried comes from such a
-    /// byte itself.
+    /// Whether one of the eight bytes is a control character or not ASCII. Borrows and carries come only from such
+    /// bytes.
     fileprivate var hasUnprintableByte: Bool {
         ((self &- Self.eachByte &* 0x20) | (self &+ Self.eachByte) | self) & Self.highBits != 0
     }

@@ -1,8 +1,8 @@
-/// SplitMix64: fast, the same numbers from the same seed on every machine, and guessable.
+/// SplitMix64: fast, reproducible from its seed on every machine, and predictable.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// What the state grows by at each step.
+    /// The increment of the state at each step.
     package static let increment: UInt64 = 0x9e37_79b9_7f4a_7c15
 
     package init(seed: UInt64) { state = seed }
@@ -12,7 +12,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return Self.mix(state)
     }
 
-    /// The number that a state stands for.
+    /// The number that belongs to a state.
     package static func mix(_ state: UInt64) -> UInt64 {
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
