@@ -1,13 +1,13 @@
 private import Bytes
 
-/// Dates as HTTP writes them today: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
+/// The current date format of HTTP: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7).
 package enum HTTPDate {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
     private static let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
 
-    /// Unix seconds; `nil` for anything else, the obsolete formats and days that no calendar has among it.
+    /// Unix seconds; `nil` for anything else, including the obsolete formats and dates that don't exist.
     package static func seconds(from text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 29 else { return nil }
@@ -22,7 +22,7 @@ package enum HTTPDate {
             let second = number(23..<25),
             let month = months.firstIndex(of: String(decoding: bytes[8..<11], as: UTF8.self))
         else { return nil }
-        // A leap second counts as the one after it.
+        // A leap second counts as the second after it.
         let date = CivilDate(year: year, month: Int64(month) + 1, day: day).days
         let seconds = date * 86400 + hour * 3600 + minute * 60 + second
         let isWritten = self.text(unixSeconds: second == 60 ? seconds - 1 : seconds)

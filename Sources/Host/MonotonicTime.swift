@@ -1,9 +1,9 @@
-/// A moment on a clock that never goes back, in milliseconds since an arbitrary start.
+/// A time on a monotonic clock, in milliseconds since an arbitrary start.
 ///
-/// Freshness and budgets are measured with it: the wall clock may jump by a day, and keys must not care.
+/// Freshness and rate limits use it, because the wall clock may jump.
 ///
-/// Not the language's `ContinuousClock.Instant` and `Duration`: each request compares some of these, which are one word
-/// instead of two, and tests make them of numbers.
+/// It replaces the language's `ContinuousClock.Instant` and `Duration`: each request compares several of these, and
+/// they take one word instead of two. Tests create them from numbers.
 package struct MonotonicTime: Sendable, Hashable, Comparable {
     package let milliseconds: Int64
 
@@ -24,7 +24,7 @@ package struct MonotonicTime: Sendable, Hashable, Comparable {
     }
 }
 
-/// A length of time.
+/// A duration.
 package struct Interval: Sendable, Hashable, Comparable {
     package let milliseconds: Int64
 
@@ -32,10 +32,10 @@ package struct Interval: Sendable, Hashable, Comparable {
 
     package static func seconds(_ seconds: Int64) -> Interval { Interval(milliseconds: seconds * 1000) }
 
-    /// The same in microseconds.
+    /// The duration in microseconds.
     package var microseconds: Int64 { milliseconds * 1000 }
 
-    /// Whole seconds, rounded up.
+    /// The duration in seconds, rounded up.
     package var secondsRoundedUp: Int64 { (milliseconds + 999) / 1000 }
 
     package static func < (left: Interval, right: Interval) -> Bool { left.milliseconds < right.milliseconds }

@@ -1,9 +1,9 @@
 package import Glibc
 
-/// A small regular file, read whole.
+/// A small regular file, read as a whole.
 package struct SmallFile {
     package let bytes: [UInt8]
-    /// What changes when the file does, or another takes its name.
+    /// Changes when the file is modified or replaced.
     package let version: Version
     package let owner: uid_t
     package let mode: mode_t
@@ -12,7 +12,7 @@ package struct SmallFile {
         let device: dev_t
         let inode: ino_t
         let size: Int
-        /// Not the time of modification, which tools set back when they copy.
+        /// The change time, not the modification time, which tools set back when they copy.
         let changed: (seconds: Int, nanoseconds: Int)
 
         fileprivate init(_ status: stat) {
@@ -30,12 +30,12 @@ package struct SmallFile {
 
     package enum Failure: Error, Equatable {
         case notThere
-        /// The system's error number says why.
+        /// The associated value is the system's error number.
         case notOpened(Int32)
         case notRegular, tooLarge
         case notRead(Int32)
 
-        /// For people to read.
+        /// A description for people.
         package func text(maximumSize: Int) -> String {
             switch self {
             case .notThere: "there is no such file"
@@ -51,7 +51,7 @@ package struct SmallFile {
     ///
     /// - Throws: ``Failure``.
     package init(path: String, maximumSize: Int, followingLinks: Bool) throws(Failure) {
-        // O_NONBLOCK: a pipe in the file's place must not hold us up.
+        // O_NONBLOCK: opening a named pipe in the file's place must not block.
         let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | (followingLinks ? 0 : O_NOFOLLOW)
         let file = unsafe open(path, flags)
         guard file >= 0 else { throw errno == ENOENT ? .notThere : .notOpened(errno) }
@@ -68,7 +68,7 @@ package struct SmallFile {
         mode = status.st_mode
     }
 
-    /// What the file at a path is now, without reading it; `nil` where there is none to be seen.
+    /// The version of the file at a path, without reading it; `nil` if there is none or it is not accessible.
     package static func version(atPath path: String) -> Version? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? Version(status) : nil

@@ -1,6 +1,6 @@
 private import Glibc
 
-/// The machine's clocks. The only place that reads them; everything else is told what time it is.
+/// The machine's clocks. No other code reads them; everything else receives the time as an argument.
 package enum SystemClocks {
     /// The wall clock, in Unix seconds.
     package static func unixSeconds() -> Int64 { read(CLOCK_REALTIME).seconds }
@@ -14,12 +14,12 @@ package enum SystemClocks {
         return UInt64(max(time.seconds, 0)) * 1_000_000_000 + UInt64(time.nanoseconds)
     }
 
-    /// A clock that never goes back, and goes on while the machine is suspended: keys grow old meanwhile.
+    /// A monotonic clock that also runs while the machine is suspended, because keys age meanwhile.
     package static func monotonic() -> MonotonicTime {
         MonotonicTime(milliseconds: milliseconds(CLOCK_BOOTTIME))
     }
 
-    /// A clock that never goes back, in microseconds since an arbitrary start.
+    /// A monotonic clock, in microseconds since an arbitrary start.
     package static func monotonicMicroseconds() -> Int64 {
         let time = read(CLOCK_MONOTONIC)
         return time.seconds * 1_000_000 + time.nanoseconds / 1000
@@ -32,7 +32,7 @@ package enum SystemClocks {
 
     private static func read(_ clock: clockid_t) -> (seconds: Int64, nanoseconds: Int64) {
         var time = timespec()
-        // Both clocks exist on every Linux, so there is no error to handle.
+        // Both clocks exist on every Linux, so this can't fail.
         unsafe clock_gettime(clock, &time)
         return (Int64(time.tv_sec), Int64(time.tv_nsec))
     }
