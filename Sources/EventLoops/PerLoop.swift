@@ -1,14 +1,14 @@
 package import NIOCore
 package import NIOPosix
 
-/// One value for each event loop of a group: made on its loop, and used on it alone.
+/// One value for each event loop of a group: created on its loop and used only there.
 package struct PerLoop<Value>: Sendable {
     private let loops: [any EventLoop]
     private let values: [ObjectIdentifier: NIOLoopBound<Value>]
 
-    /// Makes the values.
+    /// Creates the values.
     ///
-    /// - Throws: what `make` throws.
+    /// - Throws: whatever `make` throws.
     package init(
         on group: MultiThreadedEventLoopGroup, _ make: @escaping @Sendable (any EventLoop) throws -> Value
     ) async throws {
@@ -22,13 +22,13 @@ package struct PerLoop<Value>: Sendable {
         self.values = values
     }
 
-    /// The value of a loop of the group. To be called on that loop.
+    /// The value of one of the group's loops. Call it only on that loop.
     package subscript(loop: any EventLoop) -> Value {
         guard let bound = values[ObjectIdentifier(loop)] else { preconditionFailure("a loop of another group") }
         return bound.value
     }
 
-    /// Does something with each value, on its loop.
+    /// Calls a function with each value, on its loop.
     package func onEach<Result: Sendable>(
         _ body: @escaping @Sendable (Value) throws -> Result
     ) -> [EventLoopFuture<Result>] {
