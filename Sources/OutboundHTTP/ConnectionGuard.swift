@@ -1,9 +1,9 @@
 internal import NIOCore
 
-/// Sits next to the socket: counts the bytes that come in, and can close the connection at once.
+/// Sits next to the socket: counts received bytes, and can close the connection at once.
 ///
-/// A body has a limit of its own. This one is for what comes around it, which the HTTP decoder reads without an end:
-/// interim responses, trailers, a body in chunks of one byte.
+/// The body has its own limit. This one covers everything else, which the HTTP decoder would read endlessly: interim
+/// responses, trailers, and the overhead of tiny chunks.
 final class ConnectionGuard: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -23,9 +23,9 @@ final class ConnectionGuard: ChannelInboundHandler {
         context.fireChannelRead(data)
     }
 
-    /// Closes a connection without waiting for the other side's `close_notify`.
+    /// Closes a connection without waiting for the peer's `close_notify`.
     static func closeNow(_ channel: any Channel) {
-        // Sends our own `close_notify`, where TLS is spoken.
+        // Sends our own `close_notify` if the connection uses TLS.
         channel.close(promise: nil)
         if let context = try? channel.pipeline.syncOperations.context(handlerType: ConnectionGuard.self) {
             context.close(promise: nil)

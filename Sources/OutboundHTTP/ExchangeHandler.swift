@@ -5,7 +5,7 @@ private import NIOHTTPCompression
 private import NIOSSL
 private import NIOTLS
 
-/// Sends the request of an exchange, and gathers its answer.
+/// Sends the request of an exchange, and collects the response.
 final class ExchangeHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
@@ -15,7 +15,7 @@ final class ExchangeHandler: ChannelInboundHandler {
     private let outcome: EventLoopPromise<HTTPAnswer>
     private var state = State.connecting
     private var timer: Scheduled<Void>?
-    /// When the last part of the answer came; before, when the request was sent.
+    /// The time at which the last part of the response arrived or, before the first, at which the request was sent.
     private var lastPart = NIODeadline.now()
 
     private enum State {
@@ -75,8 +75,7 @@ final class ExchangeHandler: ChannelInboundHandler {
         waitForPart(context)
     }
 
-    /// Sets the timer to when the server will have been silent, or will have taken, for too long. It is not set anew for each
-    /// part.
+    /// Starts the timer for the idle timeout and the minimum rate. It is not restarted for each part.
     private func waitForPart(_ context: ChannelHandlerContext) {
         timer?.cancel()
         let deadline = min(idleDeadline, deadlines.total)
@@ -94,7 +93,7 @@ final class ExchangeHandler: ChannelInboundHandler {
 
     private var idleDeadline: NIODeadline { lastPart + .milliseconds(exchange.limits.idleTimeout.milliseconds) }
 
-    // MARK: The answer
+    // MARK: The response
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         lastPart = context.eventLoop.now
@@ -106,7 +105,7 @@ final class ExchangeHandler: ChannelInboundHandler {
     }
 
     private func read(_ head: HTTPResponseHead, _ context: ChannelHandlerContext) {
-        // An interim response is not the answer, but for the one that ends HTTP on this connection.
+        // Ignore interim responses, except for the one that ends HTTP on this connection.
         guard case .waitingForHead = state, head.status.code >= 200 || head.status == .switchingProtocols else {
             return
         }
@@ -116,7 +115,7 @@ final class ExchangeHandler: ChannelInboundHandler {
 
     private func read(_ part: ByteBuffer, _ context: ChannelHandlerContext) {
         guard case .readingBody(let head, var body, let begun) = state else { return }
-        // Else the array would be copied with each part.
+        // Otherwise the array would be copied with each part.
         state = .waitingForHead
         let limits = exchange.limits
         let fits = body.count + part.readableBytes <= limits.maximumBody
@@ -141,7 +140,7 @@ final class ExchangeHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if case NIOSSLError.uncleanShutdown = error, !isEndedByClosing {
-            // The connection was closed without a `close_notify`. What comes next tells whether anything is missing.
+            // The connection was closed without a `close_notify`. The next event tells whether anything is missing.
             return
         }
         if case NIOHTTPDecompression.DecompressionError.limit = error {
@@ -151,7 +150,7 @@ final class ExchangeHandler: ChannelInboundHandler {
         }
     }
 
-    /// Whether the end of the body is the end of the connection, so that nobody but TLS can tell whether it was cut off.
+    /// Whether the end of the connection marks the end of the body, so that only TLS can detect truncation.
     private var isEndedByClosing: Bool {
         switch state {
         case .connecting: true
@@ -166,7 +165,7 @@ final class ExchangeHandler: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
-    /// Closes the connection, and then gives the answer.
+    /// Closes the connection, and then delivers the response.
     private func end(_ body: Result<[UInt8], any Error>, _ context: ChannelHandlerContext) {
         let head: HTTPResponseHead?
         switch state {

@@ -1,10 +1,10 @@
 package import NIOHTTP1
 
-/// What came of an exchange.
+/// The outcome of an exchange.
 package struct HTTPAnswer: Sendable {
-    /// `nil` where the exchange failed before the head had come.
+    /// `nil` if the exchange failed before the head arrived.
     package let head: HTTPResponseHead?
-    /// Empty where the body was not read.
+    /// Empty if the body was not read.
     package let body: Result<[UInt8], HTTPExchangeError>
 
     init(_ head: HTTPResponseHead?, _ body: Result<[UInt8], any Error>) {
@@ -12,6 +12,6 @@ package struct HTTPAnswer: Sendable {
         self.body = body.mapError(HTTPExchangeError.init)
     }
 
-    /// A failure without an answer.
+    /// A failure without a response.
     init(_ error: any Error) { self.init(nil, .failure(error)) }
 }

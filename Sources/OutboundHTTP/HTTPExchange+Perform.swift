@@ -7,7 +7,7 @@ private import NIOSSL
 private import Synchronization
 
 extension HTTPExchange {
-    /// Makes the exchange. Cancelled, it ends as if the server had closed the connection.
+    /// Performs the exchange. If the task is cancelled, it ends as if the server had closed the connection.
     package func perform(on loop: any EventLoop) async -> HTTPAnswer {
         let outcome = loop.makePromise(of: HTTPAnswer.self)
         let connecting = Connecting()
@@ -29,7 +29,7 @@ extension HTTPExchange {
                 outcome.succeed(HTTPAnswer(error))
             }
         }
-        // The promise only ever succeeds.
+        // The promise never fails.
         return await withTaskCancellationHandler {
             (try? await outcome.futureResult.get()) ?? HTTPAnswer(HTTPExchangeError.connectionClosed)
         } onCancel: {
@@ -51,7 +51,7 @@ extension HTTPExchange {
         }
     }
 
-    /// Begins to speak over a connection.
+    /// Starts the exchange on an open connection.
     private func begin(
         on channel: any Channel, _ deadlines: Deadlines, _ outcome: EventLoopPromise<HTTPAnswer>
     ) throws {
@@ -101,9 +101,9 @@ extension HTTPExchange {
     }
 }
 
-/// Until when the parts of an exchange must be over.
+/// The deadlines of an exchange's phases.
 struct Deadlines {
-    /// The connection and its TLS handshake.
+    /// For the connection and its TLS handshake.
     let connect: NIODeadline
     let total: NIODeadline
 
@@ -114,7 +114,7 @@ struct Deadlines {
     }
 }
 
-/// The connections that an exchange tries, to be closed where it is cancelled.
+/// The connection attempts of an exchange, which are closed if it is cancelled.
 private final class Connecting: Sendable {
     private let state = Mutex<(channels: [any Channel], isCancelled: Bool)>(([], false))
 

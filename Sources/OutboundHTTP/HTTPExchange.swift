@@ -3,30 +3,30 @@ private import NIOCore
 package import NIOHTTP1
 package import NIOSSL
 
-/// One HTTP/1.1 request over a connection of its own.
+/// One HTTP/1.1 request on a connection of its own.
 ///
-/// The connection is closed, and its timers are cancelled, before the answer is returned: nothing is held after it. What is
-/// expensive, the certificates that are trusted, belongs to the caller (``TrustStore``).
+/// Before the response is returned, the connection is closed and its timers are cancelled, so that nothing outlives the
+/// call. The caller keeps the expensive part, the trusted certificates (``TrustStore``).
 package struct HTTPExchange: Sendable {
     package var destination: Destination
-    /// `nil`: plain HTTP.
+    /// `nil` for plain HTTP.
     package var tls: TLS?
     package var head: HTTPRequestHead
     package var body: [UInt8]
     package var limits: Limits
-    /// Whether a body in gzip or deflate is asked for and decoded.
+    /// Whether to request gzip or deflate, and decompress the body.
     package var decompresses = false
-    /// Called on the event loop once with the head of the answer; `false` ends the exchange there, without its body.
+    /// Called once on the event loop with the head of the response; `false` ends the exchange without reading the body.
     package var readsBody: @Sendable (HTTPResponseHead) -> Bool = { _ in true }
 
-    /// What is connected to.
+    /// The peer to connect to.
     package enum Destination: Sendable {
-        /// An IP address in text.
+        /// An IP address as text.
         case address(String, port: Int)
-        /// A name, which the system resolves; each of its addresses is tried.
+        /// A name, which the system resolves; each address is tried.
         case host(String, port: Int)
         case unixSocket(String)
-        /// A host by way of an HTTP proxy, which is asked by CONNECT.
+        /// A host through an HTTP proxy, by CONNECT.
         case tunnel(Tunnel)
     }
 
@@ -47,14 +47,14 @@ package struct HTTPExchange: Sendable {
 
     package struct TLS: Sendable {
         let context: NIOSSLContext
-        /// For SNI, and what the certificate must be for; `nil` where the server is known by its address.
+        /// For SNI and certificate verification; `nil` if the server is identified by its address.
         let serverName: String?
         let accepts: @Sendable (NIOSSLCertificate?) -> Bool
 
         /// - Parameters:
-        ///   - host: the server's name or IP address, which its certificate must be for; `nil`: it has none.
-        ///   - accepts: called on the event loop with the server's certificate, which has been verified by then, before anything
-        ///     is sent. `false` ends the exchange.
+        ///   - host: the server's name or IP address, which its certificate must have; `nil` if it has none.
+        ///   - accepts: called on the event loop with the server's certificate after its verification, and before
+        ///     anything is sent. `false` ends the exchange.
         package init(
             context: NIOSSLContext, host: String?,
             accepts: @escaping @Sendable (NIOSSLCertificate?) -> Bool = { _ in true }
@@ -66,17 +66,17 @@ package struct HTTPExchange: Sendable {
     }
 
     package struct Limits: Sendable {
-        /// For the connection and its TLS handshake together.
+        /// For the connection and the TLS handshake together.
         let connectTimeout: Interval
-        /// Until the head of the answer, and between any two parts of its body.
+        /// Until the head of the response, and between parts of its body.
         let idleTimeout: Interval
-        /// From the beginning to the end; `nil`: any time.
+        /// For the whole exchange; `nil` for no limit.
         let totalTimeout: Interval?
-        /// Bytes, decoded.
+        /// In bytes, after decompression.
         let maximumBody: Int
-        /// Bytes on the wire beyond ``maximumBody``, for heads, chunks' sizes and TLS.
+        /// In bytes on the wire beyond ``maximumBody``, for heads, chunk sizes and TLS.
         let maximumOverhead: Int
-        /// A body that comes more slowly than this, in bytes a second, is given up once that long has passed.
+        /// Once `after` has passed, a body that arrives more slowly than this, in bytes per second, is given up.
         let minimumRate: (octetsPerSecond: Int64, after: Interval)?
 
         package init(
@@ -91,7 +91,7 @@ package struct HTTPExchange: Sendable {
             self.minimumRate = minimumRate
         }
 
-        /// For an answer that is waited for as a whole.
+        /// For an exchange with one limit for the whole response.
         package init(connectTimeout: Interval, totalTimeout: Interval, maximumBody: Int) {
             self.init(
                 connectTimeout: connectTimeout, idleTimeout: totalTimeout, totalTimeout: totalTimeout,
@@ -99,7 +99,7 @@ package struct HTTPExchange: Sendable {
         }
     }
 
-    /// - Parameter head: the fields that say how the message is framed, and what becomes of the connection, are set here.
+    /// - Parameter head: the fields for framing and for closing the connection are added here.
     package init(to destination: Destination, tls: TLS?, head: HTTPRequestHead, body: [UInt8] = [], limits: Limits) {
         self.destination = destination
         self.tls = tls

@@ -6,7 +6,7 @@ private import NIOPosix
 private import NIOSSL
 
 extension HTTPExchangeError {
-    /// The kind of an error that ended an exchange.
+    /// Classifies an error that ended an exchange.
     init(_ error: any Error) {
         self =
             switch error {
@@ -27,7 +27,7 @@ extension HTTPExchangeError {
     }
 
     private init(handshake reason: BoringSSLError) {
-        // The library exposes the reason only through its description.
+        // The library exposes the reason only in its description.
         let text = String(describing: reason)
         self =
             if text.contains("CERTIFICATE_VERIFY_FAILED") {

@@ -1,36 +1,36 @@
-/// Why an exchange failed: only the kind, without any text of the other side or of a library.
+/// Why an exchange failed: only the kind of failure, without text of the peer or a library.
 package enum HTTPExchangeError: Error, Sendable, Equatable {
     // MARK: Connecting
 
     case connectTimeout
-    /// The connection was refused or broke, or the host's name can't be resolved.
+    /// The connection was refused or broke, or the host name can't be resolved.
     case connectionFailed
     case connectionReset
-    /// The server closed the connection before its answer was complete.
+    /// The server closed the connection before the response was complete.
     case connectionClosed
-    /// The proxy answered the CONNECT with something else than a tunnel.
+    /// The proxy did not open a tunnel on CONNECT.
     case proxyRefused
 
     // MARK: TLS
 
     case tlsHandshakeTimeout
-    /// The server answered the TLS handshake with something else.
+    /// The server did not respond with TLS to the handshake.
     case notTLS
     case closedInHandshake
     case handshakeFailed
     case certificateNotTrusted
     case certificateForAnotherHost
-    /// ``HTTPExchange/TLS`` did not accept the certificate.
+    /// ``HTTPExchange/TLS`` rejected the certificate.
     case certificateNotAccepted
-    /// The end of the connection ends the body, and came without a `close_notify` (RFC 8446, 6.1).
+    /// The body ends with the connection, which was closed without a `close_notify` (RFC 8446, section 6.1).
     case uncleanShutdown
     case tlsFailed
 
-    // MARK: The answer
+    // MARK: The response
 
     /// The server sent nothing for ``HTTPExchange/Limits/idleTimeout``.
     case idleTimeout
-    /// The answer was not complete within ``HTTPExchange/Limits/totalTimeout``.
+    /// The response was not complete within ``HTTPExchange/Limits/totalTimeout``.
     case totalTimeout
     case notHTTP
     case damagedCompression

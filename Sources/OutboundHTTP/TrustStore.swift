@@ -3,17 +3,17 @@ private import NIOCore
 package import NIOSSL
 private import Synchronization
 
-/// The certificates of authorities that servers are believed by: the system's, and those of a file beside them.
+/// The CA certificates that verify servers: the system's, and those of an additional file.
 ///
-/// Reading the system's takes a megabyte and milliseconds. They are read once for the process and shared by all contexts, and
-/// again when their file has changed.
+/// Reading the system's certificates takes a megabyte and milliseconds. They are read once per process, shared by all
+/// contexts, and read again when their file changes.
 package struct TrustStore: Sendable {
-    /// A context for connections whose servers must have a certificate by one of the authorities, for their name.
+    /// A TLS context for connections to servers whose certificate must be issued by one of the CAs for their name.
     package let context: NIOSSLContext
     private let caFile: String?
     private let versions: Versions
 
-    /// What changes when one of the files does.
+    /// Changes when one of the files changes.
     private struct Versions: Equatable {
         let system: SmallFile.Version?
         let caFile: SmallFile.Version?
@@ -29,20 +29,21 @@ package struct TrustStore: Sendable {
         let certificates: [NIOSSLCertificate]
     }
 
-    /// Where distributions keep the authorities in one file.
+    /// Where distributions keep all CA certificates in one file.
     private static let systemFile = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
         .first { SmallFile.version(atPath: $0) != nil }
-    /// Where they keep them in a file each, by the hash of their name. The TLS library looks into it when it needs one.
+    /// Where distributions keep one file per CA certificate, by the hash of its name. The TLS library looks it up when
+    /// needed.
     private static let systemDirectory = ["/etc/ssl/certs"].first { SmallFile.version(atPath: $0) != nil }
     private static let systemRoots = Mutex<SystemRoots?>(nil)
 
-    /// Reads the authorities. Blocks for as long as the disk likes.
+    /// Reads the certificates. Blocks on disk I/O.
     ///
-    /// - Parameter caFile: a PEM file with authorities to trust beside the system's.
-    /// - Throws: an error of NIOSSL for files that can't be read.
+    /// - Parameter caFile: a PEM file with CA certificates to trust in addition to the system's.
+    /// - Throws: an error of NIOSSL if a file can't be read.
     package init(caFile: String?) throws {
         self.caFile = caFile
-        // Before they are read: what changes meanwhile is read again.
+        // Taken before reading, so that a change during the read is noticed.
         versions = Versions(caFile)
         var configuration = TLSConfiguration.forExchanges
         if let roots = Self.roots(versions.system) {
@@ -53,10 +54,10 @@ package struct TrustStore: Sendable {
         context = try NIOSSLContext(configuration: configuration)
     }
 
-    /// Whether the files are as they were when they were read. Blocks for as long as the disk likes.
+    /// Whether the files are unchanged since they were read. Blocks on disk I/O.
     package var isCurrent: Bool { Versions(caFile) == versions }
 
-    /// The system's authorities, of their file; `nil` where the TLS library must find them by itself.
+    /// The system's certificates from its file; `nil` if the TLS library must look them up itself.
     private static func roots(_ version: SmallFile.Version?) -> [NIOSSLCertificate]? {
         guard let systemFile, version != nil else { return nil }
         return systemRoots.withLock { kept in
@@ -70,7 +71,7 @@ package struct TrustStore: Sendable {
     }
 }
 
-/// Keeps a caller's trust store for as long as its files are the same.
+/// Keeps a caller's trust store until one of its files changes.
 package final class TrustStoreCache: Sendable {
     private let caFile: String?
     private let kept = Mutex<TrustStore?>(nil)
@@ -78,7 +79,7 @@ package final class TrustStoreCache: Sendable {
     /// - Parameter caFile: see ``TrustStore/init(caFile:)``.
     package init(caFile: String?) { self.caFile = caFile }
 
-    /// The trust store as its files are now. Blocks for as long as the disk likes.
+    /// The trust store for the files' current contents. Blocks on disk I/O.
     package func current() throws -> TrustStore {
         if let store = kept.withLock({ $0 }), store.isCurrent { return store }
         let store = try TrustStore(caFile: caFile)
@@ -88,12 +89,12 @@ package final class TrustStoreCache: Sendable {
 }
 
 extension TLSConfiguration {
-    /// What is common to all exchanges.
+    /// The TLS configuration that all exchanges share.
     package static var forExchanges: TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
-        // The TLS handler sets a timer for the other side's `close_notify`, and keeps all of the connection's memory until that
-        // has fired, also if the connection was closed before. An exchange waits for no `close_notify`.
+        // The TLS handler sets a timer for the peer's `close_notify`, and keeps all of the connection's memory until
+        // the timer fires, even if the connection was closed before. An exchange does not wait for `close_notify`.
         configuration.shutdownTimeout = .zero
         return configuration
     }

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Asks an HTTP proxy for a tunnel to a host, by CONNECT (RFC 9110, 9.3.6).
+/// Requests a tunnel to a host from an HTTP proxy, by CONNECT (RFC 9110, section 9.3.6).
 final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
@@ -13,8 +13,8 @@ final class TunnelHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var hasAsked = false
 
     /// - Parameters:
-    ///   - deadline: until when the proxy must have answered.
-    ///   - established: succeeds with the tunnel, or fails.
+    ///   - deadline: for the proxy's response.
+    ///   - established: succeeds once the tunnel is open, or fails.
     init(_ tunnel: HTTPExchange.Tunnel, _ deadline: NIODeadline, _ established: EventLoopPromise<Void>) {
         self.tunnel = tunnel
         self.deadline = deadline
