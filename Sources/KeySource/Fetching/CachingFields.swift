@@ -1,7 +1,7 @@
 internal import Host
 internal import NIOHTTP1
 
-/// What a response's header says of how it may be kept, and how to ask whether it still holds (RFC 9111; RFC 9110, 8.8).
+/// The header fields that control caching and conditional requests (RFC 9111; RFC 9110, section 8.8).
 struct CachingFields: Sendable {
     let cacheControl: String?
     let age: String?
@@ -10,7 +10,7 @@ struct CachingFields: Sendable {
     private let entityTag: String?
     private let lastModified: String?
 
-    /// Longer than this, and a validator is not worth its bytes.
+    /// Longer validators are ignored, because sending them back would cost too much.
     private static let maximumValidator = 1024
 
     init(_ headers: HTTPHeaders) {
@@ -20,13 +20,13 @@ struct CachingFields: Sendable {
         expires = headers.first(name: "Expires")
         date = headers.first(name: "Date")
         entityTag = Self.validator("ETag", headers)
-        // One that is no date could not be sent back as one.
+        // A value that is not a date could not be sent back as one.
         lastModified = Self.validator("Last-Modified", headers).flatMap { HTTPDate.seconds(from: $0) == nil ? nil : $0 }
     }
 
     private init(_ new: CachingFields, over old: CachingFields) {
         cacheControl = new.cacheControl ?? old.cacheControl
-        // Of one response, not of the document.
+        // `Age` belongs to this response, not to the document.
         age = new.age
         expires = new.expires ?? old.expires
         date = new.date ?? old.date
@@ -38,15 +38,15 @@ struct CachingFields: Sendable {
         headers.first(name: name).flatMap { $0.isEmpty || $0.utf8.count > maximumValidator ? nil : $0 }
     }
 
-    /// The fields as they are once a 304 has brought new ones (RFC 9111, 3.2).
+    /// The fields after a 304 response has updated them (RFC 9111, section 3.2).
     func updated(with new: CachingFields) -> CachingFields { CachingFields(new, over: self) }
 
-    /// How long the response may be kept; `nil` where it does not say.
+    /// How long the response may be cached; `nil` if it does not say.
     var lifetime: Interval? {
         Freshness.lifetime(cacheControl: cacheControl, age: age, expires: expires, date: date)
     }
 
-    /// What makes a request conditional on the document having changed; `nil` where nothing can.
+    /// The fields that make a request conditional; `nil` if there is no validator.
     var conditions: HTTPHeaders? {
         var headers = HTTPHeaders()
         if let entityTag { headers.add(name: "If-None-Match", value: entityTag) }

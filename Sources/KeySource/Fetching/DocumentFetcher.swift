@@ -8,9 +8,10 @@ private import Synchronization
 
 /// Fetches small documents over HTTP: discovery documents and JWK Sets.
 ///
-/// Each request has a connection of its own, which is closed when it ends: nothing is held between fetches but the certificates
-/// that are trusted (``TrustStore``). The name is resolved and vetted here and the connection pinned to what was vetted, so that
-/// a second answer of the resolver can't lead elsewhere; SNI and the certificate still go by the name.
+/// Each request has its own connection, which is closed when it ends. Nothing is kept between fetches except the
+/// trusted certificates (``TrustStore``). The fetcher resolves and vets the host's addresses, and connects only to a
+/// vetted address, so that a second DNS response can't lead elsewhere. SNI and the certificate check still use the
+/// name.
 package struct DocumentFetcher: Sendable {
     private let rules: NetworkRules
     private let proxy: ProxyEnvironment?
@@ -19,27 +20,26 @@ package struct DocumentFetcher: Sendable {
     private let resolver: NameResolver
     private let trustStores: TrustStoreCache
     private let unixSeconds: @Sendable () -> Int64
-    /// `nil` where nobody looks into the fetches.
+    /// `nil` unless someone inspects the fetches.
     private let trace: FetchTrace?
     private let onExchange: (@Sendable (FetchExchange) -> Void)?
 
-    /// A document and what its headers say of its age.
+    /// A document with its caching information.
     package struct Document: Sendable {
         package let body: [UInt8]
-        /// Where it was in the end, after redirects: a validator counts there only (RFC 9110, 8.8.3).
+        /// The final URL, after redirects: a validator is valid only there (RFC 9110, section 8.8.3).
         let address: String
         let caching: CachingFields
-        /// Whether this is a document known before, which its server has only confirmed.
+        /// Whether the server confirmed a known document instead of sending it (304 Not Modified).
         package let isNotModified: Bool
         /// See ``FetchedHeader/clockOffsetSeconds``.
         let clockOffsetSeconds: Int64?
 
-        /// How long it may be kept; `nil` where its server does not say.
+        /// How long it may be cached; `nil` if its server does not say.
         package var lifetime: Interval? { caching.lifetime }
     }
 
-    /// - Parameter onExchange: called with each request that was made, and what became of it, in the task that fetches;
-    ///   `nil`: nobody wants to know.
+    /// - Parameter onExchange: called with each request and its outcome, in the task that fetches; `nil` for no report.
     package init(
         rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
         unixSeconds: @escaping @Sendable () -> Int64, onExchange: (@Sendable (FetchExchange) -> Void)? = nil
@@ -48,7 +48,7 @@ package struct DocumentFetcher: Sendable {
             rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds, trace: nil, onExchange: onExchange)
     }
 
-    /// - Parameter trace: keeps what is met on the way.
+    /// - Parameter trace: records the events of fetches.
     init(
         rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
         unixSeconds: @escaping @Sendable () -> Int64, trace: FetchTrace?,
@@ -65,9 +65,9 @@ package struct DocumentFetcher: Sendable {
         self.onExchange = onExchange
     }
 
-    /// Fetches the document at an address, following at most ``NetworkRules/maximumRedirects``.
+    /// Fetches the document at a URL, following at most ``NetworkRules/maximumRedirects``.
     ///
-    /// - Parameter known: what the address held last; in the mode `revalidate`, its server may say that it still does.
+    /// - Parameter known: the last document from this URL. In mode `revalidate`, the server may confirm it.
     /// - Throws: ``FetchFailure``.
     package func fetch(
         _ address: String, _ mode: FetchMode = .reload, known: Document? = nil
@@ -96,7 +96,7 @@ package struct DocumentFetcher: Sendable {
         case redirect(to: String)
     }
 
-    /// Fetches from one address, and has it told what came of it.
+    /// Fetches from one URL, and reports the exchange.
     private func fetchOnce(
         _ target: FetchURL, _ redirects: Int, _ mode: FetchMode, _ known: Document?
     ) async throws(FetchFailure) -> Answer {
@@ -119,12 +119,12 @@ package struct DocumentFetcher: Sendable {
         }
     }
 
-    /// - Parameter status: set as soon as there is an answer.
+    /// - Parameter status: set as soon as there is a response.
     private func fetchOnce(
         _ target: FetchURL, _ mode: FetchMode, _ known: Document?, _ status: inout UInt?
     ) async throws(FetchFailure) -> Answer {
         if target.isSecure, let proxy, proxy.applies(to: target.host) {
-            // The proxy resolves the name; what it may reach is its operator's to say.
+            // The proxy resolves the name; its operator decides what it may reach.
             trace?.record(.proxied(host: target.host))
             let tunnel = HTTPExchange.Tunnel(
                 through: (proxy.host, proxy.port), to: (target.host, target.port),
@@ -138,7 +138,7 @@ package struct DocumentFetcher: Sendable {
                 return try await exchange(target, mode, known, pinned, &status)
             } catch {
                 if error.isUntrustedCertificate { throw await diagnosis(of: error, target, address) }
-                // Another of the host's addresses may do better.
+                // Another address of the host may work.
                 guard error.phase == .connect else { throw error }
                 lastFailure = error
             }
@@ -146,7 +146,7 @@ package struct DocumentFetcher: Sendable {
         throw lastFailure
     }
 
-    /// The first addresses of a host that a fetch may connect to.
+    /// The first addresses of a host to which a fetch may connect.
     private func vettedAddresses(of target: FetchURL) async throws(FetchFailure) -> [String] {
         let timeout = FetchFailure(
             .dns, "the host name was not resolved within \(rules.nameTimeout.secondsRoundedUp) s")
@@ -164,8 +164,8 @@ package struct DocumentFetcher: Sendable {
         return Array(Self.alternating(allowed).prefix(rules.maximumAddresses))
     }
 
-    /// The addresses of the two families by turns, each in its order (RFC 8305, 4): where one family leads nowhere, the other
-    /// must be reached before time is up.
+    /// The addresses of both families alternately, each family in its order (RFC 8305, section 4): if one family is
+    /// unreachable, the other must be tried before the timeout.
     private static func alternating(_ addresses: [String]) -> [String] {
         let first = addresses.filter { AddressVetting.isIPv6($0) == AddressVetting.isIPv6(addresses[0]) }
         let second = addresses.filter { !first.contains($0) }
@@ -174,7 +174,7 @@ package struct DocumentFetcher: Sendable {
         }
     }
 
-    /// Why a certificate was not believed.
+    /// Why a certificate was rejected.
     private func diagnosis(
         of failure: FetchFailure, _ target: FetchURL, _ address: String
     ) async -> FetchFailure {
@@ -249,7 +249,7 @@ package struct DocumentFetcher: Sendable {
             minimumRate: (rules.minimumRate, after: rules.minimumRateAfter))
     }
 
-    /// How TLS is spoken with a target; `nil` for one of plain HTTP.
+    /// The TLS parameters for a target; `nil` for plain HTTP.
     private func tls(for target: FetchURL) async throws(FetchFailure) -> HTTPExchange.TLS? {
         guard target.isSecure else { return nil }
         let store: TrustStore
@@ -267,14 +267,14 @@ package struct DocumentFetcher: Sendable {
         }
     }
 
-    /// Whether nobody else than its authority could have made a certificate, which the TLS library does not ask.
+    /// Whether a certificate has a signature that can't be forged, which the TLS library does not check.
     private static func accepts(_ peer: NIOSSLCertificate?, _ trace: FetchTrace?) -> Bool {
         if let end = peer?.notValidAfter { trace?.record(.secured(expiresAtUnixSeconds: Int64(end))) }
         guard let peer, let octets = try? peer.toDERBytes() else { return false }
         return Certificate(octets)?.hasWeakSignature != true
     }
 
-    /// Whether a body is encoded in no way, or in one that was asked for, and only once.
+    /// Whether a body has no content coding, or exactly one that was requested.
     private static func isReadable(_ headers: HTTPHeaders) -> Bool {
         let encodings = headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }
         return encodings.isEmpty || (encodings.count == 1 && ["identity", "gzip", "deflate"].contains(encodings[0]))

@@ -1,28 +1,28 @@
 internal import Host
 internal import Synchronization
 
-/// What a fetch meets on its way, for those who look into it.
+/// An event of a fetch, for inspection.
 enum FetchEvent: Sendable, Equatable {
-    /// A host has addresses, of which a fetch may connect to some.
+    /// A host was resolved; a fetch may connect to some of its addresses.
     case resolved(host: String, allowed: [String], refused: [String])
     /// A proxy resolves the host's name and connects to it.
     case proxied(host: String)
-    /// A TLS connection was made with a certificate that is believed.
+    /// A TLS connection was established with a trusted certificate.
     case secured(expiresAtUnixSeconds: Int64)
     case answered(FetchedHeader)
 }
 
-/// What the header of an answer says of time.
+/// Time-related information in the header of a response.
 struct FetchedHeader: Sendable, Equatable {
     let cacheControl: String?
-    /// Seconds by which the server's clock is ahead of ours at least; 0 where both may show the same, `nil` where it tells no
-    /// time.
+    /// The least number of seconds by which the server's clock is ahead of ours; 0 if the clocks may agree, `nil` if
+    /// the response has no time.
     let clockOffsetSeconds: Int64?
 
-    /// - Parameter period: from when the answer was asked for until it came, in Unix seconds.
+    /// - Parameter period: from the request to the response, in Unix seconds.
     init(_ fields: CachingFields, askedFor period: ClosedRange<Int64>) {
         cacheControl = fields.cacheControl
-        // What a cache on the way has kept is dated when the server made it.
+        // A response from an intermediate cache has the date on which the server generated it.
         let age = fields.age.flatMap(Freshness.deltaSeconds) ?? 0
         clockOffsetSeconds = fields.date.flatMap(HTTPDate.seconds).map { date in
             let time = date + age
@@ -31,7 +31,7 @@ struct FetchedHeader: Sendable, Equatable {
     }
 }
 
-/// Keeps the events of fetches.
+/// Records the events of fetches.
 final class FetchTrace: Sendable {
     private let kept = Mutex<[FetchEvent]>([])
 

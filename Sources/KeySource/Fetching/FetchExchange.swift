@@ -1,13 +1,13 @@
-/// A request that was made to fetch a document, and what became of it.
+/// A request for a document, and its outcome.
 package struct FetchExchange: Sendable {
     package let address: FetchURL
-    /// How many redirects led there.
+    /// The number of redirects that led to it.
     package let redirects: Int
     package let startedAtUnixNanoseconds: UInt64
-    /// From then to the end of the answer, resolving the name and connecting included.
+    /// Until the end of the response, including name resolution and connecting.
     package let nanoseconds: UInt64
-    /// The answer's status; `nil` where there was none.
+    /// The response's status; `nil` if there was no response.
     package let status: UInt?
-    /// `nil` where there is a document, or a redirect to one.
+    /// `nil` if the response is a document or a redirect.
     package let failure: FetchFailure?
 }

@@ -4,7 +4,7 @@ internal import NIOHTTP1
 internal import OutboundHTTP
 
 extension FetchFailure {
-    /// What an answer means that is neither a document nor a way to one.
+    /// The failure for a response that is neither a document nor a redirect.
     ///
     /// - Parameter isSecure: whether the URL was `https`. TLS ports answer a plain request with 400.
     init(describing response: HTTPResponseHead, isSecure: Bool) {
@@ -20,11 +20,11 @@ extension FetchFailure {
         )
     }
 
-    /// What a failed exchange means to an operator.
+    /// The failure for an exchange that did not succeed.
     ///
     /// - Parameter isSecure: whether the URL was `https`.
     init(describing answer: HTTPAnswer, isSecure: Bool) {
-        // Once a head has come, the port is the right one.
+        // If a head arrived, the port is right.
         let hint = answer.head == nil ? Self.hint(isSecure: isSecure) : nil
         switch answer.body {
         case .success: self.init(.http, "the fetch failed")
@@ -32,7 +32,7 @@ extension FetchFailure {
         }
     }
 
-    /// - Parameter hint: what to look at; `nil` once a head has come.
+    /// - Parameter hint: what to check; `nil` if a head arrived.
     private init(describing error: HTTPExchangeError, _ hint: String?) {
         switch error {
         case .connectTimeout: self.init(.connect, "no connection within the connect time-out")

@@ -1,13 +1,13 @@
 package import Host
 
-/// Why keys could not be fetched: text written here, never a body, never a secret. Of what the provider sent, it holds at most
-/// a few `kid`s, shortened and as printable ASCII.
+/// Why a key fetch failed. The text is written here and contains no secret and no response body, except for a few
+/// `kid`s, shortened and as printable ASCII.
 package struct FetchFailure: Error, Sendable, Equatable {
     package let phase: Phase
     package let message: String
-    /// How long the server asked to be left alone.
+    /// The server's `Retry-After`.
     package let retryAfter: Interval?
-    /// Whether it was the server's certificate that failed, for a reason that is still to be found out.
+    /// Whether the server's certificate was rejected for a reason that is not known yet.
     var isUntrustedCertificate = false
 
     package enum Phase: String, Sendable, CaseIterable {

@@ -1,20 +1,20 @@
 package import Host
 package import JOSE
 
-/// What a fetch brought home.
+/// The result of a fetch.
 package struct FetchedKeys: Sendable {
     package let keys: JWKSet
-    /// The set's own JSON text.
+    /// The JSON text of the set.
     package let text: [UInt8]
     package let algorithms: SignatureAlgorithms
     package let source: KeySnapshot.Source
-    /// How long the provider lets us keep the keys; `nil` where it does not say.
+    /// How long the provider lets clients cache the keys; `nil` if it does not say.
     package let lifetime: Interval?
     package let fetchedAtUnixSeconds: Int64
-    /// Whether the provider only confirmed the set it had sent before, instead of sending it whole.
+    /// Whether the provider confirmed the previous set (304 Not Modified) instead of sending it.
     package let isNotModified: Bool
-    /// Seconds by which the provider's clock is ahead of ours at least; 0 where both may show the same, `nil` where nothing
-    /// tells its time.
+    /// The least number of seconds by which the provider's clock is ahead of ours; 0 if the clocks may agree, `nil` if
+    /// the response has no time.
     package let clockOffsetSeconds: Int64?
 
     package init(
@@ -33,16 +33,16 @@ package struct FetchedKeys: Sendable {
     }
 }
 
-/// Brings a provider's keys home, from wherever they are.
+/// Fetches a provider's keys from their location.
 package protocol KeyFetching: Sendable {
-    /// Fetches once. Always returns, within a bound of the fetcher's own.
+    /// Fetches once. Always returns within the fetcher's own timeout.
     func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys
 }
 
-/// What a fetch may be content with.
+/// How fresh the result of a fetch must be.
 package enum FetchMode: Sendable, Equatable {
-    /// The provider's word that nothing has changed will do: the keys are only to be kept fresh.
+    /// A 304 Not Modified is enough: the keys only have to be kept fresh.
     case revalidate
-    /// The whole set, and past any cache on the way: what we and they hold is what is in doubt.
+    /// The complete set, bypassing intermediate caches, because the current keys may be out of date.
     case reload
 }

@@ -3,12 +3,12 @@ private import JOSE
 package import NIOCore
 private import Synchronization
 
-/// Reads a JWK Set from a file; only when it has changed, however often it is asked.
+/// Reads a JWK Set from a file, and only if the file has changed.
 package final class FileKeyFetcher: KeyFetching {
     private let path: String
     private let loop: any EventLoop
     private let timeout: Interval
-    /// Its own: a disk that hangs holds up nobody else.
+    /// A thread of its own, so that a hanging disk blocks nothing else.
     private let blocking = BlockingCalls()
     private let unixSeconds: @Sendable () -> Int64
     private let last = Mutex<Reading?>(nil)
@@ -20,7 +20,7 @@ package final class FileKeyFetcher: KeyFetching {
         let text: [UInt8]
     }
 
-    /// - Parameter timeout: how long reading may take.
+    /// - Parameter timeout: for reading the file.
     package init(
         path: String, loop: any EventLoop, timeout: Interval = .seconds(5),
         unixSeconds: @escaping @Sendable () -> Int64
@@ -45,7 +45,7 @@ package final class FileKeyFetcher: KeyFetching {
     }
 
     private func read(_ mode: FetchMode) throws(FetchFailure) -> Reading {
-        // A link is followed: Kubernetes mounts files so, and changes them by changing the link.
+        // Symbolic links are followed: Kubernetes mounts files as links, and updates them by replacing the link.
         if mode == .revalidate, let last = last.withLock({ $0 }), SmallFile.version(atPath: path) == last.version {
             return last
         }

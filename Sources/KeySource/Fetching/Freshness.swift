@@ -1,13 +1,13 @@
 private import Bytes
 package import Host
 
-/// How long an HTTP response lets its receiver keep it (RFC 9111, section 4.2.1), as a private cache reads it.
+/// How long a private cache may keep an HTTP response (RFC 9111, section 4.2.1).
 package enum Freshness {
-    /// The lifetime that is left: `max-age` less `Age`; or `Expires` less `Date`; `nil` where the response does not say.
+    /// The remaining lifetime: `max-age` minus `Age`, or `Expires` minus `Date`; `nil` if the response does not say.
     ///
-    /// `no-store` and `no-cache` are lifetimes of zero: the store's floor decides then.
+    /// `no-store` and `no-cache` give zero; the store's minimum then applies.
     ///
-    /// - Parameters: the header fields' values, repeated fields joined with commas.
+    /// - Parameters: the values of the header fields, with repeated fields joined by commas.
     package static func lifetime(
         cacheControl: String?, age: String?, expires: String?, date: String?
     ) -> Interval? {
@@ -20,7 +20,7 @@ package enum Freshness {
             return .seconds(max(maxAge - age, 0))
         }
         guard let expires else { return nil }
-        // A date that can't be read is in the past (RFC 9111, 5.3).
+        // An invalid date counts as past (RFC 9111, section 5.3).
         guard let end = HTTPDate.seconds(from: trimmed(expires)), let start = date.flatMap(HTTPDate.seconds) else {
             return .seconds(0)
         }
@@ -33,7 +33,7 @@ package enum Freshness {
         return deltaSeconds(value.filter { $0 != "\"" })
     }
 
-    /// Digits only; what is beyond 2³¹ is 2³¹ (RFC 9111, 1.2.2).
+    /// Only digits; values above 2³¹ become 2³¹ (RFC 9111, section 1.2.2).
     static func deltaSeconds(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return min(Int64(text) ?? .max, 1 << 31)

@@ -1,23 +1,24 @@
 internal import JOSE
 
-/// Where a provider's keys are.
+/// The location of a provider's keys.
 package enum KeyLocation: Sendable, Equatable {
-    /// On the network; the file, if there is one, is what to fall back on.
+    /// On the network, with an optional fallback file.
     case network(Network, fallbackFile: String? = nil)
-    /// In a file that holds a JWK Set.
+    /// A file with a JWK Set.
     case file(path: String)
 
-    /// Where a provider publishes its keys.
+    /// How a provider publishes its keys.
     package enum Network: Sendable, Equatable {
-        /// Where the discovery document at this address says; of its list of algorithms, those that we support are used,
-        /// unless the operator's own list counts.
+        /// At the `jwks_uri` of the discovery document at this URL. With `readsAlgorithms`, the supported algorithms of
+        /// that document apply; otherwise those of the settings.
         case discovery(address: String, issuer: String, readsAlgorithms: Bool)
-        /// At this address.
+        /// A JWK Set at this URL.
         case jwkSet(address: String)
-        /// At this address, as certificates by `kid`.
+        /// Certificates by `kid` at this URL.
         case certificates(address: String)
 
-        /// Tells keys that were kept from those of another place, or that were believed by other rules.
+        /// Identifies the location together with the trust rules, so that cached keys of another location or other
+        /// rules are not used.
         package func identity(under rules: NetworkRules) -> String {
             let text =
                 switch self {
@@ -30,7 +31,7 @@ package enum KeyLocation: Sendable, Equatable {
         }
     }
 
-    /// The file that keys are read from, first or as a fallback.
+    /// The file from which keys are read, as the only source or as a fallback.
     package var file: String? {
         switch self {
         case .network(_, let fallbackFile): fallbackFile
@@ -40,23 +41,23 @@ package enum KeyLocation: Sendable, Equatable {
 }
 
 extension KeyLocation.Network {
-    /// A document on the way to the keys.
+    /// One of the documents that are fetched.
     enum Step { case discovery, keys }
 
-    /// What was found at the end of the way.
+    /// The result of resolving a location.
     struct Found {
-        /// `nil` where no discovery document is read.
+        /// `nil` if there is no discovery document.
         let metadata: ProviderMetadata?
         let address: String
         let keys: DocumentFetcher.Document
     }
 
-    /// Goes from the location to the keys, by way of the discovery document where there is one.
+    /// Fetches the keys of a location, after the discovery document if there is one.
     ///
     /// - Parameters:
-    ///   - fetch: fetches the document at an address.
+    ///   - fetch: fetches the document at a URL.
     ///   - read: reads a discovery document, which must name this issuer.
-    /// - Throws: what these throw.
+    /// - Throws: errors of these functions.
     func resolve(
         fetch: (_ address: String, Step) async throws(FetchFailure) -> DocumentFetcher.Document,
         read: (DocumentFetcher.Document, _ issuer: String) throws(FetchFailure) -> ProviderMetadata
@@ -71,7 +72,7 @@ extension KeyLocation.Network {
         }
     }
 
-    /// The JWK Set that a document with the keys is, or stands for.
+    /// Reads a JWK Set, or converts certificates to one.
     ///
     /// - Throws: ``FetchFailure`` of the phase `parse`.
     func keySet(in document: [UInt8]) throws(FetchFailure) -> JWKSet {
@@ -81,7 +82,7 @@ extension KeyLocation.Network {
         }
     }
 
-    /// The text of that JWK Set.
+    /// The JSON text of that JWK Set.
     func text(of keys: JWKSet, in document: [UInt8]) -> [UInt8] {
         if case .certificates = self { keys.json } else { document }
     }

@@ -2,10 +2,10 @@ private import Bytes
 private import JOSE
 private import Synchronization
 
-/// Fetches a provider's keys over HTTP, by way of its discovery document where it has one.
+/// Fetches a provider's keys over HTTP, after its discovery document if it has one.
 ///
-/// The document is read each time: it says where the keys are now, and which algorithms they are for. What was read last is
-/// remembered, so that the provider may answer that nothing has changed, and the same keys need not be decoded twice.
+/// The discovery document is fetched each time, because it has the current key URL and algorithms. The last documents
+/// are remembered, so that the provider may answer 304 Not Modified, and the same keys are not decoded twice.
 package final class ProviderKeyFetcher: KeyFetching {
     private let location: KeyLocation.Network
     private let documents: DocumentFetcher
@@ -70,7 +70,7 @@ package final class ProviderKeyFetcher: KeyFetching {
 }
 
 extension JWKSet {
-    /// Reads a JWK Set that came from a provider.
+    /// Reads a provider's JWK Set.
     ///
     /// - Throws: ``FetchFailure`` of the phase `parse`.
     init(reading json: [UInt8]) throws(FetchFailure) {
@@ -83,7 +83,7 @@ extension JWKSet {
         }
     }
 
-    /// Reads certificates by `kid` that came from a provider.
+    /// Reads a provider's certificates by `kid`.
     ///
     /// - Throws: ``FetchFailure`` of the phase `parse`.
     init(readingCertificates json: [UInt8]) throws(FetchFailure) {
@@ -98,7 +98,7 @@ extension JWKSet {
 }
 
 extension FetchFailure {
-    /// - Parameter entries: what is in the set, to say of each key why it can't be used.
+    /// - Parameter entries: the contents of the set, to say for each key why it can't be used.
     fileprivate init(
         describing error: JWKSet.ReadingError, malformed: String, _ entries: @autoclosure () -> [JWKSet.Entry]
     ) {

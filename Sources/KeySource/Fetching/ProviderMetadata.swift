@@ -2,19 +2,20 @@ private import Bytes
 package import JOSE
 private import JSON
 
-/// What a verifier needs of a provider's discovery document (OpenID Connect Discovery 1.0, section 3).
+/// The parts of a provider's discovery document that a verifier needs (OpenID Connect Discovery 1.0, section 3).
 package struct ProviderMetadata: Sendable, Equatable {
     package let jwksURI: String
-    /// The supported ones of `id_token_signing_alg_values_supported`, maybe none; all that are supported, where it is absent.
+    /// The supported ones of `id_token_signing_alg_values_supported`, possibly none; all supported algorithms if it is
+    /// absent.
     package let algorithms: SignatureAlgorithms
-    /// Those it lists that nobody can tell the provider by: `none`, and those of a secret that the client has as well. Tokens
-    /// that are signed so are refused whatever the document says.
+    /// Listed algorithms that don't authenticate the provider: `none`, and those with a secret that the client also
+    /// has. Tokens with these are refused whatever the document says.
     let unsafeAlgorithms: [String]
 
     /// Reads a discovery document.
     ///
-    /// - Parameter issuer: the configured one. The document's must be the same, byte for byte, or anyone who can answer for
-    ///   its URL could answer with another provider's keys.
+    /// - Parameter issuer: the configured issuer. The document's must equal it byte for byte; otherwise anyone who
+    ///   controls the URL could substitute another provider's keys.
     /// - Throws: ``FetchFailure``.
     /// - Source: OpenID Connect Discovery 1.0, section 4.3.
     package init(_ json: [UInt8], issuer: String) throws(FetchFailure) {
@@ -46,12 +47,12 @@ package struct ProviderMetadata: Sendable, Equatable {
 
     private static let unsafeNames = ["none", "HS256", "HS384", "HS512"]
 
-    /// The issuer that a discovery document names, whoever's it is.
+    /// The issuer in a discovery document, without checking it.
     static func issuer(in json: [UInt8]) -> String? {
         (try? JSONTree(readingObject: json))?.object?["issuer"]?.string
     }
 
-    /// Where an issuer's discovery document is: a trailing slash goes, then the well-known path follows.
+    /// The URL of an issuer's discovery document: the issuer without a trailing slash, and the well-known path.
     ///
     /// - Source: OpenID Connect Discovery 1.0, section 4.1.
     package static func address(forIssuer issuer: String) -> String {

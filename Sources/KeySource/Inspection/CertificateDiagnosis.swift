@@ -6,9 +6,9 @@ private import OpenSSL
 private import OutboundHTTP
 private import Synchronization
 
-/// Finds out what is wrong with a server's certificate that was not believed: the TLS library only says that it was not.
+/// Finds out why a server's certificate was rejected, because the TLS library does not say.
 ///
-/// Connects once more and asks for the certificate, without believing it. Nothing is sent or read over that connection.
+/// Connects once more and accepts any certificate, only to inspect it. Nothing is sent or read over that connection.
 struct CertificateDiagnosis {
     let host: String
     let address: String
@@ -16,7 +16,7 @@ struct CertificateDiagnosis {
     let timeout: Interval
     let loop: any EventLoop
 
-    /// What an operator should know; `nil` where nothing was found.
+    /// The reason for operators; `nil` if none was found.
     func reason(unixSeconds now: Int64) async -> String? {
         guard let certificate = await certificate() else { return nil }
         if Int64(certificate.notValidBefore) > now { return "the server's certificate is not yet valid" }
@@ -29,7 +29,7 @@ struct CertificateDiagnosis {
             "the server's certificate is by an authority that is not trusted, or comes without an intermediate: \(remedy)"
     }
 
-    /// For connections that believe anybody; `nil` never.
+    /// A TLS context without certificate verification. It is never `nil` in practice.
     private static let context: NIOSSLContext? = {
         var configuration = TLSConfiguration.forExchanges
         configuration.certificateVerification = .none
@@ -53,6 +53,6 @@ struct CertificateDiagnosis {
         return seen.withLock { $0 }
     }
 
-    /// A handshake has some certificates of a few kilobytes each.
+    /// A handshake contains a few certificates of a few kilobytes each.
     private static let maximumOctets = 256 * 1024
 }

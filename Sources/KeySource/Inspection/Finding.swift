@@ -1,8 +1,8 @@
-/// One thing that was found out about a provider, for operators.
+/// A finding about a provider, for operators.
 package struct Finding: Sendable, Equatable {
     package let subject: Subject
     package let level: Level
-    /// Text written here; what it repeats of a provider's answers is quoted, and printable ASCII.
+    /// The text is written here; parts of a provider's response are quoted as printable ASCII.
     package let message: String
 
     package enum Subject: String, Sendable, CaseIterable {
@@ -11,9 +11,9 @@ package struct Finding: Sendable, Equatable {
 
     package enum Level: String, Sendable, CaseIterable {
         case ok
-        /// The provider serves; someone should know.
+        /// The provider can be used, but someone should know.
         case warning
-        /// With this the provider could not serve.
+        /// The provider can't be used.
         case failure
     }
 }

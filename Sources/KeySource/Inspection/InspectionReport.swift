@@ -2,20 +2,20 @@ private import Bytes
 internal import Host
 internal import JOSE
 
-/// Puts what an inspection meets into findings.
+/// Turns the events of an inspection into findings.
 struct InspectionReport {
     private(set) var findings: [Finding] = []
     private var headers: [FetchedHeader] = []
     private let unixSeconds: Int64
 
-    /// Clocks that differ by more than this are worth a warning: they drift further.
+    /// A larger clock difference deserves a warning, because clocks drift further.
     private static let usualClockOffset: Int64 = 5
-    /// A certificate that ends sooner than this should have been renewed.
+    /// A certificate that expires sooner should have been renewed.
     private static let soonSeconds: Int64 = 7 * 86400
 
     init(unixSeconds: Int64) { self.unixSeconds = unixSeconds }
 
-    /// Adds what was not said before: two documents are often on one host.
+    /// Adds a finding unless it is a duplicate: two documents are often on one host.
     mutating func add(_ subject: Finding.Subject, _ level: Finding.Level, _ message: String) {
         let finding = Finding(subject: subject, level: level, message: message)
         if !findings.contains(finding) { findings.append(finding) }
@@ -52,7 +52,7 @@ struct InspectionReport {
         add(.tls, left < Self.soonSeconds ? .warning : .ok, text)
     }
 
-    /// - Parameter address: what was to be fetched; `nil` where it was fetched, and is not what it should be.
+    /// - Parameter address: the URL that was fetched; `nil` if the fetch succeeded but the contents are wrong.
     mutating func add(_ failure: FetchFailure, on subject: Finding.Subject, from address: String? = nil) {
         let step: Finding.Subject =
             switch failure.phase {
@@ -89,7 +89,7 @@ struct InspectionReport {
         }
     }
 
-    /// A discovery document is not the provider's; where it names another issuer, both are shown.
+    /// Adds a rejected discovery document; if it names another issuer, the finding shows both.
     mutating func addRefusal(
         _ failure: FetchFailure, ofDiscovery document: [UInt8], configuredIssuer: String
     ) {
@@ -133,7 +133,7 @@ struct InspectionReport {
         add(.keys, .ok, "\(usable) of \(entries.count) keys can verify tokens: \(Self.list(algorithms))")
     }
 
-    /// What the last answer says of how long it may be kept, and what is made of it.
+    /// Adds the lifetime that the last response states, and the one that applies.
     mutating func addFreshness(_ stated: Interval?) {
         let rules = KeyRules()
         let lifetime = rules.lifetime(stated)
@@ -151,7 +151,7 @@ struct InspectionReport {
 
     // MARK: Clocks
 
-    /// Compares the clocks of the servers that answered with ours.
+    /// Compares the servers' clocks with ours.
     mutating func addClock(clockSkewSeconds: Int64) {
         guard !headers.isEmpty else { return }
         guard let offset = headers.compactMap(\.clockOffsetSeconds).max(by: { abs($0) < abs($1) }) else {

@@ -1,7 +1,7 @@
 package import JOSE
 package import NIOCore
 
-/// Dials one provider as the service would, by the same rules, and tells what it finds on the way to its keys.
+/// Connects to one provider as the service would, by the same rules, and reports its findings.
 package struct ProviderInspection: Sendable {
     private let keys: KeyLocation
     private let algorithms: SignatureAlgorithms?
@@ -12,8 +12,8 @@ package struct ProviderInspection: Sendable {
     private let unixSeconds: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - algorithms: those that the operator allows; `nil`: those of the discovery document.
-    ///   - clockSkewSeconds: by how much the provider's clock may differ from ours.
+    ///   - algorithms: the algorithms that the settings allow; `nil` for those of the discovery document.
+    ///   - clockSkewSeconds: the allowed difference between the provider's clock and ours.
     package init(
         keys: KeyLocation, algorithms: SignatureAlgorithms?,
         clockSkewSeconds: Int64, rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
@@ -28,14 +28,13 @@ package struct ProviderInspection: Sendable {
         self.unixSeconds = unixSeconds
     }
 
-    /// Fetches what the service would fetch at its start, once.
+    /// Fetches once what the service would fetch at its start.
     ///
-    /// - Returns: what was found, in the order in which it was; at least one finding of the level `failure` where the service
-    ///   would have no keys from there.
+    /// - Returns: the findings in order. At least one has the level `failure` if the service would get no keys.
     package func findings() async -> [Finding] {
         var report = InspectionReport(unixSeconds: unixSeconds())
         if case .network(let location, _) = keys {
-            // What failed has been told.
+            // The failure is already in the report.
             try? await inspect(location, &report)
             report.addClock(clockSkewSeconds: clockSkewSeconds)
         }
@@ -64,10 +63,10 @@ package struct ProviderInspection: Sendable {
         report.addFreshness(found.keys.lifetime)
     }
 
-    /// The JWK Set that a document is, or stands for.
+    /// The document as a JWK Set, converted from certificates if necessary.
     private func keySet(in document: [UInt8], at location: KeyLocation.Network) -> [UInt8] {
         guard case .certificates = location else { return document }
-        // What holds no certificate is no JWK Set either, and is told to be none.
+        // A document without certificates is reported as an invalid JWK Set.
         return (try? JWKSet(certificates: document))?.json ?? document
     }
 

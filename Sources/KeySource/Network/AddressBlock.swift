@@ -1,11 +1,11 @@
 /// A block of IP addresses in CIDR notation, or a single address.
 package struct AddressBlock: Sendable, Equatable {
-    /// 4 or 16.
+    /// 4 or 16 bytes.
     private let octets: [UInt8]
     private let prefixLength: Int
 
-    /// Reads `10.0.0.0/8`, `fd00::/8` or `192.168.1.7`; `nil` for anything else, bits behind the prefix among it: whoever
-    /// writes `10.1.2.3/8` may have meant another block.
+    /// Reads `10.0.0.0/8`, `fd00::/8` or `192.168.1.7`; `nil` for anything else. Bits after the prefix are an error,
+    /// because the author of `10.1.2.3/8` may have meant another block.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let octets = AddressVetting.octets(String(parts[0])) else { return nil }
@@ -19,17 +19,17 @@ package struct AddressBlock: Sendable, Equatable {
         self.octets = octets
         self.prefixLength = prefixLength
         guard (prefixLength..<octets.count * 8).allSatisfy({ !Self.bit($0, of: octets) }) else { return nil }
-        // No address is ever found in one: it counts as the IPv4 address that it maps.
+        // Such a block would never match, because a mapped address counts as its IPv4 address.
         guard !AddressVetting.isMappedIPv4(octets) else { return nil }
     }
 
-    /// The block in one spelling.
+    /// The block in its canonical form.
     package var text: String { octets.map(String.init).joined(separator: ".") + "/\(prefixLength)" }
 
-    /// Whether every address of its family belongs to it.
+    /// Whether it contains every address of its family.
     package var isEverything: Bool { prefixLength == 0 }
 
-    /// Whether an address in text belongs to the block. An IPv4-mapped IPv6 address is the IPv4 address that it maps.
+    /// Whether the block contains an address. An IPv4-mapped IPv6 address counts as its IPv4 address.
     package func contains(_ address: String) -> Bool {
         guard var other = AddressVetting.octets(address) else { return false }
         if AddressVetting.isMappedIPv4(other) { other = Array(other.suffix(4)) }

@@ -1,25 +1,25 @@
 private import Glibc
 
-/// Which network addresses a fetch may connect to.
+/// Decides to which network addresses a fetch may connect.
 ///
-/// A provider's URLs, redirects among them, must not make the service talk to the inside of the network it runs in: cloud
-/// metadata, the host itself, neighbours. So what counts is the address that is connected to, not the name.
+/// A provider's URLs, including redirects, must not make the service connect to its own network: cloud metadata, the
+/// host itself, neighbours. Therefore the address is checked, not the name.
 enum AddressVetting {
-    /// Whether an address belongs to the public Internet: unicast, and in none of the special-purpose blocks of the IANA
-    /// registries (RFC 6890 and its updates) that can lead inside.
+    /// Whether an address is on the public Internet: unicast, and not in a special-purpose block of the IANA registries
+    /// (RFC 6890 and its updates) that can lead to an internal network.
     ///
-    /// - Parameter address: an IPv4 or IPv6 address in text; anything else is not public.
+    /// - Parameter address: an IPv4 or IPv6 address; anything else is not public.
     static func isPublic(_ address: String) -> Bool {
         guard let octets = octets(address) else { return false }
         return octets.count == 4 ? isPublicIPv4(octets) : isPublicIPv6(octets)
     }
 
-    /// The 4 or 16 octets of an address in text.
+    /// The 4 or 16 bytes of an address.
     static func octets(_ address: String) -> [UInt8]? {
         octets(of: address, family: AF_INET, count: 4) ?? octets(of: address, family: AF_INET6, count: 16)
     }
 
-    /// Whether 16 octets are an IPv4 address in the form of an IPv6 one: `::ffff:0:0/96`.
+    /// Whether 16 bytes are an IPv4-mapped IPv6 address: `::ffff:0:0/96`.
     static func isMappedIPv4(_ octets: [UInt8]) -> Bool {
         octets.count == 16 && octets.prefix(10).allSatisfy { $0 == 0 } && octets[10] == 0xff && octets[11] == 0xff
     }
@@ -28,7 +28,7 @@ enum AddressVetting {
     static func isIPv6(_ text: String) -> Bool { octets(of: text, family: AF_INET6, count: 16) != nil }
 
     private static func octets(of address: String, family: CInt, count: Int) -> [UInt8]? {
-        // C would read no further than a NUL.
+        // C functions stop at a NUL.
         guard !address.utf8.contains(0) else { return nil }
         var octets = [UInt8](repeating: 0, count: count)
         return unsafe inet_pton(family, address, &octets) == 1 ? octets : nil
@@ -51,7 +51,7 @@ enum AddressVetting {
         let isNAT64 = octets.prefix(12).elementsEqual([0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0])
         if isMappedIPv4(octets) || isNAT64 { return isPublicIPv4(Array(octets.suffix(4))) }
         if octets[0] == 0x20, octets[1] == 0x02 { return isPublicIPv4(Array(octets[2..<6])) }  // 6to4
-        // Global unicast is 2000::/3; all else is loopback, unique local, link-local, multicast or unassigned.
+        // Global unicast is 2000::/3; everything else is loopback, unique local, link-local, multicast or unassigned.
         guard octets[0] & 0xe0 == 0x20 else { return false }
         switch (octets[0], octets[1], octets[2], octets[3]) {
         case (0x20, 0x01, 0x00...0x01, _), (0x20, 0x01, 0x0d, 0xb8): return false  // Teredo and others, documentation

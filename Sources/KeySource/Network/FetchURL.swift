@@ -1,18 +1,18 @@
 private import Bytes
 
-/// An absolute `https` URL, or `http` where that is allowed: what keys may be fetched from, and nothing else.
+/// An absolute `https` URL, or `http` if allowed: the only URLs from which keys are fetched.
 ///
-/// Read by a small strict grammar rather than a lenient library: a URL that two readers could understand differently is
-/// how a request gets sent to the wrong host.
+/// A small strict grammar instead of a lenient library: if two parsers read a URL differently, a request goes to the
+/// wrong host.
 package struct FetchURL: Sendable, Hashable {
-    /// The URL with its host in lower case: what is vetted and what is connected to must be the same text.
+    /// The URL with its host in lower case, so that the vetted text and the text used for connecting are the same.
     package let text: String
     package let isSecure: Bool
-    /// Lower case; an IPv6 address without its brackets.
+    /// In lower case; an IPv6 address without brackets.
     package let host: String
     package let port: Int
 
-    /// - Throws: ``FetchFailure`` that says what is wrong, without repeating the URL.
+    /// - Throws: ``FetchFailure`` with the reason, without repeating the URL.
     package init(_ text: String, allowingHTTP: Bool) throws(FetchFailure) {
         guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }), text.utf8.count <= 2048
         else {
@@ -69,7 +69,7 @@ package struct FetchURL: Sendable, Hashable {
         return (host, port)
     }
 
-    /// Whether the Domain Name System could hold a name (RFC 1035, section 2.3.4); a full stop at its end stands for the root.
+    /// Whether a name is valid in DNS (RFC 1035, section 2.3.4); a trailing full stop stands for the root.
     private static func hasValidLabels(_ host: Substring) -> Bool {
         guard host.utf8.count <= 254 else { return false }
         let name = host.hasSuffix(".") ? host.dropLast() : host
@@ -83,10 +83,10 @@ package struct FetchURL: Sendable, Hashable {
         byte.isLetterOrDigit || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_")].contains(byte)
     }
 
-    /// The address that a redirect from here leads to.
+    /// The target of a redirect from this URL.
     ///
     /// - Parameter location: an absolute URL, or an absolute path on the same host.
-    /// - Throws: ``FetchFailure``, also for a step from https to http.
+    /// - Throws: ``FetchFailure``, also for a redirect from https to http.
     package func redirected(to location: String, allowingHTTP: Bool) throws(FetchFailure) -> FetchURL {
         let target: FetchURL
         if location.hasPrefix("/"), !location.hasPrefix("//") {
@@ -101,19 +101,19 @@ package struct FetchURL: Sendable, Hashable {
         return target
     }
 
-    /// Host and port, as the field `Host` has them.
+    /// Host and port for the field `Host`.
     package var authority: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host
         return port == (isSecure ? 443 : 80) ? host : "\(host):\(port)"
     }
 
-    /// Path and query, as the request line has them (RFC 9112, 3.2.1).
+    /// Path and query for the request line (RFC 9112, section 3.2.1).
     package var requestTarget: String {
         let target = text.suffix(pathLength)
         return (target.hasPrefix("/") ? "" : "/") + target
     }
 
-    /// Characters from the first `/` or `?` after the authority to the end.
+    /// The number of characters from the first `/` or `?` after the authority to the end.
     private var pathLength: Int {
         let afterScheme = text.dropFirst(isSecure ? "https://".count : "http://".count)
         return afterScheme.drop { $0 != "/" && $0 != "?" }.count

@@ -1,17 +1,17 @@
 private import Glibc
 private import Synchronization
 
-/// Finds the addresses of hosts for one provider, by the system's resolver.
+/// Resolves host names for one provider, with the system's resolver.
 ///
-/// The resolver blocks its thread for as long as it likes (``BlockingCalls``).
+/// The resolver blocks its thread without a limit (``BlockingCalls``).
 final class NameResolver: Sendable {
     private let blocking: BlockingCalls
     private let underWay = Mutex<[String: Task<[String], Never>]>([:])
 
     init(on blocking: BlockingCalls = BlockingCalls()) { self.blocking = blocking }
 
-    /// The addresses in text, in the order in which the system would try them. Who asks while the same name is being resolved
-    /// already shares the answer.
+    /// The addresses as text, in the order in which the system would try them. Concurrent calls for the same name share
+    /// one lookup.
     ///
     /// - Throws: ``FetchFailure`` of the phase `dns`.
     func addresses(of host: String) async throws(FetchFailure) -> [String] {
@@ -45,7 +45,7 @@ final class NameResolver: Sendable {
         return addresses
     }
 
-    /// `nil` for what is no IP address, or one that counts on one link only.
+    /// `nil` for anything but an IP address, and for one that is valid on one link only.
     @unsafe private static func text(of entry: addrinfo) -> String? {
         var buffer = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         let status = unsafe getnameinfo(

@@ -1,17 +1,17 @@
 private import FoundationEssentials
 
-/// The proxy that the environment names for https requests: `HTTPS_PROXY`, `NO_PROXY`, in either case of letters.
+/// The proxy for https requests from the environment: `HTTPS_PROXY` and `NO_PROXY`, in upper or lower case.
 ///
-/// By the conventions of curl: `NO_PROXY` is a list of host names, a leading full stop or none matching subdomains too, or
-/// `*`.
+/// Follows the conventions of curl: `NO_PROXY` is a list of host names, which also match their subdomains, with or
+/// without a leading full stop; or `*`.
 package struct ProxyEnvironment: Sendable, Equatable {
     package let host: String
     package let port: Int
     package let credentials: Credentials?
-    /// In lower case; each stands for its subdomains, too.
+    /// In lower case; each also matches its subdomains.
     package let exceptions: [String]
 
-    /// What stands before the `@`, percent-decoded.
+    /// The part before the `@`, percent-decoded.
     package struct Credentials: Sendable, Equatable {
         package let user: String
         package let password: String
@@ -20,12 +20,13 @@ package struct ProxyEnvironment: Sendable, Equatable {
         var basicAuthorization: String { "Basic " + Data("\(user):\(password)".utf8).base64EncodedString() }
     }
 
-    /// `nil` where no proxy is named.
+    /// `nil` if there is no proxy.
     ///
-    /// - Throws: ``FetchFailure`` for a proxy that is no `http://` URL; without repeating it, since it may hold a password.
+    /// - Throws: ``FetchFailure`` for a proxy that is not an `http://` URL, without repeating it, because it may
+    ///   contain a password.
     package init?(_ environment: [String: String]) throws(FetchFailure) {
         guard let text = environment["HTTPS_PROXY"] ?? environment["https_proxy"], !text.isEmpty else { return nil }
-        // curl takes `proxy.example:3128` too.
+        // curl accepts `proxy.example:3128` too.
         let url = URLComponents(string: text.contains("://") ? text : "http://" + text)
         guard let url, url.scheme == "http", let host = url.host, !host.isEmpty else {
             throw FetchFailure(.connect, "HTTPS_PROXY is not of the form http://host:port")
@@ -38,7 +39,7 @@ package struct ProxyEnvironment: Sendable, Equatable {
             .map { ($0.hasPrefix(".") ? $0.dropFirst() : $0).lowercased() }
     }
 
-    /// Whether requests to a host go by way of the proxy.
+    /// Whether requests to a host use the proxy.
     package func applies(to host: String) -> Bool {
         !exceptions.contains { $0 == "*" || host == $0 || host.hasSuffix("." + $0) }
     }

@@ -2,8 +2,8 @@ internal import Host
 internal import NIOCore
 
 extension EventLoop {
-    /// Runs an operation, and fails it when its time is up, whether or not it can be cancelled: a name that is being resolved
-    /// can't, nor a file that is being read from a disk that hangs. Cancelled, it cancels the operation.
+    /// Runs an operation, and fails at its timeout even if the operation can't be cancelled, like a name lookup or a
+    /// read from a hanging disk. Cancelling the task cancels the operation.
     func withTimeout<Value: Sendable>(
         _ limit: Interval, orThrow timeout: FetchFailure,
         _ operation: @escaping @Sendable () async throws(FetchFailure) -> Value
@@ -21,7 +21,7 @@ extension EventLoop {
             outcome.succeed(.failure(timeout))
         }
         defer { timer.cancel() }
-        // The promise only ever succeeds.
+        // The promise never fails.
         return try await withTaskCancellationHandler {
             (try? await outcome.futureResult.get()) ?? .failure(timeout)
         } onCancel: {

@@ -4,10 +4,10 @@ package import JOSE
 private import JSON
 private import OpenSSL
 
-/// A provider's last good key set on disk, so that a restart during its outage still verifies.
+/// A provider's last good key set on disk, so that a restart during an outage can still verify.
 ///
-/// One file a provider: a line with a format name and the SHA-256 of the rest, then a JSON object. A file that is damaged, of
-/// another provider, from the future or too old is not trusted, nor is one that anybody else could have written.
+/// One file per provider: a line with a format name and the SHA-256 of the rest, then a JSON object. A file is rejected
+/// if it is damaged, too old, from the future, of another provider, or if another user could have written it.
 package struct KeyArchive: Sendable {
     private let path: String
     private let directory: String
@@ -16,30 +16,30 @@ package struct KeyArchive: Sendable {
     private let location: String
     private let staleIfErrorSeconds: Int64
 
-    /// What was found, and how old it is.
+    /// The restored keys with their age.
     package struct Restored: Sendable {
         package let keys: FetchedKeys
-        /// Keys that the provider's answer had left out, and that served on.
+        /// Keys that the provider's last response omitted and that were still in use.
         package let omitted: [JWK]
         package let age: Interval
     }
 
-    /// Why a file was not used: text written here.
+    /// Why a file was rejected. The text is written here.
     package struct Refusal: Error, Sendable, Equatable {
         package let reason: String
     }
 
     private static let format = "assay-keys-1"
-    /// Twice the largest key set, with what JSON in JSON costs.
+    /// Twice the largest key set, plus the overhead of JSON within JSON.
     private static let maximumSize = 4 * 1024 * 1024
-    /// Far from where arithmetic would overflow.
+    /// Far below the values at which arithmetic would overflow.
     private static let sensibleSeconds: ClosedRange<Int64> = 0...(1 << 40)
-    /// The wall clock may have been put back a little since the file was written.
+    /// The wall clock may have been set back a little since the file was written.
     private static let clockTolerance: Int64 = 300
 
     /// - Parameters:
-    ///   - location: where the keys come from; a file from elsewhere is not this provider's.
-    ///   - staleIfError: how long keys serve past their lifetime.
+    ///   - location: the source of the keys; a file from another source is rejected.
+    ///   - staleIfError: how long keys may be used after their lifetime.
     package init(directory: String, provider: String, issuer: String, location: String, staleIfError: Interval) {
         self.directory = directory
         path = directory + "/" + provider + ".keys"
@@ -51,9 +51,9 @@ package struct KeyArchive: Sendable {
 
     // MARK: Reading
 
-    /// Reads what was kept; `nil` where there is nothing.
+    /// Reads the file; `nil` if there is none.
     ///
-    /// - Throws: ``Refusal`` for a file that is there and can't be trusted.
+    /// - Throws: ``Refusal`` for a file that can't be trusted.
     package func load(nowUnixSeconds now: Int64) throws(Refusal) -> Restored? {
         guard let bytes = try readFile() else { return nil }
         guard let lineEnd = bytes.firstIndex(of: UInt8(ascii: "\n")) else { throw Refusal(reason: "it is damaged") }
@@ -115,10 +115,10 @@ package struct KeyArchive: Sendable {
 
     // MARK: Writing
 
-    /// Keeps a key set in place of the one before: a reader finds either of them, whole, whenever the machine stops.
+    /// Replaces the file atomically: whenever the machine stops, a reader finds the old or the new file, complete.
     ///
-    /// - Parameter omitted: keys that serve on although `keys` leaves them out; they are kept behind the others.
-    /// - Returns: whether it is on disk now.
+    /// - Parameter omitted: keys that are still in use although `keys` omits them; they are stored after the others.
+    /// - Returns: whether it succeeded.
     package func save(_ keys: FetchedKeys, omitted: [JWK] = [], lifetime: Interval) -> Bool {
         let all = keys.keys.adding(omitted)
         let set = omitted.isEmpty ? keys.text : all.json
@@ -136,13 +136,13 @@ package struct KeyArchive: Sendable {
 
     private func replaceFile(_ bytes: [UInt8]) -> Bool {
         let temporary = path + ".new"
-        // A file left behind by a process that was killed while it wrote; it is nobody's.
+        // A file that a killed process left behind while writing.
         unsafe unlink(temporary)
         let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { return false }
         let isWritten = unsafe write(file, bytes, bytes.count) == bytes.count && fsync(file) == 0
         guard close(file) == 0, isWritten, unsafe rename(temporary, path) == 0 else { return false }
-        // The rename itself must outlast a power cut too.
+        // The rename must survive a power failure too.
         let folder = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return false }
         defer { close(folder) }

@@ -1,20 +1,20 @@
-/// What a key store tells of itself, for logs and metrics.
+/// An event of a key store, for logs and metrics.
 package enum KeyEvent: Sendable, Equatable {
     case fetched
-    /// - Parameter isFirst: whether the fetch before it had not failed: one line at each change, not one a failure.
+    /// - Parameter isFirst: whether the previous fetch succeeded, so that the log has one line for each outage.
     case fetchFailed(FetchFailure, isFirst: Bool)
-    /// A fetch succeeded after others had failed.
+    /// A fetch succeeded after failures.
     case recovered
     case keysChanged(keyIDs: [String])
-    /// Keys have become ready, stale or unavailable, by an answer or by the passing of time.
+    /// The keys became ready, stale or unavailable, by a response or by the passing of time.
     case stateChanged(KeyState)
     /// An unknown `kid` caused a fetch.
     case unknownKeyFetchSpent
     case unknownKeyFetchRefused
-    /// What was on disk is not used.
+    /// The keys on disk are not used.
     case archiveRefused(reason: String)
-    /// Keys could not be kept on disk.
+    /// The keys could not be written to disk.
     case archiveFailed
-    /// There was need of the fallback, and it has no keys either.
+    /// The fallback was needed, but has no keys either.
     case fallbackFailed(FetchFailure)
 }

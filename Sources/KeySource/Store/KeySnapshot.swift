@@ -1,36 +1,37 @@
 package import Host
 package import JOSE
 
-/// A provider's keys at one moment: immutable, and handed to every thread that verifies.
+/// A provider's keys at one time: immutable, and delivered to every thread that verifies.
 package struct KeySnapshot: Sendable {
-    /// Counts the snapshots of one store, from 1.
+    /// Numbers the snapshots of one store, from 1.
     package let version: Int
     package let keys: JWKSet
-    /// How many at the end of the set the provider's last answer left out.
+    /// The number of keys at the end of the set that the provider's last response omitted.
     package let omittedKeyCount: Int
-    /// Tells key sets apart (``JWKSet/fingerprint``).
+    /// Identifies the key set (``JWKSet/fingerprint``).
     package let fingerprint: Int64
-    /// The algorithms that the provider's discovery document lists and we support; all, where there is no such list.
+    /// The supported algorithms that the provider's discovery document lists; all, if there is no such list.
     package let algorithms: SignatureAlgorithms
     package let source: Source
     package let fetchedAt: MonotonicTime
-    /// The same moment by the wall clock, in Unix seconds, for people.
+    /// The same time on the wall clock, in Unix seconds, for people.
     package let fetchedAtUnixSeconds: Int64
-    /// Seconds by which the provider's clock was ahead of ours at least when the keys were fetched; `nil` where it told no
-    /// time.
+    /// The least number of seconds by which the provider's clock was ahead of ours at the fetch; `nil` if the response
+    /// had no time.
     package let clockOffsetSeconds: Int64?
-    /// Until when the provider's last whole answer, fetched past caches, counts as news; `nil` where there was none.
+    /// Until when the provider's last complete response that bypassed caches confirms its keys; `nil` if there was
+    /// none.
     private let confirmedUntil: MonotonicTime?
-    /// Until when the provider lets us keep the keys.
+    /// The end of the lifetime that the provider allows.
     package let freshUntil: MonotonicTime
-    /// Until when the keys may verify although they can't be refreshed.
+    /// Until when the keys may be used if they can't be refreshed.
     package let usableUntil: MonotonicTime
 
     package enum Source: String, Sendable {
         case network, disk, file
     }
 
-    /// - Parameter omitted: keys that `fetched` leaves out and that serve on.
+    /// - Parameter omitted: keys that are still in use although `fetched` omits them.
     package init(
         version: Int, _ fetched: FetchedKeys, omitted: [JWK], fetchedAt: MonotonicTime,
         confirmedUntil: MonotonicTime? = nil, freshUntil: MonotonicTime, usableUntil: MonotonicTime
@@ -52,13 +53,13 @@ package struct KeySnapshot: Sendable {
     package func isStale(at now: MonotonicTime) -> Bool { now > freshUntil }
     package func isUsable(at now: MonotonicTime) -> Bool { now <= usableUntil }
 
-    /// The `kid`s of the set, in its order; keys without one left out.
+    /// The `kid`s of the set in its order, without keys that have none.
     package var keyIDs: [String] { keys.keys.compactMap(\.keyID) }
 
-    /// Whether a key of the set carries this `kid`.
+    /// Whether a key of the set has this `kid`.
     package func hasKey(_ keyID: String) -> Bool { keys.hasKey(keyID) }
 
-    /// Whether the provider sent its keys whole a short while ago: another key under the `kid` of one of them is not worth
-    /// a fetch.
+    /// Whether the provider sent its complete keys recently. Then a bad signature by a known `kid` is not worth a
+    /// fetch.
     package func isConfirmed(at now: MonotonicTime) -> Bool { confirmedUntil.map { now < $0 } ?? false }
 }

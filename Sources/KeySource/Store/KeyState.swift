@@ -1,9 +1,9 @@
 package import Host
 
-/// Whether a provider's keys can verify.
+/// Whether a provider's keys can be used.
 package enum KeyState: String, Sendable, CaseIterable {
     case ready
-    /// Past their lifetime, and kept because the provider can't be reached.
+    /// Past their lifetime, but still used because the provider can't be reached.
     case stale
     case unavailable
 

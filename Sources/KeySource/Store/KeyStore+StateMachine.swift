@@ -2,21 +2,21 @@ package import Host
 package import JOSE
 
 extension KeyStore {
-    /// What a key store does when: pure, so that every rule can be tested without a network or a clock.
+    /// Decides when a key store does what. It is pure, so that every rule can be tested without a network or a clock.
     ///
-    /// Each event comes with the time and returns the effects that the store then carries out, in order. Time that goes back
-    /// stands still.
+    /// Each event receives the time and returns effects, which the store performs in order. If the time goes back, the
+    /// previous time is used.
     package struct StateMachine {
         private var rules: KeyRules
         private var random: any RandomNumberGenerator & Sendable
         package private(set) var snapshot: KeySnapshot?
         package private(set) var lastFailure: FetchFailure?
         package private(set) var nextFetch: MonotonicTime?
-        /// The latest time heard of.
+        /// The latest time received.
         private var now: MonotonicTime
-        /// What the snapshot is made of, but for the keys that it left out.
+        /// The last result, from which the snapshot was made together with omitted keys.
         private var answer: FetchedKeys?
-        /// When the provider last sent its keys whole.
+        /// When the provider last sent its complete keys.
         private var lastWholeAnswer: MonotonicTime?
         private var omitted = OmittedKeys()
         private var fetch: Fetch?
@@ -25,15 +25,15 @@ extension KeyStore {
         private var unknownKeys: UnknownKeyBudget
         private var reportedState = KeyState.unavailable
         private var isFallbackBroken = false
-        /// Until when the provider's last whole answer, fetched past caches, counts as news of every key in it.
+        /// Until when the provider's last complete response that bypassed caches confirms every key in it.
         private var confirmedUntil: MonotonicTime?
         /// When an operator may cause the next fetch.
         private var nextRefresh: MonotonicTime?
 
-        /// A fetch under way.
+        /// A fetch in progress.
         private struct Fetch {
             let mode: FetchMode
-            /// Whether keys that it does not find are dropped at once: an operator asks for that.
+            /// Whether keys that it does not find are dropped at once, because an operator requested it.
             let isStrict: Bool
         }
 
@@ -49,26 +49,25 @@ extension KeyStore {
 
         package typealias WaiterID = Int
 
-        /// Why a request needs what the snapshot does not hold.
+        /// Why a request can't be decided with its snapshot.
         package enum Need: Sendable, Equatable {
-            /// There are no usable keys at all. A token that could not pass with them does not cause a fetch, but waits for
-            /// the one that is under way.
+            /// There are no usable keys at all. A token that would be refused in any case does not cause a fetch, but
+            /// waits for one in progress.
             case anyKeys(mayFetch: Bool)
-            /// No key of the set carries the token's `kid`.
+            /// No key of the set has the token's `kid`.
             case key(String)
-            /// The key that carries the token's `kid` did not make its signature: the provider may have replaced it.
+            /// The key with the token's `kid` did not make its signature: the provider may have replaced the key.
             case replacedKey(String)
-            /// Nothing in the token says which key it needs, or it needs an algorithm that was not listed: only newer keys
-            /// can tell.
+            /// The token names no key, or needs an algorithm that was not listed: only newer keys can decide.
             case newerKeys
-            /// An operator wants a fetch that begins from now on.
+            /// An operator requests a fetch that starts from now on.
             ///
-            /// - Parameter dropsOmitted: whether keys that it does not find are dropped at once.
+            /// - Parameter dropsOmitted: whether to drop keys at once that it does not find.
             case refresh(dropsOmitted: Bool)
 
             package var isRefresh: Bool { if case .refresh = self { true } else { false } }
 
-            /// The `kid` that it is about.
+            /// The `kid` of the need, if it is about one.
             package var keyID: String? {
                 switch self {
                 case .key(let keyID), .replacedKey(let keyID): keyID
@@ -77,44 +76,44 @@ extension KeyStore {
             }
         }
 
-        /// What became of a request's need.
+        /// The outcome of a request's need.
         package enum Outcome: Sendable, Equatable {
-            /// A fetch that began after the request asked has succeeded: what is not there now is nowhere.
+            /// A fetch that started after the request has succeeded: a key that is still missing does not exist.
             case refreshed
-            /// There are newer keys than the request was judged by, or a fetch that had begun before it asked has ended: look
-            /// again, and ask again.
+            /// There are newer keys than those of the request, or a fetch that started before the request has ended:
+            /// verify again, and wait again if necessary.
             case retry
-            /// No fetch is due: the last one succeeded a short while ago, so the verdict by its keys stands.
+            /// No fetch is allowed now, and the last one succeeded recently: the result with its keys stands.
             case unchanged
-            /// The last fetch failed, or the one that the request waited for: newer keys can't be had now. Ask again after this
-            /// interval at the earliest.
+            /// The last fetch failed, or the one that the request waited for, so newer keys are not available. Wait at
+            /// least this long before trying again.
             case unavailable(retryAfter: Interval)
         }
 
         package enum Effect: Sendable {
             case startFetch(FetchMode)
-            /// Call ``fallbackSucceeded(_:now:)`` or ``fallbackFailed(_:now:)``.
+            /// Call ``fallbackSucceeded(_:now:)`` or ``fallbackFailed(_:now:)`` after reading it.
             case readFallback
             case publish(KeySnapshot)
-            /// Keep the keys on disk, with those that they omit, if there is a place for them.
+            /// Write the keys to disk, including omitted ones, if there is a cache directory.
             case keep(FetchedKeys, omitted: [JWK], lifetime: Interval)
             case resume(WaiterID, Outcome)
             case report(KeyEvent)
-            /// Call ``timerFired(now:)`` at this time instead of any earlier one asked for.
+            /// Call ``timerFired(now:)`` at this time. It replaces an earlier timer.
             case setTimer(MonotonicTime)
         }
 
         // MARK: Events
 
-        /// Keys were found that an earlier process had fetched, `age` ago.
+        /// Keys of an earlier process were restored; they were fetched `age` ago.
         ///
-        /// - Parameter omittedKeys: those that served on although the answer had left them out.
+        /// - Parameter omittedKeys: keys that were still in use although the response omitted them.
         package mutating func restored(
             _ fetched: FetchedKeys, omitted omittedKeys: [JWK] = [], age: Interval, now time: MonotonicTime
         ) -> [Effect] {
             advance(to: time)
-            // What has been fetched meanwhile is newer, even where it has served its time: these could bring back keys that
-            // it had dropped, and a confirmation of it would not be of them. Only the fallback's keys are less than these.
+            // Keys that were fetched meanwhile are newer, even if they have expired: restored keys could bring back
+            // some that the provider has dropped. Only the fallback's keys are worse than restored ones.
             guard lastWholeAnswer == nil, snapshot == nil || snapshot?.source == .file else { return [] }
             let fetchedAt = now - age
             let lifetime = rules.lifetime(fetched.lifetime)
@@ -127,15 +126,15 @@ extension KeyStore {
             return finish(publish(current) + resumeWaitersForAnyKeys())
         }
 
-        /// The store begins its life.
+        /// The store starts.
         package mutating func start(now time: MonotonicTime) -> [Effect] {
             advance(to: time)
             return finish(fetch == nil ? beginFetch(plannedMode) : [], readingFallback: true)
         }
 
-        /// A request can't be answered from the snapshot.
+        /// A request can't be decided with its snapshot.
         ///
-        /// - Parameter version: the snapshot's that the request was judged by; 0 where it had none.
+        /// - Parameter version: the version of that snapshot; 0 if there was none.
         package mutating func wait(
             for need: Need, judgedBy version: Int, id: WaiterID, until deadline: MonotonicTime, now time: MonotonicTime
         ) -> [Effect] {
@@ -146,7 +145,7 @@ extension KeyStore {
             var effects: [Effect] = []
             switch need {
             case .anyKeys(let mayFetch):
-                // After a failure nobody waits for the next attempt, which backoff has put off.
+                // After a failure, requests don't wait for the next attempt, which may be minutes away.
                 let isPutOff = consecutiveFailures > 0 && (nextFetch ?? now) > now
                 if fetch == nil, isPutOff || !mayFetch {
                     return [.resume(id, .unavailable(retryAfter: max((nextFetch ?? now) - now, rules.minimumBackoff)))]
@@ -166,13 +165,13 @@ extension KeyStore {
                 waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, joinedLate: true))
                 return finish(fetch == nil ? fetchForLateWaiters() : [])
             }
-            // A request that has just begun a fetch is the only one that did not come late for it.
+            // Only the request that starts a fetch has not missed its start.
             let joinedLate = effects.isEmpty
             waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, joinedLate: joinedLate))
             return finish(effects)
         }
 
-        /// The fetch under way ended well.
+        /// The fetch in progress succeeded.
         package mutating func fetchSucceeded(_ fetched: FetchedKeys, now time: MonotonicTime) -> [Effect] {
             advance(to: time)
             let isStrict = fetch?.isStrict ?? false
@@ -185,13 +184,13 @@ extension KeyStore {
             answer = fetched
             if !fetched.isNotModified {
                 lastWholeAnswer = now
-                // A conditional answer may be a cache's, which has not heard of the change.
+                // A conditional response may come from a cache that does not know of a change.
                 if isReload { confirmedUntil = now + rules.missingKeyMemory }
             }
             let lifetime = rules.lifetime(fetched.lifetime)
             let current = makeSnapshot(
                 fetched, fetchedAt: now, freshUntil: now + lifetime, usableUntil: now + lifetime + rules.staleIfError)
-            // What has been left out is settled soon.
+            // Fetch soon to find out whether omitted keys are gone.
             let untilNext = omitted.isEmpty ? lifetime : min(lifetime, rules.minimumLifetime)
             nextFetch = now + (rules.pollInterval ?? untilNext * .random(in: rules.refreshAhead, using: &random))
 
@@ -207,7 +206,7 @@ extension KeyStore {
             return finish(effects + fetchForLateWaiters())
         }
 
-        /// The fetch under way failed; the keys we have stay as they are.
+        /// The fetch in progress failed. The current keys stay.
         package mutating func fetchFailed(_ failure: FetchFailure, now time: MonotonicTime) -> [Effect] {
             advance(to: time)
             fetch = nil
@@ -218,14 +217,14 @@ extension KeyStore {
             nextFetch = now + pause
             var effects: [Effect] = [.report(.fetchFailed(failure, isFirst: consecutiveFailures == 1))]
             for waiter in waiters.remove(where: { !$0.needsAnotherFetch }) {
-                // A fetch of its own may do better than the one that it came too late for, if the budget has one.
+                // A request that joined late may start a fetch of its own, if the budget allows it.
                 let asksAgain = waiter.joinedLate && !waiter.needsAnyKeys
                 effects.append(.resume(waiter.id, asksAgain ? .retry : .unavailable(retryAfter: pause)))
             }
             return finish(effects + fetchForLateWaiters(), readingFallback: true)
         }
 
-        /// The fallback's keys have been read: they serve until the provider gives some, or they are read again.
+        /// The fallback's keys were read. They are used until the provider delivers keys, or they are read again.
         package mutating func fallbackSucceeded(_ keys: FetchedKeys, now time: MonotonicTime) -> [Effect] {
             advance(to: time)
             isFallbackBroken = false
@@ -233,8 +232,8 @@ extension KeyStore {
             omitted.dropAll()
             confirmedUntil = nil
             answer = keys
-            // Stale from the beginning: they serve because the provider has given none. They are read again after each
-            // fetch that fails, at the latest after the longest pause.
+            // They are stale from the start, because the provider has not delivered any keys. They are read again after
+            // each failed fetch, and so at least once in the longest backoff.
             let current = makeSnapshot(
                 keys, fetchedAt: now, freshUntil: now - Interval(milliseconds: 1),
                 usableUntil: now + rules.maximumBackoff * 2)
@@ -248,7 +247,7 @@ extension KeyStore {
             return isFallbackBroken ? [] : [.report(.fallbackFailed(failure))]
         }
 
-        /// The time asked for by ``Effect/setTimer(_:)`` has come.
+        /// The timer of ``Effect/setTimer(_:)`` fired.
         package mutating func timerFired(now time: MonotonicTime) -> [Effect] {
             advance(to: time)
             var effects: [Effect] = []
@@ -263,12 +262,12 @@ extension KeyStore {
                 effects += expired.map { .resume($0.id, .unavailable(retryAfter: rules.firstBackoff)) }
             }
             if fetch == nil { effects += fetchForLateWaiters() }
-            // While operators wait for theirs, which comes within a second, it does for the planned one.
+            // If operators wait, their fetch starts within a second and replaces the planned one.
             if fetch == nil, waiters.isEmpty, let nextFetch, nextFetch <= now { effects += beginFetch(plannedMode) }
             return finish(effects)
         }
 
-        /// Keys are to serve this long past their lifetime from now on; those at hand too, but for the fallback's.
+        /// Changes how long keys are used after their lifetime, including the current ones, except for the fallback's.
         package mutating func staleIfErrorChanged(to staleIfError: Interval, now time: MonotonicTime) -> [Effect] {
             advance(to: time)
             guard staleIfError != rules.staleIfError else { return [] }
@@ -282,7 +281,7 @@ extension KeyStore {
 
         // MARK: Keys
 
-        /// Whether the fallback's keys are better than none.
+        /// Whether the fallback's keys would be better than none.
         private var needsFallback: Bool {
             rules.hasFallback && (snapshot.map { $0.source == .file || !$0.isUsable(at: now) } ?? true)
         }
@@ -302,7 +301,8 @@ extension KeyStore {
         }
 
         private mutating func recordOmissions(by fetched: FetchedKeys, isStrict: Bool) {
-            // What an operator has asked for or written down is not doubted, nor are keys missed that nobody could use.
+            // Omissions are final if an operator asked for it or wrote the file. Omitted keys are not kept if they
+            // could not be used anyway.
             guard !isStrict, fetched.source == .network, let snapshot, snapshot.source != .file,
                 snapshot.isUsable(at: now)
             else { return omitted.dropAll() }
@@ -312,8 +312,9 @@ extension KeyStore {
 
         // MARK: Fetches
 
-        /// A confirmation will do only while nothing is in doubt: a server may answer conditional requests wrongly or not at
-        /// all, and validators may lie, so none is trusted after a failure, nor for longer than keys live.
+        /// A conditional request is used only if nothing is in doubt. Servers may answer conditional requests wrongly
+        /// or not at all, so none is made after a failure, or if the last complete response is older than the longest
+        /// lifetime.
         private var plannedMode: FetchMode {
             let isSeenWholeLately = lastWholeAnswer.map { now - $0 < rules.maximumLifetime } ?? false
             return omitted.isEmpty && consecutiveFailures == 0 && isSeenWholeLately ? .revalidate : .reload
@@ -325,15 +326,15 @@ extension KeyStore {
             return [.startFetch(mode)]
         }
 
-        /// What a request is told whose need is no reason for a fetch now.
+        /// The outcome for a request that may not cause a fetch now.
         private var outcomeWithoutFetch: Outcome {
             guard lastFailure != nil else { return .unchanged }
             let pause = nextFetch.map { $0 - now } ?? rules.firstBackoff
             return .unavailable(retryAfter: max(min(pause, rules.unknownKeyWindow), rules.minimumBackoff))
         }
 
-        /// Exponential with full jitter: anything between nothing and the exponential bound, but for a floor that keeps
-        /// a fast failure from becoming a tight loop.
+        /// Exponential backoff with full jitter: anything between zero and the exponential bound, with a minimum that
+        /// prevents a tight loop after fast failures.
         private mutating func backoff() -> Interval {
             let exponent = min(consecutiveFailures - 1, 16)
             let bound = min(rules.firstBackoff * Double(1 << exponent), rules.maximumBackoff)
@@ -346,7 +347,8 @@ extension KeyStore {
             waiters.remove(where: \.needsAnyKeys).map { .resume($0.id, .retry) }
         }
 
-        /// Begins the fetch that operators wait for, if they may have one by now: while none is under way, nobody else waits.
+        /// Starts the fetch that operators wait for, if it is allowed by now. While no fetch is in progress, only
+        /// operators wait.
         private mutating func fetchForLateWaiters() -> [Effect] {
             guard !waiters.isEmpty, nextRefresh.map({ $0 <= now }) ?? true else { return [] }
             waiters.fetchBegan()
@@ -359,10 +361,10 @@ extension KeyStore {
 
         private mutating func advance(to time: MonotonicTime) { now = max(now, time) }
 
-        /// What every event ends with: a change of state is told, and the timer set for whatever is due next.
+        /// Ends every event: reports a change of state, and sets the timer for the next deadline.
         ///
-        /// - Parameter readingFallback: whether the fallback, where there is need of it, is to be read; when the last keys
-        ///   have just become unusable, it is in any case.
+        /// - Parameter readingFallback: whether to read the fallback if it is needed. It is always read when the last
+        ///   keys have just become unusable.
         private mutating func finish(_ effects: [Effect], readingFallback: Bool = false) -> [Effect] {
             var effects = effects
             let state = KeyState(snapshot, at: now)
@@ -377,7 +379,7 @@ extension KeyStore {
         private func nextDue(_ state: KeyState) -> MonotonicTime? {
             let nextFetch = fetch != nil ? nil : waiters.isEmpty ? nextFetch : nextRefresh
             var times = [waiters.firstDeadline, nextFetch, omitted.firstEnd].compactMap(\.self)
-            // A moment later they are past it.
+            // One millisecond later they have expired.
             switch state {
             case .ready: if let snapshot { times.append(snapshot.freshUntil + Interval(milliseconds: 1)) }
             case .stale: if let snapshot { times.append(snapshot.usableUntil + Interval(milliseconds: 1)) }

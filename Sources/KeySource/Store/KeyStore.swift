@@ -3,7 +3,7 @@ private import JOSE
 package import NIOCore
 package import NIOPosix
 
-/// One provider's keys: fetches them, keeps them fresh, and hands every new set to those who verify with it.
+/// Owns one provider's keys: fetches them, keeps them fresh, and delivers every new set to those who verify with it.
 ///
 /// A thin driver of ``StateMachine``. Its state belongs to one event loop, which serves no requests.
 package final class KeyStore: Sendable {
@@ -15,7 +15,7 @@ package final class KeyStore: Sendable {
     private let state: NIOLoopBoundBox<State>
     private let onEvent: @Sendable (KeyEvent) -> Void
 
-    /// Takes over a snapshot; done when everyone it stands for has.
+    /// Receives a snapshot; the future completes when all event loops have it.
     package typealias Subscriber = @Sendable (KeySnapshot) -> EventLoopFuture<Void>
 
     private struct State {
@@ -30,15 +30,15 @@ package final class KeyStore: Sendable {
         var lastFailureAtUnixSeconds: Int64?
     }
 
-    /// A timer is set no further ahead than this: it doesn't count the time that the machine is suspended.
+    /// The longest timer. Timers don't count the time for which the machine is suspended.
     private static let longestTimer = TimeAmount.seconds(60)
     private static let longestLoad = TimeAmount.seconds(2)
 
     /// - Parameters:
-    ///   - fallback: has the keys that serve while `fetcher` has given none.
-    ///   - archive: where the last good keys are kept over a restart; `nil`: nowhere.
-    ///   - threads: for the archive's work, which blocks.
-    ///   - loop: where the store's state lives; not one that serves requests.
+    ///   - fallback: has the keys to use while `fetcher` has not delivered any.
+    ///   - archive: keeps the last good keys across restarts; `nil` for none.
+    ///   - threads: for the archive's blocking calls.
+    ///   - loop: owns the store's state; it must not serve requests.
     ///   - onEvent: called on that loop.
     package init(
         rules: KeyRules, fetcher: any KeyFetching, fallback: (any KeyFetching)? = nil, archive: KeyArchive?,
@@ -56,7 +56,7 @@ package final class KeyStore: Sendable {
             State(machine: StateMachine(rules: rules, random: SystemRandomNumberGenerator())), eventLoop: loop)
     }
 
-    /// Has every snapshot from now on given to `deliver`, on the store's loop; the current one, if any, at once.
+    /// Calls `deliver` with every snapshot from now on, on the store's loop; with the current one, if any, at once.
     package func subscribe(_ deliver: @escaping Subscriber) -> EventLoopFuture<Void> {
         loop.flatSubmit {
             self.state.value.subscribers.append(deliver)
@@ -64,9 +64,10 @@ package final class KeyStore: Sendable {
         }
     }
 
-    /// Looks for what an earlier process has kept, then begins to fetch.
+    /// Restores the keys of an earlier process, then starts to fetch.
     ///
-    /// - Returns: done when kept keys, if any, have been given to the subscribers and the fetch has begun.
+    /// - Returns: completes when restored keys, if any, have been delivered to the subscribers and the fetch has
+    ///   started.
     package func start() -> EventLoopFuture<Void> {
         guard let archive else {
             return loop.submit { self.run { $0.start(now: $1) } }
@@ -77,7 +78,7 @@ package final class KeyStore: Sendable {
         }
         let started = loop.makePromise(of: Void.self)
         loaded.map { self.restore($0, soughtSince: begun) }.whenComplete { _ in started.succeed() }
-        // A disk that hangs must not keep the service from starting.
+        // A hanging disk must not keep the service from starting.
         let timer = loop.scheduleTask(in: Self.longestLoad) { started.succeed() }
         return started.futureResult.map {
             timer.cancel()
@@ -90,7 +91,7 @@ package final class KeyStore: Sendable {
     ) {
         switch found {
         case .success(let restored?):
-            // On a disk that hangs, what was kept grows older while it is read.
+            // Keys age while a slow disk is read.
             run { machine, now in
                 machine.restored(
                     restored.keys, omitted: restored.omitted, age: restored.age + (now - begun), now: now)
@@ -108,9 +109,9 @@ package final class KeyStore: Sendable {
         }
     }
 
-    /// Waits until a need is met, or can't be. A snapshot that meets it has been taken over by the subscribers before.
+    /// Waits until a need is met, or can't be. Subscribers receive the snapshot that meets it before this returns.
     ///
-    /// - Parameter version: the snapshot's that was found wanting; 0 where there was none.
+    /// - Parameter version: the version of the snapshot that was not enough; 0 if there was none.
     package func wait(
         for need: StateMachine.Need, judgedBy version: Int, until deadline: MonotonicTime
     ) -> EventLoopFuture<StateMachine.Outcome> {
@@ -128,7 +129,7 @@ package final class KeyStore: Sendable {
         return promise.futureResult
     }
 
-    /// What an operator may see.
+    /// The state, for operators.
     package func status() -> EventLoopFuture<KeyStatus> {
         loop.submit {
             let (machine, now) = (self.state.value.machine, SystemClocks.monotonic())
@@ -139,11 +140,12 @@ package final class KeyStore: Sendable {
         }
     }
 
-    /// Passes an event to the state machine, with the time, and carries out its effects; after a stop, it does neither.
+    /// Passes an event and the time to the state machine, and performs its effects; does nothing after a stop.
     private func run(_ event: (inout StateMachine, _ now: MonotonicTime) -> [StateMachine.Effect]) {
         guard !state.value.isStopped else { return }
         let effects = event(&state.value.machine, SystemClocks.monotonic())
-        // Waiters go on once every subscriber has the new keys: else one would be told of keys that the next does not know.
+        // Waiters resume only when every subscriber has the new keys. Otherwise, a key found by one event loop could be
+        // unknown to the next.
         var delivered: EventLoopFuture<Void>?
         for effect in effects {
             switch effect {
@@ -200,12 +202,12 @@ package final class KeyStore: Sendable {
         }
     }
 
-    /// Has keys serve this long past their lifetime from now on.
+    /// Changes how long keys are used after their lifetime.
     package func change(staleIfError: Interval) {
         loop.execute { self.run { $0.staleIfErrorChanged(to: staleIfError, now: $1) } }
     }
 
-    /// Stops as soon as nobody waits: who does is still served.
+    /// Stops as soon as nobody waits; current waiters are still served.
     package func retire() {
         loop.execute {
             self.state.value.isRetired = true
@@ -217,7 +219,7 @@ package final class KeyStore: Sendable {
         if state.value.isRetired, state.value.waiters.isEmpty { stopNow() }
     }
 
-    /// Ends the fetch under way and plans no other, and answers everyone who waits.
+    /// Cancels the fetch in progress, plans no other, and resumes all waiters.
     package func stop() {
         loop.execute { self.stopNow() }
     }
@@ -233,13 +235,13 @@ package final class KeyStore: Sendable {
     }
 }
 
-/// The state of a key store at one moment.
+/// The state of a key store at one time.
 package struct KeyStatus: Sendable {
     package let snapshot: KeySnapshot?
-    /// Why the last fetch failed; `nil` if it did not.
+    /// Why the last fetch failed; `nil` if it succeeded.
     package let lastFailure: FetchFailure?
     package let lastFailureAtUnixSeconds: Int64?
-    /// Until the next fetch that is planned; `nil` while one is under way.
+    /// The time until the next planned fetch; `nil` while one is in progress.
     package let nextFetchIn: Interval?
     package let now: MonotonicTime
 }

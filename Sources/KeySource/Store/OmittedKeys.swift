@@ -2,10 +2,10 @@ private import Bytes
 internal import Host
 internal import JOSE
 
-/// Keys that the provider's last answer left out, and that serve on for a while: one thin answer, by a node of the provider's
-/// that lags behind or is half configured, must not lose a good key.
+/// Keys that the provider's last response omitted and that are kept for a while: one incomplete response, from a server
+/// that lags behind or is half-configured, must not remove a good key.
 ///
-/// The second whole answer in a row without a key settles it, and so does time.
+/// A second consecutive complete response without the key removes it, and so does time.
 struct OmittedKeys {
     private var entries: [Entry] = []
 
@@ -16,7 +16,7 @@ struct OmittedKeys {
 
     init() {}
 
-    /// Those that an earlier process had kept, if their time is not over.
+    /// The keys that an earlier process kept, unless their time is over.
     init(_ keys: [JWK], until: MonotonicTime, now: MonotonicTime) {
         if until > now { entries = keys.map { Entry(key: $0, until: until) } }
     }
@@ -24,17 +24,17 @@ struct OmittedKeys {
     var keys: [JWK] { entries.map(\.key) }
     var isEmpty: Bool { entries.isEmpty }
 
-    /// When the first of them has served its time.
+    /// When the first of them expires.
     var firstEnd: MonotonicTime? { entries.lazy.map(\.until).min() }
 
-    /// Takes a whole answer into account.
+    /// Compares a complete response with the keys in use.
     ///
-    /// A key is omitted where the answer neither holds it, whatever it says of its use now, nor has a new one in its place: one
-    /// of the same `kid` that can verify and was not there before.
+    /// A key is omitted if the response does not contain it (whatever it says about its use now) and does not replace
+    /// it. A replacement is a usable key with the same `kid` that was not there before.
     ///
     /// - Parameters:
-    ///   - former: the keys that served until now, those already omitted once among them.
-    ///   - until: how long those serve that this answer is the first to omit.
+    ///   - former: the keys in use until now, including keys that were already omitted once.
+    ///   - until: the end of the grace period for keys that this response is the first to omit.
     mutating func compare(_ answer: JWKSet, with former: JWKSet, until: MonotonicTime) {
         let held = Set(answer.keys.map(\.identity))
         let before = Set(former.keys.map(\.identity))
@@ -46,7 +46,7 @@ struct OmittedKeys {
         }.map { Entry(key: $0, until: until) }
     }
 
-    /// Drops those whose time is over.
+    /// Removes keys whose grace period is over.
     ///
     /// - Returns: whether there were any.
     mutating func dropExpired(now: MonotonicTime) -> Bool {
@@ -66,6 +66,6 @@ extension JWK {
 
     fileprivate var exactKeyID: ExactString? { keyID.map(ExactString.init) }
 
-    /// What makes two keys the same one.
+    /// Identifies a key by its `kid` and thumbprint.
     fileprivate var identity: Identity { Identity(keyID: exactKeyID, thumbprint: thumbprint) }
 }

@@ -1,21 +1,21 @@
 private import Bytes
 internal import Host
 
-/// How often a `kid` that no key has may cause a fetch: whoever makes tokens up must not make us hammer the provider.
+/// Limits how often unknown `kid`s may cause a fetch: forged tokens must not make Assay flood the provider.
 struct UnknownKeyBudget {
     private let rules: KeyRules
-    /// When the fetches were made that an unknown `kid` caused.
+    /// The times of fetches that an unknown `kid` caused.
     private var spent: [MonotonicTime] = []
-    /// The `kid`s that a fetch has just not found.
+    /// The `kid`s that a recent fetch did not find.
     private var missing: [ExactString: MonotonicTime] = [:]
-    /// When the first of them was not found.
+    /// The time of the oldest entry in `missing`.
     private var oldestMissing: MonotonicTime?
 
     init(_ rules: KeyRules) { self.rules = rules }
 
-    /// Spends one fetch.
+    /// Takes one fetch from the budget.
     ///
-    /// - Returns: whether there was one left.
+    /// - Returns: whether one was left.
     mutating func spend(now: MonotonicTime) -> Bool {
         spent.removeAll { now - $0 >= rules.unknownKeyWindow }
         guard spent.count < rules.unknownKeyFetches else { return false }
@@ -23,13 +23,13 @@ struct UnknownKeyBudget {
         return true
     }
 
-    /// Whether a fetch has looked for this `kid` a short while ago.
+    /// Whether a recent fetch did not find this `kid`.
     mutating func isMissing(_ keyID: String, now: MonotonicTime) -> Bool {
         forgetOldEntries(now: now)
         return missing[ExactString(keyID)] != nil
     }
 
-    /// Takes note that a fetch has not found this `kid`.
+    /// Records that a fetch did not find this `kid`.
     mutating func remember(missing keyID: String, now: MonotonicTime) {
         forgetOldEntries(now: now)
         guard missing.count < rules.rememberedMissingKeys else { return }

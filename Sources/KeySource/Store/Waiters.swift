@@ -3,19 +3,19 @@ internal import Host
 /// Requests that wait for a fetch.
 struct Waiters {
     private(set) var all: [Waiter] = []
-    /// When the first of them gives up; kept, since a flood may leave a hundred thousand waiting.
+    /// The earliest deadline; cached, because a flood may leave a hundred thousand waiters.
     private(set) var firstDeadline: MonotonicTime?
 
     struct Waiter {
         let id: KeyStore.StateMachine.WaiterID
         let need: KeyStore.StateMachine.Need
         let deadline: MonotonicTime
-        /// Whether the fetch under way had begun before this waiter came, and so may miss what it needs.
+        /// Whether the fetch in progress started before this waiter came, and so may miss what it needs.
         var joinedLate: Bool
 
         var needsAnyKeys: Bool { if case .anyKeys = need { true } else { false } }
 
-        /// Whether only a fetch that begins from now on will do: an operator has just changed something.
+        /// Whether only a fetch that starts from now on is enough, because an operator has just changed something.
         var needsAnotherFetch: Bool { joinedLate && need.isRefresh }
     }
 
@@ -28,7 +28,7 @@ struct Waiters {
         firstDeadline = min(firstDeadline ?? waiter.deadline, waiter.deadline)
     }
 
-    /// Takes those out of whom something is true.
+    /// Removes and returns the waiters that match the predicate.
     mutating func remove(where isChosen: (Waiter) -> Bool) -> [Waiter] {
         let chosen = all.filter(isChosen)
         guard !chosen.isEmpty else { return [] }
@@ -37,7 +37,7 @@ struct Waiters {
         return chosen
     }
 
-    /// A fetch begins: it is the one that those who came late have waited for.
+    /// A fetch starts. The waiters that joined the previous one late have been waiting for it.
     mutating func fetchBegan() {
         for index in all.indices { all[index].joinedLate = false }
     }
