@@ -1,12 +1,12 @@
 private import Host
 internal import NIOCore
 
-/// A connection as the table of its event loop sees it.
+/// A connection as seen by the table of its event loop.
 protocol TimedConnection: AnyObject {
-    /// The tick at which patience ends.
+    /// The tick at which it times out.
     var deadline: Int { get }
     func deadlinePassed()
-    /// Since which tick the client has read next to nothing of what counts as unread; `.max` where nothing does.
+    /// The tick since which the client has read almost none of its unread responses; `.max` if there are none.
     var unreadSince: Int { get }
     var unreadBytes: Int { get }
     func checkUnread(isSecond: Bool)
@@ -16,10 +16,10 @@ protocol TimedConnection: AnyObject {
     func closeIfIdle()
 }
 
-/// The connections of one event loop, and the coarse clock by which they time out. Confined to that loop.
+/// The connections of one event loop, and the coarse clock of their timeouts. Confined to that loop.
 ///
-/// One repeated task looks at every connection four times a second: a timer for each request would cost more than the
-/// request's parsing.
+/// One repeated task checks every connection four times a second: a timer for each request would cost more than parsing
+/// it.
 final class ConnectionTable {
     private var connections: [ObjectIdentifier: any TimedConnection] = [:]
     private(set) var tick = 0
@@ -45,7 +45,7 @@ final class ConnectionTable {
     func insert(_ connection: any TimedConnection) { connections[ObjectIdentifier(connection)] = connection }
     func remove(_ connection: any TimedConnection) { connections[ObjectIdentifier(connection)] = nil }
 
-    /// The tick by which a number of seconds will have passed.
+    /// The first tick after a number of seconds has passed.
     func tick(inSeconds seconds: Int64) -> Int { tick + Int(seconds) * Self.ticksPerSecond + 1 }
 
     private func advance() {
@@ -61,11 +61,11 @@ final class ConnectionTable {
             if connection.deadline <= tick { connection.deadlinePassed() }
         }
         reportUnread()
-        // Slow readers of this loop make room for what comes on any.
+        // Slow readers of this loop make room for responses on all loops.
         closeSlowReaders(unreadSince: counts.holdsTooMuch ? tick - 2 : tick - Self.ticksPerSecond)
     }
 
-    /// Tells the other event loops how long this one's clients have left their responses unread.
+    /// Reports to the other event loops how long this one's clients have left responses unread.
     private func reportUnread() {
         var unread = UnreadByAge()
         for connection in connections.values where connection.unreadSince != .max {
@@ -76,24 +76,24 @@ final class ConnectionTable {
         reportedUnread = unread
     }
 
-    /// Closes slow readers of this loop if too much is held: those first that it has seen before. Others may only be about
-    /// to read what has just been written for them.
+    /// Closes slow readers of this loop if too many bytes are unread. Skips those that became slow since the previous
+    /// tick: they may be about to read a response that was just written.
     func makeRoom() {
-        // The tick before this one may have ended a moment ago.
+        // The previous tick may have ended a moment ago.
         if counts.holdsTooMuch { closeSlowReaders(unreadSince: tick - 2) }
         if counts.holdsFarTooMuch { closeSlowReaders(unreadSince: tick) }
     }
 
-    /// Closes connections whose clients leave their responses unread, until there is some room: those first that have
-    /// done so for longest. Slower ones of other event loops are closed at those loops' next tick.
+    /// Closes connections with unread responses until there is room, starting with the slowest. Even slower ones on
+    /// other event loops are closed at those loops' next tick.
     ///
-    /// - Parameter latest: the tick since when their responses must have been unread.
+    /// - Parameter latest: the latest tick since which their responses must have been unread.
     private func closeSlowReaders(unreadSince latest: Int) {
         guard counts.isNearlyFull() else { return }
         let all = counts.reportedUnread
         let slow = connections.values.filter { $0.unreadSince <= latest }
         for connection in slow.sorted(by: { $0.unreadSince < $1.unreadSince }) {
-            // It may have been read since it was counted.
+            // The client may have read since the last count.
             connection.countUnread()
             guard connection.unreadSince <= latest else { continue }
             let age = tick - connection.unreadSince
@@ -104,12 +104,12 @@ final class ConnectionTable {
         }
     }
 
-    /// Closes the connections on which nothing is under way.
+    /// Closes idle connections.
     func closeIdle() {
         for connection in connections.values { connection.closeIfIdle() }
     }
 
-    /// Closes every connection, whatever it is doing.
+    /// Closes every connection, even with a request in progress.
     func closeAll() {
         for connection in connections.values { connection.close() }
     }

@@ -2,10 +2,11 @@ private import Host
 internal import NIOCore
 private import NIOSSL
 
-/// One HTTP/1.1 connection: has its requests answered one after the other, and writes the answers in order.
+/// One HTTP/1.1 connection: passes its requests to the responder one by one, and writes the responses in order.
 ///
-/// A request that can be answered at once is answered before the next byte is looked at. While one waits, or the other side
-/// does not take its answers, nothing more is read: what has come in waits as it came, and the rest stays in the socket.
+/// A request that can be answered at once is answered before the next byte is parsed. While a response is pending, or
+/// the client does not read its responses, nothing more is read (backpressure): received bytes stay in `input`, and the
+/// rest stays in the socket.
 final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = Never
@@ -20,71 +21,73 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
 
     private var context: ChannelHandlerContext?
     private var phase = Phase.idle
-    /// What has come in and was not looked at, or was not enough to go on.
+    /// Received bytes that have not been parsed, or are not complete enough to be parsed.
     private var input = ByteBuffer()
     private var reader: RequestReader
     /// The request that is being read or answered.
     private var head: RequestHead?
     private var routing: HeadRouting?
     private var isUnderWay = true
-    /// What is to be said of the bytes behind the request that is being answered.
+    /// A fault of the bytes after the current request. It is reported once that request has been answered.
     private var faultBehind: HTTPFault?
-    /// Answers that wait to be written together.
+    /// Responses that will be written together.
     private var output: ByteBuffer?
-    /// Whether the other side takes what it is given; as the channel last said, since asking it each time costs more.
+    /// Whether the channel accepts writes, according to its last event: asking it each time costs more.
     private var isWritable = true
     private var wantsRead = false
     private var isInputClosed = false
-    /// Requests answered since the event loop last had a chance to look after other connections.
+    /// Requests answered since the event loop last served other connections.
     private var answersInTurn = 0
     private var isResumeScheduled = false
-    /// Whether something may have changed since the connection's memory was last looked at.
+    /// Whether the amount of unread output may have changed since the last count.
     private var isUnreadUnknown = false
-    /// Since which tick of ``table`` the client has read next to nothing of what counts as unread; `.max` where nothing does.
+    /// The tick of ``table`` since which the client has read almost none of its unread responses; `.max` if there are
+    /// none.
     private(set) var unreadSince = Int.max
-    /// Bytes given to the channel.
+    /// The number of bytes passed to the channel.
     private var givenBytes = 0
-    /// How many of them the client had read at ``unreadSince``.
+    /// How many of these bytes the client had read at ``unreadSince``.
     private var bytesReadThen = 0
-    /// Bytes of answers given to the channel since that last had none, but for those that all connections share.
+    /// The number of response bytes passed to the channel since it was last empty, without bytes that all connections
+    /// share.
     private var ownBytes = 0
     private let isEncrypted: Bool
-    /// Bytes of answers that the other side had not taken when its time to do so began.
+    /// The number of response bytes that the kernel had not accepted when the current timeout for them started.
     private var untakenBytes = 0
-    /// The tick of ``table`` at which patience ends.
+    /// The tick of ``table`` at which the connection times out.
     private(set) var deadline: Int
-    /// The tick at which a client has read nothing of its last response for the request timeout.
+    /// The tick by which the client must have read something of its last response.
     private var lingeringEnds = 0
-    /// When a request that did not come in one read began to; monotonic.
+    /// When the current request started to arrive, if it did not come in one read; monotonic.
     private var readingSinceMicroseconds: Int64?
-    /// The name in the client's certificate, once it is known.
+    /// The name in the client's certificate, after the handshake.
     private var clientName: String?
 
     private enum Phase {
         /// Between requests.
         case idle
-        /// Some bytes of a request are there.
+        /// Part of a request has arrived.
         case reading
-        /// A whole request waits for its answer.
+        /// A complete request waits for its response.
         case answering
-        /// The last answer is on its way; what still comes in is dropped.
+        /// The last response is being written; further input is discarded.
         case writing
-        /// The last answer has gone, and our half is closed: closing the other at once, with bytes unread, would reset the
-        /// connection and might take the answer with it.
+        /// The last response has been written, and our side is closed. Closing the other side at once, with unread
+        /// input, would reset the connection and could destroy the response.
         case lingering
     }
 
-    /// How long after the last answer has been read the client may take to close.
+    /// How long the client may take to close after it has read the last response.
     private static let lingerSeconds: Int64 = 2
     private static let answersATurn = 64
-    /// So many bytes of answers are written without waiting for more.
+    /// This many bytes of responses are written without waiting for more.
     private static let outputATurn = 64 * 1024
     /// A client that reads less than this of its responses within the request timeout is disconnected.
     private static let leastTakenBytes = 64 * 1024
     /// After a longer flush, unread output is counted at once; after shorter ones, once a second: clients usually read
     /// those immediately.
     private static let longOutput = 2048
-    /// Unread bytes that are part of what any connection costs, and are not counted.
+    /// Unread bytes up to this are part of the normal cost of a connection, and are not counted.
     private static let usualUnread = 4096
     /// Encrypted output is flushed in TLS records: swift-nio-ssl keeps a buffer for the longest write of the connection.
     private static let encryptedPiece = 16 * 1024
@@ -129,8 +132,8 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
 
     private var isEnding: Bool { phase == .writing || phase == .lingering }
 
-    /// Whether the next bytes can be looked at now: nothing is being answered, the other side takes its answers, and the
-    /// event loop's other connections have not waited too long.
+    /// Whether the next bytes can be parsed now: no response is pending, the client reads its responses, and the event
+    /// loop's other connections have not waited too long.
     private var canGoOn: Bool {
         phase != .answering && !isEnding && answersInTurn < Self.answersATurn && isWritable
     }
@@ -159,7 +162,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
         isWritable = context.channel.isWritable
         if isWritable {
             if phase == .idle || phase == .reading { setDeadline() }
-            // Not now: the channel is in the middle of writing.
+            // Later, because the channel is in the middle of writing.
             scheduleResume()
         } else if phase != .answering {
             expectAnswersToBeTaken()
@@ -179,7 +182,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { close() }
 
-    /// Answers what has come in, as far as it can be answered now.
+    /// Parses and answers the input, as far as possible now.
     private func goOn() {
         while input.readableBytes > 0 || phase == .reading, canGoOn {
             if phase == .idle { startReading() }
@@ -211,7 +214,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
         let routing = responder.route(head)
         self.routing = routing
         guard head.framing.expectsContinue else { return }
-        // Nobody is asked for a body that would be refused.
+        // Don't request a body that would be rejected.
         if case .length(let length) = head.framing.body, length > routing.bodyLimit { throw .bodyTooLarge }
         withOutput { $0.writeStaticString("HTTP/1.1 100 Continue\r\n\r\n") }
     }
@@ -227,7 +230,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
         {
         case .now(let response): finish(response)
         case .later(var cost, let begin):
-            // The bytes counted while the request came in are counted again as those of a waiting one.
+            // The bytes that were counted while the request arrived are counted again for the waiting request.
             _ = account.hold(input.readableBytes)
             cost.bytes += head.size + bodyBytes
             guard let waiting = account.beginWaiting(cost) else { return refuse(.overloaded(.inFlight)) }
@@ -238,7 +241,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
                 counts.waitingEnded(waiting)
                 let connection = bound.value
                 guard connection.phase == .answering else { return }
-                // A responder that can't even say what went wrong leaves nothing to say.
+                // The responder always succeeds; it answers failures with a problem.
                 guard case .success(let response) = result else { return connection.close() }
                 connection.finish(response)
                 connection.resume()
@@ -250,8 +253,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
         guard let head else { return }
         account.endRequest()
         answersInTurn += 1
-        // HTTP/1.0 keeps connections only for those who are told so in a way of its own, and whoever wants a tunnel sends
-        // no more requests.
+        // HTTP/1.0 keeps connections only by an extension, and a client that requests a tunnel sends no more requests.
         let closes =
             response.closesConnection || head.framing.closes || head.isHTTP10 || head.method == .connect
             || (isInputClosed && input.readableBytes == 0)
@@ -265,7 +267,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
         }
     }
 
-    /// Answers a request that was not read to its end, and no other after it.
+    /// Answers a request that could not be read, and closes the connection afterwards.
     private func refuse(_ fault: HTTPFault) {
         guard !isEnding else { return }
         account.endRequest()
@@ -290,18 +292,18 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
         output = buffer
     }
 
-    /// One system call for all the answers that one read brought about.
+    /// One system call for all responses to the requests of one read.
     func writeAnswers() {
         guard let written = output.take() else { return }
         give(written, isOwn: true)
         batcher.giveBack(written)
     }
 
-    /// Gives bytes to the channel.
+    /// Passes bytes to the channel.
     ///
     /// - Parameters:
-    ///   - isOwn: whether they take memory for as long as the client does not take them.
-    ///   - written: kept once the kernel has all of them.
+    ///   - isOwn: whether they use memory until the client reads them.
+    ///   - written: succeeds once the kernel has accepted all of them.
     private func give(_ bytes: ByteBuffer, isOwn: Bool, written: EventLoopPromise<Void>? = nil) {
         let count = bytes.readableBytes
         if isOwn { ownBytes &+= count }
@@ -321,17 +323,17 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
 
     /// Counts unread output if there may be some. Called at each tick of ``table``.
     ///
-    /// - Parameter isSecond: whether a second is over.
+    /// - Parameter isSecond: whether a full second has passed.
     func checkUnread(isSecond: Bool) {
-        // While nothing is read, the client can fill the kernel's receive buffer.
+        // While nothing is read from the socket, the client can fill the kernel's receive buffer.
         let isHeldUp = !isWritable || phase == .answering
         if isHeldUp || isSecond && (isUnreadUnknown || unreadSince != .max) { measureUnread() }
     }
 
-    /// Counts unread output, and makes room if all connections together hold too much.
+    /// Counts unread output, and makes room if it is too much over all connections.
     private func measureUnread() {
         countUnread()
-        // Not now: this may be in the middle of reading or writing.
+        // Later, because the channel may be in the middle of reading or writing.
         if let context, counts.holdsTooMuch {
             context.eventLoop.assumeIsolated().execute { self.table.makeRoom() }
         }
@@ -339,9 +341,9 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
 
     var unreadBytes: Int { account.unreadBytes }
 
-    /// Counts the bytes that the client has not read, here and in the kernel.
+    /// Counts the bytes that the client has not read, in this process and in the kernel.
     func countUnread() {
-        // Once it is closed, all is given back.
+        // A closed connection has returned everything.
         guard let context, context.channel.isActive else { return }
         isUnreadUnknown = false
         let unwritten = unwrittenBytes
@@ -354,7 +356,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
             unreadSince = .max
             return account.holdUnread(0)
         }
-        // A client that reads on is not a slow one, even if it asks for more as fast as it reads.
+        // A client that keeps reading is not slow, even if it sends requests as fast as it reads.
         let bytesRead = givenBytes &- unwritten &- (inKernel ?? 0)
         if unreadSince == .max || bytesRead &- bytesReadThen > Self.usualUnread {
             (unreadSince, bytesReadThen) = (table.tick, bytesRead)
@@ -362,7 +364,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
         account.holdUnread(unread)
     }
 
-    /// Closes the connection with a reset, so that unread output is freed at once, here and in the kernel.
+    /// Closes the connection with a reset, so that unread output is freed at once, in this process and in the kernel.
     func abort() {
         guard let context else { return }
         phase = .lingering
@@ -372,7 +374,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
         _ = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable { (socket: NIOBSDSocket.Handle) in
             SocketMemory.dropAtClose(socket)
         }
-        // Past TLS, which would first send what it has and wait for an answer.
+        // Bypass TLS, which would first flush its output and wait for the client.
         let first =
             isEncrypted ? try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) : nil
         (first ?? context).close(promise: nil)
@@ -380,7 +382,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
 
     // MARK: Waiting
 
-    /// Has what could not be taken wait, counted, and come back to it in a later turn.
+    /// Keeps the rest of the input until a later turn, counting its memory.
     private func pause() {
         guard !isEnding else { return }
         var held = input.readableBytes
@@ -388,7 +390,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
             readingSinceMicroseconds = SystemClocks.monotonicMicroseconds()
         }
         if phase == .reading, let head {
-            // Only now does a request that is not yet whole count as one under way.
+            // A request counts as in progress only once it was not complete in one read.
             account.beginReading()
             held += head.size + reader.heldBytes
         }
@@ -401,10 +403,10 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
             }
         }
         if input.readableBytes == 0 {
-            // The channel reads into the same memory again, once nobody else holds it.
+            // The channel reuses its memory if nobody else holds it.
             input = ByteBuffer()
         } else if input.storageCapacity > 2 * input.readableBytes + 1024 {
-            // Who waits for the rest of a small request should not hold what a large one needs.
+            // The rest of a small request must not hold the memory of a large one.
             input = ByteBuffer(bytes: input.readableBytesView)
         }
         if answersInTurn >= Self.answersATurn { scheduleResume() } else { answersInTurn = 0 }
@@ -421,7 +423,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
         }
     }
 
-    /// Goes on with what had to wait for an answer, for the other side to take the answers it has, or for its turn.
+    /// Continues after a response, after the client has read its responses, or in the connection's next turn.
     private func resume() {
         goOn()
         if canGoOn, let fault = faultBehind { refuse(fault) }
@@ -434,13 +436,13 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
         }
     }
 
-    /// Whoever does not take answers gets no more of them.
+    /// Starts the timeout for a client that does not read its responses.
     private func expectAnswersToBeTaken() {
         untakenBytes = unwrittenBytes
         deadline = table.tick(inSeconds: limits.requestTimeoutSeconds)
     }
 
-    /// Bytes of answers that are still here.
+    /// The number of response bytes that the kernel has not accepted.
     private var unwrittenBytes: Int {
         (try? context?.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
@@ -453,13 +455,13 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
 
     // MARK: Ending
 
-    /// Ends a connection on which nothing more comes in, once all that came has been answered.
+    /// Ends a connection whose input is closed, once all requests have been answered.
     private func endIfAllIsAnswered() {
-        // What was held up by answers that were not taken is still to be looked at.
+        // Input that was held back while the client did not read still has to be parsed.
         if isInputClosed, canGoOn, !isResumeScheduled { end() }
     }
 
-    /// Takes nothing more, and closes once the answers have been written.
+    /// Stops reading requests, and closes once the responses have been written.
     private func end() {
         guard !isEnding, let context else { return }
         phase = .writing
@@ -469,7 +471,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         written.futureResult.whenSuccess { bound.value.lastAnswerWritten() }
         give(output.take() ?? ByteBuffer(), isOwn: true, written: written)
-        // What still comes in is read and dropped: unread, it would have the connection reset.
+        // Read and discard further input: unread input would cause a reset.
         if wantsRead { context.read() }
     }
 
@@ -500,7 +502,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
         }
         if phase == .reading, isWritable { return refuse(.timeout) }
         if phase == .lingering {
-            // The kernel still has something for a client that reads slowly, or only later.
+            // The kernel still has output for a client that reads slowly or late.
             if account.unreadBytes < untakenBytes { return linger() }
             if account.unreadBytes > 0, table.tick < lingeringEnds {
                 deadline = table.tick(inSeconds: Self.lingerSeconds)
@@ -511,14 +513,14 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter
     }
 
     func close() {
-        // What has been answered in this turn is not written yet.
+        // The responses of this turn have not been written yet.
         writeAnswers()
-        // Over TLS both sides say that this is the end; what the other says instead is not looked at.
+        // With TLS, both sides send `close_notify`; further input of the client is ignored.
         phase = .lingering
         context?.close(promise: nil)
     }
 
-    /// Closes the connection unless something is under way on it.
+    /// Closes the connection unless a request is in progress.
     func closeIfIdle() {
         if phase == .idle, input.readableBytes == 0 { end() }
     }

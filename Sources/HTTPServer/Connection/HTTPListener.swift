@@ -4,24 +4,24 @@ private import Glibc
 package import NIOCore
 package import NIOPosix
 
-/// A bound listener: accepts connections and has their requests answered by the responder of the event loop they are on.
+/// A bound listener: accepts connections, and passes their requests to the responder of their event loop.
 package final class HTTPListener: Sendable {
     private let channel: any Channel
     private let resources: PerLoop<LoopResources>
     private let counts: ListenerCounts
 
-    /// Where it listens, with the port that the system chose if 0 was asked for.
+    /// The address on which it listens, with the port that the system chose if 0 was configured.
     package let address: String
 
-    /// Binds and begins to accept.
+    /// Binds and starts to accept connections.
     ///
     /// - Parameters:
-    ///   - acceptor: the loop that accepts connections for those of the group. One that does nothing else takes them as they
-    ///     come, however long the turns of the others are.
-    ///   - tls: what TLS is spoken with; `nil`: plain HTTP.
+    ///   - acceptor: the loop that accepts connections for those of the group. If it does nothing else, it accepts them
+    ///     at once, however long the turns of the other loops are.
+    ///   - tls: the TLS configuration; `nil` for plain HTTP.
     ///   - makeResponder: called once on each event loop of the group.
     ///   - unixSeconds: the wall clock, for the header field `Date`.
-    /// - Throws: ``ListenError`` where the address can't be bound.
+    /// - Throws: ``ListenError`` if the address can't be bound.
     package static func bind(
         _ address: ListenAddress, tls: ListenerTLS? = nil, on group: MultiThreadedEventLoopGroup,
         acceptor: any EventLoop, limits: ListenerLimits, unixSeconds: @escaping @Sendable () -> Int64,
@@ -35,12 +35,12 @@ package final class HTTPListener: Sendable {
                 batcher: ResponseBatcher(on: loop, microseconds: SystemClocks.monotonicMicroseconds))
         }
         let bootstrap = ServerBootstrap(group: acceptor, childGroup: group)
-            // A crowd that comes at once, after a restart, must neither overflow the queue nor wait for one turn of the loop
-            // for each four of it.
+            // If many clients connect at once after a restart, they must not overflow the queue, nor wait for one turn
+            // of the loop for every four of them.
             .serverChannelOption(.backlog, value: backlog)
             .serverChannelOption(.maxMessagesPerRead, value: 64)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            // Out of file descriptors, accepting would fail again at once, and again.
+            // Without file descriptors, accepting would fail repeatedly in a tight loop.
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
@@ -52,7 +52,7 @@ package final class HTTPListener: Sendable {
             // One read at a time, into a buffer that is kept only if it is small.
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.recvAllocator, value: ReceiveBuffers())
-            // Otherwise the kernel lets them grow to megabytes.
+            // Otherwise the kernel grows them to megabytes.
             .childChannelOption(.socketOption(.so_sndbuf), value: SocketOptionValue(limits.socketBuffer))
             .childChannelOption(.socketOption(.so_rcvbuf), value: SocketOptionValue(limits.socketBuffer))
             .childChannelInitializer { channel in
@@ -78,7 +78,7 @@ package final class HTTPListener: Sendable {
             case .unixSocket(let path, let permissions):
                 let socket = try UnixSocket.bind(path: path, permissions)
                 channel = try await bootstrap.withBoundSocket(socket).get()
-                // A socket that was bound elsewhere is given a queue of the bootstrap's own choice.
+                // The bootstrap chooses its own backlog for a socket that was bound elsewhere, so set it again.
                 listen(socket, backlog)
             }
         } catch {
@@ -94,17 +94,17 @@ package final class HTTPListener: Sendable {
         self.address = address
     }
 
-    /// How much of its limits is in use, and what was refused.
+    /// The usage of the limits, and the numbers of rejections.
     package var usage: ListenerUsage { counts.usage }
 
-    /// Waits until no request is under way, or the time is up.
+    /// Waits until no request is in progress, or until the timeout.
     package func drain(atMost limit: Interval) async {
         await wait(atMost: limit) { counts.requestsInFlight == 0 }
     }
 
-    /// Stops accepting, lets last answers be read, and closes every connection.
+    /// Stops accepting, lets clients read their last responses, and closes every connection.
     package func close() async {
-        // Whatever the channel says on its way out, it is out.
+        // An error while closing does not matter: the channel is closed.
         try? await channel.close()
         for closed in resources.onEach({ $0.table.closeIdle() }) { try? await closed.get() }
         await wait(atMost: Self.farewell) { counts.openConnections == 0 }
@@ -120,7 +120,7 @@ package final class HTTPListener: Sendable {
     }
 }
 
-/// What the connections of one event loop share.
+/// Resources that the connections of one event loop share.
 private final class LoopResources {
     let responder: any HTTPResponder
     let table: ConnectionTable

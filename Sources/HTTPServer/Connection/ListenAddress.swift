@@ -1,12 +1,12 @@
 private import Glibc
 private import NIOCore
 
-/// Where a listener listens.
+/// The address of a listener.
 package enum ListenAddress: Sendable, Equatable {
     case network(host: String, port: Int)
     case unixSocket(path: String, SocketPermissions = SocketPermissions())
 
-    /// As settings write it.
+    /// In the form of the settings.
     package var text: String {
         switch self {
         case .network(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
@@ -15,7 +15,7 @@ package enum ListenAddress: Sendable, Equatable {
     }
 }
 
-/// Why an address can't be listened on, for people to read.
+/// Why an address can't be used, for people.
 package struct ListenError: Error, CustomStringConvertible {
     package let description: String
 

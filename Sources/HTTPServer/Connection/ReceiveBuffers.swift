@@ -1,13 +1,13 @@
 internal import NIOCore
 
-/// Sizes of the buffers that a connection is read into: a small one that the connection keeps, and while requests are long,
-/// large ones that it does not.
+/// Sizes of receive buffers: a small one that the connection keeps, and while requests are long, large ones that it
+/// does not keep.
 ///
-/// NIO's own choice grows the buffer that it keeps to 64 KB for as long as the connection lives, and reads into up to four.
-/// A thousand idle connections that each once sent a long request held up to 256 MB this way.
+/// NIO's default grows the kept buffer to 64 KB for as long as the connection lives, and reads into up to four. A
+/// thousand idle connections that had each once sent a long request held up to 256 MB.
 ///
-/// Of `NIOPooledRecvBufferAllocator`, which asks this, it relies on two things: a buffer is used again only if
-/// ``nextBufferSize()`` is not `nil`, and with one message a read only the first buffer of a connection is kept.
+/// It relies on two properties of `NIOPooledRecvBufferAllocator`, which calls it: a buffer is reused only if
+/// ``nextBufferSize()`` is not `nil`, and with one message per read, only the first buffer of a connection is kept.
 struct ReceiveBuffers: RecvByteBufferAllocator {
     private static let usual = 2048
     private static let large = 32 * 1024

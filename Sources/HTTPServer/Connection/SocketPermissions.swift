@@ -1,19 +1,19 @@
 internal import Glibc
 
-/// Who may connect to a Unix domain socket: the mode and the group of its file.
+/// Access to a Unix domain socket: the mode and the group of its file.
 package struct SocketPermissions: Sendable, Equatable {
-    /// To connect takes the right to write.
+    /// Connecting requires write permission.
     package let mode: UInt32
-    /// A name or a number; `nil`: the group that the system gives the file.
+    /// A name or a number; `nil` for the group that the system assigns.
     package let group: String?
 
-    /// - Parameter mode: unless something else is asked for, nobody but the user of this process may connect.
+    /// - Parameter mode: by default, only the user of this process may connect.
     package init(mode: UInt32 = 0o600, group: String? = nil) {
         self.mode = mode
         self.group = group
     }
 
-    /// The number of the group.
+    /// The group's number.
     ///
     /// - Throws: ``UnknownGroup``.
     func groupID() throws(UnknownGroup) -> gid_t? {
@@ -21,7 +21,7 @@ package struct SocketPermissions: Sendable, Equatable {
         if let number = gid_t(group) { return number }
         var entry = unsafe Glibc.group()
         var found: UnsafeMutablePointer<Glibc.group>?
-        // A group's members are read along with its number.
+        // The system reads a group's members together with its number.
         var memory = [CChar](repeating: 0, count: 256 * 1024)
         guard unsafe getgrnam_r(group, &entry, &memory, memory.count, &found) == 0, unsafe found != nil else {
             throw UnknownGroup(name: group)
@@ -29,13 +29,13 @@ package struct SocketPermissions: Sendable, Equatable {
         return unsafe entry.gr_gid
     }
 
-    /// Says whether the group is one that this machine knows.
+    /// Checks that the group exists on this machine.
     ///
     /// - Throws: ``UnknownGroup``.
     package func check() throws(UnknownGroup) { _ = try groupID() }
 }
 
-/// A group that this machine does not know.
+/// A group that does not exist on this machine.
 package struct UnknownGroup: Error, CustomStringConvertible {
     let name: String
     package var description: String { "this machine has no group \(name); give its number if it should have none" }

@@ -1,14 +1,14 @@
 internal import Glibc
 internal import NIOCore
 
-/// Unix domain sockets as files: who may connect is settled before anybody can.
+/// Unix domain sockets as files. Permissions are set before anyone can connect.
 enum UnixSocket {
-    /// Binds a socket to a path. Nobody can connect before it is listened on, which is the caller's to do.
+    /// Binds a socket to a path. Nobody can connect until the caller listens on it.
     ///
-    /// A socket that no process listens on any more gives way to the new one; anything else stays.
+    /// A socket without a listening process is replaced; any other file stays.
     ///
     /// - Returns: the socket's descriptor.
-    /// - Throws: ``UnknownGroup``, ``NoSocket``, or `IOError`, with `EADDRINUSE` where a process listens there.
+    /// - Throws: ``UnknownGroup``, ``NoSocket``, or `IOError`, with `EADDRINUSE` if a process listens on the path.
     static func bind(path: String, _ permissions: SocketPermissions) throws -> CInt {
         let group = try permissions.groupID()
         let address = try SocketAddress(unixDomainSocketPath: path)
@@ -30,16 +30,17 @@ enum UnixSocket {
         return descriptor
     }
 
-    /// Removes a socket that nobody listens on.
+    /// Removes a socket on which no process listens.
     private static func makeWay(at path: String, _ address: SocketAddress) throws {
         var status = stat()
-        // Whatever else keeps us from seeing it will keep us from binding, with a better reason.
+        // Other errors will also make `bind` fail, with a better reason.
         guard unsafe lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else { throw NoSocket() }
         let descriptor = try open()
         defer { close(descriptor) }
         let outcome = unsafe address.withSockAddr { unsafe connect(descriptor, $0, socklen_t($1)) }
-        // Only this says that there is no listener; a full queue, or a socket that we may not use, has one.
+        // Only ECONNREFUSED means that there is no listener; a full queue or missing permission means that there is
+        // one.
         guard outcome != 0, errno == ECONNREFUSED else { throw IOError(errnoCode: EADDRINUSE, reason: "connect") }
         try check(unsafe unlink(path), "unlink")
     }
@@ -56,7 +57,7 @@ enum UnixSocket {
     }
 }
 
-/// There is something at a socket's path that is no socket, and that is not ours to remove.
+/// A file at the socket's path that is not a socket and that we must not remove.
 struct NoSocket: Error, CustomStringConvertible {
     let description = "there is something at this path that is no socket; remove it, or choose another path"
 }

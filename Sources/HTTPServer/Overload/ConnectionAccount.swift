@@ -1,24 +1,24 @@
-/// What one connection has had counted, so that all of it is given back.
+/// Everything that is counted for one connection, so that all of it is returned at the end.
 struct ConnectionAccount {
     private let counts: ListenerCounts
     private var admission = Admission.none
-    /// Whether a request is counted that is not yet whole.
+    /// Whether an incomplete request is counted.
     private var isReading = false
-    /// Of requests.
+    /// Bytes of requests.
     private var heldBytes = 0
-    /// Of answers.
+    /// Bytes of responses.
     private(set) var unreadBytes = 0
 
     enum Admission {
         case none
         case admitted
-        /// Over the limit, and told so.
+        /// Over the limit; the client gets a 503.
         case refused
     }
 
     init(_ counts: ListenerCounts) { self.counts = counts }
 
-    /// Counts the connection, as far as there is room for it.
+    /// Counts the connection, if there is room for it.
     mutating func open() -> Admission {
         admission = counts.admitConnection() ? .admitted : counts.admitRefusal() ? .refused : .none
         return admission
@@ -36,17 +36,17 @@ struct ConnectionAccount {
         admission = .none
     }
 
-    /// Counts the request as one that is not yet whole.
+    /// Counts an incomplete request.
     mutating func beginReading() {
         guard !isReading else { return }
         isReading = true
         counts.readingBegan()
     }
 
-    /// Counts a request whose answer waits, unless there are too many or they hold too much.
+    /// Counts a request that waits for its response, unless there are too many or they hold too many bytes.
     ///
-    /// - Returns: what to give back to ``ListenerCounts/waitingEnded(_:)`` when the answer is there, and not when nobody is
-    ///   there any more to read it: what it holds, it holds until then. `nil`: there is no room.
+    /// - Returns: the cost to pass to ``ListenerCounts/waitingEnded(_:)`` once the response is there, even if the
+    ///   client has disconnected by then, because the memory is held until then. `nil` if there is no room.
     mutating func beginWaiting(_ cost: WaitingCost) -> WaitingCost? {
         guard counts.admitWaiting(cost) else { return nil }
         endRequest()
@@ -59,7 +59,7 @@ struct ConnectionAccount {
         counts.readingEnded()
     }
 
-    /// Counts the bytes that the connection now holds, unless all connections together hold too many.
+    /// Counts the bytes that the connection now holds, unless it would be too many over all connections.
     mutating func hold(_ bytes: Int) -> Bool {
         if bytes > heldBytes, !counts.admitBytes(bytes - heldBytes) { return false }
         if bytes < heldBytes { counts.release(bytes: heldBytes - bytes) }
@@ -67,8 +67,8 @@ struct ConnectionAccount {
         return true
     }
 
-    /// Counts the bytes of answers that the client has not taken. They are there, so nothing can be refused: where there
-    /// are too many, slow readers have to be closed.
+    /// Counts the response bytes that the client has not read. They already exist, so this can't fail: if there are too
+    /// many, slow readers are closed.
     mutating func holdUnread(_ bytes: Int) {
         guard bytes != unreadBytes else { return }
         counts.unreadChanged(by: bytes - unreadBytes)

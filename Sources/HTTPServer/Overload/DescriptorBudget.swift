@@ -1,11 +1,11 @@
-/// How the file descriptors that the process may have open are shared out.
+/// Divides the file descriptors of the process.
 package struct DescriptorBudget {
-    /// What is kept for key fetches, files, the log, the event loops and name look-ups, so that no crowd of clients keeps
-    /// the service from its keys.
+    /// Reserved for key fetches, files, the log, the event loops and name lookups, so that clients can't keep the
+    /// service from its keys.
     package let reserve: Int
     private let limit: Int
 
-    /// - Parameter limit: how many there are.
+    /// - Parameter limit: the limit of the process.
     package init(limit: Int, providers: Int) {
         self.limit = limit
         reserve = 64 + 8 * providers
@@ -13,7 +13,7 @@ package struct DescriptorBudget {
 
     /// Lowers the service listener's connections to what the reserve and the admin listener leave.
     ///
-    /// - Returns: whether there were too few.
+    /// - Returns: whether it had to.
     package func fit(_ service: inout ListenerLimits, admin: ListenerLimits) -> Bool {
         let available = limit - reserve - admin.descriptors
         guard service.descriptors > available else { return false }

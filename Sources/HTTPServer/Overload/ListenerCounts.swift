@@ -1,6 +1,6 @@
 private import Synchronization
 
-/// What a listener counts over all event loops; none of it changes for a request that is answered as soon as it is read.
+/// Counts of a listener over all event loops. A request that is answered as soon as it is read changes none of them.
 final class ListenerCounts: Sendable {
     private let connections = Atomic(0)
     private let refusals = Atomic(0)
@@ -22,15 +22,15 @@ final class ListenerCounts: Sendable {
     }
     func connectionClosed() { connections.subtract(1, ordering: .relaxed) }
 
-    /// Counts a connection that is told that there are too many, unless there are too many of those as well.
+    /// Counts a connection that gets a 503 because there are too many, unless there are too many of these as well.
     func admitRefusal() -> Bool { admit(1, to: refusals, limits.maximumRefusals) }
     func refusalClosed() { refusals.subtract(1, ordering: .relaxed) }
 
-    /// Counts a request that is not yet whole. There is no limit: what it holds is bounded, and so are connections.
+    /// Counts an incomplete request. There is no limit, because its bytes and the connections are limited.
     func readingBegan() { reading.add(1, ordering: .relaxed) }
     func readingEnded() { reading.subtract(1, ordering: .relaxed) }
 
-    /// Counts a request whose answer waits, unless there are too many or they hold too much.
+    /// Counts a request that waits for its response, unless there are too many or they hold too many bytes.
     func admitWaiting(_ cost: WaitingCost) -> Bool {
         guard admit(cost.items, to: waiting, limits.maximumInFlight, orCountIn: refusedWaiting) else { return false }
         if admitBytes(cost.bytes) { return true }
@@ -42,19 +42,18 @@ final class ListenerCounts: Sendable {
         release(bytes: cost.bytes)
     }
 
-    /// Counts bytes that are held for requests which are not yet whole, whose turn has not come or whose answer waits,
-    /// unless all of them together hold too many.
+    /// Counts bytes of requests that are incomplete, queued or waiting, unless it would be too many in total.
     func admitBytes(_ count: Int) -> Bool {
         admit(count, to: heldBytes, limits.maximumBuffered, orCountIn: refusedBytes)
     }
     func release(bytes: Int) { heldBytes.subtract(bytes, ordering: .relaxed) }
 
-    /// Counts bytes of answers that clients have not read.
+    /// Counts response bytes that clients have not read.
     func unreadChanged(by bytes: Int) { unreadBytes.add(bytes, ordering: .relaxed) }
 
-    /// Whether slow readers have to be closed: unread answers hold more than their limit.
+    /// Whether unread responses exceed their limit, so that slow readers have to be closed.
     var holdsTooMuch: Bool { unreadBytes.load(ordering: .relaxed) > limits.maximumUnread }
-    /// Whether even those readers have to be closed that may only be about to read their answers.
+    /// Whether unread responses exceed the limit so far that even readers that just became slow have to be closed.
     var holdsFarTooMuch: Bool { unreadBytes.load(ordering: .relaxed) > limits.maximumUnread / 4 * 5 }
     /// Whether slow readers should be closed to make room.
     ///
@@ -63,11 +62,11 @@ final class ListenerCounts: Sendable {
         unreadBytes.load(ordering: .relaxed) - freed > limits.maximumUnread / 8 * 7
     }
 
-    /// Replaces what an event loop last reported of its unread bytes. Called at most once a tick.
+    /// Replaces an event loop's previous report of its unread bytes. Called at most once per tick.
     func reportUnread(_ current: UnreadByAge, insteadOf last: UnreadByAge) {
         unreadByAge.withLock { $0.replace(last, by: current) }
     }
-    /// The unread bytes of all event loops, as of their last tick.
+    /// The unread bytes of all event loops at their last ticks.
     var reportedUnread: UnreadByAge { unreadByAge.withLock { $0 } }
 
     func slowReaderClosed() { refusedBytes.add(1, ordering: .relaxed) }
@@ -93,7 +92,8 @@ final class ListenerCounts: Sendable {
     }
 
     private func admit(_ count: Int, to counter: borrowing Atomic<Int>, _ maximum: Int) -> Bool {
-        // Not added first and taken back: for as long as that took, others would be refused for what was never admitted.
+        // Not added first and then subtracted: other requests would meanwhile be rejected because of one that was never
+        // admitted.
         var counted = counter.load(ordering: .relaxed)
         while counted + count <= maximum {
             let (isAdmitted, original) = counter.weakCompareExchange(

@@ -1,16 +1,16 @@
-/// How much of its limits a listener uses, and how often it has refused something for want of room.
+/// The usage of a listener's limits, and the numbers of rejections.
 package struct ListenerUsage: Sendable {
     package let limits: ListenerLimits
     package let openConnections: Int
-    /// Requests that have begun and not been answered; those answered as soon as they were read never count.
+    /// Requests that have started and have not been answered; requests that are answered as soon as they are read never
+    /// count.
     package let requestsInFlight: Int
-    /// Bytes held for requests that are not yet whole, whose turn has not come or whose answer waits, and for answers that
-    /// clients have not taken.
+    /// Bytes held for requests that are incomplete, queued or waiting, and for responses that clients have not read.
     package let bufferedBytes: Int
-    /// Connections over ``ListenerLimits/maximumConnections``.
+    /// Connections rejected because of ``ListenerLimits/maximumConnections``.
     package let refusedConnections: Int
-    /// Requests over ``ListenerLimits/maximumInFlight``.
+    /// Requests rejected because of ``ListenerLimits/maximumInFlight``.
     package let refusedWaiting: Int
-    /// Requests that would have held more than ``ListenerLimits/maximumBuffered``, and slow readers closed for it.
+    /// Requests rejected because of ``ListenerLimits/maximumBuffered``, and slow readers that were closed.
     package let refusedBytes: Int
 }

@@ -1,6 +1,6 @@
-/// Bytes of unread responses, by the ticks for which their clients have read next to nothing.
+/// Bytes of unread responses, by the number of ticks for which their clients have read almost nothing.
 struct UnreadByAge: Equatable {
-    /// Older ones count as this old.
+    /// The highest age; older bytes count as this old.
     static let oldest = 8
 
     private var bytes = [Int](repeating: 0, count: oldest + 1)
@@ -9,7 +9,7 @@ struct UnreadByAge: Equatable {
 
     func total(olderThan age: Int) -> Int { bytes.dropFirst(age + 1).reduce(0, +) }
 
-    /// Replaces one part of a sum.
+    /// Replaces one summand of a sum.
     mutating func replace(_ part: UnreadByAge, by other: UnreadByAge) {
         for age in bytes.indices { bytes[age] += other.bytes[age] - part.bytes[age] }
     }

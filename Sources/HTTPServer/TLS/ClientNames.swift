@@ -1,14 +1,14 @@
 internal import NIOSSL
 private import OpenSSL
 
-/// The names in a client's certificate, which an authority has vouched for.
+/// The names in a client's certificate that a CA has signed.
 struct ClientNames {
-    /// URIs of the subject alternative name (RFC 5280, section 4.2.1.6); a SPIFFE id is one.
+    /// URIs of the subject alternative name (RFC 5280, section 4.2.1.6), including SPIFFE IDs.
     private var uris: [String] = []
     private var hosts: [String] = []
     private let certificate: NIOSSLCertificate
 
-    /// A name is shown to this length, in octets.
+    /// The most bytes of a name that are shown.
     private static let shownLength = 128
 
     init(_ certificate: NIOSSLCertificate) {
@@ -22,9 +22,10 @@ struct ClientNames {
         }
     }
 
-    /// The first of some names that the certificate has: a URI octet for octet, a DNS name in any case of letters.
+    /// The first of the listed names that the certificate has: URIs are compared byte for byte, DNS names without
+    /// regard to case.
     ///
-    /// A wildcard in the certificate stands for nothing: a client is one of those that are listed, or it is not.
+    /// A wildcard in the certificate matches nothing.
     func first(of listed: [String]) -> String? {
         listed.first { name in
             if name.contains(":") { return uris.contains { $0.utf8.elementsEqual(name.utf8) } }
@@ -32,8 +33,8 @@ struct ClientNames {
         }
     }
 
-    /// The name to call the client by: a URI, else a DNS name, else the subject's common name. In printable ASCII; what is
-    /// not, and what is too long, is replaced or cut off.
+    /// The client's name for display: a URI, else a DNS name, else the subject's common name, as printable ASCII. Other
+    /// characters are replaced, and long names cut off.
     var shown: String? {
         guard let name = uris.first ?? hosts.first ?? commonName else { return nil }
         let octets = name.utf8.prefix(Self.shownLength).map { (0x20...0x7e).contains($0) ? $0 : UInt8(ascii: "?") }
@@ -46,7 +47,7 @@ struct ClientNames {
     }
 }
 
-/// Tells a connection's handlers, once its handshake is done, the name in the client's certificate.
+/// The event that passes the name in the client's certificate to a connection's handlers after the handshake.
 struct ClientIdentified: Sendable {
     let name: String
 }

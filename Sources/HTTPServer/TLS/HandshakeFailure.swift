@@ -1,6 +1,6 @@
 internal import NIOSSL
 
-/// Why a TLS handshake failed, for the log. A closed set: nothing in it is the client's to choose.
+/// Why a TLS handshake failed, for the log. A closed set, so that clients can't choose the text.
 struct HandshakeFailure: Equatable {
     let reason: String
 
@@ -10,7 +10,7 @@ struct HandshakeFailure: Equatable {
 
     private init(reason: String) { self.reason = reason }
 
-    /// The failure that BoringSSL reports.
+    /// Classifies an error of BoringSSL.
     init(_ error: BoringSSLError) {
         guard case .sslError(let stack) = error, let first = stack.first else {
             reason = "the connection broke"

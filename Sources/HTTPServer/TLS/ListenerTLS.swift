@@ -1,18 +1,18 @@
 internal import NIOSSL
 private import Synchronization
 
-/// TLS of one listener: what it is spoken with, which follows the files, and what became of the handshakes.
+/// TLS of one listener: its credentials, which follow the files, and its handshake counts.
 package final class ListenerTLS: Sendable {
     private let files: TLSFiles
     private let onFailedHandshake: @Sendable (String) -> Void
-    // Taken once a connection: beside its handshake, a lock is nothing.
+    // Locked once per connection, which is negligible beside the handshake.
     private let credentials: Mutex<TLSCredentials>
     private let failedHandshakes = Atomic(0)
 
     /// Reads the files for the first time. Blocks.
     ///
-    /// - Parameter onFailedHandshake: called with the reason, which is one of few.
-    /// - Throws: ``TLSFileError`` where one of them is not what it should be.
+    /// - Parameter onFailedHandshake: called with the reason, one of a closed set.
+    /// - Throws: ``TLSFileError`` if one of them can't be used.
     package init(
         _ files: TLSFiles, onFailedHandshake: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(TLSFileError) {
@@ -21,11 +21,11 @@ package final class ListenerTLS: Sendable {
         credentials = Mutex(try TLSCredentials(reading: files))
     }
 
-    /// Reads the files again if they have changed. Connections from now on are spoken with what they hold; those that
-    /// there are stay as they are. Blocks; one call comes after the other.
+    /// Reads the files again if they have changed. New connections use the new contents; existing ones stay as they
+    /// are. Blocks; calls must not overlap.
     ///
     /// - Returns: whether they have changed.
-    /// - Throws: ``TLSFileError`` where they can't be used; what there was stays in use.
+    /// - Throws: ``TLSFileError`` if they can't be used; the previous ones stay in use.
     package func reload() throws(TLSFileError) -> Bool {
         guard !credentials.withLock(\.self).areCurrent(files) else { return false }
         let new = try TLSCredentials(reading: files)
@@ -33,15 +33,15 @@ package final class ListenerTLS: Sendable {
         return true
     }
 
-    /// When the listener's certificate ends.
+    /// When the listener's certificate expires.
     package var expiresAtUnixSeconds: Int64 { credentials.withLock { $0.expiresAtUnixSeconds } }
 
-    /// Handshakes that came to nothing, but for those that the other side broke off.
+    /// The number of failed handshakes, except those that the client broke off.
     package var handshakeFailures: Int { failedHandshakes.load(ordering: .relaxed) }
 
-    /// What stands between the network and HTTP on one connection.
+    /// The handlers between the network and HTTP on one connection.
     ///
-    /// - Parameter seconds: how long the handshake may take.
+    /// - Parameter seconds: the timeout of the handshake.
     func makeHandlers(handshakeWithin seconds: Int64) -> (NIOSSLServerHandler, TLSHandshake) {
         let handler = credentials.withLock { $0.makeHandler() }
         let handshake = TLSHandshake(of: handler, clientNames: files.clientNames, within: seconds) { [self] failure in

@@ -2,19 +2,19 @@ private import Host
 private import NIOCore
 internal import NIOSSL
 
-/// What a listener speaks TLS with, as its files had it.
+/// A listener's TLS credentials, read from its files.
 struct TLSCredentials: Sendable {
     private let context: NIOSSLContext
     private let versions: [SmallFile.Version?]
-    /// When the listener's own certificate ends.
+    /// When the listener's own certificate expires.
     let expiresAtUnixSeconds: Int64
 
-    /// A bundle of a whole system's authorities has a quarter of this.
+    /// Four times the size of a bundle with a whole system's CAs.
     private static let maximumSize = 1024 * 1024
 
     /// Reads the files. Blocks.
     ///
-    /// - Throws: ``TLSFileError`` where one of them is not what it should be.
+    /// - Throws: ``TLSFileError`` if one of them can't be used.
     init(reading files: TLSFiles) throws(TLSFileError) {
         let certificateFile = try Self.read(.certificate, files.certificate)
         let keyFile = try Self.read(.key, files.key)
@@ -30,7 +30,7 @@ struct TLSCredentials: Sendable {
         configuration.applicationProtocols = ["http/1.1"]
         configuration.shutdownTimeout = .seconds(2)
         if let authoritiesFile, let path = files.clientAuthorities {
-            // A client has no name that could be checked: by whom its certificate is says whether it is let in.
+            // A client has no host name to verify: only its CA decides.
             configuration.certificateVerification = .noHostnameVerification
             configuration.trustRoots = .certificates(
                 try Self.certificates(in: authoritiesFile, .clientAuthorities, path))
@@ -49,28 +49,28 @@ struct TLSCredentials: Sendable {
         versions = [certificateFile, keyFile].map(\.version) + [authoritiesFile].compactMap(\.?.version)
     }
 
-    /// Whether the files are the same as when they were read. Links are followed: Kubernetes and certbot change files by
-    /// changing a link.
+    /// Whether the files are unchanged since they were read. Symbolic links are followed: Kubernetes and certbot
+    /// replace a link.
     func areCurrent(_ files: TLSFiles) -> Bool { versions == Self.versions(of: files) }
 
-    /// A handler for one connection, to stand next to the network.
+    /// A handler for one connection, to be placed next to the network.
     func makeHandler() -> NIOSSLServerHandler {
         var configuration = NIOSSLHandler.Configuration()
-        // One large answer should not hold memory for as long as its connection lives.
+        // A single large response must not hold memory for the life of its connection.
         configuration.maximumPreservedOutboundBufferCapacity = 64 * 1024
         return NIOSSLServerHandler(context: context, configuration: configuration)
     }
 
-    // MARK: What is spoken
+    // MARK: Parameters
 
-    /// Of TLS 1.2; those with forward secrecy and authenticated encryption. TLS 1.3 has no others.
+    /// For TLS 1.2: only suites with forward secrecy and authenticated encryption. TLS 1.3 has no others.
     private static let cipherSuites: [NIOTLSCipher] = [
         .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
         .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
         .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
     ]
 
-    /// Of our own certificates and clients'; none with SHA-1.
+    /// For our own certificates and clients'; without SHA-1.
     private static let signatureAlgorithms: [SignatureAlgorithm] = [
         .ed25519, .ecdsaSecp256R1Sha256, .ecdsaSecp384R1Sha384, .ecdsaSecp521R1Sha512, .rsaPssRsaeSha256,
         .rsaPssRsaeSha384, .rsaPssRsaeSha512, .rsaPkcs1Sha256, .rsaPkcs1Sha384, .rsaPkcs1Sha512,
@@ -111,7 +111,7 @@ struct TLSCredentials: Sendable {
         return key
     }
 
-    /// Everything that is wrong with the files, in the order of the settings. Blocks.
+    /// All faults of the files, in the order of the settings. Blocks.
     static func faults(of files: TLSFiles) -> [TLSFileError] {
         var faults: [TLSFileError] = []
         func check(_ body: () throws(TLSFileError) -> Void) {
@@ -126,7 +126,7 @@ struct TLSCredentials: Sendable {
                 _ = try certificates(in: read(.clientAuthorities, path), .clientAuthorities, path)
             }
         }
-        // Whether they fit together is a question only where each is good.
+        // Whether they match each other is checked only if each is valid.
         if faults.isEmpty { check { () throws(TLSFileError) in _ = try TLSCredentials(reading: files) } }
         return faults
     }

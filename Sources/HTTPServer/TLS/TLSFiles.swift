@@ -1,13 +1,12 @@
-/// The files, in PEM, by which a listener proves itself, and by which it tells which clients to let in.
+/// The PEM files with which a listener authenticates itself and its clients.
 package struct TLSFiles: Sendable, Equatable {
-    /// The listener's certificate, and behind it those of the authorities between it and the root.
+    /// The listener's certificate, followed by the intermediate certificates.
     package let certificate: String
     /// The private key, not encrypted.
     package let key: String
-    /// The authorities of clients' certificates; `nil`: clients are asked for none.
+    /// The CAs of client certificates; `nil` if clients need none.
     package let clientAuthorities: String?
-    /// URIs and DNS names, of which a client's certificate must have one; `nil`: any certificate that the authorities vouch
-    /// for will do.
+    /// URIs and DNS names, one of which a client's certificate must have; `nil` for any certificate of the CAs.
     package let clientNames: [String]?
 
     package init(
@@ -19,16 +18,16 @@ package struct TLSFiles: Sendable, Equatable {
         self.clientNames = clientNames
     }
 
-    /// Everything that is wrong with them, in the order of the settings; none where a listener can use them. Blocks.
+    /// All faults of the files, in the order of the settings; empty if a listener can use them. Blocks.
     package func faults() -> [TLSFileError] { TLSCredentials.faults(of: self) }
 
     var paths: [String] { [certificate, key] + [clientAuthorities].compactMap(\.self) }
 }
 
-/// Why one of the files can't be used. The text never holds any of its content.
+/// Why one of the files can't be used. The text contains nothing of its contents.
 package struct TLSFileError: Error, Equatable, CustomStringConvertible {
     package let file: TLSFileKind
-    /// Begins with the path.
+    /// Starts with the path.
     package let description: String
 
     init(_ file: TLSFileKind, _ path: String, _ reason: String) {

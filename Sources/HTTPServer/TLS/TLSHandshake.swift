@@ -2,24 +2,24 @@ internal import NIOCore
 internal import NIOSSL
 private import NIOTLS
 
-/// Watches the TLS handshake of one connection: bounds its time, reports its failure, lets in only clients that have one of
-/// the listed names, and is gone once it is done.
+/// Watches the TLS handshake of one connection: limits its time, reports its failure, and admits only clients with one
+/// of the listed names. It removes itself after the handshake.
 final class TLSHandshake: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
     private let onFailure: (HandshakeFailure) -> Void
     private let timeout: TimeAmount
     private let tls: NIOSSLServerHandler
-    /// `nil`: any client that the authorities vouch for.
+    /// `nil` for any client with a certificate of the CAs.
     private let clientNames: [String]?
     private var timer: Scheduled<Void>?
     private var isOver = false
 
     /// - Parameters:
-    ///   - tls: the handler whose handshake it is.
-    ///   - clientNames: the names of which a client's certificate must have one.
-    ///   - seconds: how long the handshake may take.
-    ///   - onFailure: called once, if it fails.
+    ///   - tls: the handler that performs the handshake.
+    ///   - clientNames: the names, one of which a client's certificate must have.
+    ///   - seconds: the timeout of the handshake.
+    ///   - onFailure: called once if it fails.
     init(
         of tls: NIOSSLServerHandler, clientNames: [String]?, within seconds: Int64,
         onFailure: @escaping (HandshakeFailure) -> Void
@@ -44,11 +44,12 @@ final class TLSHandshake: ChannelInboundHandler, RemovableChannelHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case TLSUserEvent.handshakeCompleted = event else { return context.fireUserInboundEventTriggered(event) }
         let names = tls.peerCertificate.map(ClientNames.init)
-        // Here and not where the certificate is verified: a session that is resumed has a certificate, and verifies none.
+        // Checked here and not during certificate verification, because a resumed session does not verify its
+        // certificate again.
         let listedName = clientNames.flatMap { names?.first(of: $0) }
         guard clientNames == nil || listedName != nil else {
             fail(.clientNameNotListed)
-            // What the client has sent already is not read: this handler stays, and drops it.
+            // This handler stays, and discards what the client has already sent.
             return context.close(promise: nil)
         }
         isOver = true
@@ -62,7 +63,7 @@ final class TLSHandshake: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Whoever only looks whether the port is open, as load balancers do, has failed at nothing.
+        // Closing without a handshake, like the port check of a load balancer, is not a failure.
         if case NIOSSLError.handshakeFailed(let reason) = error, reason != .sslError([.eofDuringHandshake]) {
             fail(HandshakeFailure(reason))
         }

@@ -1,33 +1,33 @@
 private import Bytes
 
-/// Puts a body together from its chunks as they come in (RFC 9112, section 7.1).
+/// Assembles a body from its chunks as they arrive (RFC 9112, section 7.1).
 ///
-/// Extensions and trailers are checked for their form and dropped: nothing in them may change what the head has said.
+/// Extensions and trailers are validated and discarded: they can't change anything about the request.
 struct ChunkedBody {
     private(set) var bytes: [UInt8] = []
     private var part = Part.size
     private var lineSearch = LineSearch()
-    /// Bytes that were neither body nor needed for it: who sends many of these sends no body.
+    /// Bytes beyond the body and its necessary framing. They are limited, because many of them only waste resources.
     private var overhead = 0
     private var trailers = 0
 
     private enum Part {
         /// The line with the size of the next chunk.
         case size
-        /// So many octets of a chunk are still to come.
+        /// The number of bytes of a chunk that have not arrived.
         case data(Int)
-        /// The line end behind a chunk.
+        /// The line end after a chunk.
         case dataEnd
         case trailers
         case end
     }
 
-    /// Takes what has come in, as far as the body's end.
+    /// Consumes input up to the body's end.
     ///
     /// - Parameters:
-    ///   - limit: of the body's octets.
-    ///   - maximumOverhead: of the octets of extensions and trailers.
-    /// - Returns: how many bytes were taken, and the whole body, or `nil` where it is not all there.
+    ///   - limit: for the bytes of the body.
+    ///   - maximumOverhead: for the bytes of extensions and trailers.
+    /// - Returns: the number of bytes consumed, and the complete body, or `nil` if it is not complete.
     /// - Throws: ``HTTPFault/malformed``, ``HTTPFault/bodyTooLarge``, ``HTTPFault/headersTooLarge``.
     mutating func read(
         _ input: Span<UInt8>, limit: Int, maximumOverhead: Int
@@ -40,13 +40,13 @@ struct ChunkedBody {
         return (nil, taken)
     }
 
-    /// Takes one part, and returns how many bytes it has; `nil` where it is not all there.
+    /// Consumes one part and returns its length in bytes; `nil` if it is not complete.
     private mutating func readPart(
         _ input: Span<UInt8>, _ limit: Int, _ maximumOverhead: Int
     ) throws(HTTPFault) -> Int? {
         switch part {
         case .size:
-            // Sixteen digits and a carriage return are what any size may need.
+            // Any size fits into sixteen digits and a carriage return.
             guard let line = try nextLine(input, needed: 17, maximumOverhead) else { return nil }
             let octets = try chunkSize(input.extracting(..<line))
             guard octets <= limit - bytes.count else { throw .bodyTooLarge }
@@ -59,7 +59,7 @@ struct ChunkedBody {
             part = left > count ? .data(left - count) : .dataEnd
             return count
         case .dataEnd:
-            // What is no line end is seen at once.
+            // A wrong line end is reported at once.
             guard try startsWithLineEnd(input) else { return nil }
             part = .size
             return 2
@@ -76,7 +76,7 @@ struct ChunkedBody {
         }
     }
 
-    /// Whether bytes start with a line end; `false` where they may be on their way to it.
+    /// Whether bytes start with a line end; `false` if they may be an incomplete one.
     private func startsWithLineEnd(_ bytes: Span<UInt8>) throws(HTTPFault) -> Bool {
         guard bytes.count > 0 else { return false }
         guard bytes[0] == .carriageReturn else { throw .malformed }
@@ -85,8 +85,8 @@ struct ChunkedBody {
         return true
     }
 
-    /// Where the line feed of the next line stands. What a line has beyond what it needs is overhead, whether or not the line
-    /// is all there: the same bytes must come to the same, however they are cut.
+    /// The index of the next line feed. Bytes of a line beyond `needed` are overhead, whether or not the line is
+    /// complete: the result must not depend on how the bytes are split.
     ///
     /// - Throws: ``HTTPFault/headersTooLarge``.
     private mutating func nextLine(
@@ -101,8 +101,8 @@ struct ChunkedBody {
         return end
     }
 
-    /// Whether a line is a trailer, and not the end of the body. One that would say where a request ends, or what
-    /// becomes of the connection, is refused: others read it as if it stood in the head.
+    /// Whether a line is a trailer rather than the end of the body. Fields about framing or the connection are
+    /// rejected, because other parsers may merge them into the head.
     private func isTrailer(_ line: Span<UInt8>) throws(HTTPFault) -> Bool {
         if line.equals("\r\n") { return false }
         var start = 0
@@ -112,7 +112,7 @@ struct ChunkedBody {
     }
 }
 
-/// The size in the line before a chunk, at most `Int.max`; extensions behind it are passed over.
+/// The size in the line before a chunk, at most `Int.max`; extensions after it are skipped.
 ///
 /// - Parameter line: without its line feed.
 /// - Throws: ``HTTPFault/malformed``.
@@ -131,7 +131,7 @@ private func chunkSize(_ line: Span<UInt8>) throws(HTTPFault) -> Int {
     return Int(clamping: number)
 }
 
-/// Passes over `;name`, `;name=token` or `;name="quoted string"`.
+/// Skips `;name`, `;name=token` or `;name="quoted string"`.
 private func passExtension(_ line: Span<UInt8>, _ index: inout Int) throws(HTTPFault) {
     guard line[index] == UInt8(ascii: ";") else { throw .malformed }
     index += 1

@@ -1,4 +1,4 @@
-/// A field line (RFC 9112, section 5): where its name and its value lie, white space around the value left out.
+/// A field line (RFC 9112, section 5): the locations of its name and its value, without white space around the value.
 struct FieldLine: Sendable {
     let name: HeadRange
     let value: HeadRange
@@ -8,12 +8,12 @@ struct FieldLine: Sendable {
         self.value = HeadRange(value)
     }
 
-    /// Reads the line that begins at `start`, and moves `start` behind its end.
+    /// Parses the line at `start`, and moves `start` after its end.
     ///
-    /// No space before the colon, no folded line, no line that ends in less than CR LF: what two readers might see
-    /// differently is refused (RFC 9112, sections 2.2, 5.1 and 5.2).
+    /// A space before the colon, a folded line and a line end other than CR LF are rejected, because parsers interpret
+    /// them differently (RFC 9112, sections 2.2, 5.1 and 5.2).
     ///
-    /// - Returns: `nil` where the line is not all there.
+    /// - Returns: `nil` if the line is not complete.
     /// - Throws: ``HTTPFault/malformed``.
     init?(in bytes: Span<UInt8>, at start: inout Int) throws(HTTPFault) {
         var index = start

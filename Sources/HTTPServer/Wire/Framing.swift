@@ -1,14 +1,16 @@
 private import Bytes
 
-/// What a head says of its body's length and of the connection.
+/// What a head says about the body's length and the connection.
 ///
-/// Exactly one `Host` that could be one, but for HTTP/1.0, which may do without (RFC 9112, section 3.2). The body's length
-/// given in one way: once as `Content-Length`, or by the one transfer coding `chunked`, which HTTP/1.0 does not know
-/// (sections 6.1 to 6.3). One `Content-Type` and one `Authorization` at most: neither is a list, so a second one is an error
-/// of the sender (RFC 9110, section 5.3), and a proxy may go by the other one. `Upgrade` is passed over, as a server may (RFC 9110, section 7.8).
+/// - There must be exactly one valid `Host`; HTTP/1.0 may omit it (RFC 9112, section 3.2).
+/// - The body's length is given at most once: by one `Content-Length`, or by the transfer coding `chunked`, which
+///   HTTP/1.0 does not have (sections 6.1 to 6.3).
+/// - There may be one `Content-Type` and one `Authorization`. Neither is a list, so a second one is an error (RFC 9110,
+///   section 5.3), and a proxy may use the other one.
+/// - `Upgrade` is ignored, as a server may (RFC 9110, section 7.8).
 struct Framing: Sendable {
     enum Body: Sendable, Equatable {
-        /// So many octets, at most `Int.max`; 0 where the head announces no body.
+        /// The length in bytes, at most `Int.max`; 0 if the head announces no body.
         case length(Int)
         case chunked
     }
@@ -16,16 +18,17 @@ struct Framing: Sendable {
     private(set) var body = Body.length(0)
     /// Whether `Connection` has the option `close`.
     private(set) var closes = false
-    /// Whether the other side waits to be told to send the body.
+    /// Whether the client waits for `100 Continue` before it sends the body.
     private(set) var expectsContinue = false
 
     init() {}
 
-    /// - Parameter head: the whole head, whose field lines these are.
-    /// - Throws: ``HTTPFault/malformed``, ``HTTPFault/repeatedField(_:)`` for what two readers could see differently.
+    /// - Parameter head: the complete head that contains these field lines.
+    /// - Throws: ``HTTPFault/malformed``, ``HTTPFault/repeatedField(_:)`` for a head that parsers could interpret
+    ///   differently.
     init(_ lines: [FieldLine], isHTTP10: Bool, _ head: [UInt8]) throws(HTTPFault) {
         var hosts = 0, lengths = 0, codings = 0
-        // Counting names of a length costs next to nothing; only where two have the same one are they compared.
+        // Counting names by length costs almost nothing; names are compared only if two have the same length.
         var namesOf12 = 0, namesOf13 = 0
         let bytes = head.span
         for line in lines {
@@ -67,12 +70,12 @@ struct Framing: Sendable {
     }
 }
 
-/// A field that says where a request ends, or what becomes of its connection.
+/// A field that determines where a request ends, or what happens to its connection.
 enum FramingField {
     case host, contentLength, transferEncoding, connection, expect
 
     init?(_ name: Span<UInt8>) {
-        // The length tells most names apart, and costs one comparison.
+        // The length distinguishes most names, and costs one comparison.
         switch name.count {
         case 4 where name.equals("Host", ignoringCase: true): self = .host
         case 6 where name.equals("Expect", ignoringCase: true): self = .expect
@@ -85,13 +88,13 @@ enum FramingField {
 }
 
 extension Span<UInt8> {
-    /// Whether this could be a host with or without a port; it may be empty.
+    /// Whether this is a syntactically valid host with an optional port; it may be empty.
     var isHost: Bool {
         for index in indices where !self[index].isHostCharacter { return false }
         return true
     }
 
-    /// An unsigned decimal number below 2⁶⁴; beyond `Int.max` it is that.
+    /// An unsigned decimal number below 2⁶⁴; above `Int.max`, it becomes `Int.max`.
     ///
     /// - Throws: ``HTTPFault/malformed``.
     fileprivate func decimal() throws(HTTPFault) -> Int {

@@ -1,5 +1,5 @@
 extension UInt8 {
-    /// `tchar`: what methods and field names are made of (RFC 9110, section 5.6.2).
+    /// `tchar`: the characters of methods and field names (RFC 9110, section 5.6.2).
     var isTokenCharacter: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -12,13 +12,14 @@ extension UInt8 {
         }
     }
 
-    /// What a field's value is made of: visible characters, spaces, tabs, and octets beyond ASCII (RFC 9110, section 5.5).
+    /// The characters of field values: visible characters, spaces, tabs, and bytes beyond ASCII (RFC 9110, section
+    /// 5.5).
     var isFieldCharacter: Bool { self >= 0x20 && self != 0x7f || self == UInt8(ascii: "\t") }
 
-    /// What may stand in a request target: visible ASCII. Which of it may stand where is for the route to say.
+    /// The characters of a request target: visible ASCII. The route validates the rest.
     var isTargetCharacter: Bool { (0x21...0x7e).contains(self) }
 
-    /// What hosts and ports are made of (RFC 3986, section 3.2.2).
+    /// The characters of hosts and ports (RFC 3986, section 3.2.2).
     var isHostCharacter: Bool {
         switch self {
         case UInt8(ascii: "#"), UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "|"): false

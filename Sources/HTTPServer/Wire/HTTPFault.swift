@@ -1,20 +1,20 @@
-/// What keeps a request from being read to its end.
+/// Why a request could not be read.
 package enum HTTPFault: Error, Equatable {
-    /// No HTTP/1.1 that two readers would understand the same way.
+    /// Not HTTP/1.1, or a form that parsers interpret differently.
     case malformed
-    /// A field that may come once came twice, and two readers could go by different ones.
+    /// A field that must not be repeated was repeated, and parsers could use different ones.
     case repeatedField(String)
     /// The head exceeds the limits on header fields.
     case headersTooLarge
-    /// The body exceeds the responder's limit, or says that it will.
+    /// The body exceeds the responder's limit, or announces that it will.
     case bodyTooLarge
-    /// Head or body were not there in time.
+    /// Head or body did not arrive in time.
     case timeout
-    /// More than a limit allows.
+    /// A limit was exceeded.
     case overloaded(ListenerLimit)
 }
 
-/// A limit of a listener's that connections and requests can be over, by its name in settings and metrics.
+/// A limit of a listener that connections and requests can exceed, by its name in settings and metrics.
 package enum ListenerLimit: String, Sendable {
     case connections = "max_connections"
     case inFlight = "max_in_flight"

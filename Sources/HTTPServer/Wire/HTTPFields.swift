@@ -1,21 +1,21 @@
-/// The header fields of one request, read where they stand.
+/// The header fields of one request, read in place.
 package struct HTTPFields: Sendable {
     private let head: [UInt8]
     private let lines: [FieldLine]
 
-    /// - Parameter head: the whole head, whose field lines these are.
+    /// - Parameter head: the complete head that contains these field lines.
     init(_ lines: [FieldLine], of head: [UInt8]) {
         self.head = head
         self.lines = lines
     }
 
-    /// The value of the first field of a name, in any case of letters.
+    /// The value of the first field of a name, without regard to case.
     package subscript(name: StaticString) -> HeadText? {
         for line in lines where isName(line, name) { return HeadText(line.value, of: head) }
         return nil
     }
 
-    /// The value of the field of a name, where there is one and no other.
+    /// The value of the field of a name, if there is exactly one.
     package func only(_ name: StaticString) -> HeadText? {
         var found: HeadRange?
         for line in lines where isName(line, name) {
@@ -32,13 +32,13 @@ package struct HTTPFields: Sendable {
 
     package func contains(_ name: StaticString) -> Bool { lines.contains { isName($0, name) } }
 
-    /// Bytes that are held for the fields and the head that they are of.
+    /// The memory of the fields and their head in bytes.
     var size: Int { head.count + lines.count * MemoryLayout<FieldLine>.stride }
 
-    /// A piece of the head that these fields are of.
+    /// A part of the head that contains these fields.
     func text(_ range: HeadRange) -> HeadText { HeadText(range, of: head) }
 
-    /// The query that stands behind a path in the request line.
+    /// The query after a path in the request line.
     func query(behind path: HeadRange) -> HeadText {
         let start = path.indices.upperBound
         guard start < head.count, head[start] == UInt8(ascii: "?") else { return HeadText(HeadRange(0..<0), of: head) }
@@ -54,7 +54,7 @@ package struct HTTPFields: Sendable {
 }
 
 extension HTTPFields: ExpressibleByDictionaryLiteral {
-    /// Fields for a request that came over no connection.
+    /// Fields of a request without a connection.
     package init(_ fields: [(name: String, value: String)]) {
         var head: [UInt8] = []
         var lines: [FieldLine] = []
@@ -68,7 +68,7 @@ extension HTTPFields: ExpressibleByDictionaryLiteral {
         self.init(lines, of: head)
     }
 
-    /// The same fields in a head that has a further text, and where that lies in it.
+    /// The same fields in a head with an appended text, and the location of that text.
     func adding(_ text: String) -> (HTTPFields, HeadRange) {
         let longer = head + text.utf8
         return (HTTPFields(lines, of: longer), HeadRange(head.count..<longer.count))

@@ -3,11 +3,11 @@ package import NIOHTTP1
 
 /// How a request is routed: decided from its head, before the body is read.
 package struct HeadRouting {
-    /// The greatest body, in bytes, that the request may have.
+    /// The largest body, in bytes, that the request may have.
     package var bodyLimit: Int
-    /// Which route it is for, by a number of the responder's.
+    /// The responder's number of the route.
     package var route: Int
-    /// Anything else that the responder keeps for answering the request.
+    /// Further data that the responder keeps for answering the request.
     package var context: AnyObject?
 
     package init(bodyLimit: Int, route: Int = 0) {
@@ -16,16 +16,16 @@ package struct HeadRouting {
     }
 }
 
-/// A whole request, its body within the limit that the responder set.
+/// A complete request, with a body within the responder's limit.
 package struct HTTPRequest {
     package let head: RequestHead
-    /// Empty where there is none.
+    /// Empty if there is none.
     package let body: [UInt8]
-    /// How its head was routed.
+    /// The routing decision of its head.
     package let routing: HeadRouting
-    /// Whether it had begun before its responder was told to stop.
+    /// Whether it had started before its responder was stopped.
     package let isUnderWay: Bool
-    /// The name in the client's certificate, where it had to show one.
+    /// The name in the client's certificate, if clients must present one.
     package let clientName: String?
 
     package init(
@@ -39,30 +39,30 @@ package struct HTTPRequest {
     }
 }
 
-/// A request that could not be read to its end.
+/// A request that could not be read.
 package struct UnreadRequest {
     package let fault: HTTPFault
-    /// `nil` where not even that is there.
+    /// `nil` if the head is incomplete.
     package let head: RequestHead?
-    /// How its head was routed; `nil` where there is no head.
+    /// The routing decision of its head; `nil` if the head is incomplete.
     package let routing: HeadRouting?
-    /// When its first bytes were read, on the monotonic clock; `nil` where they were read just now, or there are none.
+    /// When its first bytes were read, on the monotonic clock; `nil` if they were read just now, or if there are none.
     package let startedAtMicroseconds: Int64?
-    /// The name in the client's certificate, where it had to show one.
+    /// The name in the client's certificate, if clients must present one.
     package let clientName: String?
 }
 
-/// A response, ready to be written.
+/// A response that can be written.
 package struct HTTPResponse: Sendable {
     package var status: HTTPResponseStatus
     package var contentType: StaticString
     package var body: [UInt8]
-    /// What follows ``body``, where that is the same for every request: all answers share its memory.
+    /// A constant text after ``body``, whose memory all responses share.
     package var constantBody: ByteBuffer?
     package var requestID: String
-    /// Header fields beside those every response has.
+    /// Header fields in addition to those of every response.
     package var headers: [(name: StaticString, value: String)]
-    /// Whether the connection takes no further request.
+    /// Whether the connection is closed after the response.
     package var closesConnection: Bool
 
     package init(
@@ -78,19 +78,20 @@ package struct HTTPResponse: Sendable {
     }
 }
 
-/// An answer that is there, or on its way.
+/// A response that is available now, or later.
 package enum HTTPReply {
     case now(HTTPResponse)
-    /// Begins to make the answer; to be called once, unless there is too much under way already. Completes on the
-    /// connection's own event loop. Until then it costs so much, beside the request itself.
+    /// The closure starts to create the response. It is called once, unless there are too many requests in progress.
+    /// The future completes on the connection's event loop. Until then the request has this cost, in addition to its
+    /// own size.
     case later(WaitingCost = WaitingCost(), () -> EventLoopFuture<HTTPResponse>)
 }
 
-/// What an answer that waits takes of a listener's limits.
+/// The share of a listener's limits that a waiting response uses.
 package struct WaitingCost: Sendable, Equatable {
-    /// Things that are waited for: one, but for a batch.
+    /// The number of waiting items: one, except for a batch.
     package var items = 1
-    /// Bytes of memory.
+    /// Memory in bytes.
     package var bytes = 0
 
     package init(items: Int = 1, bytes: Int = 0) {
@@ -101,9 +102,9 @@ package struct WaitingCost: Sendable, Equatable {
 
 /// Answers the requests of all connections on one event loop. Confined to that loop.
 package protocol HTTPResponder: AnyObject {
-    /// Whether requests that begin from now on come too late.
+    /// Whether requests that start from now on are too late.
     var isStopping: Bool { get }
-    /// Looks at a request's head. Called once for each request.
+    /// Routes a request by its head. Called once for each request.
     func route(_ head: RequestHead) -> HeadRouting
     func respond(to request: HTTPRequest) -> HTTPReply
     /// The response to a request that could not be read; the connection is closed after it.

@@ -2,12 +2,12 @@ internal import NIOCore
 private import NIOHTTP1
 
 extension HTTPResponse {
-    /// The response as it goes over the wire, without ``constantBody``, in one buffer.
+    /// Writes the response as it is sent, without ``constantBody``, into one buffer.
     ///
     /// - Parameters:
     ///   - date: the value of `Date`.
     ///   - closes: whether the connection is closed after it.
-    ///   - omitsBody: for the answer to `HEAD`, which has a `Content-Length` and no content.
+    ///   - omitsBody: for the response to `HEAD`, which has a `Content-Length` but no content.
     func write(into buffer: inout ByteBuffer, date: String, closes: Bool, omitsBody: Bool) {
         buffer.writeStaticString("HTTP/1.1 ")
         buffer.writeString(statusLine)
@@ -30,7 +30,7 @@ extension HTTPResponse {
     }
 
     private var statusLine: String {
-        // By far the most common one needs no text to be put together.
+        // The most common status needs no string interpolation.
         status == .ok ? "200 OK" : "\(status.code) \(status.reasonPhrase)"
     }
 }

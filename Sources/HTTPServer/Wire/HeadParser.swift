@@ -1,9 +1,9 @@
-/// Parses the head of a request, line by line as it comes in (RFC 9112, sections 2 to 5).
+/// Parses the head of a request line by line as it arrives (RFC 9112, sections 2 to 5).
 struct HeadParser {
     private let maximumLength: Int
     private var requestLine: RequestLine?
     private var fields: [FieldLine] = []
-    /// Where the line begins that is not there yet, counted from the head's first byte.
+    /// The start of the first incomplete line, relative to the head's first byte.
     private var position = 0
     private var lineSearch = LineSearch()
 
@@ -11,10 +11,10 @@ struct HeadParser {
 
     init(maximumLength: Int) { self.maximumLength = maximumLength }
 
-    /// Takes a head from the beginning of what has come in.
+    /// Parses a head at the start of the input.
     ///
-    /// - Parameter bytes: all that has come in since the last request's end.
-    /// - Returns: the head and its length; `nil` where it is not all there.
+    /// - Parameter bytes: everything received since the last request's end.
+    /// - Returns: the head and its length; `nil` if it is not complete.
     /// - Throws: ``HTTPFault/malformed``, ``HTTPFault/headersTooLarge``.
     mutating func parse(_ bytes: Span<UInt8>) throws(HTTPFault) -> (head: RequestHead, length: Int)? {
         let isWhole = try parseLines(bytes.extracting(..<min(bytes.count, maximumLength)))
@@ -26,10 +26,10 @@ struct HeadParser {
     }
 
     private mutating func parseLines(_ bytes: Span<UInt8>) throws(HTTPFault) -> Bool {
-        // What is wrong with the last line that there is room for is seen even if it has no end.
+        // The last line that fits into the limit is validated even if it has no end.
         guard lineSearch.mayEnd(in: bytes) || bytes.count == maximumLength else { return false }
         while let line = try nextLine(bytes) {
-            // Blank lines before a request are passed over (RFC 9112, section 2.2).
+            // Blank lines before a request are skipped (RFC 9112, section 2.2).
             if line == .blank, requestLine != nil { return true }
         }
         lineSearch.searched = bytes.count
@@ -38,7 +38,7 @@ struct HeadParser {
 
     private enum Line { case blank, request, field }
 
-    /// Takes one line; `nil` where it is not all there.
+    /// Parses one line; `nil` if it is not complete.
     private mutating func nextLine(_ bytes: Span<UInt8>) throws(HTTPFault) -> Line? {
         guard position < bytes.count else { return nil }
         if bytes[position] == .carriageReturn {
@@ -49,7 +49,7 @@ struct HeadParser {
         }
         guard requestLine != nil else {
             requestLine = try RequestLine(in: bytes, at: &position)
-            // What nearly every request has, in one go.
+            // Enough for nearly every request, with one allocation.
             fields.reserveCapacity(12)
             return requestLine == nil ? nil : .request
         }
@@ -60,19 +60,19 @@ struct HeadParser {
     }
 }
 
-/// Looks for the end of a line in bytes that come in piece by piece, at each byte once: who sends one byte at a time must
-/// not have us read the line from its start each time.
+/// Searches for the end of a line in bytes that arrive piece by piece, looking at each byte only once: otherwise a
+/// client that sends one byte at a time would cause quadratic work.
 struct LineSearch {
-    /// Where to go on; 0 where nothing has been looked at.
+    /// Where to continue; 0 if nothing has been searched.
     var searched = 0
 
-    /// Whether there may be a line's end among the bytes that have not been looked at.
+    /// Whether the bytes that have not been searched may contain a line's end.
     mutating func mayEnd(in bytes: Span<UInt8>) -> Bool {
         guard searched > 0 else { return true }
         return end(in: bytes) != nil
     }
 
-    /// Where the first line feed stands among the bytes that have not been looked at.
+    /// The index of the first line feed among the bytes that have not been searched.
     mutating func end(in bytes: Span<UInt8>) -> Int? {
         while searched < bytes.count {
             if bytes[searched] == .lineFeed { return searched }

@@ -1,6 +1,6 @@
 private import Bytes
 
-/// Where a piece of a request's head lies, counted from the head's first byte.
+/// The location of a part of a request's head, relative to the head's first byte.
 struct HeadRange: Sendable {
     private let start: UInt32
     private let end: UInt32
@@ -13,7 +13,7 @@ struct HeadRange: Sendable {
     var indices: Range<Int> { Int(start)..<Int(end) }
 }
 
-/// A piece of a request's head, read where it stands: a path, or a field's value.
+/// A part of a request's head, read in place: a path, or a field's value.
 package struct HeadText: Sendable {
     private let head: [UInt8]
     private let range: Range<Int>
@@ -25,19 +25,19 @@ package struct HeadText: Sendable {
 
     package var count: Int { range.count }
 
-    /// The text; octets that are no UTF-8 become U+FFFD.
+    /// The text; invalid UTF-8 becomes U+FFFD.
     package var string: String { String(decoding: bytes, as: UTF8.self) }
 
     package var bytes: ArraySlice<UInt8> { head[range] }
 
-    /// Whether the text is another, byte for byte.
+    /// Whether two texts are equal byte for byte.
     package static func == (text: HeadText, other: StaticString) -> Bool {
         text.head.span.extracting(text.range).equals(other)
     }
 
     package static func ~= (pattern: StaticString, text: HeadText) -> Bool { text == pattern }
 
-    /// Whether an item of a list separated by commas is this word, whatever the case of its letters.
+    /// Whether an item of a comma-separated list is this word, without regard to case.
     func lists(_ word: StaticString) -> Bool {
         bytes.split(separator: UInt8(ascii: ",")).contains { item in
             let item = item.drop { $0.isBlank }.prefix { !$0.isBlank }
@@ -47,7 +47,7 @@ package struct HeadText: Sendable {
 }
 
 extension Span<UInt8> {
-    /// - Parameter ignoringCase: whether ASCII letters may be of another case than those of `other`.
+    /// - Parameter ignoringCase: whether ASCII letters may differ in case.
     func equals(_ other: StaticString, ignoringCase: Bool = false) -> Bool {
         guard count == other.utf8CodeUnitCount else { return false }
         return other.withUTF8Buffer { other in

@@ -1,4 +1,4 @@
-/// The head of one request: one that every reader would see the same (see ``Framing``).
+/// The head of one request, in a form that all parsers interpret the same way (see ``Framing``).
 package struct RequestHead: Sendable {
     package let method: RequestMethod
     package let fields: HTTPFields
@@ -6,7 +6,7 @@ package struct RequestHead: Sendable {
     let isHTTP10: Bool
     let framing: Framing
 
-    /// - Parameter text: the whole head, as far as its end.
+    /// - Parameter text: the complete head.
     /// - Throws: ``HTTPFault/malformed``.
     init(_ line: RequestLine, _ lines: [FieldLine], text: [UInt8]) throws(HTTPFault) {
         method = line.method
@@ -16,9 +16,9 @@ package struct RequestHead: Sendable {
         framing = try Framing(lines, isHTTP10: line.isHTTP10, text)
     }
 
-    /// The head of a request that came over no connection.
+    /// The head of a request without a connection.
     ///
-    /// - Parameter path: with a query behind it, where there is one.
+    /// - Parameter path: with a query, if there is one.
     package init(_ method: RequestMethod, _ path: String, _ fields: HTTPFields = [:]) {
         self.method = method
         let target: HeadRange
@@ -28,13 +28,13 @@ package struct RequestHead: Sendable {
         framing = Framing()
     }
 
-    /// Bytes that are held for the head, about.
+    /// The approximate memory of the head in bytes.
     var size: Int { fields.size }
 
-    /// The target's path as it was sent, without a query; of an absolute-form target as well.
+    /// The target's path as sent, without a query, also for an absolute-form target.
     package var path: HeadText { fields.text(pathRange) }
 
-    /// The target's query as it was sent, without its question mark; empty where there is none. It is looked for when asked
-    /// for, since hardly any request has one.
+    /// The target's query as sent, without its question mark; empty if there is none. It is searched for on each
+    /// access, because few requests have one.
     package var query: HeadText { fields.query(behind: pathRange) }
 }

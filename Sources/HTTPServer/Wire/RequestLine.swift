@@ -3,15 +3,15 @@ private import Bytes
 /// The first line of a request (RFC 9112, section 3).
 struct RequestLine: Sendable {
     let method: RequestMethod
-    /// The target's path, without a query; of an absolute-form target as well (section 3.2.2).
+    /// The target's path, without a query, also for an absolute-form target (section 3.2.2).
     let path: HeadRange
-    /// Whether the version is HTTP/1.0, and not HTTP/1.1.
+    /// Whether the version is HTTP/1.0 rather than HTTP/1.1.
     let isHTTP10: Bool
 
-    /// Reads the line that begins at `start`, and moves `start` behind its end.
+    /// Parses the line at `start`, and moves `start` after its end.
     ///
-    /// - Returns: `nil` where the line is not all there.
-    /// - Throws: ``HTTPFault/malformed`` for what is no request of HTTP/1.0 or HTTP/1.1 by a registered method.
+    /// - Returns: `nil` if the line is not complete.
+    /// - Throws: ``HTTPFault/malformed`` unless it is a request of HTTP/1.0 or HTTP/1.1 with a registered method.
     init?(in bytes: Span<UInt8>, at start: inout Int) throws(HTTPFault) {
         var index = start
         while index < bytes.count, bytes[index].isTokenCharacter { index += 1 }
@@ -29,7 +29,7 @@ struct RequestLine: Sendable {
 
         let version = bytes.extracting((index + 1)..<bytes.count)
         guard version.count >= 10 else {
-            // Whoever speaks another protocol need not go on.
+            // Another protocol is rejected before its line is complete.
             guard version.isPrefix(of: "HTTP/1.1\r\n") || version.isPrefix(of: "HTTP/1.0\r\n") else { throw .malformed }
             return nil
         }
@@ -45,7 +45,7 @@ struct RequestLine: Sendable {
         start = index + 11
     }
 
-    /// Where the path lies in a target; `nil` where it is no target of a form that HTTP has (RFC 9112, section 3.2).
+    /// The location of the path in a target; `nil` if the target has none of HTTP's forms (RFC 9112, section 3.2).
     private static func path(ofTarget target: Span<UInt8>, _ method: RequestMethod) -> Range<Int>? {
         guard !target.isEmpty else { return nil }
         if method == .connect { return target.isHost ? target.indices : nil }
@@ -58,14 +58,14 @@ struct RequestLine: Sendable {
         guard authority <= target.count, target.extracting(index..<authority).equals("://") else { return nil }
         let end = target.firstIndex(of: "?", from: authority) ?? target.count
         let path = min(target.firstIndex(of: "/", from: authority) ?? end, end)
-        // An http URL without a host is none (RFC 9110, section 4.2.1).
+        // An http URL must have a host (RFC 9110, section 4.2.1).
         guard path > authority, target.extracting(authority..<path).isHost else { return nil }
         return path..<end
     }
 }
 
 extension UInt8 {
-    /// What the scheme of a URL is made of (RFC 3986, section 3.1).
+    /// The characters of a URL's scheme (RFC 3986, section 3.1).
     fileprivate var isSchemeCharacter: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

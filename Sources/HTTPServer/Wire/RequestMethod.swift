@@ -1,4 +1,4 @@
-/// A method of IANA's HTTP Method Registry (RFC 9110, section 16.1). `PRI` is left out: it begins HTTP/2.
+/// A method of IANA's HTTP Method Registry (RFC 9110, section 16.1), except `PRI`, which starts HTTP/2.
 package enum RequestMethod: String, Sendable {
     case get = "GET"
     case head = "HEAD"
@@ -10,7 +10,7 @@ package enum RequestMethod: String, Sendable {
     case trace = "TRACE"
     case patch = "PATCH"
 
-    // Those of WebDAV, its kin, and others. Nothing here answers them, but they are HTTP.
+    // Methods of WebDAV and other extensions. No route answers them, but they are valid HTTP.
     case acl = "ACL"
     case baselineControl = "BASELINE-CONTROL"
     case bind = "BIND"
@@ -42,9 +42,9 @@ package enum RequestMethod: String, Sendable {
     case updateredirectref = "UPDATEREDIRECTREF"
     case versionControl = "VERSION-CONTROL"
 
-    /// The method of this name, in capitals as it is registered.
+    /// The method of this name, in capitals.
     init?(_ name: Span<UInt8>) {
-        // The two that nearly every request has need no text to be made.
+        // The two most common methods need no string.
         if name.equals("POST") {
             self = .post
         } else if name.equals("GET") {

@@ -1,12 +1,12 @@
-/// Reads one request after the other from the bytes of a connection, each as far as it is there.
+/// Reads the requests of a connection one by one from its bytes, each as far as it has arrived.
 ///
-/// Pure: bytes in, requests out. However the same bytes are cut into pieces, the same requests come of them.
+/// Pure: bytes in, requests out. The result does not depend on how the bytes are split.
 struct RequestReader {
     private let maximumHeader: Int
     private var headParser: HeadParser
     private var part = Part.head
     private var chunks = ChunkedBody()
-    /// What has come of a body whose length is known, where it did not come at once.
+    /// The part of a body of known length that has arrived, if it did not arrive at once.
     private var piece: [UInt8] = []
 
     private enum Part {
@@ -16,7 +16,7 @@ struct RequestReader {
 
     enum Step {
         case head(RequestHead)
-        /// The body of the request whose head came before; the next bytes are another request's.
+        /// The body of the current request; the next bytes belong to another request.
         case end(body: [UInt8])
     }
 
@@ -25,16 +25,16 @@ struct RequestReader {
         headParser = HeadParser(maximumLength: maximumHeader)
     }
 
-    /// How many bytes of an unfinished body are held here.
+    /// The number of bytes of an incomplete body.
     var heldBytes: Int { chunks.bytes.count + piece.count }
 
     /// Takes the next step.
     ///
     /// - Parameters:
-    ///   - bytes: what has come in and was not taken.
-    ///   - bodyLimit: of the octets of the body whose head came before.
-    /// - Returns: the step, or `nil` where what is needed for it is not all there; and how many bytes were taken.
-    /// - Throws: ``HTTPFault``; nothing behind it may be read.
+    ///   - bytes: the received bytes that have not been consumed.
+    ///   - bodyLimit: the limit for the current request's body, in bytes.
+    /// - Returns: the step, or `nil` if more bytes are needed; and the number of bytes consumed.
+    /// - Throws: ``HTTPFault``; nothing after it may be read.
     mutating func next(_ bytes: Span<UInt8>, bodyLimit: Int) throws(HTTPFault) -> (step: Step?, taken: Int) {
         switch part {
         case .head:
@@ -64,8 +64,8 @@ struct RequestReader {
         }
     }
 
-    /// Keeps a further piece of a body, in memory for the whole of it as far as there is reason to believe in its length: a
-    /// quarter has come.
+    /// Appends a piece of a body. Memory for the whole body is reserved only once a quarter of it has arrived, because
+    /// the announced length may be wrong.
     private mutating func keep(_ bytes: Span<UInt8>, ofLength length: Int) {
         let needed = piece.count + bytes.count
         if piece.capacity < needed { piece.reserveCapacity(min(length, 4 * needed)) }
