@@ -7,14 +7,14 @@ internal import NIOHTTP1
 private import NIOPosix
 private import OpenSSL
 
-/// A small OpenID Provider for development and tests, on loopback only. It signs whatever it is asked to, with keys that are
-/// new at each start: nothing anybody should trust.
+/// A small OpenID Provider for development and tests, on loopback only. It signs anything that it is asked to sign,
+/// with keys that it generates at each start. Never trust it in production.
 package final class DevProviderServer: Sendable {
     private let listener: HTTPListener
-    /// Where it listens, such as `127.0.0.1:9400`.
+    /// The address on which it listens, such as `127.0.0.1:9400`.
     package let address: String
 
-    /// The audience that the provider's tokens are for.
+    /// The audience of the provider's tokens.
     package static func audience(of kind: DevProviderKind) -> String {
         switch kind {
         case .apple: "com.example.app"
@@ -22,17 +22,17 @@ package final class DevProviderServer: Sendable {
         }
     }
 
-    /// The issuer of one of its providers.
+    /// The issuer of one of the providers.
     package func issuer(of kind: DevProviderKind) -> String { Self.issuer(of: kind, at: address) }
 
     private static func issuer(of kind: DevProviderKind, at address: String) -> String {
         "http://\(address)/\(kind.rawValue)"
     }
 
-    /// Generates keys and begins to listen on 127.0.0.1.
+    /// Generates keys and starts to listen on 127.0.0.1.
     ///
     /// - Parameter port: 0 lets the system choose one.
-    /// - Throws: an I/O error where the port is taken.
+    /// - Throws: an I/O error if the port is in use.
     package static func start(port: Int) async throws -> DevProviderServer {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
@@ -41,7 +41,7 @@ package final class DevProviderServer: Sendable {
             .network(host: "127.0.0.1", port: port), on: group, acceptor: loop, limits: ListenerLimits(),
             unixSeconds: SystemClocks.unixSeconds
         ) { _ in responder.value }
-        // The issuers' names hold the port, which is known only now.
+        // The issuers contain the port, which is known only after binding.
         let address = listener.address
         try await loop.submit {
             responder.value.providers = try DevProviderKind.allCases.map { kind in
@@ -60,7 +60,7 @@ package final class DevProviderServer: Sendable {
     package func stop() async { await listener.close() }
 }
 
-/// Answers the requests of a development provider. Confined to its loop, of which there is one.
+/// Answers the requests of a development provider. Confined to its only event loop.
 private final class DevResponder: HTTPResponder {
     var providers: [SimulatedProvider] = []
 

@@ -4,25 +4,25 @@ private import JOSE
 internal import JSON
 private import OpenSSL
 
-/// A kind of OpenID Provider to develop against.
+/// A kind of OpenID Provider for development.
 package enum DevProviderKind: String, Sendable, CaseIterable {
-    /// As Apple does it: tokens that live 24 hours, booleans as strings, a relay address, the nonce echoed.
+    /// Like Apple: tokens that live 24 hours, booleans as strings, a relay address, the nonce unchanged.
     case apple
-    /// As Google and most others do it.
+    /// Like Google and most others.
     case google
 }
 
-/// One development provider: its keys, and what it signs with them.
+/// One development provider with its signing keys.
 struct SimulatedProvider {
     let kind: DevProviderKind
     let issuer: String
     let audience: String
     private var key: SigningKey
     private var keyID: String
-    /// The public halves of the current key and the one before it, as JWKs.
+    /// The public parts of the current and the previous key, as JWKs.
     private var publicKeys: [JSONTree] = []
 
-    /// - Throws: ``OpenSSLError`` where no key can be generated.
+    /// - Throws: ``OpenSSLError`` if no key can be generated.
     init(_ kind: DevProviderKind, issuer: String, audience: String) throws {
         self.kind = kind
         self.issuer = issuer
@@ -32,7 +32,7 @@ struct SimulatedProvider {
         try adopt(key)
     }
 
-    /// Signs with a new key from now on. The one before stays published, as providers do it.
+    /// Signs with a new key from now on. The previous one stays published, as with real providers.
     mutating func rotate() throws {
         try adopt(SigningKey(generating: .rsa(modulusLength: 256)))
     }
@@ -59,13 +59,13 @@ struct SimulatedProvider {
 
     var keySet: JSONTree { .object(["keys": .array(publicKeys)]) }
 
-    /// Signs an ID Token for a raw nonce, with the claims of its kind and whatever the caller sets over them; `null` takes a
-    /// claim out.
+    /// Signs an ID Token for a raw nonce, with the claims of its kind. The caller's claims override these; `null`
+    /// removes a claim.
     func token(nonce: String, overriding claims: [String: JSONTree], now: Int64) throws -> String {
         var all = try usualClaims(nonce: nonce, now: now)
         for (name, value) in claims { all[name] = value == .null ? nil : value }
         var header: [String: JSONTree] = ["alg": .string("RS256"), "kid": .string(keyID)]
-        // Apple's headers have no typ.
+        // Apple's headers have no `typ`.
         if kind == .google { header["typ"] = .string("JWT") }
         let input = encoded(.object(header)) + [UInt8(ascii: ".")] + encoded(.object(all))
         let signature = try key.sign(input, .rsaPKCS1(.bits256))
@@ -82,7 +82,7 @@ struct SimulatedProvider {
             case .apple:
                 [
                     "exp": .integer(now + 86400), "sub": .string("001234.5f0c1e0f4b6d4c7f9a3b2d1e0c9f8a7b.0219"),
-                    // The app hashes the raw nonce before it hands it to Apple, and Apple echoes what it got.
+                    // The app sends Apple the hash of the raw nonce, and Apple puts that into the token.
                     "nonce": .string(String(hexadecimal: hash.span)),
                     "nonce_supported": .bool(true), "email": .string("dpdcnf87nu@privaterelay.appleid.com"),
                     "email_verified": .string("true"), "is_private_email": .string("true"),
