@@ -10,27 +10,27 @@ import Settings
 import Telemetry
 import Verification
 
-/// The rooms, built from settings and connected.
+/// Creates the parts of the service from the settings, and connects them.
 struct Application: Sendable {
     let settings: Settings
     let log: Log
     let configurations = ConfigurationTelemetry(startedAtUnixSeconds: SystemClocks.unixSeconds())
     let factory: ProviderFactory
     let providers: [ProviderFactory.ConfiguredProvider]
-    /// Serves requests.
+    /// The event loops that serve requests.
     let serving = MultiThreadedEventLoopGroup(numberOfThreads: Processors.count)
-    /// `nil`: nothing is traced.
+    /// `nil` if tracing is off.
     private let tracing: TraceExport?
     private let sink: LogSink
     private let telemetry: KeyTelemetry
-    /// Keeps keys on disk.
+    /// For writing keys to disk.
     private let disk = NIOThreadPool(numberOfThreads: 1)
-    /// How many files and sockets the process may have open.
+    /// The limit on open files and sockets of the process.
     private let descriptors: Int
 
-    /// - Parameter tellsOfRisks: whether the log names settings that are allowed, and risky.
-    /// - Throws: ``ConfigurationError`` where the environment's proxy settings can't be understood, or a file that
-    ///   `tracing` names can't be read.
+    /// - Parameter tellsOfRisks: whether to log settings that are allowed but risky.
+    /// - Throws: ``ConfigurationError`` if the environment's proxy settings are invalid, or a file that `tracing` names
+    ///   can't be read.
     init(_ settings: Settings, tellsOfRisks: Bool = true, sink: LogSink = LogSink()) throws {
         self.settings = settings
         self.sink = sink
@@ -49,30 +49,29 @@ struct Application: Sendable {
         }
     }
 
-    /// Builds what one call needs, which is no service that anyone watches: it is not traced, and no log lines mix with what
-    /// the command prints.
+    /// Creates what a single command needs. It is not traced, and writes no log lines among the command's output.
     init(forOneCall settings: Settings) throws {
         var settings = settings
         settings.tracing = nil
         try self.init(settings, sink: LogSink(isDiscarding: true))
     }
 
-    /// What verifies one token in this process.
+    /// Verifies one token in this process.
     func singleVerification() async throws -> SingleVerification {
         try await SingleVerification(
             providers.map(\.provider), keysTimeout: .seconds(settings.limits.keysTimeoutSeconds), on: serving)
     }
 
-    /// Runs the service until the process is told to stop.
+    /// Runs the service until a signal stops it.
     ///
     /// - Parameters:
-    ///   - file: where the settings came from: they are read again when it changes. `nil`: from no file.
+    ///   - file: the source of the settings, which is read again when it changes; `nil` if there is none.
     ///   - started: called once both listeners are bound.
-    /// - Throws: ``ConfigurationError`` where an address can't be bound.
+    /// - Throws: ``ConfigurationError`` if an address can't be bound.
     func run(
         file: SettingsFile? = nil, started: @escaping @Sendable (AssayService) async throws -> Void = { _ in }
     ) async throws {
-        // Before anyone learns that we listen: whoever then tells us something must be heard.
+        // Before anyone can learn that the service listens, so that no signal is missed.
         let signals = await StopSignals()
         let reloadSignals = if file != nil { await ReloadSignals() } else { nil as ReloadSignals? }
         let service: AssayService
@@ -101,7 +100,7 @@ struct Application: Sendable {
         }
         try await started(service)
         await signals.wait()
-        // Whatever it is about: who tells us to stop does not wait for it.
+        // Whatever is still running: a shutdown does not wait for it.
         running.cancel()
         let latest = await reloader?.settings ?? settings
         await service.stop(
@@ -110,7 +109,7 @@ struct Application: Sendable {
         await waitForDisk()
     }
 
-    /// Where the service listens and how, within what the machine gives it.
+    /// The listeners' configuration, within the machine's limits.
     private func configuration() -> AssayService.Configuration {
         var configuration = AssayService.Configuration(settings)
         let budget = DescriptorBudget(limit: descriptors, providers: settings.providers.count)
@@ -132,11 +131,11 @@ struct Application: Sendable {
         return configuration
     }
 
-    /// Lets keys that were fetched a moment ago be kept, if the disk takes them.
+    /// Waits until recently fetched keys are on disk, for a limited time.
     private func waitForDisk() async {
         let loop = serving.next()
         let done = loop.makePromise(of: Void.self)
-        // The pool has one thread, so what comes last is done last.
+        // The pool has one thread, so this runs after everything before it.
         disk.submit { _ in done.succeed() }
         loop.scheduleTask(in: .seconds(1)) { done.succeed() }
         try? await done.futureResult.get()
@@ -144,6 +143,6 @@ struct Application: Sendable {
 }
 
 extension Log {
-    /// Reports a setting that is allowed, and risky.
+    /// Logs a setting that is allowed but risky.
     func warn(ofRisk setting: String) { write(.warning, "risky setting", [("setting", .text(setting))]) }
 }

@@ -2,6 +2,6 @@ import FoundationEssentials
 import Settings
 
 extension MemoryLimit {
-    /// That of this process, in bytes; `nil` where there is none, or nothing to say so.
+    /// The memory limit of this process in bytes; `nil` if there is none or it is unknown.
     static let bytes: Int? = read { try? String(contentsOfFile: $0, encoding: .utf8) }
 }

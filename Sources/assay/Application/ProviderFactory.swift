@@ -8,23 +8,23 @@ import NIOPosix
 import Settings
 import Telemetry
 
-/// Makes the service's providers of settings.
+/// Creates the service's providers from the settings.
 struct ProviderFactory: Sendable {
     private let proxy: ProxyEnvironment?
     private let telemetry: KeyTelemetry
-    /// `nil`: fetches are not traced.
+    /// `nil` if fetches are not traced.
     private let tracer: SpanTracer?
     private let disk: NIOThreadPool
-    /// Keys live on a loop of their own, so that a slow handshake never sits on one that serves.
+    /// Keys live on their own loop, so that a slow handshake never delays a loop that serves requests.
     private let keysLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
 
-    /// A provider, and where its keys come from.
+    /// A provider with the location of its keys.
     struct ConfiguredProvider: Sendable {
         let provider: Provider
         let origin: KeyOrigin
     }
 
-    /// - Parameter disk: for the work of keeping keys, which blocks.
+    /// - Parameter disk: for blocking writes of keys.
     init(_ proxy: ProxyEnvironment?, _ telemetry: KeyTelemetry, tracer: SpanTracer?, _ disk: NIOThreadPool) {
         self.proxy = proxy
         self.telemetry = telemetry
@@ -32,10 +32,10 @@ struct ProviderFactory: Sendable {
         self.disk = disk
     }
 
-    /// The providers of settings, in their order.
+    /// The providers of the settings, in their order.
     ///
-    /// - Parameter running: those of the settings before. Whose keys come from where they came from goes on with the key
-    ///   store it has, and all that it holds.
+    /// - Parameter running: the current providers. A provider whose keys come from the same location keeps its key
+    ///   store with all its keys.
     func providers(_ settings: Settings, after running: [ConfiguredProvider] = []) -> [ConfiguredProvider] {
         let staleIfError = Interval.seconds(settings.keys.staleIfErrorSeconds)
         return settings.providers.map { provider in
@@ -87,9 +87,9 @@ struct ProviderFactory: Sendable {
 }
 
 extension ProxyEnvironment {
-    /// The proxy of a process's environment.
+    /// The proxy from a process's environment.
     ///
-    /// - Throws: ``ConfigurationError`` where it can't be understood.
+    /// - Throws: ``ConfigurationError`` if it is invalid.
     static func read(from environment: [String: String]) throws(ConfigurationError) -> ProxyEnvironment? {
         do throws(FetchFailure) {
             return try ProxyEnvironment(environment)

@@ -7,12 +7,12 @@ import Settings
 extension AssayService.Configuration {
     private static let adminBuffered = 4 * 1024 * 1024
 
-    /// What settings say of the two listeners and of all that is answered on them.
+    /// The settings of both listeners and of their endpoints.
     init(_ settings: Settings) {
         let limits = settings.limits.listener
         var adminLimits = limits
         adminLimits.maximumConnections = settings.adminMaximumConnections
-        // Enough for a few of the longest requests, and for some scrapes that nobody reads.
+        // Enough for a few of the longest requests, and for some unread scrapes.
         adminLimits.maximumBuffered = min(
             limits.maximumBuffered, max(Self.adminBuffered, 2 * settings.limits.maximumBody))
         self.init(
@@ -23,7 +23,7 @@ extension AssayService.Configuration {
 }
 
 extension ServiceSettings {
-    /// What settings say of answers; all of it can change while the service runs.
+    /// The settings of responses, all of which can be reloaded.
     init(_ settings: Settings) {
         self.init(openAPI: PackageResources.openapi_yaml)
         maximumBody = settings.limits.maximumBody
@@ -33,15 +33,15 @@ extension ServiceSettings {
         callerKeys = CallerKeys(settings.apiKeys)
         operatorKeys = CallerKeys(settings.operatorKeys)
         servesConsole = settings.servesConsole
-        // A page that is not ours has no key. Where others can connect and no key is asked for, whoever keeps strangers out
-        // knows by what names it is reached.
+        // Protects against DNS rebinding: another site's page has no API key. If other machines can connect without a
+        // key, only the operator knows the valid host names.
         if settings.operatorKeyDigests.isEmpty, settings.admin.isReachedByAnyName,
             settings.admin.listen.isLocal || settings.servesConsole
         {
             operatorHosts = settings.adminHosts
         }
         loggedRequests = LoggedRequests(settings.log)
-        // Each event loop has a share of its own, so that remembering takes no lock.
+        // Each event loop has its own share, so that the cache needs no lock.
         signatureCacheCapacity = (settings.verifiedTokenCacheEntries + Processors.count - 1) / Processors.count
     }
 }
@@ -63,12 +63,12 @@ extension LoggedRequests {
 }
 
 extension Settings.Listener {
-    /// Whether a browser gets to it by whatever name somebody has pointed at it: not where the name needs a certificate,
-    /// nor at a socket, which no browser knows.
+    /// Whether a browser could reach it by any host name that points to it: not if TLS requires a certificate for the
+    /// name, and not on a Unix socket.
     fileprivate var isReachedByAnyName: Bool { if case .network = listen { tls == nil } else { false } }
 }
 
 extension Log.Level {
-    /// The level of settings, which name no other.
+    /// The log level of the settings, which allow only these.
     init(_ settings: Settings.Log) { self = Self(rawValue: settings.level) ?? .info }
 }

@@ -3,16 +3,16 @@ import FoundationEssentials
 import NIOPosix
 import Settings
 
-/// A settings file, and what was in it when it was read.
+/// A settings file with its contents.
 struct SettingsFile: Sendable {
     let path: String
-    /// As it was read first.
+    /// Its contents at the first read.
     let content: Content
     private let environment: [String: String]
-    /// Whether it was a file at first, and not a pipe.
+    /// Whether it was a regular file at first, rather than a pipe.
     private let isRegular: Bool
 
-    /// The text, or why there is none.
+    /// The text, or why it can't be read.
     typealias Content = Result<String, ConfigurationError>
 
     /// Reads the file at a path.
@@ -24,7 +24,7 @@ struct SettingsFile: Sendable {
         content = file ?? Self.content(FileManager.default.contents(atPath: path), path)
     }
 
-    /// What is in the file now. Reading may block, so it does on a thread of its own.
+    /// The current contents of the file, read on a separate thread because reading may block.
     func readAgain() async -> Content {
         // A pipe can be read only once.
         guard isRegular else { return content }
@@ -32,16 +32,16 @@ struct SettingsFile: Sendable {
         return read ?? .failure(ConfigurationError(text: "\(path): it is not a regular file, or can't be read now"))
     }
 
-    /// The settings of a text, checked, with the environment's overrides.
+    /// Parses and checks settings, including overrides from the environment.
     ///
     /// - Throws: ``ConfigurationError`` whose text names the file and, for each fault, the line and what was expected.
     func settings(_ content: Content) throws(ConfigurationError) -> Settings {
         try read(content).settings
     }
 
-    /// The same, and where each setting comes from.
+    /// The same, with the source of each setting.
     ///
-    /// - Parameter check: finds what is wrong with the files that the settings name.
+    /// - Parameter check: finds faults of the files that the settings name.
     func read(
         _ content: Content, check: (EffectiveSettings) -> [SettingsFault] = { _ in [] }
     ) throws(ConfigurationError) -> (settings: Settings, effective: EffectiveSettings) {
@@ -53,10 +53,10 @@ struct SettingsFile: Sendable {
         }
     }
 
-    /// More is no settings file.
+    /// A larger file is not a settings file.
     private static let maximumSize = 4 * 1024 * 1024
 
-    /// What is in a regular file; `nil` where there is something else in its place, which might hold us up.
+    /// The contents of a regular file; `nil` for anything else, which might block.
     private static func readFile(_ path: String) -> Content? {
         do throws(SmallFile.Failure) {
             return content(try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true).bytes, path)
@@ -77,14 +77,14 @@ struct SettingsFile: Sendable {
     }
 }
 
-/// What is wrong with a configuration, for people to read.
+/// The faults of a configuration, for people.
 struct ConfigurationError: Error, Equatable, CustomStringConvertible {
     let text: String
     var description: String { text }
 
     init(text: String) { self.text = text }
 
-    /// - Parameter path: the file's.
+    /// - Parameter path: the path of the file.
     init(_ faults: [SettingsFault], in path: String) {
         text =
             faults.count == 1

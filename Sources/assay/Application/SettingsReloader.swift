@@ -3,11 +3,11 @@ import Service
 import Host
 import Settings
 
-/// Has the running service change over to what its settings file says: when the file has changed, or at a SIGHUP.
+/// Applies changes of the settings file to the running service: when the file has changed, or on SIGHUP.
 ///
-/// A file is read and checked as a whole, as at the start, and taken as a whole or not at all.
+/// A file is read and checked as a whole, as at the start. All of it is applied, or nothing.
 actor SettingsReloader {
-    /// The settings in force.
+    /// The current settings.
     private(set) var settings: Settings
     private var providers: [ProviderFactory.ConfiguredProvider]
     private let file: SettingsFile
@@ -17,12 +17,12 @@ actor SettingsReloader {
     private let log: Log
 
     private static let pollInterval = Duration.seconds(2)
-    /// How long a change must have been there: less than between two looks, so that the second look settles it.
+    /// How long a change must be stable: less than the poll interval, so that the second poll applies it.
     private static let rest = Interval.seconds(1)
 
     /// - Parameters:
-    ///   - settings: those that the service runs with, read from `file`.
-    ///   - providers: those that `factory` made of them.
+    ///   - settings: the current settings, read from `file`.
+    ///   - providers: the providers that `factory` created from them.
     init(
         of service: AssayService, running settings: Settings, providers: [ProviderFactory.ConfiguredProvider],
         from file: SettingsFile, factory: ProviderFactory, configurations: ConfigurationTelemetry, log: Log
@@ -38,7 +38,7 @@ actor SettingsReloader {
 
     private enum Occasion { case signal, poll }
 
-    /// Reads the file again on every occasion, one after the other, until it is cancelled.
+    /// Reads the file on each occasion, one after the other, until the task is cancelled.
     func run(_ signals: ReloadSignals) async {
         let (occasions, source) = AsyncStream.makeStream(of: Occasion.self)
         let polling = Task {
@@ -52,7 +52,7 @@ actor SettingsReloader {
         var watch = ContentWatch(read: file.content, rest: Self.rest)
         for await occasion in occasions {
             let content = await file.readAgain()
-            // Whoever asks for it says that the file is whole.
+            // A signal means that the file is complete.
             guard watch.observe(content, at: SystemClocks.monotonic()) || occasion == .signal else { continue }
             watch.didRead(content)
             await take(content)

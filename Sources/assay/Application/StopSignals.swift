@@ -1,6 +1,6 @@
 import UnixSignals
 
-/// The signals that end the process, caught from the moment this is made.
+/// The signals that stop the process, caught from the moment of creation.
 struct StopSignals: Sendable {
     /// Streams without elements that end at the first and at the second signal.
     private let first: AsyncStream<Never>
@@ -18,9 +18,9 @@ struct StopSignals: Sendable {
         }
     }
 
-    /// Returns at the first SIGTERM or SIGINT, also one that came before, or when the task is cancelled.
+    /// Returns at the first SIGTERM or SIGINT, even if it came before the call, or when the task is cancelled.
     func wait() async { for await _ in first {} }
 
-    /// Returns at the second SIGTERM or SIGINT, also one that came before, or when the task is cancelled.
+    /// Returns at the second SIGTERM or SIGINT, even if it came before the call, or when the task is cancelled.
     func waitForAnother() async { for await _ in second {} }
 }

@@ -7,9 +7,9 @@ import Settings
 import Telemetry
 
 extension TraceExport {
-    /// Begins to export as settings say, on a loop of its own.
+    /// Starts to export spans, on a loop of its own.
     ///
-    /// - Throws: ``ConfigurationError`` where a file that they name can't be read.
+    /// - Throws: ``ConfigurationError`` if a file that the settings name can't be read.
     init(_ settings: Settings.Tracing, log: Log) throws(ConfigurationError) {
         let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
         let headers = try settings.headers()
@@ -33,7 +33,7 @@ extension TraceExport {
 extension Settings.Tracing {
     /// Extra headers for the collector.
     ///
-    /// - Throws: ``ConfigurationError``, also where the file has changed since it was checked.
+    /// - Throws: ``ConfigurationError``, also if the file has changed since it was checked.
     fileprivate func headers() throws(ConfigurationError) -> CollectorHeaders {
         guard let headersFile else { return CollectorHeaders() }
         do {

@@ -4,13 +4,13 @@ import OpenSSL
 @main
 enum Entry {
     static func main() async throws {
-        // A fetch that is under way at the very end goes on reading keys until the process is gone.
+        // A fetch that is still in progress may use OpenSSL until the process has ended.
         try disableOpenSSLExitHandler()
         await AssayCommand.main()
     }
 }
 
-/// `assay`: the service, and what goes with it.
+/// The command `assay`.
 struct AssayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "assay",

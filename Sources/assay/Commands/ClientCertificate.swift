@@ -2,7 +2,7 @@ import ArgumentParser
 import NIOSSL
 import OutboundHTTP
 
-/// The certificate that a command shows to a listener which asks for one, as options.
+/// Options for the client certificate that a command presents to a listener.
 struct ClientCertificate: ParsableArguments {
     @Option(help: ArgumentHelp("The certificate (PEM) to show to a listener that asks for one.", valueName: "file"))
     var clientCertificate: String?
@@ -16,10 +16,10 @@ struct ClientCertificate: ParsableArguments {
         }
     }
 
-    /// For connections to a listener.
+    /// The TLS context for connections to a listener.
     ///
-    /// - Parameter configure: says whom to trust.
-    /// - Throws: ``ConfigurationError`` where the certificate or its key can't be used.
+    /// - Parameter configure: sets which server certificates to trust.
+    /// - Throws: ``ConfigurationError`` if the certificate or its key can't be used.
     func tlsContext(_ configure: (inout TLSConfiguration) -> Void) throws(ConfigurationError) -> NIOSSLContext {
         var configuration = TLSConfiguration.forExchanges
         configure(&configuration)

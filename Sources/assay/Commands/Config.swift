@@ -33,7 +33,7 @@ struct Config: AsyncParsableCommand {
 
         func run() async throws {
             let source = file.read()
-            // With --live, the files of providers are among the findings.
+            // With --live, the findings include the files of providers.
             let faults = live ? FileCheck.faultsAtStart : FileCheck.faults
             let settings = try source.read(source.content, check: faults).settings
             if !json {
@@ -87,7 +87,7 @@ struct Config: AsyncParsableCommand {
             print(effective.yaml(), terminator: "")
         }
 
-        /// What the environment says of the proxy, on one line and without credentials.
+        /// The proxy of the environment on one line, without credentials.
         private static func comment(on proxy: ProxyEnvironment) -> String {
             var text = "# https fetches of keys go through the proxy \(proxy.host):\(proxy.port) (HTTPS_PROXY)"
             if !proxy.exceptions.isEmpty {

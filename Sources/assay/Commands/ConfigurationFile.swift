@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Settings
 
-/// The option `--config`, and the settings behind it.
+/// The option `--config`, and the settings that it names.
 struct ConfigurationFile: ParsableArguments {
     @Option(
         name: .customLong("config"),
@@ -15,22 +15,23 @@ struct ConfigurationFile: ParsableArguments {
 
     static let usualPath = "/etc/assay/assay.yaml"
 
-    /// Reads the file, which may not be there.
+    /// Reads the file, which may not exist.
     func read() -> SettingsFile {
         let environment = ProcessInfo.processInfo.environment
         return SettingsFile(
             path: path ?? environment["ASSAY_CONFIG"] ?? Self.usualPath, environment: environment)
     }
 
-    /// Whether there is nothing to read: no file was named, there is none in its usual place, and no variable sets anything.
+    /// Whether there are no settings at all: no file was named, none is in the usual place, and no variable sets
+    /// anything.
     var isAbsent: Bool {
         path == nil && !FileManager.default.fileExists(atPath: Self.usualPath)
             && !ProcessInfo.processInfo.environment.keys.contains { $0.hasPrefix("ASSAY_") }
     }
 
-    /// The settings; the defaults where no file was named and there is none in its usual place, as `assay dev` runs.
+    /// The settings; the defaults, as for `assay dev`, if no file was named and none is in the usual place.
     ///
-    /// - Throws: ``ConfigurationError``, as ``settings()``.
+    /// - Throws: ``ConfigurationError``, like ``settings()``.
     func settingsOrDefaults() throws(ConfigurationError) -> Settings {
         let isNamed = path != nil || ProcessInfo.processInfo.environment["ASSAY_CONFIG"] != nil
         return isNamed || FileManager.default.fileExists(atPath: Self.usualPath) ? try settings() : Settings()

@@ -53,18 +53,18 @@ struct Dev: AsyncParsableCommand {
             settings.log.level = "warning"
             settings.log.requests = .none
         }
-        // All of these are as they must be on a loopback address, and none is the reader's to change.
+        // These settings are right for a loopback address, and the user can't change them.
         let application = try Application(settings, tellsOfRisks: false)
         application.log.write(.info, "listening", [("listener", .text("issuer")), ("address", .text(issuer.address))])
         try await application.run { server in
             print(Self.welcome(server.serviceAddress, admin: server.adminAddress, issuer: issuer.address))
-            // Also where standard output is a pipe: whoever reads it waits for just these lines.
+            // Also if standard output is a pipe, whose reader waits for these lines.
             fflush(nil)
         }
         await issuer.stop()
     }
 
-    /// - Throws: `ValidationError` for anything that other machines could reach.
+    /// - Throws: `ValidationError` for an address that other machines could reach.
     private func loopback(_ text: String, _ option: String) throws -> ListenAddress {
         guard let listen = ListenAddress(text), listen.isLocal else {
             throw ValidationError(

@@ -48,7 +48,7 @@ struct Explain: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Before the token is waited for.
+        // Report faults before waiting for the token.
         let local = instance.server == nil ? try source.settings(audience: signIn.audience, canAskServer: true) : nil
         let token = self.token.flatMap { $0 == "-" ? nil : $0 } ?? SignInOptions.tokenFromStandardInput()
         var body: [UInt8]
@@ -61,7 +61,7 @@ struct Explain: AsyncParsableCommand {
         }
         var answer = try JSONTree(readingObject: body).object ?? [:]
         if showValues, let contents = try ownContents(of: token) {
-            // The instance is never asked for them: the token is here.
+            // They are decoded here, because the token is here; the instance is not asked for them.
             answer["token"] = contents
             var json = JSONWriter()
             json.value(JSONTree.object(answer))
@@ -78,7 +78,7 @@ struct Explain: AsyncParsableCommand {
         if answer["valid"] != .bool(true) { throw ExitCode(1) }
     }
 
-    /// What `POST /v1/explain` would answer, by a verification in this process.
+    /// The response of `POST /v1/explain`, from a verification in this process.
     private func explain(_ token: String, _ settings: Settings, provider: String?) async throws -> [UInt8] {
         let application = try Application(forOneCall: settings)
         let request: VerifyRequest
@@ -92,7 +92,7 @@ struct Explain: AsyncParsableCommand {
         return try await verification.explain(request).text
     }
 
-    /// What is in the token, nothing masked; `nil` where it can't be read.
+    /// The token's contents, not masked; `nil` if it can't be read.
     private func ownContents(of token: String) throws -> JSONTree? {
         let now = UnixTime(seconds: SystemClocks.unixSeconds())
         guard let contents = TokenContents(ofOwnToken: token, now: now) else { return nil }

@@ -3,8 +3,8 @@ import IDToken
 import JSON
 import TokenDiagnostics
 
-/// The answer of `POST /v1/explain`, as people read it in a terminal: the verdict and its likeliest cause, the checks, then what
-/// is in the token.
+/// The response of `POST /v1/explain` as text for a terminal: the verdict and its likeliest cause, the checks, then the
+/// token's contents.
 struct ExplanationText {
     private let answer: [String: JSONTree]
     private let unixSeconds: Int64
@@ -13,8 +13,8 @@ struct ExplanationText {
 
     /// - Parameters:
     ///   - answer: an explanation, or a problem.
-    ///   - unixSeconds: now.
-    ///   - showsAllValues: whether nothing in `token` is masked.
+    ///   - unixSeconds: the current time.
+    ///   - showsAllValues: whether the values in `token` are not masked.
     init(_ answer: [String: JSONTree], unixSeconds: Int64, showsAllValues: Bool, isColoured: Bool) {
         self.answer = answer
         self.unixSeconds = unixSeconds
@@ -64,7 +64,7 @@ struct ExplanationText {
         let name = (check["name"]?.string ?? "").padded(to: 18)
         let first = styled(state.padded(to: 12), Self.style(state)) + "  " + name
         var explanation = check["explanation"]?.string ?? ""
-        // Said once for all.
+        // Printed once for all checks.
         if explanation.hasSuffix(Explanation.unverifiedNote) {
             explanation.removeLast(Explanation.unverifiedNote.count)
         }
@@ -76,7 +76,7 @@ struct ExplanationText {
         return [first + explanation + " (\(code))"] + details
     }
 
-    /// The checks that were not made, in one line.
+    /// The checks that were not made, on one line.
     private func folded(_ state: String) -> [String] {
         let names = checks.filter { Self.state($0) == state }.compactMap { $0["name"]?.string }
         guard !names.isEmpty else { return [] }
@@ -106,7 +106,7 @@ struct ExplanationText {
         Redaction.time(UnixTime(seconds: seconds), now: UnixTime(seconds: unixSeconds))
     }
 
-    // MARK: What is in the token
+    // MARK: Token contents
 
     private var contentLines: [String] {
         guard let token = answer["token"]?.object else { return [] }
@@ -130,7 +130,7 @@ struct ExplanationText {
 
     // MARK: Colour
 
-    /// Parameters of ECMA-48's SGR.
+    /// Parameters of SGR (ECMA-48).
     private enum Style: String {
         case green = "32"
         case red = "1;31"

@@ -4,14 +4,14 @@ import NIOSSL
 import Settings
 import Telemetry
 
-/// Looks at what settings name and only the machine can tell: files, and the groups of sockets.
+/// Checks the parts of settings that depend on the machine: files, and groups of sockets.
 enum FileCheck {
-    /// Why the service would not start.
+    /// Faults that prevent the service from starting.
     static func faultsAtStart(_ effective: EffectiveSettings) -> [SettingsFault] {
         ["service", "admin"].flatMap { listenerFaults($0, effective) } + fileFaults("tracing", effective)
     }
 
-    /// The same, and what is wrong with the files of providers: the service would start without them, and find no keys.
+    /// The same, and faults of providers' files, without which the service would start but find no keys.
     static func faults(_ effective: EffectiveSettings) -> [SettingsFault] {
         faultsAtStart(effective) + fileFaults("providers", effective)
     }
@@ -53,7 +53,7 @@ enum FileCheck {
         }
     }
 
-    /// What is wrong with a file; `nil`: nothing.
+    /// The fault of a file; `nil` if there is none.
     private static func fault(_ path: String, _ purpose: NamedFile, maximumSize: Int) -> String? {
         let bytes: [UInt8]
         do throws(SmallFile.Failure) {
@@ -78,7 +78,7 @@ enum FileCheck {
 }
 
 extension TLSFileKind {
-    /// The member of `tls` that names the file.
+    /// The setting in `tls` that names the file.
     fileprivate var setting: String {
         switch self {
         case .certificate: "certificate_file"

@@ -41,8 +41,8 @@ struct Healthcheck: AsyncParsableCommand {
 
     func run() async throws {
         let (listen, speaksTLS) = try target()
-        // The listener's certificate is not verified: it is asked at its address and not by its name, and whoever could stand in
-        // for it learns nothing and could only say that it is well.
+        // The listener's certificate is not verified, because it is called by address, not by name. An impostor would
+        // learn nothing, and could only claim to be healthy.
         let tls = try speaksTLS ? certificate.tlsContext { $0.certificateVerification = .none } : nil
         let status = await listen.reachable.request(
             .GET, ready ? "/readyz" : "/livez", tls: tls,
@@ -54,7 +54,7 @@ struct Healthcheck: AsyncParsableCommand {
         }
     }
 
-    /// Where to ask, and whether TLS is spoken there.
+    /// The address to call, and whether it uses TLS.
     private func target() throws -> (ListenAddress, speaksTLS: Bool) {
         guard let address else {
             let settings = try file.settingsOrDefaults()
@@ -69,7 +69,7 @@ struct Healthcheck: AsyncParsableCommand {
 }
 
 extension ListenAddress {
-    /// Where this address answers: what listens on all addresses does so on the loopback one.
+    /// An address at which this listener can be called: loopback, if it listens on all addresses.
     fileprivate var reachable: ListenAddress {
         switch self {
         case .network("0.0.0.0", let port): .network(host: "127.0.0.1", port: port)

@@ -5,11 +5,11 @@ import NIOSSL
 import OutboundHTTP
 
 extension ListenAddress {
-    /// Asks what listens here.
+    /// Sends a request to this listener.
     ///
     /// - Parameters:
-    ///   - tls: `nil`: plain HTTP.
-    ///   - fields: beside `Host`.
+    ///   - tls: `nil` for plain HTTP.
+    ///   - fields: in addition to `Host`.
     func request(
         _ method: HTTPMethod, _ path: String, tls: NIOSSLContext?, fields: HTTPHeaders = [:], body: [UInt8] = [],
         limits: HTTPExchange.Limits

@@ -7,7 +7,7 @@ import NIOCore
 import NIOPosix
 import Settings
 
-/// Dials every provider of some settings, and tells what it finds.
+/// Connects to every provider of some settings, and reports the findings.
 struct LiveCheck {
     private var results: [Result] = []
 
@@ -18,9 +18,9 @@ struct LiveCheck {
         var couldServe: Bool { !findings.contains { $0.level == .failure } }
     }
 
-    /// All providers are dialled at once.
+    /// Connects to all providers at the same time.
     ///
-    /// - Throws: ``ConfigurationError`` where the environment's proxy settings can't be understood.
+    /// - Throws: ``ConfigurationError`` if the environment's proxy settings are invalid.
     init(_ settings: Settings) async throws(ConfigurationError) {
         let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -37,7 +37,7 @@ struct LiveCheck {
 
     var couldAllServe: Bool { results.allSatisfy(\.couldServe) }
 
-    /// A line a finding: provider, level, subject, what was found.
+    /// One line per finding: provider, level, subject, and what was found.
     var lines: [String] {
         let width = results.map(\.provider.count).max() ?? 0
         let findings = results.flatMap { result in
@@ -51,7 +51,7 @@ struct LiveCheck {
         return findings + ["\(results.count(where: \.couldServe)) of \(results.count) providers could serve"]
     }
 
-    /// The same as one JSON object, with what the settings themselves are warned of.
+    /// The same as one JSON object, with warnings about the settings themselves.
     func json(warnings: [String]) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in

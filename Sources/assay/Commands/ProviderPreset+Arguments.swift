@@ -10,9 +10,9 @@ extension ProviderPreset {
         return preset
     }
 
-    /// The parameter that an argument `name=value` sets, and to what.
+    /// Parses an argument `name=value` that sets a parameter.
     ///
-    /// - Parameter form: how it is to be given.
+    /// - Parameter form: the expected form, for the error.
     func parse(
         _ argument: String, form: String
     ) throws(ValidationError) -> (parameter: PresetParameter, value: String) {

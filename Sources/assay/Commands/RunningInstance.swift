@@ -8,7 +8,7 @@ import NIOHTTP1
 import NIOSSL
 import OutboundHTTP
 
-/// A running instance, as options of a command that asks it.
+/// Options of a command that calls a running instance.
 struct RunningInstance: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -40,13 +40,14 @@ struct RunningInstance: ParsableArguments {
         if let server { _ = try Self.address(server) }
     }
 
-    /// The instance waits for keys for as long as its `limits.keys_timeout` says. Its answer is an explanation or a problem.
+    /// Long, because the instance waits for keys for up to `limits.keys_timeout`. Its response is an explanation or a
+    /// problem.
     private static let limits = HTTPExchange.Limits(
         connectTimeout: .seconds(5), totalTimeout: .seconds(30), maximumBody: 4 * 1024 * 1024)
 
-    /// Posts a body and gives back the JSON object that is answered, whatever the status.
+    /// Posts a body and returns the JSON object of the response, whatever its status.
     ///
-    /// - Throws: ``ConfigurationError``: nothing answers there, or something other than Assay's admin listener.
+    /// - Throws: ``ConfigurationError`` if nothing answers, or something other than Assay's admin listener.
     func post(_ body: [UInt8], to path: String, at server: String) async throws -> [UInt8] {
         let (address, isSecure) = try Self.address(server)
         var fields: HTTPHeaders = ["Content-Type": "application/json"]
@@ -61,7 +62,7 @@ struct RunningInstance: ParsableArguments {
         }
     }
 
-    /// Whether an answer is one of the admin listener's.
+    /// Checks that a response comes from an admin listener.
     private static func check(_ status: UInt, _ body: [UInt8], _ server: String) throws(ConfigurationError) {
         let answer = (try? JSONTree(readingObject: body))?.object
         switch (status, answer?["code"]?.string) {
@@ -94,7 +95,7 @@ struct RunningInstance: ParsableArguments {
         return (.network(host: url.host, port: url.port), url.isSecure)
     }
 
-    /// - Throws: ``ConfigurationError`` whose text never holds the key.
+    /// - Throws: ``ConfigurationError`` whose text never contains the key.
     private func apiKey() throws(ConfigurationError) -> String? {
         let key: String
         let source: String
@@ -130,12 +131,13 @@ struct RunningInstance: ParsableArguments {
         return try certificate.tlsContext { $0.additionalTrustRoots = [.certificates(authorities)] }
     }
 
-    /// What a failed exchange means to who gave the address.
+    /// Describes a failed exchange to the user who gave the address.
     private static func meaning(of error: HTTPExchangeError) -> String {
         switch error {
         case .connectTimeout, .tlsHandshakeTimeout: "no connection within 5 s"
         case .idleTimeout, .totalTimeout: "no answer within 30 s"
-        // A TLS listener may reset a plain request instead of closing it, if part of the request arrives after its refusal.
+        // A TLS listener may reset a plain request instead of closing it, if part of the request arrives after it was
+        // rejected.
         case .connectionClosed, .connectionReset:
             "the connection was closed without an answer; does it speak TLS (https)?"
         case .connectionFailed: "the connection was refused, or the host is not known"

@@ -3,7 +3,7 @@ import IDToken
 import JSON
 import Settings
 
-/// Where a command that looks at one token takes its providers from: a settings file, or a preset.
+/// The source of providers for a command that verifies one token: a settings file, or a preset.
 struct SettingsSource: ParsableArguments {
     @OptionGroup var file: ConfigurationFile
 
@@ -29,10 +29,10 @@ struct SettingsSource: ParsableArguments {
         }
     }
 
-    /// The settings, and the provider that the token must be from, where a preset says so.
+    /// The settings and, with a preset, the provider that the token must be from.
     ///
     /// - Parameters:
-    ///   - audience: the client ID that a preset's tokens must be for.
+    ///   - audience: the client ID for a preset.
     ///   - canAskServer: whether the command has the option `--server`.
     /// - Throws: ``ConfigurationError``, `ValidationError`.
     func settings(audience: String?, canAskServer: Bool = false) throws -> (settings: Settings, provider: String?) {
@@ -59,7 +59,8 @@ struct SettingsSource: ParsableArguments {
         }
     }
 
-    /// A settings file with the one provider. JSON is YAML, and whatever an argument holds stays one text in it.
+    /// A settings file with this provider only. It is written as JSON, which is YAML, so that an argument can't break
+    /// out of its string.
     private func yaml(_ preset: ProviderPreset, _ audience: String) throws -> String {
         let arguments = try parameters.map { try preset.parse($0, form: "--preset-parameter name=value") }
         var json = JSONWriter()

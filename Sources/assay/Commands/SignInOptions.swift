@@ -3,7 +3,7 @@ import IDToken
 import JSON
 import Verification
 
-/// What a token is verified against, as options of a command.
+/// Options with the parameters of a verification.
 struct SignInOptions: ParsableArguments {
     @Option(help: "The id of a configured provider. Default: the one whose issuer the token names.")
     var provider: String?
@@ -28,7 +28,7 @@ struct SignInOptions: ParsableArguments {
 
     /// The request for a verification in this process.
     ///
-    /// - Parameter preset: the provider that a preset stands for; `nil`: the one that the option names, if any.
+    /// - Parameter preset: the id of a preset's provider; `nil` for the one that the option names, if any.
     /// - Throws: ``Problem/requestInvalid(_:)``.
     func request(
         for token: String, provider preset: String? = nil, includingClaims: Bool = false
@@ -55,7 +55,7 @@ struct SignInOptions: ParsableArguments {
         return json.bytes
     }
 
-    /// The token on standard input. A shell's line feed at the end is no part of it; anything else is.
+    /// The token from standard input, without a trailing line feed of the shell. Everything else belongs to the token.
     static func tokenFromStandardInput() -> String {
         var text = ""
         while let line = readLine(strippingNewline: false) { text += line }

@@ -2,9 +2,9 @@
 import Glibc
 #endif
 
-/// Writes a line for people to standard error, beside what a command prints for programs.
+/// Writes a line for people to standard error, apart from the output for programs.
 func printToStandardError(_ line: String) {
     let bytes = Array((line + "\n").utf8)
-    // Nobody is to be told if it fails.
+    // There is nowhere to report a failure.
     _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
