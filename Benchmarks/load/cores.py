@@ -40,8 +40,8 @@ def measure(bench: Bench, section: Section) -> None:
         )
     section.text(
         "The service is confined to one core or to two, and has an event loop on each. The load generator runs on "
-        "the same machine; with batches it needs little, so throughput is compared with these. What the bare check "
-        "gains by a second core is what the machine has to give."
+        "the same machine. With batches it needs little CPU time, so throughput is compared with batches. The gain "
+        "of the bare check from a second core is the most that the machine allows."
     )
     names = list(series)
     section.table(

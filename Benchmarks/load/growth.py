@@ -23,8 +23,8 @@ NOISE = 1.15
 
 def measure(bench: Bench, section: Section) -> None:
     section.text(
-        f"CPU time a request, RS256, in one interleaved run for each table. *Flat* is what costs at most {NOISE:g} "
-        "times the first row, which is about the noise of a shared machine."
+        f"CPU time per request, RS256, in one interleaved run for each table. *Flat* means at most {NOISE:g} times the "
+        "first row, which is about the noise of a shared machine."
     )
     for table in (_providers, _keys, _tokens, _connections):
         table(bench, section)
@@ -82,7 +82,7 @@ def _providers(bench: Bench, section: Section) -> None:
             services.append(service)
             contenders[f"{count:,}"] = loaded(service, service.port, pool)
         series = interleave(bench, contenders, "providers")
-        _table(section, "providers, asked in turn", series, _megabytes(services))
+        _table(section, "providers, in rotation", series, _megabytes(services))
 
 
 def _keys(bench: Bench, section: Section) -> None:
@@ -135,8 +135,8 @@ def _connections(bench: Bench, section: Section) -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 500
     section.text(
         "### Connections",
-        "Over each connection one request after the other; all connections stand before the first. `queue_timeout` is ten "
-        "seconds here: 10,000 at once wait longer for their turn than its 500 ms allow, and would be told.",
+        "One request after the other on each connection; all connections are open before the first request. `queue_timeout` "
+        "is ten seconds here: 10,000 requests at once are queued for longer than the default 500 ms, and would be rejected.",
     )
     limits = LIMITS | {"queue_timeout": "10s"}
     content = settings([apple(jwks_file=str(bench.pools.key_set))], limits=limits)
@@ -159,4 +159,4 @@ def _connections(bench: Bench, section: Section) -> None:
     }
     _table(section, "connections, all busy", series, columns)
     if most < max(CONNECTIONS):
-        section.text(f"Not measured: more than {most:,} connections, for which file descriptors are missing here.")
+        section.text(f"Not measured: more than {most:,} connections, because this machine has too few file descriptors.")

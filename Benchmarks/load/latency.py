@@ -149,7 +149,7 @@ def measure(bench: Bench, section: Section) -> None:
             echo = peer_process.start(peer, "RS256", bench.pools, bench.builder, bench.venv, cores)
             stack.enter_context(echo)
             contenders["bare echo"] = Contender(echo, service)
-            contenders["bare echo, at that share of its own best rate"] = Contender(echo, echo)
+            contenders["bare echo, at the same share of its own best rate"] = Contender(echo, echo)
         except Unavailable as reason:
             section.text(f"Not measured: **the bare echo**: {reason}")
         servers = list(dict.fromkeys(found.server for found in contenders.values()))
@@ -161,7 +161,7 @@ def measure(bench: Bench, section: Section) -> None:
         try:
             generator.warm_up(servers)
         except Unavailable as reason:
-            section.text(f"Not measured: **what the machine takes away**: {reason}. So all answers count here.")
+            section.text(f"Not measured: **time that the machine takes away**: {reason}. Therefore all answers count.")
         rounds: dict[str, list[Round]] = {name: [] for name in contenders}
         for index in range(bench.rounds):
             for name in contenders if index % 2 == 0 else reversed(contenders):
@@ -172,7 +172,7 @@ def measure(bench: Bench, section: Section) -> None:
                         found.run(bench, generator, contenders[name])
                 rounds[name].append(found)
     section.text(
-        f"{sum(found.refreshes for found in rounds[REFRESHED])} refreshes, each bringing another key set and so new "
+        f"{sum(found.refreshes for found in rounds[REFRESHED])} refreshes, each with a different key set, and so new "
         "snapshots for all event loops."
     )
     counted = {name: _counted(found) for name, found in rounds.items()}
@@ -199,19 +199,19 @@ def measure(bench: Bench, section: Section) -> None:
 
 def _method(bench: Bench, cores: int) -> tuple[str, str]:
     return (
-        f"{wrk.CONNECTIONS} connections, RS256, at {SHARE:.0%} of the rate at which Assay answers when each connection "
-        "asks again at once, which is measured right before each run: a rate from some minutes ago is another share of "
-        f"what the machine can do by now. {bench.rounds} rounds of {bench.latency_seconds:g} s. Requests go out by a "
-        f"timetable, and latency counts from when one was due. The server has {cores} of the machine's cores and the "
-        "generator another, both before other programs where the system lets us. The echo at the same rate is what HTTP "
-        "costs without Assay; as laden as Assay is, it shows how long answers get whatever the program.",
-        "What the machine takes away from a core is no latency of a server's. Something of real-time priority wants to run "
-        "each millisecond on each of these cores and do a small piece of work: it is late where the core was away, and slow "
-        "where another machine shares what does the computing. An answer counts if no core lost more than "
-        f"{TOLERATED} ms of any tenth of a second, from {AFTERMATH:g} s before it was due to the end of the tenth after; "
-        "how long the answer took has no say, and what other programs took is not excused. A server that kept its core in "
-        "the kernel would lose answers by that which the echo does not lose. A best rate is that of such tenths, "
-        f"{FEWEST} at least. A round goes on until as many answers count as are {ENOUGH:.0%} of a run's, for {ATTEMPTS} "
-        "runs at most; from fewer than that in all rounds together, nothing is told. The figures are of all answers that "
-        "count, whatever the round; the longest of all answers is of those too that the machine disturbed.",
+        f"{wrk.CONNECTIONS} connections, RS256, at {SHARE:.0%} of the peak rate (each connection sends its next request at "
+        "once). The peak is measured right before each run, because the machine's speed varies over minutes. "
+        f"{bench.rounds} rounds of {bench.latency_seconds:g} s. Requests follow a fixed schedule, and latency counts from the "
+        f"scheduled time. The server has {cores} of the machine's cores and the load generator another, both with priority "
+        "over other programs if the system allows it. The echo at the same rate shows the cost of HTTP without Assay. At the "
+        "same share of its own peak, it shows the latency of any program under that load.",
+        "Time that the machine takes away from a core is not the server's latency. A real-time task runs every millisecond on "
+        "each of these cores and does a small piece of work. It is late if the core was taken away, and slow if another "
+        f"machine shares the core. An answer counts if no core lost more than {TOLERATED} ms of any tenth of a second, from "
+        f"{AFTERMATH:g} s before the scheduled time to the end of the tenth after it. The answer's own latency plays no part, "
+        "and time taken by other programs is not excused. A server that blocked its core in the kernel would lose answers that "
+        f"the echo does not lose. A best rate is taken from at least {FEWEST} such tenths. A round continues for at most "
+        f"{ATTEMPTS} runs, until the answers that count are {ENOUGH:.0%} of a run's; if all rounds together have fewer, no "
+        "figures are given. The figures cover all answers that count. The longest of all answers includes those that the "
+        "machine disturbed.",
     )

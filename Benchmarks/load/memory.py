@@ -45,8 +45,8 @@ def measure(bench: Bench, section: Section) -> None:
     growth = (after - before) / MEGABYTE / ((total - asked) / 1e6)
     section.text(
         f"Resident memory of the process, with default settings: verified-token cache and request log on. {count:,} "
-        "distinct RS256 tokens in turn"
-        + (", twice what the cache holds, so that none is found in it." if not bench.is_quick else ".")
+        "distinct RS256 tokens in rotation"
+        + (", twice the size of the cache, so that every lookup misses." if not bench.is_quick else ".")
     )
     section.table(
         ["", "MB"],
@@ -61,9 +61,9 @@ def measure(bench: Bench, section: Section) -> None:
         ],
     )
     section.text(
-        f"Warm-up is the first {asked / 1e6:.2f} million requests. A connection takes {silent:,.0f} bytes while it "
-        f"is silent, and {used:,.0f} when it idles after a request: {CONNECTIONS} at once, without what the kernel "
-        "keeps for them."
+        f"Warm-up is the first {asked / 1e6:.2f} million requests. A connection takes {silent:,.0f} bytes before its "
+        f"first request, and {used:,.0f} while idle after one: with {CONNECTIONS} connections, and without the kernel's "
+        "memory."
     )
     section.figures |= {"idle": idle / MEGABYTE, "growth": growth}
 

@@ -70,9 +70,9 @@ def measure(bench: Bench, section: Section) -> None:
         return statistics.median(getattr(figures, name) for figures in found)
 
     section.text(
-        f"The peak is what {CONNECTIONS} connections get that ask again when they are answered: batches of {ITEMS} "
-        f"tokens, RS256, on one core, with the callers on another. Then {TIMES} times as many come as can be answered, by "
-        f"a timetable, over as many connections as that takes, up to {CROWD:,}; each gives up after {PATIENCE} s. "
+        f"The peak is the throughput of {CONNECTIONS} connections that send the next request after each answer: batches of "
+        f"{ITEMS} tokens, RS256, on one core, with the callers on another. Then {TIMES} times that rate is sent, on a fixed "
+        f"schedule, over as many connections as needed, up to {CROWD:,}; callers time out after {PATIENCE} s. "
         f"{bench.rounds} rounds of {SECONDS} s, with the default settings."
     )
     section.table(
@@ -81,10 +81,10 @@ def measure(bench: Bench, section: Section) -> None:
             [label, *(shape.format(value) for value in (median(name), *_range(found, name)))]
             for label, name, shape in (
                 ("peak, tokens/s", "peak", "{:,.0f}"),
-                ("answered with 200 in the crowd, × peak", "goodput", "{:.2f}"),
-                ("told `overloaded`, × peak", "refused", "{:.2f}"),
-                ("p99 of those answered with 200, ms", "p99", "{:.0f}"),
-                ("given up or lost", "given_up", "{:.0f}"),
+                ("answered with 200 under overload, × peak", "goodput", "{:.2f}"),
+                ("rejected with `overloaded`, × peak", "refused", "{:.2f}"),
+                ("p99 of answers with 200, ms", "p99", "{:.0f}"),
+                ("timed out or lost", "given_up", "{:.0f}"),
             )
         ],
     )

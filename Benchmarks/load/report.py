@@ -72,24 +72,24 @@ class Target:
 BARE, GOOD = "× bare check", "× a good token"
 TARGETS = [
     Target("RS256 bare", "`POST /v1/verify`, distinct RS256 tokens with nonce", "≤", 2.2, BARE),
-    Target("RS256 envoy", "the same, beside Envoy jwt_authn", "≤", 0.7, "× Envoy"),
+    Target("RS256 envoy", "the same, compared with Envoy jwt_authn", "≤", 0.7, "× Envoy"),
     Target("ES256 bare", "`POST /v1/verify`, distinct ES256 tokens with nonce", "≤", 1.4, BARE),
-    Target("ES256 envoy", "the same, beside Envoy jwt_authn", "≤", 0.9, "× Envoy"),
-    Target("batch", "`POST /v1/verify/batch` of 64, RS256, a token", "≤", 1.3, BARE),
+    Target("ES256 envoy", "the same, compared with Envoy jwt_authn", "≤", 0.9, "× Envoy"),
+    Target("batch", "`POST /v1/verify/batch` of 64, RS256, per token", "≤", 1.3, BARE),
     Target("expired", "refused: expired", "≤", 1.0, GOOD),
     Target("wrong audience", "refused: wrong audience", "≤", 1.0, GOOD),
     Target("bad signature", "refused: bad signature", "≤", 1.0, GOOD),
     Target("malformed", "refused: malformed", "≤", 0.6, GOOD),
-    Target("repeated", "the same token again and again, with the verified-token cache", "≤", 1.3, "× bare echo"),
-    Target("cores", "throughput on two cores beside one, batches of 64", "≥", 1.9, "×"),
+    Target("repeated", "a repeated token, with the verified-token cache", "≤", 1.3, "× bare echo"),
+    Target("cores", "throughput on two cores compared with one, batches of 64", "≥", 1.9, "×"),
     Target("p99", "p99 at 64 connections, 70 % of the peak rate, keys refreshed every second", "≤", 3, "ms"),
     Target("outlier", "the longest of these answers", "≤", 20, "ms", 1),
-    Target("goodput", "answered at three times the capacity", "≥", 0.9, "× peak"),
-    Target("goodput p99", "p99 of those answers, with `limits.queue_timeout` at its 500 ms", "≤", 750, "ms", 0),
+    Target("goodput", "goodput at three times the capacity", "≥", 0.9, "× peak"),
+    Target("goodput p99", "p99 of those answers, with the default `limits.queue_timeout` of 500 ms", "≤", 750, "ms", 0),
     Target("idle", "memory, idle", "≤", 25, "MB", 1),
-    Target("growth", "memory, growth after warm-up, distinct tokens", "≤", 0.1, "MB a million requests"),
+    Target("growth", "memory, growth after warm-up, distinct tokens", "≤", 0.1, "MB per million requests"),
     Target("start", "from exec to the first 200, keys from disk", "≤", 50, "ms", 1),
-    Target("haproxy", "level with HAProxy jwt_verify, the worse of both algorithms", "≤", 1.05, "× HAProxy"),
+    Target("haproxy", "on a par with HAProxy jwt_verify, the worse of both algorithms", "≤", 1.05, "× HAProxy"),
     *(
         Target(name, f"ahead of {label}, the worse of both algorithms", "<", 1, f"× {label}")
         for name, label in (
@@ -156,9 +156,9 @@ def page(
     lines = [
         "# Load",
         "",
-        "Made by `scripts/bench`; not edited by hand. Server CPU time is user and system time of the server's whole",
-        "process tree, divided by the tokens it was asked about. Machines are noisy, so contenders take turns in every",
-        "round; figures are medians of the rounds, ratios medians of the rounds' ratios.",
+        "Written by `scripts/bench`; do not edit. Server CPU time is the user and system time of the server's whole",
+        "process tree, divided by the number of tokens in requests. Machines are noisy, so contenders take turns in",
+        "every round. Figures are medians of the rounds, and ratios are medians of the rounds' ratios.",
         "",
         "## Targets",
         "",
@@ -169,7 +169,7 @@ def page(
     if failures:
         lines += ["Parts that failed:", "", *(f"- **{name}**: {reason}" for name, reason in failures.items()), ""]
     if has_picture:
-        lines += ["![Server CPU time a request](load.svg)", ""]
+        lines += ["![Server CPU time per request](load.svg)", ""]
     for section in sections.values():
         lines += [f"## {section.title}", "", *section.lines]
     lines += ["## Circumstances", "", *head]

@@ -68,9 +68,8 @@ def measure(bench: Bench, section: Section) -> None:
             ]
         )
     section.text(
-        "RS256 where nothing else is said; request log and verified-token cache off where they are not said to be "
-        f"on. Of batches, sent over {BATCH_CONNECTIONS} connections, CPU time and rate are a token's and p99 a "
-        "request's."
+        "RS256, with request log and verified-token cache off, unless noted. Batches are sent over "
+        f"{BATCH_CONNECTIONS} connections; their CPU time and rate are per token, their p99 per request."
     )
     section.table(["", "CPU µs", "× bare check", "× good token", "× echo", "tokens/s", "p99 ms"], rows)
     section.figures["batch"] = series["batch of 64, a token"].ratio(series["bare check, RS256"])

@@ -17,10 +17,10 @@ BARE, BOTH = "bare check, one core", "bare check, both cores at once"
 
 def measure(bench: Bench, section: Section) -> None:
     section.text(
-        "Each server has two cores, two threads or workers, and writes no log; 64 connections, 1000 distinct tokens "
-        "with a nonce in turn.",
-        "Before it is measured, a peer takes 20 good tokens and refuses them with a payload or signature that was "
-        "changed; only the echo looks at nothing. Assay's verified-token cache is off, so each token is checked.",
+        "Each server has two cores, two threads or workers, and no log. The load is 64 connections with 1000 distinct "
+        "tokens, each with a nonce, in rotation.",
+        "Before the measurement, each peer except the echo must accept 20 valid tokens, and refuse them after a change "
+        "of payload or signature. Assay's verified-token cache is off, so every signature is checked.",
     )
     worst: dict[str, float] = {}
     missing: dict[str, str] = {}
@@ -46,10 +46,10 @@ def measure(bench: Bench, section: Section) -> None:
         section.table(
             [
                 "",
-                "CPU µs a request",
+                "CPU µs per request",
                 "lowest – highest",
                 "× bare check",
-                "Assay is … × that",
+                "Assay ÷ this",
                 "requests/s",
                 "p50 ms",
                 "p99 ms",
@@ -72,7 +72,7 @@ def measure(bench: Bench, section: Section) -> None:
                     worst[peer.name] = max(worst[peer.name], ratio)
     section.figures |= {name: ratio for name, ratio in worst.items() if name != "echo"}
     section.text(
-        "What each reads and answers: Assay: JSON; an identity. "
+        "What each reads and returns: Assay: JSON; an identity. "
         + " ".join(f"{peer.label}: {peer.answers}." for peer in peers.ALL if peer.label in section.versions)
     )
     if missing:
@@ -100,7 +100,7 @@ def _run(
         contenders = {BARE: bare(bench, algorithm), "Assay": loaded(service, service.port, made.good(algorithm))}
         for peer in peers.ALL:
             if peer.name not in bench.peers:
-                missing[peer.label] = "not asked for (`--peers`)"
+                missing[peer.label] = "not selected (`--peers`)"
                 continue
             try:
                 bench.say(f"{algorithm}: starts {peer.label}")

@@ -38,8 +38,8 @@ def measure(bench: Bench, section: Section) -> None:
         bench.say(f"start: {index + 1}")
         times.append(_first_answer(bench.assay, file, port, body) * 1000)
     section.text(
-        f"{len(times)} starts while the provider can't be reached, with its keys in `cache_directory`: from just "
-        f"before the process is made to the first `200` of `POST /v1/verify`: median {statistics.median(times):.1f} "
+        f"{len(times)} starts while the provider can't be reached, with its keys in `cache_directory`. From the "
+        f"creation of the process to the first `200` of `POST /v1/verify`: median {statistics.median(times):.1f} "
         f"ms, lowest {min(times):.1f}, highest {max(times):.1f}."
     )
     section.figures["start"] = statistics.median(times)

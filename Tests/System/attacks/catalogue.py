@@ -169,10 +169,10 @@ EVERY_CASE = {
 
 # What has no case here, or only in part, and why: printed at the end of each run.
 NOT_COVERED = {
-    "Q06": "nonce_replayed is reserved: replay protection is not built",
-    "Q04": "that a nonce is compared in constant time can't be seen over HTTP; the values are covered",
-    "D03": "throughput and latency are for the benchmarks; that good tokens pass amid a flood is covered",
-    "D04": "sanitizers need a build of their own; growth is watched over some thousand verifications, not 100 000",
+    "Q06": "`nonce_replayed` is reserved; there is no replay protection",
+    "Q04": "constant-time comparison can't be observed over HTTP; the values are covered",
+    "D03": "the benchmarks measure throughput and latency; the acceptance of valid tokens during a flood is covered",
+    "D04": "sanitizers need a separate build; growth is measured over a few thousand verifications, not 100 000",
 }
 
 # Cases whose answer is not yet what it should be, and why. One that passes after all fails the run: it is to leave.
