@@ -1,10 +1,10 @@
-# Runs the parts of a test run, side by side where they wait, and tells how long each took. To be sourced.
+# Runs the parts of a test run, some of them in parallel, and prints how long each took. Source this file.
 #
-#   part NAME COMMAND…   runs a command, and shows what it printed once it has ended: all of it if it failed
-#   lane COMMAND…        runs a function of parts beside whatever comes next; it ends at the first part that fails
+#   part NAME COMMAND…   runs a command, and prints its last lines at the end, or all of its output if it failed
+#   lane COMMAND…        runs a function of parts in the background; it ends at the first part that fails
 #   join_lanes           waits for the lanes; fails if a part failed in one of them
 #
-# A script that is called as a part of another one adds its parts to that one's table, which is printed at the very end.
+# A script that runs as a part of another one adds its parts to that one's table, which is printed at the end.
 
 lanes=()
 
@@ -41,7 +41,7 @@ join_lanes() {
     [ -z "$failed" ]
 }
 
-# Ends a process and all that it has started.
+# Ends a process and its children.
 end_process() {
     local child
     for child in $(pgrep -P "$1"); do end_process "$child"; done
