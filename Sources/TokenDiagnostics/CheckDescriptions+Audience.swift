@@ -44,7 +44,7 @@ extension CheckDescriptions {
         return unknownAudienceDiagnosis(found)
     }
 
-    /// What access tokens have, and ID Tokens have not.
+    /// Claims that access tokens have and ID Tokens don't.
     private var signsOfAccessToken: Diagnosis? {
         let signs = ["scope", "scp"].filter { claims.contains(ClaimName($0)) }
         guard !signs.isEmpty, !claims.contains(.nonce) else { return nil }
@@ -75,7 +75,7 @@ extension CheckDescriptions {
                 fix: "Write \(near) to audiences of the provider \(policy.id), as the provider spells it.")
         }
         return Diagnosis(
-            // Who tells of it is Apple, or stands in for it, and Apple has two kinds of client IDs.
+            // Only Apple, or a provider that imitates it, reports this, and Apple has two kinds of client IDs.
             policy.reportsRealUserStatus
                 ? """
                 The token is for \(near), and only \(own) is configured: one will be the bundle ID of the app, \
@@ -85,11 +85,11 @@ extension CheckDescriptions {
             fix: "Add \(near) to audiences of the provider \(policy.id), if it is yours, too.")
     }
 
-    /// So many of the token's audiences, and none that is longer, are compared: a stranger may have written them.
+    /// The most audiences of the token that are compared, because an attacker may have written them.
     private static let comparedAudiences = 20
     private static let longestCompared = 256
 
-    /// The audience of the token's that is most like a configured one, where they begin alike.
+    /// The token's audience that most resembles a configured one with the same beginning.
     private func nearest(to found: [String]) -> (found: String, configured: String)? {
         let own = policy.audiences.map { (name: $0, folded: folded($0)) }
         var nearest: (found: String, configured: String, length: Int)?
@@ -98,7 +98,7 @@ extension CheckDescriptions {
             for (configured, right) in own where right.count <= Self.longestCompared {
                 let length = zip(left, right).prefix { $0 == $1 }.count
                 guard length >= 4, length > nearest?.length ?? 0 else { continue }
-                // Google's all end alike, and tell projects apart by what they begin with.
+                // Google's client IDs all end alike, and differ at the beginning.
                 let end = zip(left.dropFirst(length).reversed(), right.dropFirst(length).reversed())
                     .prefix { $0 == $1 }.count
                 guard 2 * length >= min(left.count, right.count) - end else { continue }
@@ -108,12 +108,12 @@ extension CheckDescriptions {
         return nearest.map { ($0.found, $0.configured) }
     }
 
-    /// The octets of a client ID, with the capital letters of ASCII made small.
+    /// The bytes of a client ID, with ASCII letters in lower case.
     private func folded(_ text: String) -> [UInt8] { text.utf8.map(\.asciiLowercased) }
 
     // MARK: Authorized party
 
-    /// Whether the party that the token was issued to may present it; only where the settings name parties.
+    /// Whether the party to which the token was issued may present it; only if the settings name parties.
     func authorizedParty(_ rejection: Rejection?) -> Check {
         let found = claims.text(.authorizedParty).map(Redaction.text)
         guard rejection != nil || !policy.authorizedParties.isEmpty else {

@@ -1,13 +1,13 @@
 public import IDToken
 
 extension Explanation {
-    /// What most likely went wrong, if several checks fail: one of the failed checks, not always the first.
+    /// The most likely cause if several checks fail: one of the failed checks, not always the first.
     public struct Cause: Sendable, Equatable {
-        /// Its name.
+        /// The name of the check.
         public let check: Check.Name
         /// One sentence.
         public let explanation: String
-        /// What to change, and where; `nil` where there is nothing to.
+        /// What to change and where; `nil` if there is nothing to change.
         public let fix: String?
     }
 }
@@ -17,10 +17,10 @@ extension Explanation.Cause {
 }
 
 extension CheckDescriptions {
-    /// The failed check that explains the others best.
+    /// The failed check that best explains the others.
     ///
-    /// A verification stops at the first, and the claims come after the signature. But a token that was sent to the wrong
-    /// provider fails at its algorithm or its key already, which is no cause but a consequence.
+    /// A verification stops at the first failure, and claims come after the signature. But a token that was sent to the
+    /// wrong provider already fails at its algorithm or key, which is a consequence, not the cause.
     func likelyCause(of checks: [Check]) -> Explanation.Cause? {
         let failed = checks.filter { $0.refusal != nil }
         guard let first = failed.first else { return nil }
@@ -28,7 +28,7 @@ extension CheckDescriptions {
         if let issuer = failed.first(where: { $0.refusal == .rejected(.issuerMismatch) && $0.name == .issuer }) {
             return Explanation.Cause(issuer)
         }
-        // Keys are not fetched for a token that would be refused anyway, so that none were found says little.
+        // Keys are not fetched for a token that is refused anyway, so missing keys mean little.
         guard first.name == .key, let claim = failed.first(where: { [.audience, .expiry].contains($0.name) }) else {
             return Explanation.Cause(first)
         }
@@ -49,7 +49,7 @@ extension CheckDescriptions {
     /// A day: providers publish a key for some time after the last token that it signed has expired.
     private static let longEnoughForOtherKeys: Int64 = 86_400
 
-    /// How many seconds ago the token expired.
+    /// The number of seconds since the token expired.
     private var expiredFor: Int64? {
         guard let end = try? claims.time(.expiration) else { return nil }
         return now.seconds(since: end)
@@ -57,7 +57,7 @@ extension CheckDescriptions {
 
     // MARK: A valid token
 
-    /// That the token is valid, and what ties it to a sign-in, if anything does.
+    /// Says that the token is valid, and what ties it to a sign-in, if anything does.
     func validSummary(_ checks: [Check]) -> String {
         func isPassed(_ name: Check.Name) -> Bool { checks.contains { $0.name == name && $0.state == .passed } }
         let issued = "The token is valid: the provider \(policy.id) issued it"

@@ -74,11 +74,12 @@ extension CheckDescriptions {
             expected: expected, found: broken.map { found($0.claim) }.joined(separator: "; "))
     }
 
-    /// Claims that say which kind of token it is.
+    /// Claims that identify the kind of token.
     private static let tokenKinds = [
         "token_use", "typ", "ver", "azpacr", "appidacr", "ref_protected", "tfp", "sts", "scp",
     ]
-    /// Claims whose values belong to an organization or a kind of token, and to nobody; of all others no value is shown.
+    /// Claims whose values identify an organization or a kind of token, not a person. The values of all other claims
+    /// are hidden.
     static let impersonalClaims = tokenKinds + ["hd", "tid", "acr"]
 
     private func expectation(_ rule: ClaimRule) -> String {
@@ -100,7 +101,7 @@ extension CheckDescriptions {
             + (Self.impersonalClaims.contains(name) ? Redaction.text(text) : Redaction.fingerprint(text, checker))
     }
 
-    /// Whether the token is a person's.
+    /// Whether the token belongs to a person.
     func serviceAccount(_ rejection: Rejection?) -> Check {
         guard let rejection else {
             return .passed(.serviceAccount, "The token does not look like a service account's.")
@@ -127,7 +128,7 @@ extension CheckDescriptions {
             expected: "an azp other than sub", found: "an azp equal to sub")
     }
 
-    /// Whether an identity can be made of the claims.
+    /// Whether the claims form an identity.
     func identity(_ rejection: Rejection?) -> Check {
         let address = policy.identityClaims[.email]?.name ?? .email
         let noAddress = claims.malformedEmail(policy)
@@ -175,7 +176,7 @@ extension CheckDescriptions {
 }
 
 extension Claims {
-    /// What the token has in place of an address; `nil` where it has one, or says nothing.
+    /// The claim's value if it is not one email address; `nil` if it is, or if it is absent.
     fileprivate func malformedEmail(_ policy: ProviderPolicy) -> String? {
         let claimed = policy.identityClaims[.email].map(text(at:)) ?? text(.email)
         return claimed.flatMap { $0.isEmpty || EmailAddress($0) != nil ? nil : $0 }

@@ -4,21 +4,21 @@ private import JOSE
 private import OpenSSL
 
 extension CheckDescriptions {
-    /// Whether the access token came with the ID Token.
+    /// Whether the access token was issued with the ID Token.
     func atHash(_ rejection: Rejection?) -> Check {
         hash(
             .atHash, .accessTokenHash, of: parameters.accessToken, "access_token",
             other: (parameters.code, "code"), rejection)
     }
 
-    /// Whether the code came with the ID Token.
+    /// Whether the code was issued with the ID Token.
     func cHash(_ rejection: Rejection?) -> Check {
         hash(
             .cHash, .codeHash, of: parameters.code, "code", other: (parameters.accessToken, "access_token"),
             rejection)
     }
 
-    /// What the token says where nobody asks.
+    /// The hash in the token, if the request did not ask for its check.
     func hashNotAsked(_ name: CheckName) -> String? {
         switch name {
         case .atHash: fingerprint(of: .accessTokenHash)
@@ -27,7 +27,7 @@ extension CheckDescriptions {
         }
     }
 
-    /// A claim that is a secret, or somebody's, as it may be shown.
+    /// The redacted form of a claim that is secret or personal.
     func fingerprint(of claim: ClaimName) -> String? {
         claims.text(claim).map { Redaction.fingerprint($0, checker) }
     }

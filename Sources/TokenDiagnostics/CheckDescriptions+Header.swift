@@ -3,7 +3,7 @@ private import JOSE
 internal import JSON
 
 extension CheckDescriptions {
-    /// The header, for what the verifier does not read.
+    /// The header, for members that the verifier does not read.
     var headerObject: JSONObject? { token.headerObject }
 
     func header(_ rejection: Rejection?) -> Check {
@@ -53,7 +53,7 @@ extension CheckDescriptions {
         let expected = allowedAlgorithms.names.joined(separator: ", ")
         let alg = headerObject?["alg"]
         let found = alg.map { $0.string.map(Redaction.text) ?? "no string" }
-        // The provider may list the algorithm by now, beside a key that could not be fetched either.
+        // The provider may have added the algorithm, and a key for it, since its keys were last fetched.
         if rejection != nil, let keys, keys.isMissingKey, policy.algorithms == nil, token.algorithm != nil {
             return .failed(
                 .algorithm, .keysUnavailable, unfetchedKeyDiagnosis(keys), expected: expected, found: found)

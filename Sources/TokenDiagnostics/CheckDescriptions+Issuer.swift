@@ -3,7 +3,7 @@ private import JOSE
 private import JSON
 
 extension CheckDescriptions {
-    /// Whether the token is from the provider whose keys it was checked with.
+    /// Whether the token is from the provider whose keys verified it.
     func issuer(_ rejection: Rejection?) -> Check {
         let issuer = claims.text(.issuer)
         return .made(
@@ -12,7 +12,7 @@ extension CheckDescriptions {
             expected: policy.acceptedIssuersText, found: issuer.map(Redaction.text))
     }
 
-    /// Whether the key may sign for the token's issuer; only where keys say whose they are.
+    /// Whether the key may sign for the token's issuer; only if keys name an issuer.
     func keyIssuer(_ rejection: Rejection?) -> Check {
         .made(
             .keyIssuer, rejection, passed: "The key may sign for this tenant.",
@@ -48,16 +48,16 @@ extension Check {
 }
 
 extension ProviderPolicy {
-    /// What its tokens' `iss` may be.
+    /// The accepted values of `iss`.
     fileprivate var acceptedIssuersText: String { Redaction.list(allIssuers ?? [issuer] + issuerAliases) }
 }
 
 extension Diagnosis {
-    /// Why an issuer is none of those that are expected.
+    /// Why an issuer is none of the expected ones.
     ///
     /// - Parameters:
-    ///   - expected: the policies by whose issuer the token was measured.
-    ///   - others: those of the other providers that are configured.
+    ///   - expected: the policies with whose issuers the token was compared.
+    ///   - others: the policies of the other configured providers.
     fileprivate static func otherIssuer(
         _ issuer: String, _ claims: Claims, _ expected: [ProviderPolicy], others: [ProviderPolicy]
     ) -> Diagnosis {
@@ -112,7 +112,7 @@ extension Diagnosis {
     private static let longestCompared = 512
 
     private static func otherSpelling(_ issuer: String, _ policy: ProviderPolicy) -> Diagnosis? {
-        // A stranger may have written it, and no issuer is as long as that.
+        // An attacker may have written it, and no real issuer is that long.
         guard issuer.utf8.count <= longestCompared else { return nil }
         let simple = simplified(issuer)
         for expected in policy.allIssuers ?? [] where simple == simplified(expected) {
@@ -143,7 +143,7 @@ extension Diagnosis {
 
     private static func isLetter(_ character: Character) -> Bool { character.isLetter }
 
-    /// An issuer without what people get wrong about it.
+    /// An issuer without the parts in which misspellings occur.
     private static func simplified(_ issuer: String) -> String {
         var text = issuer.lowercased().filter { !$0.isWhitespace }
         for scheme in ["https://", "http://"] where text.hasPrefix(scheme) { text.removeFirst(scheme.count) }
@@ -151,7 +151,7 @@ extension Diagnosis {
         return text
     }
 
-    /// Microsoft's tokens of version 1.0 where those of version 2.0 are expected, and the other way round.
+    /// A Microsoft token of version 1.0 where version 2.0 is expected, or the reverse.
     private static func otherEntraVersion(_ issuer: String, _ expected: [ProviderPolicy]) -> Diagnosis? {
         let presets = [ProviderPreset.microsoft, .microsoftVersion1]
         let found = presets.first { $0.hasTemplate(for: issuer) }
@@ -169,7 +169,7 @@ extension Diagnosis {
                 : "Add a provider with the preset \(found.name), if its users may sign in.")
     }
 
-    /// One that Assay knows, and that is not configured.
+    /// The issuer of a preset that is not configured.
     private static func knownProvider(_ issuer: String, _ expected: [ProviderPolicy]) -> Diagnosis? {
         let preset = ProviderPreset.all.first { $0.facts(PresetArguments()).policy.isIssuer(issuer) }
         return preset.map { preset in
@@ -190,7 +190,7 @@ extension Diagnosis {
 }
 
 extension ProviderPreset {
-    /// Whether an issuer is that of any tenant of the provider's.
+    /// Whether an issuer belongs to any tenant of the provider.
     fileprivate func hasTemplate(for issuer: String) -> Bool {
         let templates = facts(PresetArguments()).policy.issuerTemplates ?? []
         return templates.contains { $0.tenant(in: Array(issuer.utf8)[...]) != nil }

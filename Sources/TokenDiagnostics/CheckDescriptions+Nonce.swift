@@ -5,7 +5,7 @@ private import JSON
 private import OpenSSL
 
 extension CheckDescriptions {
-    /// Whether the token was made for this very sign-in.
+    /// Whether the token was issued for this sign-in.
     func nonce(_ rejection: Rejection?) -> Check {
         let claimed = try? claims.utf8(.nonce)
         let found = claimed.map { Redaction.fingerprint($0.span, checker) }
@@ -70,7 +70,7 @@ extension CheckDescriptions {
         )
     }
 
-    // MARK: A nonce that is another
+    // MARK: Wrong nonces
 
     private func mismatchDiagnosis(_ claimed: ArraySlice<UInt8>, _ nonce: String) -> Diagnosis {
         if let form = form(of: claimed, for: nonce) { return formDiagnosis(form, nonce) }
@@ -86,7 +86,7 @@ extension CheckDescriptions {
         )
     }
 
-    /// How a claim belongs to a nonce, whatever the settings accept.
+    /// How a claim matches a nonce, whether or not the settings accept that form.
     private func form(of claimed: ArraySlice<UInt8>, for nonce: String) -> NonceMatch? {
         NonceMatch.allCases.first {
             (try? matchesNonce(claimed.span, for: nonce.utf8.span, $0, checker)) == true
@@ -124,7 +124,7 @@ extension CheckDescriptions {
         )
     }
 
-    /// Whether a text looks like a SHA-256.
+    /// Whether a text has the form of a SHA-256.
     private func isHash(_ text: String) -> Bool {
         let octets = Array(text.utf8)
         let isHexadecimal = octets.allSatisfy(\.isLowercaseHexadecimal)
@@ -147,7 +147,7 @@ extension CheckDescriptions {
         return hashes ?? []
     }
 
-    /// Whether the two would belong together but for how one of them is written.
+    /// Whether the two would match if one of them was spelled differently.
     private func otherSpelling(_ claimed: ArraySlice<UInt8>, _ nonce: String) -> Diagnosis? {
         let claim = String(decoding: claimed, as: UTF8.self)
         let fix = "Write it as the provider is told to: the claim is compared byte for byte."
@@ -174,7 +174,7 @@ extension CheckDescriptions {
 }
 
 extension NonceMatch {
-    /// What a claim that matched so carries.
+    /// What a claim with this match contains.
     fileprivate var words: String {
         switch self {
         case .sha256Hex: "the SHA-256 (hex) of your nonce"

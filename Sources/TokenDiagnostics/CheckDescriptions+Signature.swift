@@ -3,10 +3,10 @@ private import JOSE
 private import JSON
 
 extension CheckDescriptions {
-    /// The two checks that people know of the verifier's one: that the key was found, and that the signature holds.
+    /// Splits one check of the verifier into two for people: that the key was found, and that the signature is valid.
     ///
-    /// - Parameter isAlgorithmRefused: whether the check before found the algorithm not allowed. The signature is checked all
-    ///   the same: where it holds, the settings are what is wrong.
+    /// - Parameter isAlgorithmRefused: whether the previous check refused the algorithm. The signature is still
+    ///   checked: if it is valid, the settings are wrong.
     func keyAndSignature(_ outcome: CheckRecorder.Outcome, isAlgorithmRefused: Bool) -> [Check] {
         let unreachedSignature = Check.notReached(.signature, "Not reached: there is no key to check it with.")
         switch outcome {
@@ -73,7 +73,7 @@ extension CheckDescriptions {
         return keys.set.candidates(keyID: token.keyID).filter { $0.fits(algorithm) }
     }
 
-    /// For a key that the provider may have published since its keys were fetched.
+    /// The diagnosis if the provider may have published the key since its keys were fetched.
     func unfetchedKeyDiagnosis(_ keys: ExplainedKeys) -> Diagnosis {
         let key = token.keyID.map { "no key " + Redaction.quoted($0) } ?? "no key that fits the token"
         let age = keys.fetchedAt.map { ", fetched \(Redaction.duration(now.seconds(since: $0))) ago" } ?? ""
@@ -125,7 +125,7 @@ extension CheckDescriptions {
         return Diagnosis("There is no key \(Redaction.quoted(keyID)) in \(known).", fix: fix)
     }
 
-    /// Since when the provider may have replaced a key unnoticed.
+    /// The time since which the provider may have replaced a key.
     private var keysFetched: String {
         guard let fetchedAt = keys?.fetchedAt else { return "" }
         return " since the fetch at \(Redaction.time(fetchedAt, now: now))"

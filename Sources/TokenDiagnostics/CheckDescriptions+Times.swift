@@ -8,18 +8,18 @@ extension CheckDescriptions {
         return Redaction.time(time, now: now)
     }
 
-    /// What a time that must not lie in the future may be at most.
+    /// The latest time that does not lie in the future.
     private var latest: String { "\(Redaction.time(now.advanced(bySeconds: skew))) or before (now, and clock_skew)" }
 
-    /// How far the provider's clock is from this one, for a failure that clocks can cause.
+    /// The difference between the provider's clock and this one, for a failure that clocks can cause.
     private var clockNote: String {
         guard let offset = keys?.clockOffsetSeconds, offset != 0 else { return "" }
         return "; the provider's own clock is \(Redaction.duration(offset)) \(offset > 0 ? "ahead of" : "behind") it"
     }
 
-    /// Whether the clocks differ by what a time is off.
+    /// Whether the difference of the clocks explains the difference of a time.
     ///
-    /// - Parameter isAhead: whether the provider's would have to be ahead of this one.
+    /// - Parameter isAhead: whether the provider's clock would have to be ahead of this one.
     private func isExplainedByClocks(_ seconds: Int64, isAhead: Bool) -> Bool {
         guard let offset = keys?.clockOffsetSeconds, (offset > 0) == isAhead else { return false }
         return offset.magnitude > UInt64(clamping: skew) && offset.magnitude + 5 >= seconds.magnitude
@@ -64,7 +64,7 @@ extension CheckDescriptions {
 
     private func futureDiagnosis(_ claim: ClaimName, _ verb: String) -> Diagnosis {
         let ahead = ((try? claims.time(claim)) ?? now).seconds(since: now)
-        // A time in milliseconds lies some 50,000 years ahead.
+        // A time in milliseconds is about 50,000 years in the future.
         if ahead > 1_000_000_000_000 {
             return Diagnosis(
                 "The token's \(claim.string) is a time in milliseconds, and seconds are due.",

@@ -1,7 +1,7 @@
 internal import IDToken
 
 extension CheckDescriptions {
-    /// Whether a token without a nonce is an ID Token, and no access token.
+    /// Whether a token without a nonce is an ID Token rather than an access token.
     func tokenKind(_ rejection: Rejection?) -> Check {
         let suspicious = TokenKind.accessTokenClaims.filter(claims.contains).map(\.string)
         let found = suspicious.isEmpty ? nil : suspicious.joined(separator: ", ")

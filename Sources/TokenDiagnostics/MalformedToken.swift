@@ -3,7 +3,7 @@ internal import IDToken
 private import JOSE
 private import JSON
 
-/// A text that is no ID Token, and what has become of it on its way.
+/// A text that is not an ID Token, and what probably happened to it.
 struct MalformedToken {
     private let octets: ArraySlice<UInt8>
     private let text: String
@@ -41,13 +41,13 @@ struct MalformedToken {
         return wrapping ?? placeholder ?? diagnosis(part)
     }
 
-    // MARK: Good tokens that something was done to
+    // MARK: Damaged tokens
 
-    /// What has to be undone for the text to be a token; `nil` where nothing helps.
+    /// What must be undone to get a token; `nil` if nothing helps.
     private var wrapping: Diagnosis? {
         var repaired = text
         var wrappings: [Wrapping] = []
-        // What was done last is undone first; nobody does the same thing to a token more often than twice.
+        // The last change is undone first. The same change rarely occurs more than twice.
         for _ in 0..<2 {
             for wrapping in Wrapping.all {
                 guard let unwrapped = wrapping.remove(repaired), unwrapped != repaired else { continue }
@@ -61,7 +61,7 @@ struct MalformedToken {
             "There is a token, but \(names.joined(separator: ", and ")).", fix: wrappings[0].fix)
     }
 
-    /// What programs send in place of a token.
+    /// Values that programs send by mistake instead of a token.
     private var placeholder: Diagnosis? {
         let fix = "Look where the app, or the backend, takes the token from: it had none to send."
         if text.allSatisfy(\.isWhitespace) { return Diagnosis("The token is empty.", fix: fix) }
@@ -74,7 +74,7 @@ struct MalformedToken {
         return Diagnosis("In place of a token there is the word \(Redaction.quoted(text)).", fix: fix)
     }
 
-    // MARK: What is none
+    // MARK: Other texts
 
     private func diagnosis(_ part: Rejection.TokenPart) -> Diagnosis {
         switch part {
@@ -115,7 +115,7 @@ struct MalformedToken {
         }
     }
 
-    /// Whether the first part is a header that says that there is no signature.
+    /// Whether the first part is a header with `alg` `none`.
     private var isUnsigned: Bool {
         guard let part = parts.first, let header = Base64URL.decode(Array(part.utf8).span) else { return false }
         return (try? JSONObject(header))?["alg"]?.string?.lowercased() == "none"
@@ -143,12 +143,12 @@ struct MalformedToken {
     }
 }
 
-/// Something that is done to a token by accident.
+/// An accidental change of a token.
 private struct Wrapping: Sendable {
-    /// What follows "There is a token, but".
+    /// The text after "There is a token, but".
     let name: String
     let fix: String
-    /// The text without it; `nil` where it is not there.
+    /// The text without the change; `nil` if the change is not present.
     let remove: @Sendable (String) -> String?
 
     static let all: [Wrapping] = [

@@ -2,7 +2,7 @@ private import Bytes
 package import IDToken
 
 extension Redaction {
-    /// A moment and how far it is from now: `2026-11-21T09:18:00Z (5 min ago)`.
+    /// A time and its distance from now: `2026-11-21T09:18:00Z (5 min ago)`.
     package static func time(_ time: UnixTime, now: UnixTime) -> String {
         let seconds = time.seconds(since: now)
         let distance =
@@ -14,7 +14,7 @@ extension Redaction {
         return "\(self.time(time)) (\(distance))"
     }
 
-    /// A moment as ISO 8601 writes it, in UTC; beyond the years 0 to 9999, as its Unix time.
+    /// A time in ISO 8601, in UTC; outside the years 0 to 9999, the Unix time.
     static func time(_ time: UnixTime) -> String {
         // 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
         guard (-62_167_219_200...253_402_300_799).contains(time.seconds) else { return "Unix time \(time.seconds)" }

@@ -2,11 +2,11 @@ private import Bytes
 internal import IDToken
 internal import OpenSSL
 
-/// What came with a token, as it may be shown: bounded, harmless in a terminal, and without anybody's secret.
+/// Redacts values that came with a token: bounded, harmless in a terminal, and without secrets.
 package enum Redaction {
     private static let maximumLength = 200
 
-    /// Printable ASCII, anything else as `\u{…}`, so that no letter looks like another.
+    /// Printable ASCII, and everything else as `\u{…}`, so that no character imitates another.
     static func text(_ text: String) -> String {
         let scalars = text.unicodeScalars.prefix(maximumLength)
         return scalars.map { (" "..."~").contains($0) ? String($0) : $0.escaped(asASCII: true) }.joined()
@@ -15,13 +15,13 @@ package enum Redaction {
 
     static func quoted(_ text: String) -> String { "“" + self.text(text) + "”" }
 
-    /// - Parameter maximumCount: how many are shown.
+    /// - Parameter maximumCount: the most texts that are shown.
     static func list(_ texts: [String], maximumCount: Int = 20) -> String {
         texts.prefix(maximumCount).map(text).joined(separator: ", ")
             + (texts.count > maximumCount ? " and \(texts.count - maximumCount) more" : "")
     }
 
-    /// Of a secret: how long it is, and the first 32 bits of its SHA-256, so that two can be compared.
+    /// For a secret: its length and the first 32 bits of its SHA-256, so that two can be compared.
     static func fingerprint(_ secret: Span<UInt8>, _ checker: SignatureChecker) -> String {
         var characters = 0
         for index in secret.indices where secret[index] & 0xc0 != 0x80 { characters += 1 }
@@ -34,7 +34,7 @@ package enum Redaction {
         fingerprint(secret.utf8.span, checker)
     }
 
-    /// A number of seconds in the unit that says it best.
+    /// A number of seconds in the most readable unit.
     static func duration(_ seconds: Int64) -> String {
         let seconds = seconds.magnitude
         return switch seconds {
@@ -47,7 +47,7 @@ package enum Redaction {
 }
 
 extension UnixTime {
-    /// Seconds from another moment to this one; saturates.
+    /// The seconds from another time to this one; saturates.
     func seconds(since other: UnixTime) -> Int64 {
         let (difference, overflow) = seconds.subtractingReportingOverflow(other.seconds)
         return overflow ? (seconds < 0 ? .min : .max) : difference

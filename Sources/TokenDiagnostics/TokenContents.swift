@@ -3,7 +3,7 @@ internal import JOSE
 internal import JSON
 internal import OpenSSL
 
-/// The header and the claims of a token as an explanation shows them. Nothing of it is verified.
+/// The header and the claims of a token as an explanation shows them. They are not verified.
 ///
 /// All texts are bounded and printable ASCII.
 public struct TokenContents: Sendable, Equatable {
@@ -12,17 +12,17 @@ public struct TokenContents: Sendable, Equatable {
     /// The claims, in the payload's order.
     public let claims: [Member]
 
-    /// A member of one of the two.
+    /// A header parameter or a claim.
     public struct Member: Sendable, Equatable {
-        /// As the token has it, bounded.
+        /// The name in the token, shortened if it is long.
         public let name: String
-        /// For people: the value, or, where it is masked, what kind of value it is.
+        /// For people: the value or, if it is masked, its type.
         public let value: String
-        /// Whether the value is not shown, since it may be somebody's.
+        /// Whether the value is hidden, because it may be personal.
         public let isMasked: Bool
     }
 
-    /// - Parameter showingValues: whether to show values that may be somebody's: only to the one whose token it is.
+    /// - Parameter showingValues: whether to show values that may be personal: only to the owner of the token.
     init(_ token: UnverifiedToken, showingValues: Bool, now: UnixTime, _ checker: SignatureChecker) {
         header = Self.members(of: token.headerObject) { _, value in (Self.plain(value), false) }
         claims = Self.members(of: token.claims.object) { name, value in
@@ -34,29 +34,29 @@ public struct TokenContents: Sendable, Equatable {
         }
     }
 
-    /// Reads a text for showing it to its owner.
+    /// Reads a token to show it to its owner.
     ///
-    /// - Returns: `nil` where it is no token.
+    /// - Returns: `nil` if the text is not a token.
     public init?(ofOwnToken text: String, now: UnixTime) {
         guard let token = try? UnverifiedToken(text), let checker = try? SignatureChecker() else { return nil }
         self.init(token, showingValues: true, now: now, checker)
     }
 
-    // MARK: What is whose
+    // MARK: Masking
 
     private static let times: Set = ["exp", "iat", "nbf", "auth_time", "updated_at"]
 
-    /// Claims that belong to a kind of token, a provider, an app or an organization, and to nobody.
+    /// Claims that identify a kind of token, a provider, an app or an organization, not a person.
     private static let impersonal =
         Set([
             "iss", "aud", "azp", "scope", "scp", "client_id", "appid", "nonce_supported", "email_verified",
             "is_private_email", "real_user_status", "amr", "xms_edov",
         ]).union(CheckDescriptions.impersonalClaims)
 
-    /// Secrets and names that have to be compared with others, of which 32 bits of a hash are shown.
+    /// Secrets and identifiers that people need to compare: 32 bits of a hash are shown.
     private static let compared: Set = ["sub", "nonce", "at_hash", "c_hash", "jti", "sid"]
 
-    /// Whether a value is of a claim that is nobody's, and of a type that such a claim has.
+    /// Whether a value belongs to a claim that is not personal, and has a type that such a claim may have.
     private static func isImpersonal(_ name: String, _ value: JSONValue) -> Bool {
         switch value.kind {
         case .null: true
@@ -68,10 +68,10 @@ public struct TokenContents: Sendable, Equatable {
 
     // MARK: Members
 
-    /// More are counted and not shown.
+    /// Further members are counted but not shown.
     private static let maximumCount = 100
 
-    /// - Parameter show: what is shown of a member, and whether its value is masked.
+    /// - Parameter show: the text that is shown for a member, and whether its value is masked.
     private static func members(
         of object: JSONObject?, _ show: (String, JSONValue) -> (value: String, isMasked: Bool)
     ) -> [Member] {
@@ -93,7 +93,7 @@ public struct TokenContents: Sendable, Equatable {
         Redaction.text(value.string ?? String(decoding: value.json, as: UTF8.self))
     }
 
-    /// The kind of a value. Of numbers not even a hash is shown: a few digits can be tried one by one.
+    /// The type of a value. For numbers, not even a hash is shown, because a few digits can be guessed.
     private static func masked(
         _ value: JSONValue, hasFingerprint: Bool, _ checker: SignatureChecker
     ) -> String {
@@ -113,7 +113,7 @@ public struct TokenContents: Sendable, Equatable {
 }
 
 extension UnverifiedToken {
-    /// The header, for what the verifier does not read.
+    /// The header, for members that the verifier does not read.
     var headerObject: JSONObject? {
         Base64URL.decode(jws.headerText.span).flatMap { try? JSONObject($0) }
     }
