@@ -2,13 +2,13 @@ package import Host
 private import JSON
 private import Synchronization
 
-/// The operator's log: one JSON object a line.
+/// The operator's log: one JSON object per line.
 ///
-/// A warning or an error that comes again and again is written a few times a minute, and then one line says how many
-/// more there were; at the level `debug` all of them are.
+/// Repeated warnings and errors are rate-limited per minute; one line then reports how many more there were. At level
+/// `debug`, all are written.
 ///
-/// Messages are constants and values are metadata: ids from the settings, codes, counts and texts written in this code. No
-/// token, nonce, address, subject or key comes near it.
+/// Messages are constants. Values are metadata: ids from the settings, codes, counts and texts written in this code.
+/// They never contain a token, nonce, address, subject or key.
 package final class Log: Sendable {
     package enum Level: String, Sendable, CaseIterable {
         case debug, info, warning, error
@@ -35,7 +35,7 @@ package final class Log: Sendable {
     private let monotonic: @Sendable () -> MonotonicTime
     private let repeats: Mutex<LogRateLimiter<Kind>>
 
-    /// What makes lines the same: everything in them but numbers.
+    /// Lines of the same kind are equal except for numbers.
     private struct Kind: Hashable, Sendable {
         let level: Level
         let message: String
@@ -60,9 +60,9 @@ package final class Log: Sendable {
     }
 
     /// - Parameters:
-    ///   - repeats: how many lines of a kind are written.
+    ///   - repeats: rate-limits lines of the same kind.
     ///   - unixMilliseconds: the wall clock, for the time of a line.
-    ///   - monotonic: by which lines of a kind are counted.
+    ///   - monotonic: the clock of the rate limit.
     package init(
         to sink: LogSink, from minimumLevel: Level, repeats: LogRateLimits = LogRateLimits(),
         unixMilliseconds: @escaping @Sendable () -> Int64, monotonic: @escaping @Sendable () -> MonotonicTime
@@ -74,7 +74,7 @@ package final class Log: Sendable {
         self.monotonic = monotonic
     }
 
-    /// Writes from another level on.
+    /// Changes the lowest level that is written.
     package func change(minimumLevel: Level) { minimumRank.store(minimumLevel.rank, ordering: .relaxed) }
 
     package func write(_ level: Level, _ message: StaticString, _ values: [(name: StaticString, value: Value)] = []) {
@@ -100,13 +100,13 @@ package final class Log: Sendable {
         }
     }
 
-    /// Says how many lines were held back of those whose time is over.
+    /// Reports the number of suppressed lines for windows that have ended.
     package func reportHeldBack() {
         let now = monotonic()
         write(repeats.withLock { $0.takeHeldBack(now: now) })
     }
 
-    /// Says how many lines were held back that nobody has been told of.
+    /// Reports the number of all suppressed lines that have not been reported.
     package func reportAllHeldBack() { write(repeats.withLock { $0.takeAllHeldBack() }) }
 
     private func write(_ heldBack: [LogRateLimiter<Kind>.HeldBack]) {

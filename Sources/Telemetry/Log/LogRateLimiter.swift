@@ -1,8 +1,8 @@
 package import Host
 
-/// Says which of many lines of one kind are written: the first few in a while. Of the others it keeps the number.
+/// Decides which of many lines of one kind are written: the first few in each window. It counts the others.
 ///
-/// It is told the time, and what it holds is bounded: kinds that it has no room for share one allowance.
+/// Receives the time as an argument. Its memory is bounded: kinds for which there is no room share one window.
 package struct LogRateLimiter<Kind: Hashable & Sendable>: Sendable {
     private let rules: LogRateLimits
     private var windows: [Kind: Window] = [:]
@@ -10,7 +10,7 @@ package struct LogRateLimiter<Kind: Hashable & Sendable>: Sendable {
     /// When the first of the windows ends.
     private var nextEnd: MonotonicTime?
 
-    /// A while in which lines of a kind have come.
+    /// A window in which lines of a kind occurred.
     private struct Window: Sendable {
         let end: MonotonicTime
         var written = 0
@@ -26,16 +26,16 @@ package struct LogRateLimiter<Kind: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Lines of a kind that were not written.
+    /// Suppressed lines of a kind.
     package struct HeldBack {
-        /// `nil` for all those that there was no room for.
+        /// `nil` for all kinds for which there was no room.
         package let kind: Kind?
         package let count: Int
     }
 
     package init(_ rules: LogRateLimits = LogRateLimits()) { self.rules = rules }
 
-    /// Whether one more line of a kind is written. A while goes on until ``takeHeldBack(now:)`` has ended it.
+    /// Whether to write another line of a kind. A window lasts until ``takeHeldBack(now:)`` ends it.
     package mutating func admits(_ kind: Kind, now: MonotonicTime) -> Bool {
         let new = Window(end: now + rules.interval)
         if windows[kind] == nil, windows.count >= rules.kinds {
@@ -48,13 +48,13 @@ package struct LogRateLimiter<Kind: Hashable & Sendable>: Sendable {
         return windows[kind, default: new].admits(atMost: rules.burst)
     }
 
-    /// What was held back in windows that have ended, which are forgotten.
+    /// Removes the windows that have ended, and returns what they suppressed.
     package mutating func takeHeldBack(now: MonotonicTime) -> [HeldBack] {
         guard let nextEnd, now >= nextEnd else { return [] }
         return takeHeldBack { $0.end <= now }
     }
 
-    /// What was held back and not yet told of; all is forgotten.
+    /// Removes all windows, and returns what they suppressed.
     package mutating func takeAllHeldBack() -> [HeldBack] { takeHeldBack { _ in true } }
 
     private mutating func takeHeldBack(where hasEnded: (Window) -> Bool) -> [HeldBack] {
@@ -74,12 +74,12 @@ package struct LogRateLimiter<Kind: Hashable & Sendable>: Sendable {
     private mutating func begin(_ window: Window) { nextEnd = min(nextEnd ?? window.end, window.end) }
 }
 
-/// The numbers of a ``LogRateLimiter``.
+/// The parameters of a ``LogRateLimiter``.
 package struct LogRateLimits: Sendable {
-    /// So many lines of a kind are written in ``interval``.
+    /// The number of lines of a kind that are written per ``interval``.
     package var burst = 10
     package var interval = Interval.seconds(60)
-    /// So many kinds are told apart in ``interval``: several for each of hundreds of providers.
+    /// The number of kinds that are distinguished per ``interval``: several for each of hundreds of providers.
     package var kinds = 4096
 
     package init() {}

@@ -2,10 +2,10 @@ private import Glibc
 private import NIOPosix
 private import Synchronization
 
-/// Takes log lines from any thread and writes them to standard error from a thread of its own, so that a slow reader of the
-/// log never holds up a request.
+/// Accepts log lines from any thread, and writes them to standard error from its own thread, so that a slow reader of
+/// the log never delays a request.
 ///
-/// What does not fit a bounded buffer is dropped, and counted.
+/// Lines that don't fit into a bounded buffer are dropped and counted.
 package final class LogSink: Sendable {
     private struct Pending {
         var bytes: [UInt8] = []
@@ -19,13 +19,13 @@ package final class LogSink: Sendable {
 
     private let isDiscarding: Bool
 
-    /// - Parameter isDiscarding: whether nothing is written, as for a command that prints an answer of its own.
+    /// - Parameter isDiscarding: whether to write nothing, for a command with its own output.
     package init(isDiscarding: Bool = false) {
         self.isDiscarding = isDiscarding
         thread.start()
     }
 
-    /// Queues whole lines, each with its line feed.
+    /// Queues complete lines, each with its line feed.
     package func write(_ lines: [UInt8]) {
         if isDiscarding { return }
         let mustStart = pending.withLock { pending in
@@ -41,10 +41,10 @@ package final class LogSink: Sendable {
         if mustStart { thread.submit { _ in self.drain() } }
     }
 
-    /// Bytes of log lines that were dropped since the start.
+    /// The bytes of log lines dropped since the start.
     package var droppedBytes: Int { pending.withLock { $0.droppedBytes } }
 
-    /// Waits until everything queued so far has been written, then stops.
+    /// Waits until everything queued has been written, then stops.
     package func close() async {
         // The pool has no other work and does not fail.
         try? await thread.runIfActive { self.drain() }
@@ -71,7 +71,7 @@ package final class LogSink: Sendable {
                 if written > 0 {
                     unsafe rest = rest.dropFirst(written)
                 } else if errno != EINTR {
-                    // Nobody is there to read the log any more, and nobody to be told.
+                    // The reader of the log is gone.
                     return
                 }
             }

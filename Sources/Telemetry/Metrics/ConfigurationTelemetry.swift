@@ -1,6 +1,6 @@
 private import Synchronization
 
-/// What became of the settings file each time that it was read again, for metrics.
+/// The results of reloads of the settings file, for metrics.
 package final class ConfigurationTelemetry: Sendable {
     private let counts: Mutex<Counts>
 
@@ -8,11 +8,11 @@ package final class ConfigurationTelemetry: Sendable {
         package var successes = 0
         package var failures = 0
         package var isLastSuccessful = true
-        /// The start is the first.
+        /// The start counts as the first success.
         package var lastSuccessUnixSeconds: Int64
     }
 
-    /// - Parameter startedAtUnixSeconds: when the service took its first settings.
+    /// - Parameter startedAtUnixSeconds: when the service loaded its first settings.
     package init(startedAtUnixSeconds: Int64) {
         counts = Mutex(Counts(lastSuccessUnixSeconds: startedAtUnixSeconds))
     }

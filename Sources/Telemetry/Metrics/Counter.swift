@@ -1,7 +1,7 @@
-/// Counts of things that are few: an answer's status, a verdict's code.
+/// Counts by a label with few values, such as a response's status or a verdict's code.
 ///
-/// A list that is looked through, most of the time as far as its first entry: a dictionary hashed the label of each request
-/// twice, at the price of a JOSE header.
+/// A list that is searched, usually only up to its first entry: a dictionary hashed each request's label twice, which
+/// cost as much as parsing a JOSE header.
 package struct Counter<Label: Equatable & Sendable>: Sendable {
     private var entries: [(label: Label, count: Int)] = []
 
@@ -13,7 +13,7 @@ package struct Counter<Label: Equatable & Sendable>: Sendable {
         for (label, count) in other { add(count, to: label) }
     }
 
-    /// How often a thing was counted.
+    /// The count of a label.
     package subscript(label: Label) -> Int { entries.first { $0.label == label }?.count ?? 0 }
 
     private mutating func add(_ count: Int, to label: Label) {

@@ -1,6 +1,6 @@
-/// Counts of durations below fixed bounds.
+/// A histogram of durations with fixed bounds.
 package struct Histogram: Sendable {
-    /// Upper bounds in microseconds, inclusive; what is above the last falls into one more bucket.
+    /// Inclusive upper bounds in microseconds. One more bucket has the durations above the last.
     package static let bounds: [Int64] = [
         25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000,
     ]

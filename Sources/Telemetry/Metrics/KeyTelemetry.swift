@@ -1,7 +1,7 @@
 package import KeySource
 private import Synchronization
 
-/// What the key stores tell, counted for metrics, logged at each change, and kept for a while.
+/// Counts the events of key stores for metrics, logs changes, and keeps a history.
 package final class KeyTelemetry: Sendable {
     private let log: Log
     private let unixSeconds: @Sendable () -> Int64
@@ -9,9 +9,9 @@ package final class KeyTelemetry: Sendable {
     private let histories = Mutex<[String: KeyHistory]>([:])
 
     package struct Counts {
-        /// Fetches by provider and the phase in which they failed; `nil` where they succeeded.
+        /// Fetches by provider and phase of failure; `nil` for successful ones.
         package var fetches: [Fetch: Int] = [:]
-        /// Fetches that an unknown `kid` caused, by provider.
+        /// Fetches caused by an unknown `kid`, by provider.
         package var unknownKeyFetches: [String: Int] = [:]
         /// Fetches for an unknown `kid` that the budget did not allow, by provider.
         package var refusals: [String: Int] = [:]
@@ -22,13 +22,13 @@ package final class KeyTelemetry: Sendable {
         package let failedPhase: FetchFailure.Phase?
     }
 
-    /// - Parameter unixSeconds: the time, for what is kept.
+    /// - Parameter unixSeconds: the wall clock, for the history.
     package init(log: Log, unixSeconds: @escaping @Sendable () -> Int64) {
         self.log = log
         self.unixSeconds = unixSeconds
     }
 
-    /// Takes note of one event.
+    /// Records an event.
     package func record(_ event: KeyEvent, provider: String) {
         let now = unixSeconds()
         histories.withLock { $0[provider, default: KeyHistory()].note(event, atUnixSeconds: now) }
@@ -38,7 +38,7 @@ package final class KeyTelemetry: Sendable {
         case .unknownKeyFetchRefused: counts.withLock { $0.refusals[provider, default: 0] += 1 }
         case .fetchFailed(let failure, let isFirst):
             count(provider, failedPhase: failure.phase)
-            // One line at each change, unless every failure is wanted.
+            // One line for each outage, unless the level is `debug`.
             log.write(
                 isFirst ? .warning : .debug, "keys can't be fetched",
                 [
@@ -66,7 +66,7 @@ package final class KeyTelemetry: Sendable {
 
     package var current: Counts { counts.withLock { $0 } }
 
-    /// What has lately happened to the keys of a provider.
+    /// The recent events of a provider's keys.
     package func history(of provider: String) -> KeyHistory { histories.withLock { $0[provider] } ?? KeyHistory() }
 
     private func count(_ provider: String, failedPhase: FetchFailure.Phase?) {

@@ -1,6 +1,6 @@
 private import Glibc
 
-/// What the operating system says of this process, by the names that Prometheus's own libraries have for it.
+/// The operating system's figures for this process, under the names that Prometheus's client libraries use.
 package struct ProcessUsage {
     /// User and system time.
     package let cpuSeconds: Double
@@ -8,7 +8,7 @@ package struct ProcessUsage {
     package let openDescriptors: Int
     package let descriptorLimit: Int
 
-    /// As it is now; what can't be learned is 0.
+    /// The current figures; unknown ones are 0.
     package static func now() -> ProcessUsage {
         var usage = rusage()
         let isKnown = unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0
@@ -36,7 +36,7 @@ package struct ProcessUsage {
         defer { unsafe closedir(directory) }
         var count = 0
         while unsafe readdir(directory) != nil { count += 1 }
-        // `.`, `..`, and the descriptor that this is read by.
+        // Without `.`, `..`, and the descriptor of this directory.
         return max(0, count - 3)
     }
 }

@@ -10,7 +10,7 @@ package struct PrometheusText: ~Copyable {
 
     package typealias Labels = [(name: StaticString, value: String)]
 
-    /// A value with the labels that tell it from others of its metric.
+    /// A value with the labels that distinguish it within its metric.
     package struct Sample {
         let labels: Labels
         let value: String
@@ -21,12 +21,12 @@ package struct PrometheusText: ~Copyable {
         }
     }
 
-    /// Begins a metric; its samples come next.
+    /// Starts a metric; its samples come next.
     package mutating func metric(_ name: StaticString, _ kind: Kind, _ help: StaticString) {
         append("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
     }
 
-    /// Writes a metric that has one sample.
+    /// Writes a metric with one sample.
     package mutating func metric(_ name: StaticString, _ kind: Kind, _ help: StaticString, _ value: some Numeric) {
         metric(name, kind, help, [Sample([], value)])
     }
@@ -40,7 +40,7 @@ package struct PrometheusText: ~Copyable {
         for sample in samples { append("\(name)\(text(sample.labels)) \(sample.value)\n") }
     }
 
-    /// All the samples of a histogram of durations, in seconds.
+    /// Writes all samples of a histogram of durations, in seconds.
     package mutating func histogram(_ name: StaticString, _ histogram: Histogram) {
         var cumulative = 0
         for (bound, count) in zip(Histogram.bounds, histogram.buckets) {
@@ -58,7 +58,7 @@ package struct PrometheusText: ~Copyable {
     }
 
     private func escaped(_ value: String) -> String {
-        // By scalars: to Swift, a carriage return and a line feed are one character.
+        // By Unicode scalars, because CR LF is one Swift character.
         value.unicodeScalars.map { scalar in
             switch scalar {
             case "\\": "\\\\"
