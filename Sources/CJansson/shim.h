@@ -1,4 +1,4 @@
-// jansson as Debian's libjansson-dev ships it: what Swift can't import as it stands, and nothing else.
+// Wrappers for parts of jansson (Debian's libjansson-dev) that Swift can't import.
 #pragma once
 #include <jansson.h>
 

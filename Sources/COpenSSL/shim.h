@@ -1,4 +1,4 @@
-// libcrypto of OpenSSL 3, as Debian's libssl-dev ships it. Nothing here is deprecated.
+// libcrypto of OpenSSL 3 (Debian's libssl-dev), without deprecated functions.
 #pragma once
 #define OPENSSL_NO_DEPRECATED 1
 #include <openssl/bn.h>
@@ -12,5 +12,5 @@
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 
-// A macro over macros, which Swift does not import.
+// A nested macro, which Swift does not import.
 static inline int assayPublicKeySelection(void) { return EVP_PKEY_PUBLIC_KEY; }

@@ -1,4 +1,4 @@
-"""What an app does, against the example backend: begins a sign-in, signs in with the development provider, ends it."""
+"""Acts as an app of the example backend: starts a sign-in, signs in with the development provider, and finishes it."""
 
 import json
 import os
@@ -17,7 +17,7 @@ def post(url: str, body: dict, headers: dict | None = None):
 def main():
     headers, begun = post(f"{BACKEND}/sign-in", {})
     cookie = headers["Set-Cookie"].split(";")[0]
-    # Where a person would see the provider's page, and the app would hand over the nonce.
+    # In a real app, the user sees the provider's page here, and the app passes the nonce on.
     _, token = post(f"{PROVIDER}/apple/token", {"nonce": begun["nonce"]})
     ended = {"provider": "apple", "id_token": token["id_token"]}
     _, answer = post(f"{BACKEND}/sign-in/finish", ended, {"Cookie": cookie})

@@ -1,11 +1,11 @@
-"""An example backend: signs people in with ID Tokens by asking Assay. Needs Python's standard library, and Assay's Python
-client, docs/clients/python/assay.py, on PYTHONPATH.
+"""An example backend that signs users in with ID Tokens, verified by Assay. It needs Python's standard library, and Assay's
+Python client (docs/clients/python/assay.py) on PYTHONPATH.
 
-    POST /sign-in                                      a nonce for one sign-in, and a cookie to find it by
-    POST /sign-in/finish {"provider": …, "id_token": …}  who it is, or why not
+    POST /sign-in                                      returns a nonce for one sign-in, and a cookie that identifies it
+    POST /sign-in/finish {"provider": …, "id_token": …}  returns the identity, or the reason of the refusal
 
-It keeps everything in memory, which an example may. Three rules are behind it all: a nonce is made here and is good
-once, a user is known by issuer and subject, and a token is never logged.
+As an example, it keeps everything in memory. Three rules apply: the backend creates the nonce and uses it once, a user is
+identified by issuer and subject, and tokens are never logged.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ GREATEST_NUMBER_OF_SIGN_INS = 10_000
 
 
 class Refused(Exception):
-    """The answer is no; `status` and `code` are for the app."""
+    """A refusal; `status` and `code` are for the app."""
 
     def __init__(self, status: int, code: str):
         self.status = status
@@ -33,24 +33,24 @@ class Refused(Exception):
 
 
 class SignIns:
-    """Sign-ins that have begun: the nonce of each, by what the cookie holds."""
+    """Sign-ins in progress: their nonces by the value of the cookie."""
 
     def __init__(self):
         self._lock = threading.Lock()
         self._nonces: dict[str, str] = {}
 
     def begin(self) -> tuple[str, str]:
-        """What the cookie is to hold, and the nonce."""
+        """Starts a sign-in; returns the value of the cookie, and the nonce."""
         key, nonce = secrets.token_urlsafe(), secrets.token_urlsafe()
         with self._lock:
-            # The oldest goes first: whoever begins many and ends none gains nothing.
+            # Removes the oldest, so that abandoned sign-ins can't fill the memory.
             while len(self._nonces) >= GREATEST_NUMBER_OF_SIGN_INS:
                 del self._nonces[next(iter(self._nonces))]
             self._nonces[key] = nonce
         return key, nonce
 
     def take(self, key: str) -> str:
-        """The nonce, which is gone with that: it is good for one attempt."""
+        """Removes and returns the nonce, which is valid for one attempt."""
         with self._lock:
             nonce = self._nonces.pop(key, None)
         if nonce is None:
@@ -59,7 +59,7 @@ class SignIns:
 
 
 class Users:
-    """Users by issuer and subject: an address may change hands, these two never do."""
+    """Users by issuer and subject. Unlike these, an email address can be reassigned."""
 
     def __init__(self):
         self._lock = threading.Lock()
@@ -71,11 +71,11 @@ class Users:
 
 
 def verified_identity(provider: str, id_token: str, nonce: str) -> assay.Identity:
-    """Asks Assay whose token it is, and whether it was made for this sign-in."""
+    """Verifies a token of this sign-in with Assay."""
     try:
         verdict = ASSAY.verify(provider, id_token, nonce)
     except assay.AssayError as error:
-        # A mistake in this program or in Assay's settings: the app can do nothing about it, so alert the operator.
+        # A mistake in this program or in Assay's settings. The app can't fix it, so alert the operator.
         print(error, file=sys.stderr, flush=True)
         raise Refused(500, error.code or "internal") from None
     match verdict:
@@ -97,7 +97,7 @@ class Backend(http.server.BaseHTTPRequestHandler):
             body = self.body()
             if self.path == "/sign-in":
                 key, nonce = self.sign_ins.begin()
-                # `Secure` as well, once the app comes by https.
+                # Add `Secure` once the app uses https.
                 self.answer(200, {"nonce": nonce}, {"Set-Cookie": f"sign_in={key}; HttpOnly; SameSite=Lax"})
             elif self.path == "/sign-in/finish":
                 self.answer(200, self.finish(body))
@@ -123,7 +123,7 @@ class Backend(http.server.BaseHTTPRequestHandler):
         except ValueError:
             length = -1
         if not 0 <= length <= GREATEST_BODY:
-            # What follows is not read, so nothing more can be on this connection.
+            # The body is not read, so the connection can't be reused.
             self.close_connection = True
             raise Refused(413, "request_too_large")
         return self.rfile.read(length)

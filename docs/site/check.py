@@ -1,4 +1,4 @@
-"""Checks the built site: every link and anchor leads somewhere inside it, and no page loads anything from another host.
+"""Checks the built site: every link and anchor must resolve, and no page may load anything from another host.
 
     python docs/site/check.py DIRECTORY
 """
@@ -8,7 +8,7 @@ import sys
 import urllib.parse
 from html.parser import HTMLParser
 
-# Elements that load what they name. `a` is left out: a link to another site is only followed by a reader.
+# Elements that load a URL. `a` is not one: only readers follow links.
 LOADING = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "video": "src", "object": "data"}
 
 
@@ -22,7 +22,7 @@ class Page(HTMLParser):
     def handle_starttag(self, tag, attributes):
         values = dict(attributes)
         self.anchors |= {values[name] for name in ("id", "name") if values.get(name)}
-        # The theme's script would load Mermaid from a CDN for it.
+        # For these, the theme's script would load Mermaid from a CDN.
         self.has_diagram |= "mermaid" in (values.get("class") or "").split()
         if tag == "a" and values.get("href"):
             self.links.append(values["href"])
@@ -43,7 +43,7 @@ def faults(site: pathlib.Path) -> list[str]:
                 if link in page.loads and parts.scheme != "data":
                     found.append(f"{name}: loads {link}, which is not part of the site")
                 continue
-            # The error page is served for any path, so its links are absolute.
+            # Links of the error page are absolute, because it is served for any path.
             base = site if parts.path.startswith("/") else file.parent
             target = (base / urllib.parse.unquote(parts.path).lstrip("/")).resolve() if parts.path else file
             if target.is_dir():
@@ -59,5 +59,5 @@ def faults(site: pathlib.Path) -> list[str]:
 if __name__ == "__main__":
     directory = pathlib.Path(sys.argv[1]).resolve()
     problems = faults(directory)
-    print("\n".join(problems) or f"{len(list(directory.rglob('*.html')))} pages: all links and anchors are good")
+    print("\n".join(problems) or f"{len(list(directory.rglob('*.html')))} pages: all links and anchors resolve")
     sys.exit(bool(problems))

@@ -1,4 +1,4 @@
-"""Gives mkdocs the repository's Markdown files under their own paths, and each file that they link to."""
+"""Passes the repository's Markdown files to mkdocs under their own paths, with each file to which they link."""
 
 import pathlib
 import re
@@ -19,7 +19,7 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """The site has files and no folders: of a link to a folder, the text stays."""
+    """Replaces links to directories with their text, because the site has only files."""
     folder = (ROOT / page.file.src_uri).parent
 
     def unlinked(match):
@@ -37,9 +37,9 @@ def paths(entry):
 
 
 def links(page):
-    """What a page links to, as paths in the repository."""
+    """The files to which a page links, as paths in the repository."""
     text = FENCE.sub("", (ROOT / page).read_text(encoding="utf-8"))
     found = [((ROOT / page).parent / match[3]).resolve() for match in LINK.finditer(text)]
-    # A picture inside a link is found by itself.
+    # The pattern for links does not match an image inside a link.
     found += [((ROOT / page).parent / path).resolve() for path in re.findall(r"!\[[^\]]*\]\(([^)\s#:]+)\)", text)]
     return [str(path.relative_to(ROOT)) for path in found if path.is_relative_to(ROOT)]

@@ -1,7 +1,7 @@
 """Writes docs/problems.md from openapi.yaml, which has every code with its status, title and an example.
 
     python docs/site/problems.py            writes the page
-    python docs/site/problems.py --check    fails if the page is not current
+    python docs/site/problems.py --check    fails if the page is out of date
 """
 
 import pathlib
@@ -29,7 +29,7 @@ def examples(node) -> dict[str, dict]:
 
 
 def page() -> str:
-    """The page as it should be: what stands above the mark is written by hand."""
+    """The expected page. The part above the mark is written by hand."""
     document = yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8"))
     codes = ROW.findall(document["components"]["schemas"]["ProblemCode"]["description"])
     shown = examples(document["paths"] | document["components"])
@@ -47,6 +47,6 @@ def page() -> str:
 if __name__ == "__main__":
     if sys.argv[1:] == ["--check"]:
         if PAGE.read_text(encoding="utf-8") != page():
-            sys.exit("docs/problems.md is not current: run python docs/site/problems.py")
+            sys.exit("docs/problems.md is out of date: run python docs/site/problems.py")
     else:
         PAGE.write_text(page(), encoding="utf-8")
