@@ -1,4 +1,4 @@
-"""load.svg: server CPU time a request as bars, with the bare check as a line; readable on light and on dark."""
+"""load.svg: server CPU time per request as bars, with the bare check as a line; readable on light and dark backgrounds."""
 
 from xml.sax.saxutils import escape
 
@@ -60,7 +60,7 @@ def _chart(title: str, bars: list[Bar], floor: float, top: int) -> tuple[list[st
 
 def draw(bars: dict[str, list[Bar]], floors: dict[str, float]) -> str:
     parts, top = [], GAP
-    parts.append(_text(0, 14, "Server CPU time a request, µs: less is better", "note"))
+    parts.append(_text(0, 14, "Server CPU time per request in µs (less is better)", "note"))
     for algorithm, found in bars.items():
         chart, end = _chart(f"{algorithm}, distinct tokens", found, floors[algorithm], top)
         parts += chart
@@ -69,7 +69,7 @@ def draw(bars: dict[str, list[Bar]], floors: dict[str, float]) -> str:
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-{margin} -{margin} {WIDTH + 2 * margin} {top}" '
-            f'width="{WIDTH + 2 * margin}" height="{top}" role="img" aria-label="Server CPU time a request">',
+            f'width="{WIDTH + 2 * margin}" height="{top}" role="img" aria-label="Server CPU time per request">',
             f"  <style>{STYLE}\n  </style>",
             # A ground of its own: a viewer that does not know the page's colours still shows something readable.
             f'  <rect x="-{margin}" y="-{margin}" width="{WIDTH + 2 * margin}" height="{top}" rx="6" class="ground"/>',
