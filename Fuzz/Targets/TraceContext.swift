@@ -17,9 +17,9 @@ private func check(parent octets: [UInt8]) {
         return
     }
     require(isGood(octets), "\(text) is not of the form and was read")
-    require(text.utf8.dropFirst(3).prefix(49).elementsEqual(context.traceParent.utf8.dropFirst(3).prefix(49)), text)
-    let again = SpanContext(traceParent: context.traceParent.utf8.span)
-    require(again == context, "\(text) is read again as \(context.traceParent)")
+    let written = "00-\(context.traceID.text)-\(context.spanID.text)-\(context.flags.text)"
+    require(text.utf8.dropFirst(3).prefix(49).elementsEqual(written.utf8.dropFirst(3).prefix(49)), text)
+    require(SpanContext(traceParent: written.utf8.span) == context, "\(text) is read again as \(written)")
     require(context.isRemote && context.state == nil, "\(text) says no more")
 }
 

@@ -15,7 +15,7 @@ import Testing
         #expect(context.isSampled)
         #expect(context.isRemote)
         #expect(context.state == nil)
-        #expect(context.traceParent == Self.good)
+        #expect(context.flags.text == "01")
     }
 
     @Test(

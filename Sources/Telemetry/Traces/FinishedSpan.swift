@@ -10,8 +10,6 @@ package struct FinishedSpan: Sendable {
     package fileprivate(set) var endedAtUnixNanoseconds: UInt64
     package var name: String
     package var attributes: SpanAttributes = [:]
-    package var events: [SpanEvent] = []
-    package var links: [SpanLink] = []
     /// `nil`: nothing is said of how it went, which means well.
     package var status: SpanStatus?
 

@@ -45,22 +45,6 @@ extension JSONWriter {
         member("startTimeUnixNano", String(span.startedAtUnixNanoseconds))
         member("endTimeUnixNano", String(span.endedAtUnixNanoseconds))
         writeAttributes(span.attributes.sorted)
-        if !span.events.isEmpty {
-            objects("events", span.events) { json, event in
-                json.member("timeUnixNano", String(event.nanosecondsSinceEpoch))
-                json.member("name", event.name)
-                json.writeAttributes(event.attributes.sorted)
-            }
-        }
-        if !span.links.isEmpty {
-            objects("links", span.links.compactMap { link in link.context.span.map { ($0, link.attributes) } }) {
-                json, link in
-                let (linked, attributes) = link
-                json.member("traceId", linked.traceID.text)
-                json.member("spanId", linked.spanID.text)
-                json.writeAttributes(attributes.sorted)
-            }
-        }
         if let status = span.status {
             object("status") { json in
                 if let message = status.message { json.member("message", message) }
@@ -82,39 +66,13 @@ extension JSONWriter {
         }
     }
 
-    /// Writes the member of an `AnyValue`.
+    /// Writes the member of an `AnyValue`. Assay's attributes are texts and integers; others are exported as text.
     private mutating func write(_ value: SpanAttribute) {
         switch value {
         case .string(let text): member("stringValue", text)
-        case .bool(let bool): member("boolValue", bool)
         case .int32(let integer): member("intValue", String(integer))
         case .int64(let integer): member("intValue", String(integer))
-        case .double(let number):
-            name("doubleValue")
-            write(number)
-        case .stringArray(let texts): writeArray(texts.map { .string($0) })
-        case .boolArray(let bools): writeArray(bools.map { .bool($0) })
-        case .int32Array(let integers): writeArray(integers.map { .int32($0) })
-        case .int64Array(let integers): writeArray(integers.map { .int64($0) })
-        case .doubleArray(let numbers): writeArray(numbers.map { .double($0) })
-        case .stringConvertible(let value): member("stringValue", String(describing: value))
-        case .stringConvertibleArray(let values): writeArray(values.map { .string(String(describing: $0)) })
-        default: break
-        }
-    }
-
-    private mutating func writeArray(_ values: [SpanAttribute]) {
-        object("arrayValue") { json in json.objects("values", values) { $0.write($1) } }
-    }
-
-    /// JSON has no number that is none, nor one without end; Protobuf has names for them.
-    private mutating func write(_ number: Double) {
-        if number.isNaN {
-            value("NaN")
-        } else if number.isInfinite {
-            value(number < 0 ? "-Infinity" : "Infinity")
-        } else {
-            raw(Array(number.description.utf8)[...])
+        default: member("stringValue", String(describing: value))
         }
     }
 }

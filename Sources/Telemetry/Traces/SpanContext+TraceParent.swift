@@ -19,9 +19,6 @@ extension SpanContext {
         self.init(traceID: traceID, spanID: spanID, flags: known, isRemote: true)
     }
 
-    /// The value of a header field `traceparent` for whoever is asked on behalf of the span.
-    package var traceParent: String { "00-\(traceID.text)-\(spanID.text)-\(flags.text)" }
-
     private static let lengthOfVersion00 = 55
     private static let dash = UInt8(ascii: "-")
 }

@@ -62,23 +62,15 @@ package final class SpanTracer: Tracer {
 
     // MARK: Contexts
 
+    /// Does nothing: `traceparent` is read in place, by ``SpanContext/init(traceParent:)``.
     package func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier, into context: inout InstrumentationContext, using extractor: Extract
-    ) where Extract.Carrier == Carrier {
-        guard let text = extractor.extract(key: "traceparent", from: carrier),
-            var span = SpanContext(traceParent: text.utf8.span)
-        else { return }
-        span.state = extractor.extract(key: "tracestate", from: carrier).flatMap { TraceState.text([$0]) }
-        context.span = span
-    }
+    ) {}
 
+    /// Does nothing: providers never receive trace headers.
     package func inject<Carrier, Inject: Injector>(
         _ context: InstrumentationContext, into carrier: inout Carrier, using injector: Inject
-    ) where Inject.Carrier == Carrier {
-        guard let span = context.span else { return }
-        injector.inject(span.traceParent, forKey: "traceparent", into: &carrier)
-        if let state = span.state { injector.inject(state, forKey: "tracestate", into: &carrier) }
-    }
+    ) {}
 
     // MARK: Ids
 

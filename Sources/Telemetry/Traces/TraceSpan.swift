@@ -40,19 +40,15 @@ package final class TraceSpan: Tracing.Span {
 
     package func setStatus(_ status: SpanStatus) { change { $0.status = status } }
 
-    package func addEvent(_ event: SpanEvent) { change { $0.events.append(event) } }
+    // Events and links are not exported: nothing in Assay adds one. An error's text could contain anything.
 
-    package func addLink(_ link: SpanLink) { change { $0.links.append(link) } }
+    package func addEvent(_ event: SpanEvent) {}
 
-    /// Tells of an error by its kind alone: its text could hold anything.
+    package func addLink(_ link: SpanLink) {}
+
     package func recordError<Instant: TracerInstant>(
         _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
-    ) {
-        guard isRecording else { return }
-        var described = attributes
-        described["exception.type"] = String(describing: type(of: error))
-        addEvent(SpanEvent(name: "exception", at: instant(), attributes: described))
-    }
+    ) {}
 
     /// Ends the span, once.
     package func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
