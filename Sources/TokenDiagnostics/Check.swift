@@ -5,7 +5,7 @@ public import IDToken
 /// ``expected`` and ``found`` hold no secret: of a nonce, a code, an access token, a subject and an address no more than
 /// ``Redaction/fingerprint(_:_:)``.
 public struct Check: Sendable, Equatable {
-    /// The same names each time, in the order of ``IDToken/CheckName/inOrder``.
+    /// The same names each time, in the order of ``IDToken/CheckName``.
     public let name: Name
     /// What became of it.
     public let state: State

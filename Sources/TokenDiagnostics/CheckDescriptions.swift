@@ -68,11 +68,9 @@ struct CheckDescriptions {
         case .tokenKind: tokenKind(rejection)
         case .atHash: atHash(rejection)
         case .cHash: cHash(rejection)
-        // A check that nobody has written a text for.
-        default:
-            rejection.map {
-                .failed(name, $0, Diagnosis($0, otherwise: Diagnosis("The check failed (\($0.code.rawValue)).")))
-            } ?? .passed(name, "The check passed.")
+        // Not in the verifier's list, or described by `keyAndSignature`.
+        case .tokenForm, .provider, .key, .signature:
+            .made(name, rejection, passed: "The check passed.", failed: Diagnosis("The check failed."))
         }
     }
 

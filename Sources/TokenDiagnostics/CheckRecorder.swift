@@ -1,5 +1,4 @@
-public import IDToken
-private import JOSE
+internal import IDToken
 
 /// Records what becomes of each check of a verification, and goes on past failures.
 final class CheckRecorder: CheckObserver {
@@ -35,28 +34,4 @@ final class CheckRecorder: CheckObserver {
             return nil
         }
     }
-}
-
-extension CheckName {
-    /// Whether the text is a token, which comes before all checks of what it says.
-    public static let tokenForm = CheckName("token_form")
-    /// Whether a provider was found to verify the token by.
-    public static let provider = CheckName("provider")
-    /// Whether the provider has published a key for the token: to people another thing than a signature that does not hold, to
-    /// the verifier the first half of the same check.
-    public static let key = CheckName("key")
-
-    /// Every check of an explanation, in its order: reading the token, choosing the provider, then the verifier's list.
-    public static let inOrder: [CheckName] = {
-        let recorder = CheckRecorder()
-        // The list is the same for every token, and without keys for each.
-        if let token = try? UnverifiedToken("e30.e30."), let verifier = try? IDTokenVerifier() {
-            _ = try? verifier.runChecks(
-                on: token, with: .empty, algorithms: .all,
-                under: ProviderPolicy(id: "", issuer: "", audiences: []), expecting: VerificationParameters(),
-                now: UnixTime(seconds: 0), watchedBy: recorder)
-        }
-        return [.tokenForm, .provider]
-            + recorder.outcomes.flatMap { $0.name == .signature ? [.key, .signature] : [$0.name] }
-    }()
 }

@@ -24,7 +24,7 @@ public struct Explanation: Sendable, Equatable {
         contents: TokenContents? = nil
     ) {
         self.contents = contents
-        self.checks = CheckName.inOrder.map { name in
+        self.checks = CheckName.allCases.map { name in
             checks.first { $0.name == name } ?? .notReached(name, "Not reached: \(reason).")
         }
         let failed = checks.filter { $0.refusal != nil }

@@ -1,4 +1,6 @@
 import IDToken
+import JOSE
+import JSON
 import SignInFixtures
 import TestSupport
 import Testing
@@ -13,19 +15,29 @@ import Testing
         (.keyNotFound, { $0.header = $0.header!.replacing("unknown", with: "p256") }),
         (.signatureInvalid, { $0.key = .p256 }),
         (.issuerMismatch, { $0 = $0.with("iss", #""https://op.example""#) }),
+        (.issuerMismatch, { $0.keyMembers["issuer"] = .string("https://op.example/t") }),
         (.audienceMismatch, { $0 = $0.with("aud", #""client""#) }),
         (.authorizedPartyMismatch, { $0 = $0.with("azp", #""client""#) }),
         (.tokenExpired, { $0 = $0.with("exp", "1700003600") }),
         (.tokenNotYetValid, { $0 = $0.with("nbf", "1700000000") }),
         (.tokenNotYetValid, { $0 = $0.with("iat", "1600000000") }),
         (.tokenTooOld, { $0 = $0.with("iat", "1700000000") }),
-        (.authTimeTooOld, { $0 = $0.with("auth_time", "1700000000") }),
-        (.missing("sub"), { $0 = $0.with("sub", #""user""#) }),
+        (.authTimeTooOld, { $0 = $0.without("auth_time") }),
+        (.missing("sub"), { $0 = $0.with("sub", #""client""#) }),
         (.invalid("events"), { $0 = $0.without("events") }),
         (.missing("tid"), { $0 = $0.with("tid", "1") }),
+        (.invalid("use"), { $0 = $0.with("use", #""id""#) }),
+        (.invalid("azp"), { $0 = $0.with("sub", #""user""#) }),
         (.invalid("email"), { $0 = $0.with("email", #""a@b""#) }),
         (.invalid("email_verified"), { $0 = $0.with("email_verified", "true") }),
-        (.nonceMismatch, { $0 = $0.with("nonce", #""nonce""#) }),
+        (
+            .nonceMismatch,
+            {
+                $0 = $0.without("nonce")
+                $0.parameters.nonce = nil
+            }
+        ),
+        (.invalid("scope"), { $0 = $0.with("at_hash", #""x""#) }),
         (.atHashMismatch, { $0 = $0.with("at_hash", #""sqOO4d8-j4fA2XFTQcfEtQ""#) }),
         (.cHashMissing, { $0 = $0.with("c_hash", #""sqOO4d8-j4fA2XFTQcfEtQ""#) }),
     ]
@@ -38,11 +50,15 @@ import Testing
             "iss": #""https://evil.example""#, "aud": #""other""#, "azp": #""other""#, "exp": "0", "nbf": "1e12",
             "iat": "1e12",
             "auth_time": "0", "events": "{}", "email": "5", "email_verified": #""yes""#, "nonce": #""other""#,
-            "at_hash": #""x""#,
+            "tenant": #""t""#, "use": #""access""#, "scope": #""openid""#,
         ])
+        signIn.keyMembers["issuer"] = .string("https://evil.example/t")
+        signIn.policy.keyIssuers = [IssuerTemplate("https://op.example/{tenant}")!]
         signIn.policy.authorizedParties = ["client"]
         signIn.policy.maximumTokenAgeSeconds = 3600
         signIn.policy.requiredClaims = [ClaimName("tid")]
+        signIn.policy.claimRules = [ClaimRule(ClaimPath("use"), .oneOf, ["id"])]
+        signIn.policy.serviceAccounts.refusesOwnParty = true
         signIn.parameters.maximumAuthenticationAgeSeconds = 600
         signIn.parameters.nonce = "nonce"
         signIn.parameters.accessToken = "ya29.access"
@@ -57,6 +73,26 @@ import Testing
             repair(&signIn)
         }
         #expect(signIn.rejection == nil)
+    }
+
+    private final class NameRecorder: CheckObserver {
+        var names: [CheckName] = []
+
+        func check<Input, Value>(
+            _ name: CheckName, isAsked: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
+        ) throws(Rejection) -> Value? {
+            names.append(name)
+            return nil
+        }
+    }
+
+    @Test func `the names have the order of the list`() throws {
+        let recorder = NameRecorder()
+        _ = try IDTokenVerifier().runChecks(
+            on: UnverifiedToken("e30.e30."), with: .empty, algorithms: .all, under: SignIn.plain.policy,
+            expecting: VerificationParameters(), now: UnixTime(seconds: 0), watchedBy: recorder)
+        let onlyExplained: [CheckName] = [.tokenForm, .provider, .key]
+        #expect(recorder.names == CheckName.allCases.filter { !onlyExplained.contains($0) })
     }
 
     @Test func `a fault of form comes before all others`() {

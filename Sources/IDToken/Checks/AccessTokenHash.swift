@@ -1,11 +1,6 @@
 internal import JOSE
 internal import OpenSSL
 
-extension CheckName {
-    @inline(__always)
-    public static var atHash: CheckName { CheckName("at_hash") }
-}
-
 /// Checks that the access token is the one that the ID Token was issued with: its hash must be in the token and equal, compared in
 /// constant time.
 ///

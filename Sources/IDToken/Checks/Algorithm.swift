@@ -1,10 +1,5 @@
 internal import JOSE
 
-extension CheckName {
-    @inline(__always)
-    public static var algorithm: CheckName { CheckName("algorithm") }
-}
-
 extension JWSVerifier {
     /// Checks that the header's `alg` is one that the provider may sign with, and returns it.
     ///

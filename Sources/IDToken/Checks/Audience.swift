@@ -1,10 +1,5 @@
 private import Bytes
 
-extension CheckName {
-    @inline(__always)
-    public static var audience: CheckName { CheckName("audience") }
-}
-
 /// Checks that the ID Token was issued to this relying party, and returns `aud`.
 ///
 /// At least one audience must be ours. With more than one, each must be ours or trusted, or `azp` must be there and ours:

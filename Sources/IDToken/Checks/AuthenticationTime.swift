@@ -1,8 +1,3 @@
-extension CheckName {
-    @inline(__always)
-    public static var authTime: CheckName { CheckName("auth_time") }
-}
-
 /// Checks that the user authenticated recently enough, and returns `auth_time`.
 ///
 /// `iat` stands in where the token has no `auth_time`; an `auth_time` of 0 is a time (1970), not absence. One in the future

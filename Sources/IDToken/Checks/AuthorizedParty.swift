@@ -1,10 +1,5 @@
 private import Bytes
 
-extension CheckName {
-    @inline(__always)
-    public static var authorizedParty: CheckName { CheckName("authorized_party") }
-}
-
 /// Checks `azp`, the party the ID Token was issued to, against the configured ones, and returns it.
 ///
 /// Only where the settings name authorized parties, and only where the claim is there: Google's tokens for Android have

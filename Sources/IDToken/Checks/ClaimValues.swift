@@ -1,11 +1,6 @@
 private import Bytes
 private import JSON
 
-extension CheckName {
-    @inline(__always)
-    public static var claimValues: CheckName { CheckName("claim_values") }
-}
-
 /// Checks the claims whose values the settings prescribe or refuse.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.

@@ -1,11 +1,6 @@
 internal import JOSE
 internal import OpenSSL
 
-extension CheckName {
-    @inline(__always)
-    public static var cHash: CheckName { CheckName("c_hash") }
-}
-
 /// Checks that the authorization code is the one that the ID Token was issued with: its hash must be in the token and equal, compared in
 /// constant time.
 ///

@@ -1,8 +1,3 @@
-extension CheckName {
-    @inline(__always)
-    public static var events: CheckName { CheckName("events") }
-}
-
 /// Checks that the token is no notification and no logout token: they are signed with the same keys as ID Tokens, addressed
 /// to the same audience, and have `events`.
 ///

@@ -1,8 +1,3 @@
-extension CheckName {
-    @inline(__always)
-    public static var expiry: CheckName { CheckName("expiry") }
-}
-
 /// Checks `exp`: now must be before it, give or take the clock skew.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/tokenExpired``.

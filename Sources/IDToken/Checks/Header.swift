@@ -1,10 +1,5 @@
 package import JOSE
 
-extension CheckName {
-    @inline(__always)
-    public static var header: CheckName { CheckName("header") }
-}
-
 /// Checks that the JOSE header does not say that this is some other kind of token, nor that it has to be read in another way.
 ///
 /// - Throws: ``Rejection/headerUnsupported``.

@@ -1,8 +1,3 @@
-extension CheckName {
-    @inline(__always)
-    public static var issuedAt: CheckName { CheckName("issued_at") }
-}
-
 /// Checks `iat`: it must not lie in the future, give or take the clock skew.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/tokenNotYetValid``.

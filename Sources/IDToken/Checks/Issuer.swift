@@ -1,11 +1,6 @@
 private import Bytes
 private import JSON
 
-extension CheckName {
-    @inline(__always)
-    public static var issuer: CheckName { CheckName("issuer") }
-}
-
 /// Checks that the ID Token is from the provider whose keys verified it, and returns the canonical issuer.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/issuerMismatch``.

@@ -1,10 +1,5 @@
 private import Bytes
 
-extension CheckName {
-    @inline(__always)
-    public static var keyIssuer: CheckName { CheckName("key_issuer") }
-}
-
 /// Checks that the key which verified the ID Token may sign for its issuer: a JWK may say, in a member `issuer`, whose it is.
 ///
 /// Microsoft publishes the keys of all tenants in one set. Some are for any tenant, and name a template with the tenant in

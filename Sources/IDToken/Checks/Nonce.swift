@@ -1,11 +1,6 @@
 internal import JOSE
 package import OpenSSL
 
-extension CheckName {
-    @inline(__always)
-    public static var nonce: CheckName { CheckName("nonce") }
-}
-
 /// Checks that the ID Token was made for this very sign-in, and returns how its `nonce` matched.
 ///
 /// A nonce in only one of request and token is always refused: the token was made for another sign-in, or by a flow that

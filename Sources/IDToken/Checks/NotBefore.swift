@@ -1,8 +1,3 @@
-extension CheckName {
-    @inline(__always)
-    public static var notBefore: CheckName { CheckName("not_before") }
-}
-
 /// Checks `nbf`: where it is there, it must not lie in the future, give or take the clock skew.
 ///
 /// - Throws: ``Rejection/claimInvalid(_:)``, ``Rejection/tokenNotYetValid``.

@@ -1,8 +1,3 @@
-extension CheckName {
-    @inline(__always)
-    public static var requiredClaims: CheckName { CheckName("required_claims") }
-}
-
 /// Checks that the claims that the settings require have values.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``.

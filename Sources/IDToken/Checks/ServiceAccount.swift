@@ -1,11 +1,6 @@
 private import Bytes
 private import JSON
 
-extension CheckName {
-    @inline(__always)
-    public static var serviceAccount: CheckName { CheckName("service_account") }
-}
-
 /// Checks that the token is a person's, and not one that a program got for itself.
 ///
 /// Google gives a service account an ID Token for whatever audience it asks for, by the keys and issuer of people's tokens.

@@ -1,10 +1,5 @@
 internal import JOSE
 
-extension CheckName {
-    @inline(__always)
-    public static var signature: CheckName { CheckName("signature") }
-}
-
 extension JWSVerifier {
     /// Checks that a key which the provider has published made the signature.
     ///

@@ -1,10 +1,5 @@
 private import Bytes
 
-extension CheckName {
-    @inline(__always)
-    public static var subject: CheckName { CheckName("subject") }
-}
-
 /// Checks `sub` and returns it: 1 to 255 characters (Unicode scalars), none of them a control character, not all of them
 /// spaces. It is the key under which a user is stored.
 ///

@@ -1,8 +1,3 @@
-extension CheckName {
-    @inline(__always)
-    public static var tokenAge: CheckName { CheckName("token_age") }
-}
-
 /// Checks the token's age by its `iat`, where the settings limit it.
 ///
 /// - Throws: ``Rejection/tokenTooOld``.

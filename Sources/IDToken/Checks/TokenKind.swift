@@ -1,8 +1,3 @@
-extension CheckName {
-    @inline(__always)
-    public static var tokenKind: CheckName { CheckName("token_kind") }
-}
-
 /// Checks that a token without a nonce is not an access token.
 ///
 /// Some providers sign JWT access tokens with the keys of their ID Tokens, for the client's own audience, and without a `typ`
