@@ -69,7 +69,6 @@ let package = Package(
             dependencies: [
                 "Bytes", "Host", "JOSE", "JSON", "OpenSSL", "OutboundHTTP",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ] + nio,
             swiftSettings: settings
