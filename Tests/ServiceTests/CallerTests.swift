@@ -87,14 +87,3 @@ import Testing
         #expect(seen.allSatisfy { $0.utf8.count == 32 })
     }
 }
-
-extension CallerKeys {
-    fileprivate func admits(_ fields: HTTPFields) -> Bool {
-        do throws(Problem) {
-            _ = try admit(fields)
-            return true
-        } catch {
-            return false
-        }
-    }
-}

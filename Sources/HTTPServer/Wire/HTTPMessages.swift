@@ -7,8 +7,6 @@ package struct HeadRouting {
     package var bodyLimit: Int
     /// The responder's number of the route.
     package var route: Int
-    /// Further data that the responder keeps for answering the request.
-    package var context: AnyObject?
 
     package init(bodyLimit: Int, route: Int = 0) {
         self.bodyLimit = bodyLimit

@@ -28,6 +28,9 @@ package struct CallerKeys: Sendable {
 
     package var isRequired: Bool { !keys.isEmpty }
 
+    /// Whether a caller is let in.
+    func admits(_ fields: HTTPFields) -> Bool { !isRequired || name(presentedBy: fields) != nil }
+
     /// Lets a caller in.
     ///
     /// - Returns: the name of the key that it presents; `nil` where none is asked for.

@@ -24,8 +24,6 @@ final class ServiceLoop {
     private var writer = JSONWriter()
     /// A batch's answer should not hold memory for good.
     private static let keptCapacity = 64 * 1024
-    /// Counts the changes of who may call.
-    private(set) var callersGeneration = 0
 
     enum Stage: Comparable {
         case serving
@@ -55,7 +53,6 @@ final class ServiceLoop {
         settings.callerKeys = other.callerKeys
         settings.operatorKeys = other.operatorKeys
         settings.operatorHosts = other.operatorHosts
-        callersGeneration += 1
     }
 
     /// Serves with other settings from the next request on. Requests that wait for keys go on with the verifier that
@@ -72,7 +69,6 @@ final class ServiceLoop {
         }
         self.settings = settings
         load.queueTimeout = settings.queueTimeout
-        callersGeneration += 1
         providerIDs = registry.ids
         verifier = RequestVerifier(registry, on: loop, by: tokenVerifier)
         readiness.excuseNewcomers(verifier, wasReady: wasReady)

@@ -18,18 +18,18 @@ final class ServiceResponder: HTTPResponder {
     func route(_ head: RequestHead) -> HeadRouting {
         let route = Route.service(head.path)
         var routing = HeadRouting(bodyLimit: service.settings.maximumBody, route: route.rawValue)
-        if route == .batch {
-            let lookup = lookUpCaller(of: head)
-            // Nobody who may not ask gets to fill our memory.
-            if lookup.isAdmitted { routing.bodyLimit = service.settings.maximumBatchBody }
-            routing.context = lookup
+        // Nobody who may not ask gets to fill our memory.
+        if route == .batch, service.settings.callerKeys.admits(head.fields) {
+            routing.bodyLimit = service.settings.maximumBatchBody
         }
         return routing
     }
 
     func respond(to request: UnreadRequest) -> HTTPResponse {
         let route = request.routing.map(Route.init)
-        if request.fault == .bodyTooLarge, let lookup = request.routing?.context as? CallerLookup, !lookup.isAdmitted {
+        if request.fault == .bodyTooLarge, route == .batch, let fields = request.head?.fields,
+            !service.settings.callerKeys.admits(fields)
+        {
             return service.end(service.begin(route, request, on: .service), Problem.callerUnauthenticated)
         }
         return service.response(to: request, route, on: .service)
@@ -62,30 +62,8 @@ final class ServiceResponder: HTTPResponder {
             service.metrics.countRefusalByQueue()
             throw .overloaded(limit: "limits.queue_timeout")
         }
-        record.keyName = try caller(of: request)
+        record.keyName = try service.settings.callerKeys.admit(request.head.fields)
         return try request.jsonObject()
-    }
-
-    /// Lets the caller in, by what was found out when the head came if that still holds.
-    ///
-    /// - Throws: ``Problem/callerUnauthenticated``.
-    private func caller(of request: HTTPRequest) throws(Problem) -> String? {
-        if let context = request.routing.context, let lookup = context as? CallerLookup,
-            lookup.generation == service.callersGeneration
-        {
-            return try lookup.result.get()
-        }
-        return try service.settings.callerKeys.admit(request.head.fields)
-    }
-
-    private func lookUpCaller(of head: RequestHead) -> CallerLookup {
-        let result: Result<String?, Problem>
-        do throws(Problem) {
-            result = .success(try service.settings.callerKeys.admit(head.fields))
-        } catch {
-            result = .failure(error)
-        }
-        return CallerLookup(result, generation: service.callersGeneration)
     }
 
     // MARK: One token
@@ -215,20 +193,3 @@ final class ServiceResponder: HTTPResponder {
 }
 
 @available(*, unavailable) extension ServiceResponder: Sendable {}
-
-/// Who calls, as found out when a request's head came.
-private final class CallerLookup {
-    /// The name of the key, as ``CallerKeys/admit(_:)`` says.
-    let result: Result<String?, Problem>
-    /// Of the keys that it was looked up in.
-    let generation: Int
-
-    init(_ result: Result<String?, Problem>, generation: Int) {
-        self.result = result
-        self.generation = generation
-    }
-
-    var isAdmitted: Bool { if case .success = result { true } else { false } }
-}
-
-@available(*, unavailable) extension CallerLookup: Sendable {}
