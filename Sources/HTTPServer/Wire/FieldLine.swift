@@ -1,3 +1,5 @@
+private import Bytes
+
 /// A field line (RFC 9112, section 5): the locations of its name and its value, without white space around the value.
 struct FieldLine: Sendable {
     let name: HeadRange

@@ -49,15 +49,15 @@ struct RequestLine: Sendable {
     private static func path(ofTarget target: Span<UInt8>, _ method: RequestMethod) -> Range<Int>? {
         guard !target.isEmpty else { return nil }
         if method == .connect { return target.isHost ? target.indices : nil }
-        if target[0] == UInt8(ascii: "/") { return 0..<(target.firstIndex(of: "?", from: 0) ?? target.count) }
+        if target[0] == UInt8(ascii: "/") { return 0..<(target.firstIndex(of: UInt8(ascii: "?")) ?? target.count) }
         if method == .options, target.equals("*") { return target.indices }
         guard target[0].isLetter else { return nil }
         var index = 0
         while index < target.count, target[index].isSchemeCharacter { index += 1 }
         let authority = index + 3
         guard authority <= target.count, target.extracting(index..<authority).equals("://") else { return nil }
-        let end = target.firstIndex(of: "?", from: authority) ?? target.count
-        let path = min(target.firstIndex(of: "/", from: authority) ?? end, end)
+        let end = target.firstIndex(of: UInt8(ascii: "?"), from: authority) ?? target.count
+        let path = min(target.firstIndex(of: UInt8(ascii: "/"), from: authority) ?? end, end)
         // An http URL must have a host (RFC 9110, section 4.2.1).
         guard path > authority, target.extracting(authority..<path).isHost else { return nil }
         return path..<end
@@ -67,22 +67,11 @@ struct RequestLine: Sendable {
 extension UInt8 {
     /// The characters of a URL's scheme (RFC 3986, section 3.1).
     fileprivate var isSchemeCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        default: false
-        }
+        isLetterOrDigit || self == UInt8(ascii: "+") || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
     }
 }
 
 extension Span<UInt8> {
-    fileprivate func firstIndex(of character: Unicode.Scalar, from start: Int) -> Int? {
-        let byte = UInt8(ascii: character)
-        for index in start..<count where self[index] == byte { return index }
-        return nil
-    }
-
     fileprivate func isPrefix(of text: StaticString) -> Bool {
         guard count <= text.utf8CodeUnitCount else { return false }
         return text.withUTF8Buffer { text in

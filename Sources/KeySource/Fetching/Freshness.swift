@@ -40,6 +40,6 @@ package enum Freshness {
     }
 
     private static func trimmed(_ text: some StringProtocol) -> String {
-        String(text.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+        String(text.trimming { $0 == " " || $0 == "\t" })
     }
 }

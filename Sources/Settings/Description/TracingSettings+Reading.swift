@@ -114,8 +114,9 @@ enum TracingReader {
         var attributes: [Settings.ResourceAttribute] = []
         for member in text.split(separator: ",") {
             guard let equals = member.firstIndex(of: "=") else { return [] }
-            let name = trimmed(member[..<equals])
-            guard !name.isEmpty, let octets = percentDecoded(trimmed(member[member.index(after: equals)...])),
+            let name = member[..<equals].trimming { $0 == " " }
+            let encoded = member[member.index(after: equals)...].trimming { $0 == " " }
+            guard !name.isEmpty, let octets = percentDecoded(encoded),
                 let value = String(validating: octets, as: UTF8.self)
             else {
                 return []
@@ -123,11 +124,5 @@ enum TracingReader {
             attributes.append(Settings.ResourceAttribute(name: String(name), value: value))
         }
         return attributes
-    }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        var text = text.drop { $0 == " " }
-        while text.last == " " { text.removeLast() }
-        return text
     }
 }

@@ -1,3 +1,4 @@
+private import Bytes
 internal import YAML
 
 /// Lists. In the environment, the elements are separated by commas.
@@ -19,7 +20,8 @@ extension Section {
         let values: [Value?]
         switch source {
         case .variable(let variable, let text):
-            let elements = text.split(separator: ",", omittingEmptySubsequences: false).map(Self.trimmed)
+            let elements = text.split(separator: ",", omittingEmptySubsequences: false)
+                .map { String($0.trimming { $0 == " " }) }
             shown = .list(elements)
             values = elements.map { element in
                 if let value = type.parse(element) { return value }
@@ -68,12 +70,6 @@ extension Section {
             reading.record(path + [name, member.name], .list(texts), .line(member.line))
             return (member.name, texts)
         }
-    }
-
-    private static func trimmed(_ text: Substring) -> String {
-        var text = text.drop { $0 == " " }
-        while text.last == " " { text.removeLast() }
-        return String(text)
     }
 }
 

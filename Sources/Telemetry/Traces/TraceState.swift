@@ -15,7 +15,7 @@ package enum TraceState {
         var members: [Substring] = []
         for field in fields {
             for part in field.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
-                let member = Substring(part).trimmingBlanks
+                let member = Substring(part).trimming { $0 == " " || $0 == "\t" }
                 // Empty members are allowed, and say nothing.
                 guard !member.isEmpty else { continue }
                 guard let key = key(of: member), keys.insert(key).inserted else { return nil }
@@ -53,15 +53,5 @@ package enum TraceState {
     /// White space at the end of a value has gone with that around the member.
     private static func isValueCharacter(_ byte: UInt8) -> Bool {
         (0x20...0x7e).contains(byte) && byte != UInt8(ascii: ",") && byte != UInt8(ascii: "=")
-    }
-}
-
-extension Substring {
-    /// The text without spaces and tabs around it.
-    fileprivate var trimmingBlanks: Substring {
-        func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
-        var text = drop(while: isBlank)
-        while let last = text.last, isBlank(last) { text.removeLast() }
-        return text
     }
 }

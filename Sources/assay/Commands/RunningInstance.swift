@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bytes
 import FoundationEssentials
 import HTTPServer
 import Host
@@ -112,7 +113,7 @@ struct RunningInstance: ParsableArguments {
         } else {
             return nil
         }
-        let trimmed = key.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()
+        let trimmed = key.trimming(while: \.isWhitespace)
         guard !trimmed.isEmpty, trimmed.allSatisfy({ $0.isASCII && ("!"..."~").contains($0) }) else {
             throw ConfigurationError(text: "\(source): an API key is one line of visible ASCII characters")
         }
