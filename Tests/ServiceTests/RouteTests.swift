@@ -4,12 +4,21 @@ import Testing
 @testable import Service
 
 @Suite struct RouteTests {
+    /// The route on a listener of a path that a connection would have read; `nil` where it would not.
+    private func route(_ path: String, on listener: (HeadText) -> Route) -> Route? {
+        RequestHead("GET", path).map { listener($0.path) }
+    }
+
+    private func provider(in path: String) -> String? {
+        RequestHead("POST", path).flatMap { Route.providerToRefresh($0.path) }
+    }
+
     @Test(arguments: [
         ("/v1/verify", Route.verify, "POST"), ("/v1/verify/batch", .batch, "POST"), ("/openapi.yaml", .openAPI, "GET"),
         ("/livez", .live, "GET"), ("/readyz", .ready, "GET"),
     ])
     func `the service listener answers the calls of backends`(path: String, route: Route, method: String) {
-        #expect(Route.service(RequestHead(.get, path).path) == route)
+        #expect(self.route(path, on: Route.service) == route)
         #expect(route.method.rawValue == method)
         #expect("\(route.pattern)" == path)
     }
@@ -23,7 +32,7 @@ import Testing
         ("/v1/providers/a.b-c_d/refresh", .refresh, "POST"),
     ])
     func `the admin listener answers operators`(path: String, route: Route, method: String) {
-        #expect(Route.admin(RequestHead(.get, path).path) == route)
+        #expect(self.route(path, on: Route.admin) == route)
         #expect(route.method.rawValue == method)
     }
 
@@ -32,12 +41,12 @@ import Testing
         "/", "/console", "/console/console.js",
     ])
     func `what is an operator's is not on the service listener`(path: String) {
-        #expect(Route.service(RequestHead(.get, path).path) == .unknown)
+        #expect(route(path, on: Route.service) == .unknown)
     }
 
     @Test(arguments: ["/v1/verify", "/v1/verify/batch", "/openapi.yaml"])
     func `what is a backend's is not on the admin listener`(path: String) {
-        #expect(Route.admin(RequestHead(.get, path).path) == .unknown)
+        #expect(route(path, on: Route.admin) == .unknown)
     }
 
     @Test(arguments: [
@@ -54,14 +63,14 @@ import Testing
         "x/v1/providers/apple/refresh", "/../metrics", "/livez\u{301}",
     ])
     func `no other path is a route, on either`(path: String) {
-        #expect(Route.service(RequestHead(.get, path).path) == .unknown)
-        #expect(Route.admin(RequestHead(.get, path).path) == .unknown)
+        #expect([nil, .unknown].contains(route(path, on: Route.service)))
+        #expect([nil, .unknown].contains(route(path, on: Route.admin)))
     }
 
     @Test func `a provider to refresh is named in the path`() {
-        #expect(Route.providerToRefresh(RequestHead(.post, "/v1/providers/apple/refresh").path) == "apple")
-        #expect(Route.providerToRefresh(RequestHead(.post, "/v1/providers/%61pple/refresh").path) == "%61pple")
-        #expect(Route.providerToRefresh(RequestHead(.post, "/v1/providers//refresh").path) == nil)
+        #expect(provider(in: "/v1/providers/apple/refresh") == "apple")
+        #expect(provider(in: "/v1/providers/%61pple/refresh") == "%61pple")
+        #expect(provider(in: "/v1/providers//refresh") == nil)
     }
 
     @Test func `every route has a pattern of its own`() {

@@ -108,20 +108,21 @@ final class ServiceFixture: Sendable {
     /// Sends one request to one of the responders and waits for the response.
     func send(
         _ method: String, _ path: String, _ body: String = "",
-        headers: HTTPFields = ["Content-Type": "application/json"],
+        headers: KeyValuePairs<String, String> = ["Content-Type": "application/json"],
         toAdmin: Bool = false
     ) async throws -> HTTPResponse {
         try await send(method, path, Array(body.utf8), headers: headers, toAdmin: toAdmin)
     }
 
     func send(
-        _ method: String, _ path: String, _ body: [UInt8], headers: HTTPFields = ["Content-Type": "application/json"],
+        _ method: String, _ path: String, _ body: [UInt8],
+        headers: KeyValuePairs<String, String> = ["Content-Type": "application/json"],
         toAdmin: Bool = false
     ) async throws -> HTTPResponse {
         let service = service
         let loop = loop
         return try await loop.flatSubmit {
-            let head = RequestHead(RequestMethod(rawValue: method)!, path, headers)
+            let head = RequestHead(method, path, headers)!
             let responder: any HTTPResponder =
                 toAdmin
                 ? AdminResponder(
@@ -143,7 +144,7 @@ final class ServiceFixture: Sendable {
     func waitingCost(_ path: String, _ body: String) async throws -> WaitingCost? {
         let service = service
         return try await loop.submit {
-            let head = RequestHead(.post, path, ["Content-Type": "application/json"])
+            let head = RequestHead("POST", path, ["Content-Type": "application/json"])!
             let responder = ServiceResponder(service.value)
             let request = HTTPRequest(head: head, body: Array(body.utf8), routing: responder.route(head))
             guard case .later(let cost, _) = responder.respond(to: request) else { return nil }

@@ -28,7 +28,9 @@ import Testing
     @Test func `a body without a type, or packed, is refused`() async throws {
         try await ServiceFixture.run { service async throws in
             #expect(try await service.send("POST", "/v1/verify", "{}", headers: [:]).code == "content_type_unsupported")
-            let packed: HTTPFields = ["Content-Type": "application/json", "Content-Encoding": "gzip"]
+            let packed: KeyValuePairs<String, String> = [
+                "Content-Type": "application/json", "Content-Encoding": "gzip",
+            ]
             #expect(
                 try await service.send("POST", "/v1/verify", "{}", headers: packed).code == "content_type_unsupported")
         }
@@ -61,7 +63,9 @@ import Testing
             let refused = try await service.verify("x")
             #expect(try refused.code == "caller_unauthenticated")
             #expect(refused.headers.contains { "\($0.name)" == "WWW-Authenticate" })
-            let headers: HTTPFields = ["Content-Type": "application/json", "Authorization": "Bearer secret"]
+            let headers: KeyValuePairs<String, String> = [
+                "Content-Type": "application/json", "Authorization": "Bearer secret",
+            ]
             #expect(
                 try await service.send("POST", "/v1/verify", #"{"id_token":"x"}"#, headers: headers).code
                     == "token_malformed")
@@ -75,7 +79,9 @@ import Testing
     @Test(arguments: ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND"])
     func `a path answers its own method only`(method: String) async throws {
         try await ServiceFixture.run { service async throws in
-            let headers: HTTPFields = ["Content-Type": "application/json", "X-HTTP-Method-Override": "POST"]
+            let headers: KeyValuePairs<String, String> = [
+                "Content-Type": "application/json", "X-HTTP-Method-Override": "POST",
+            ]
             let response = try await service.send(method, "/v1/verify", "{}", headers: headers)
             #expect(try response.code == "method_not_allowed")
             #expect(response.headers.first { "\($0.name)" == "Allow" }?.value == "POST")
@@ -84,7 +90,7 @@ import Testing
 
     @Test func `request ids go through, and what goes on is counted`() async throws {
         try await ServiceFixture.run { service async throws in
-            let headers: HTTPFields = ["X-Request-Id": "mine"]
+            let headers: KeyValuePairs<String, String> = ["X-Request-Id": "mine"]
             let response = try await service.send("GET", "/nowhere", headers: headers)
             #expect(response.requestID == "mine")
             #expect(try response.json["request_id"] == .string("mine"))

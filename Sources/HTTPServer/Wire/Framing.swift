@@ -21,8 +21,6 @@ struct Framing: Sendable {
     /// Whether the client waits for `100 Continue` before it sends the body.
     private(set) var expectsContinue = false
 
-    init() {}
-
     /// - Parameter head: the complete head that contains these field lines.
     /// - Throws: ``HTTPFault/malformed``, ``HTTPFault/repeatedField(_:)`` for a head that parsers could interpret
     ///   differently.

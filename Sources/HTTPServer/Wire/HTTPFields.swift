@@ -52,27 +52,3 @@ package struct HTTPFields: Sendable {
             && head.span.extracting(range).equals(name, ignoringCase: true)
     }
 }
-
-extension HTTPFields: ExpressibleByDictionaryLiteral {
-    /// Fields of a request without a connection.
-    package init(_ fields: [(name: String, value: String)]) {
-        var head: [UInt8] = []
-        var lines: [FieldLine] = []
-        for (name, value) in fields {
-            let start = head.count
-            head += name.utf8
-            let end = head.count
-            head += value.utf8
-            lines.append(FieldLine(name: start..<end, value: end..<head.count))
-        }
-        self.init(lines, of: head)
-    }
-
-    /// The same fields in a head with an appended text, and the location of that text.
-    func adding(_ text: String) -> (HTTPFields, HeadRange) {
-        let longer = head + text.utf8
-        return (HTTPFields(lines, of: longer), HeadRange(head.count..<longer.count))
-    }
-
-    package init(dictionaryLiteral fields: (String, String)...) { self.init(fields) }
-}

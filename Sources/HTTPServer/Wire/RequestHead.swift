@@ -16,18 +16,6 @@ package struct RequestHead: Sendable {
         framing = try Framing(lines, isHTTP10: line.isHTTP10, text)
     }
 
-    /// The head of a request without a connection.
-    ///
-    /// - Parameter path: with a query, if there is one.
-    package init(_ method: RequestMethod, _ path: String, _ fields: HTTPFields = [:]) {
-        self.method = method
-        let target: HeadRange
-        (self.fields, target) = fields.adding(path)
-        pathRange = HeadRange(target.indices.prefix(path.utf8.prefix { $0 != UInt8(ascii: "?") }.count))
-        isHTTP10 = false
-        framing = Framing()
-    }
-
     /// The approximate memory of the head in bytes.
     var size: Int { fields.size }
 

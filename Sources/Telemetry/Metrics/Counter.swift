@@ -13,9 +13,6 @@ package struct Counter<Label: Equatable & Sendable>: Sendable {
         for (label, count) in other { add(count, to: label) }
     }
 
-    /// The count of a label.
-    package subscript(label: Label) -> Int { entries.first { $0.label == label }?.count ?? 0 }
-
     private mutating func add(_ count: Int, to label: Label) {
         for index in entries.indices where entries[index].label == label {
             entries[index].count += count

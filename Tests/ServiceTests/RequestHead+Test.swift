@@ -1,0 +1,34 @@
+import Telemetry
+
+@testable import HTTPServer
+
+extension RequestHead {
+    /// The head of a request as a connection would have read it; `nil` where the connection would have refused it.
+    init?(_ method: String, _ path: String, _ fields: KeyValuePairs<String, String> = [:]) {
+        let lines = ["\(method) \(path) HTTP/1.0"] + fields.map { "\($0): \($1)" } + ["", ""]
+        var parser = HeadParser(maximumLength: 16 * 1024)
+        guard let parsed = try? parser.parse(Array(lines.joined(separator: "\r\n").utf8).span) else { return nil }
+        self = parsed.head
+    }
+}
+
+extension HTTPFields: ExpressibleByDictionaryLiteral {
+    /// These fields, whatever is in them.
+    init(_ fields: [(name: String, value: String)]) {
+        var head: [UInt8] = []
+        let lines = fields.map { name, value in
+            let start = head.count
+            head += Array((name + value).utf8)
+            let end = start + name.utf8.count
+            return FieldLine(name: start..<end, value: end..<head.count)
+        }
+        self.init(lines, of: head)
+    }
+
+    public init(dictionaryLiteral fields: (String, String)...) { self.init(fields) }
+}
+
+extension Counter {
+    /// How often a thing was counted.
+    subscript(label: Label) -> Int { first { $0.label == label }?.count ?? 0 }
+}
