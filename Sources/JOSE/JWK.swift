@@ -57,13 +57,13 @@ public final class JWK: Sendable {
                 guard let n, let e else { throw .malformed }
                 material = .usable(try PublicKey.rsa(modulus: n, exponent: e))
             case "EC":
-                guard let curve = (members["crv"]?.string).flatMap(EllipticCurve.init(name:)),
+                guard let curve = (members["crv"]?.string).flatMap(EllipticCurve.init(rawValue:)),
                     let x = octets("x"), let y = octets("y")
                 else { return nil }
                 guard let x, let y else { throw .malformed }
                 material = .usable(try PublicKey.ellipticCurve(curve, x: x, y: y))
             case "OKP":
-                guard let curve = (members["crv"]?.string).flatMap(EdwardsCurve.init(name:)), let x = octets("x")
+                guard let curve = (members["crv"]?.string).flatMap(EdwardsCurve.init(rawValue:)), let x = octets("x")
                 else { return nil }
                 guard let x else { throw .malformed }
                 material = .usable(try PublicKey.edwards(curve, point: x))

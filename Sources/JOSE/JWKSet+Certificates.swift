@@ -31,7 +31,7 @@ extension JWK {
         case .rsa: members["kty"] = .string("RSA")
         case .ellipticCurve(let curve):
             members["kty"] = .string("EC")
-            members["crv"] = .string(curve.name)
+            members["crv"] = .string(curve.rawValue)
         case .edwards: return nil
         }
         for (name, octets) in key.components {

@@ -1,9 +1,11 @@
 private import COpenSSL
 private import Synchronization
 
-/// An elliptic curve of RFC 7518, section 6.2.1.1.
-package enum EllipticCurve: Sendable, CaseIterable {
-    case p256, p384, p521
+/// An elliptic curve, by `crv` of a JWK (RFC 7518, section 6.2.1.1), which is OpenSSL's name of the group.
+package enum EllipticCurve: String, Sendable, CaseIterable {
+    case p256 = "P-256"
+    case p384 = "P-384"
+    case p521 = "P-521"
 
     /// The length in bytes of a coordinate, and of each half of a signature.
     package var coordinateLength: Int {
@@ -13,25 +15,12 @@ package enum EllipticCurve: Sendable, CaseIterable {
         case .p521: 66
         }
     }
-
-    /// `crv` of a JWK (RFC 7518, section 6.2.1.1), which is also OpenSSL's name of the group.
-    package var name: String {
-        switch self {
-        case .p256: "P-256"
-        case .p384: "P-384"
-        case .p521: "P-521"
-        }
-    }
-
-    package init?(name: String) {
-        guard let curve = Self.allCases.first(where: { $0.name == name }) else { return nil }
-        self = curve
-    }
 }
 
-/// An Edwards curve of RFC 8037.
-package enum EdwardsCurve: Sendable, CaseIterable {
-    case ed25519, ed448
+/// An Edwards curve, by `crv` of a JWK (RFC 8037, section 2), which is OpenSSL's name of the key type.
+package enum EdwardsCurve: String, Sendable, CaseIterable {
+    case ed25519 = "Ed25519"
+    case ed448 = "Ed448"
 
     /// The length of a public key in bytes.
     package var publicKeyLength: Int {
@@ -47,19 +36,6 @@ package enum EdwardsCurve: Sendable, CaseIterable {
         case .ed25519: 64
         case .ed448: 114
         }
-    }
-
-    /// `crv` of a JWK (RFC 8037, section 2), which is also OpenSSL's name of the key type.
-    package var name: String {
-        switch self {
-        case .ed25519: "Ed25519"
-        case .ed448: "Ed448"
-        }
-    }
-
-    package init?(name: String) {
-        guard let curve = Self.allCases.first(where: { $0.name == name }) else { return nil }
-        self = curve
     }
 }
 
@@ -156,7 +132,7 @@ package final class PublicKey: Sendable {
         let pointer = try unsafe makePublicKey(
             type: "EC",
             [
-                .text(OSSL_PKEY_PARAM_GROUP_NAME, curve.name),
+                .text(OSSL_PKEY_PARAM_GROUP_NAME, curve.rawValue),
                 .octets(OSSL_PKEY_PARAM_PUB_KEY, [0x04] + x + y),
             ])
         let key = unsafe PublicKey(takingOwnershipOf: pointer, kind: .ellipticCurve(curve))
@@ -172,7 +148,7 @@ package final class PublicKey: Sendable {
     /// - Throws: ``KeyMaterialError/malformed``.
     package static func edwards(_ curve: EdwardsCurve, point: [UInt8]) throws(KeyMaterialError) -> PublicKey {
         guard point.count == curve.publicKeyLength, !curve.isSmallOrderOrNotCanonical(point) else { throw .malformed }
-        let key = unsafe EVP_PKEY_new_raw_public_key_ex(nil, curve.name, nil, point, point.count)
+        let key = unsafe EVP_PKEY_new_raw_public_key_ex(nil, curve.rawValue, nil, point, point.count)
         guard let key = unsafe key else {
             _ = OpenSSLError.drain()
             throw .malformed

@@ -15,7 +15,7 @@ private import COpenSSL
             switch kind {
             case .rsa: "RSA"
             case .ellipticCurve: "EC"
-            case .edwards(let curve): curve.name
+            case .edwards(let curve): curve.rawValue
             }
         let context = unsafe EVP_PKEY_CTX_new_from_name(nil, type, nil)
         defer { unsafe EVP_PKEY_CTX_free(context) }
@@ -24,7 +24,7 @@ private import COpenSSL
         case .rsa(let modulusLength):
             try check(unsafe EVP_PKEY_CTX_set_rsa_keygen_bits(context, CInt(modulusLength * 8)))
         case .ellipticCurve(let curve):
-            try check(unsafe EVP_PKEY_CTX_set_group_name(context, curve.name))
+            try check(unsafe EVP_PKEY_CTX_set_group_name(context, curve.rawValue))
         case .edwards: break
         }
         var key: OpaquePointer?
