@@ -30,8 +30,9 @@ import Testing
                 let budget = MemoryBudget(
                     bytes: memory * Self.mebibyte, isEncrypted: isEncrypted, rememberedTokens: 0, providers: 0)
                 let held =
-                    budget.maximumConnections * (isEncrypted ? 80 : 16) * 1024 + budget.maximumBuffered / 8 * 13
-                    + budget.maximumInFlight * 4 * 1024
+                    budget.limits.maximumConnections * (isEncrypted ? 80 : 16) * 1024 + budget.limits.maximumBuffered
+                    / 8 * 13
+                    + budget.limits.maximumInFlight * 4 * 1024
                 #expect(held <= (memory - 36) * Self.mebibyte, "\(memory)")
             }
         }
@@ -49,7 +50,7 @@ import Testing
             MemoryBudget(
                 bytes: 64 * Self.mebibyte, isEncrypted: isEncrypted, rememberedTokens: rememberedTokens,
                 providers: providers
-            ).maximumConnections
+            ).limits.maximumConnections
         }
         #expect(connections() == 896)
         #expect(connections(isEncrypted: true) == 179)

@@ -15,7 +15,7 @@ package enum HTTPFault: Error, Equatable {
 }
 
 /// A limit of a listener that connections and requests can exceed, by its name in settings and metrics.
-package enum ListenerLimit: String, Sendable {
+package enum ListenerLimit: String, CaseIterable, Sendable {
     case connections = "max_connections"
     case inFlight = "max_in_flight"
     case buffered = "max_buffered"

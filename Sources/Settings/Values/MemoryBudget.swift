@@ -1,4 +1,4 @@
-internal import HTTPServer
+package import HTTPServer
 
 /// How the memory that the process may take is shared out among what clients can have it hold: the defaults of
 /// `limits.max_connections`, `max_in_flight` and `max_buffered` under a limit of memory.
@@ -7,9 +7,8 @@ internal import HTTPServer
 /// answers up to an eighth, and requests that wait for keys another. The remainder stays free, since no allocator returns
 /// everything.
 package struct MemoryBudget: Sendable, Equatable {
-    package let maximumConnections: Int
-    package let maximumInFlight: Int
-    package let maximumBuffered: Int
+    /// The usual limits, those three lowered.
+    package private(set) var limits = Settings.Limits().listener
     private let rest: Int
 
     /// - Parameters:
@@ -18,13 +17,12 @@ package struct MemoryBudget: Sendable, Equatable {
     package init(bytes: Int, isEncrypted: Bool, rememberedTokens: Int, providers: Int) {
         let own = Self.process + rememberedTokens * Self.rememberedToken + providers * Self.provider
         let rest = max(0, bytes - own)
-        let usual = Settings.Limits()
         let connection = isEncrypted ? Self.encryptedConnection : Self.connection
-        maximumConnections = (rest / 2 / connection).clamped(to: Self.least...usual.listener.maximumConnections)
+        limits.maximumConnections = (rest / 2 / connection).clamped(to: Self.least...limits.maximumConnections)
         // Unread answers may hold half as much, and a quarter of that again for a moment.
-        maximumBuffered = (rest / 5).clamped(to: Self.leastBuffered...usual.listener.maximumBuffered)
+        limits.maximumBuffered = (rest / 5).clamped(to: Self.leastBuffered...limits.maximumBuffered)
+        limits.maximumInFlight = (rest / 8 / Self.waitingRequest).clamped(to: Self.least...limits.maximumInFlight)
         self.rest = rest
-        maximumInFlight = (rest / 8 / Self.waitingRequest).clamped(to: Self.least...usual.listener.maximumInFlight)
     }
 
     /// The size of a connection's receive buffer, and of its send buffer.
@@ -56,30 +54,17 @@ package struct MemoryBudget: Sendable, Equatable {
     private static let leastBuffered = mebibyte
 }
 
-extension MemoryBudget {
-    /// A limit that follows from memory where no setting says it.
-    enum Limit: String, CaseIterable {
-        case buffered = "max_buffered"
-        case connections = "max_connections"
-        case inFlight = "max_in_flight"
-
-        var path: WritableKeyPath<ListenerLimits, Int> {
-            switch self {
-            case .buffered: \.maximumBuffered
-            case .connections: \.maximumConnections
-            case .inFlight: \.maximumInFlight
-            }
+extension ListenerLimit {
+    fileprivate var path: WritableKeyPath<ListenerLimits, Int> {
+        switch self {
+        case .buffered: \.maximumBuffered
+        case .connections: \.maximumConnections
+        case .inFlight: \.maximumInFlight
         }
-
-        func text(_ value: Int) -> String { self == .buffered ? Quantities.text(bytes: value) : String(value) }
     }
 
-    func maximum(_ limit: Limit) -> Int {
-        switch limit {
-        case .buffered: maximumBuffered
-        case .connections: maximumConnections
-        case .inFlight: maximumInFlight
-        }
+    fileprivate func text(_ value: Int) -> String {
+        self == .buffered ? Quantities.text(bytes: value) : String(value)
     }
 }
 
@@ -90,13 +75,13 @@ extension Settings {
     /// - Parameter memory: bytes that the process may take; `nil`: no limit.
     mutating func fitLimits(to memory: Int?, _ reading: SettingsReading) {
         limits.given = Set(
-            MemoryBudget.Limit.allCases.filter { reading.effective[["limits", $0.rawValue]]?.origin != .standard })
+            ListenerLimit.allCases.filter { reading.effective[["limits", $0.rawValue]]?.origin != .standard })
         guard let memory else { return }
         let budget = MemoryBudget(
             bytes: memory, isEncrypted: service.tls != nil, rememberedTokens: verifiedTokenCacheEntries,
             providers: providers.count)
-        for limit in MemoryBudget.Limit.allCases where !limits.given.contains(limit) {
-            let maximum = budget.maximum(limit)
+        for limit in ListenerLimit.allCases where !limits.given.contains(limit) {
+            let maximum = budget.limits[keyPath: limit.path]
             guard limits.listener[keyPath: limit.path] != maximum else { continue }
             limits.listener[keyPath: limit.path] = maximum
             reading.record(["limits", limit.rawValue], .scalar(limit.text(maximum)), .memory(memory))
@@ -109,7 +94,7 @@ extension Settings {
     /// They follow from the number of providers among other things, and can't change without a restart: a provider that is
     /// added must not make a reload fail.
     package mutating func keepDerivedLimits(of running: Settings) {
-        for limit in MemoryBudget.Limit.allCases
+        for limit in ListenerLimit.allCases
         where !limits.given.contains(limit) && !running.limits.given.contains(limit) {
             limits.listener[keyPath: limit.path] = running.limits.listener[keyPath: limit.path]
         }

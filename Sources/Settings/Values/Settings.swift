@@ -45,7 +45,7 @@ package struct Settings: Sendable {
         package var keysTimeoutSeconds: Int64 = 5
         package var queueTimeoutMilliseconds: Int64 = 500
         /// Those that are set, of the limits that else follow from the memory there is.
-        var given: Set<MemoryBudget.Limit> = []
+        var given: Set<ListenerLimit> = []
     }
 
     package struct Keys: Sendable, Equatable {
