@@ -36,7 +36,9 @@ package struct TLSFileError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// The purpose of a listener's TLS file.
-package enum TLSFileKind: Sendable {
-    case certificate, key, clientAuthorities
+/// The purpose of a listener's TLS file, by the setting that names the file.
+package enum TLSFileKind: String, Sendable {
+    case certificate = "certificate_file"
+    case key = "key_file"
+    case clientAuthorities = "client_ca_file"
 }

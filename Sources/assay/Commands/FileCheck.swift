@@ -26,7 +26,7 @@ enum FileCheck {
         {
             let authorities = effective.text([name, "tls", "client_ca_file"])
             faults = TLSFiles(certificate: certificate, key: key, clientAuthorities: authorities).faults().map {
-                fault([name, "tls", $0.file.setting], $0)
+                fault([name, "tls", $0.file.rawValue], $0)
             }
         } else {
             faults = fileFaults(name, effective)
@@ -73,17 +73,6 @@ enum FileCheck {
                 return "\(error)"
             }
         case .privateKey, .keySet: return nil
-        }
-    }
-}
-
-extension TLSFileKind {
-    /// The setting in `tls` that names the file.
-    fileprivate var setting: String {
-        switch self {
-        case .certificate: "certificate_file"
-        case .key: "key_file"
-        case .clientAuthorities: "client_ca_file"
         }
     }
 }
