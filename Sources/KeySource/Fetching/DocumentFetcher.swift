@@ -20,8 +20,8 @@ package struct DocumentFetcher: Sendable {
     private let resolver: NameResolver
     private let trustStores: TrustStoreCache
     private let unixSeconds: @Sendable () -> Int64
-    /// `nil` unless someone inspects the fetches.
-    private let trace: FetchTrace?
+    /// Records the events of fetches; `nil` unless someone inspects them.
+    var trace: FetchTrace?
     private let onExchange: (@Sendable (FetchExchange) -> Void)?
 
     /// A document with its caching information.
@@ -44,16 +44,6 @@ package struct DocumentFetcher: Sendable {
         rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
         unixSeconds: @escaping @Sendable () -> Int64, onExchange: (@Sendable (FetchExchange) -> Void)? = nil
     ) {
-        self.init(
-            rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds, trace: nil, onExchange: onExchange)
-    }
-
-    /// - Parameter trace: records the events of fetches.
-    init(
-        rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
-        unixSeconds: @escaping @Sendable () -> Int64, trace: FetchTrace?,
-        onExchange: (@Sendable (FetchExchange) -> Void)? = nil
-    ) {
         self.rules = rules
         self.proxy = proxy
         self.loop = loop
@@ -61,7 +51,6 @@ package struct DocumentFetcher: Sendable {
         resolver = NameResolver(on: blocking)
         trustStores = TrustStoreCache(caFile: rules.caFile)
         self.unixSeconds = unixSeconds
-        self.trace = trace
         self.onExchange = onExchange
     }
 

@@ -74,8 +74,8 @@ package struct ProviderInspection: Sendable {
         _ address: String, _ subject: Finding.Subject, _ report: inout InspectionReport
     ) async throws(FetchFailure) -> DocumentFetcher.Document {
         let trace = FetchTrace()
-        let documents = DocumentFetcher(
-            rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds, trace: trace)
+        var documents = DocumentFetcher(rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds)
+        documents.trace = trace
         do throws(FetchFailure) {
             let document = try await documents.fetch(address)
             report.add(trace.events, fetchedFrom: address)
