@@ -90,51 +90,31 @@ package struct KeyHistory: Sendable {
 extension KeyHistory.Entry {
     /// Writes the entry as a JSON object.
     package func write(to json: inout JSONWriter, provider: String) {
-        json.beginObject()
-        json.member("provider", provider)
-        json.member("event", event.name)
-        json.member("at", at)
-        json.member("since", since)
-        json.member("count", Int64(count))
-        json.member("added", event.added)
-        json.member("removed", event.removed)
-        json.member("state", event.state?.rawValue)
-        json.member("phase", event.phase?.rawValue)
-        json.member("message", event.message)
-        json.endObject()
-    }
-}
-
-extension KeyHistory.Event {
-    fileprivate var name: String {
-        switch self {
-        case .fetched: "fetched"
-        case .fetchFailed: "fetch_failed"
-        case .keysChanged: "keys_changed"
-        case .stateChanged: "state_changed"
-        case .archiveRefused: "archive_refused"
-        case .archiveFailed: "archive_failed"
-        case .fallbackFailed: "fallback_failed"
+        let name: String
+        var (added, removed): (KeyHistory.NamedKeys?, KeyHistory.NamedKeys?)
+        var state: KeyState?
+        var phase: FetchFailure.Phase?
+        var message: String?
+        switch event {
+        case .fetched: name = "fetched"
+        case .fetchFailed(let failed, let reason): (name, phase, message) = ("fetch_failed", failed, reason)
+        case .keysChanged(let new, let old): (name, added, removed) = ("keys_changed", new, old)
+        case .stateChanged(let new): (name, state) = ("state_changed", new)
+        case .archiveRefused(let reason): (name, message) = ("archive_refused", reason)
+        case .archiveFailed: name = "archive_failed"
+        case .fallbackFailed(let reason): (name, message) = ("fallback_failed", reason)
         }
-    }
-
-    fileprivate var added: KeyHistory.NamedKeys? {
-        if case .keysChanged(let added, _) = self { added } else { nil }
-    }
-
-    fileprivate var removed: KeyHistory.NamedKeys? {
-        if case .keysChanged(_, let removed) = self { removed } else { nil }
-    }
-
-    fileprivate var state: KeyState? { if case .stateChanged(let state) = self { state } else { nil } }
-
-    fileprivate var phase: FetchFailure.Phase? { if case .fetchFailed(let phase, _) = self { phase } else { nil } }
-
-    fileprivate var message: String? {
-        switch self {
-        case .fetchFailed(_, let message), .fallbackFailed(let message): message
-        case .archiveRefused(let reason): reason
-        case .fetched, .keysChanged, .stateChanged, .archiveFailed: nil
+        json.object { json in
+            json.member("provider", provider)
+            json.member("event", name)
+            json.member("at", at)
+            json.member("since", since)
+            json.member("count", Int64(count))
+            json.member("added", added)
+            json.member("removed", removed)
+            json.member("state", state?.rawValue)
+            json.member("phase", phase?.rawValue)
+            json.member("message", message)
         }
     }
 }
