@@ -63,12 +63,7 @@ public struct JWKSet: Sendable {
     /// The set as JSON.
     package var json: [UInt8] {
         var json = JSONWriter()
-        json.beginObject()
-        json.name("keys")
-        json.beginArray()
-        for key in keys { json.value(.object(key.members)) }
-        json.endArray()
-        json.endObject()
+        json.object { $0.array("keys", keys) { $0.value(.object($1.members)) } }
         return json.bytes
     }
 

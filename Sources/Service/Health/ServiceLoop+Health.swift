@@ -15,18 +15,13 @@ extension ServiceLoop {
         let isReady = readiness.isReady(verifier)
         let now = SystemClocks.monotonic()
         let text = json { json in
-            json.beginObject()
-            json.member("status", stage != .serving ? "shutting_down" : isReady ? "ready" : "unready")
-            json.name("providers")
-            json.beginArray()
-            for (_, provider, snapshot) in verifier.providers {
-                json.beginObject()
-                json.member("id", provider.policy.id)
-                json.member("state", KeyState(snapshot, at: now).rawValue)
-                json.endObject()
+            json.object { json in
+                json.member("status", stage != .serving ? "shutting_down" : isReady ? "ready" : "unready")
+                json.objects("providers", verifier.providers) { json, each in
+                    json.member("id", each.provider.policy.id)
+                    json.member("state", KeyState(each.snapshot, at: now).rawValue)
+                }
             }
-            json.endArray()
-            json.endObject()
         }
         return end(record, json: text, status: isReady && stage == .serving ? .ok : .serviceUnavailable)
     }
