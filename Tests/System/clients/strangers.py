@@ -5,26 +5,9 @@ import json
 import socket
 import threading
 
-IDENTITY = {
-    "provider": "oidc",
-    "issuer": "https://op.example",
-    "subject": "user-1",
-    "email": None,
-    "email_verified": None,
-    "email_trust": None,
-    "is_private_email": None,
-    "name": None,
-    "given_name": None,
-    "family_name": None,
-    "name_source": None,
-    "preferred_username": None,
-    "picture": None,
-    "locale": None,
-    "real_user_status": None,
-    "transfer_subject": None,
-    "tenant": None,
-    "hosted_domain": None,
-}
+from harness.contract import minimal_identity
+
+IDENTITY = minimal_identity("https://op.example")
 
 
 def answer(status: int, body, **headers: str) -> bytes:

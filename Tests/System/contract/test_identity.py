@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from harness.contract import minimal_identity
 from harness.tokens import jws, key_for, now, sha256_hex
 
 
@@ -15,26 +16,7 @@ def test_a_minimal_token_has_null_for_what_it_does_not_say(service, oidc):
     claims = oidc.claims()
     answer = service.accept(jws(oidc.keys[0], claims))
     assert answer == {
-        "identity": {
-            "provider": "oidc",
-            "issuer": oidc.url,
-            "subject": "user-1",
-            "email": None,
-            "email_verified": None,
-            "email_trust": None,
-            "is_private_email": None,
-            "name": None,
-            "given_name": None,
-            "family_name": None,
-            "name_source": None,
-            "preferred_username": None,
-            "picture": None,
-            "locale": None,
-            "real_user_status": None,
-            "transfer_subject": None,
-            "tenant": None,
-            "hosted_domain": None,
-        },
+        "identity": minimal_identity(oidc.url),
         "token": {
             "audience": ["client"],
             "authorized_party": None,

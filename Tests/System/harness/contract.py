@@ -213,3 +213,8 @@ def assert_code(response, *codes: str) -> dict:
     """Asserts that a problem has one of these codes, where the contract leaves more than one open; returns it."""
     assert response.code in codes, f"expected {' or '.join(codes)}: {response}"
     return response.json
+
+
+def minimal_identity(issuer: str) -> dict:
+    """The identity of a token that says no more than whose it is."""
+    return dict.fromkeys(IDENTITY) | {"provider": "oidc", "issuer": issuer, "subject": "user-1"}
