@@ -107,7 +107,10 @@ private func check(_ request: Reading.Request, in input: [UInt8], _ maximumHeade
         require(line.first.map { $0 > 0x20 } ?? false, "\(shown(line)) is not folded")
     }
     check(values(of: "host", in: fields), head)
-    require(lines.first?.starts(with: head.method.rawValue.utf8) == true, "\(shown(text)) has its method")
+    let method = lines.first?.prefix { $0 != UInt8(ascii: " ") } ?? []
+    require(
+        head.method == .other ? method.count > 2 : method.elementsEqual(head.method.rawValue.utf8),
+        "\(shown(text)) has its method")
     require(head.path.bytes.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "?") }, "\(head.path.string)")
 
     let lengths = values(of: "content-length", in: fields)
@@ -139,7 +142,7 @@ private func checkWriting(_ request: Reading.Request) {
     let path = request.head.path
     var target = path.string
     if !target.hasPrefix("/"), target != "*", request.head.method != .connect { target = "http://h" + target }
-    let method = request.head.method.rawValue
+    let method = request.head.method == .other ? "PROPFIND" : request.head.method.rawValue
     let text = "\(method) \(target) HTTP/1.1\r\nHost: h\r\nContent-Length: \(request.body.count)\r\n\r\n"
     let bytes = text.utf8 + request.body
     let again = Reading(of: bytes, in: [0..<bytes.count], text.utf8.count)

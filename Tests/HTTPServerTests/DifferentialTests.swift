@@ -79,7 +79,7 @@ import Testing
             let text = text(bytes).lowercased()
             if text.contains("upgrade:") {
                 self = .upgrade
-            } else if ["VERSION-CONTROL", "BASELINE-CONTROL", "ORDERPATCH"].contains(request.method) {
+            } else if request.method == RequestMethod.other.rawValue {
                 self = .method
             } else if let end = text.firstRange(of: "://")?.lowerBound,
                 text[..<end].reversed().prefix(while: { $0 != " " }).contains(where: { !$0.isLetter })
@@ -147,7 +147,8 @@ private struct NIOReading {
             case .end:
                 guard let head else { continue }
                 let path = Self.path(ofTarget: head.uri, head.method)
-                requests.append(Request(method: head.method.rawValue, path: path, body: body))
+                let method = RequestMethod(Array(head.method.rawValue.utf8).span) ?? .other
+                requests.append(Request(method: method.rawValue, path: path, body: body))
             }
         }
         _ = try? channel.finish(acceptAlreadyClosed: true)

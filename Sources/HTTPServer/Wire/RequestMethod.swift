@@ -1,4 +1,4 @@
-/// A method of IANA's HTTP Method Registry (RFC 9110, section 16.1), except `PRI`, which starts HTTP/2.
+/// A method of IANA's HTTP Method Registry (RFC 9110, section 16.1).
 package enum RequestMethod: String, Sendable {
     case get = "GET"
     case head = "HEAD"
@@ -9,42 +9,12 @@ package enum RequestMethod: String, Sendable {
     case options = "OPTIONS"
     case trace = "TRACE"
     case patch = "PATCH"
+    /// Any other registered method, such as those of WebDAV: no route has it. By its name in OpenTelemetry.
+    case other = "_OTHER"
 
-    // Methods of WebDAV and other extensions. No route answers them, but they are valid HTTP.
-    case acl = "ACL"
-    case baselineControl = "BASELINE-CONTROL"
-    case bind = "BIND"
-    case checkin = "CHECKIN"
-    case checkout = "CHECKOUT"
-    case copy = "COPY"
-    case label = "LABEL"
-    case link = "LINK"
-    case lock = "LOCK"
-    case merge = "MERGE"
-    case mkactivity = "MKACTIVITY"
-    case mkcalendar = "MKCALENDAR"
-    case mkcol = "MKCOL"
-    case mkredirectref = "MKREDIRECTREF"
-    case mkworkspace = "MKWORKSPACE"
-    case move = "MOVE"
-    case orderpatch = "ORDERPATCH"
-    case propfind = "PROPFIND"
-    case proppatch = "PROPPATCH"
-    case query = "QUERY"
-    case rebind = "REBIND"
-    case report = "REPORT"
-    case search = "SEARCH"
-    case unbind = "UNBIND"
-    case uncheckout = "UNCHECKOUT"
-    case unlink = "UNLINK"
-    case unlock = "UNLOCK"
-    case update = "UPDATE"
-    case updateredirectref = "UPDATEREDIRECTREF"
-    case versionControl = "VERSION-CONTROL"
-
-    /// The method of this name, in capitals.
+    /// The method with this name, which is case-sensitive; `nil` if it is not registered.
     init?(_ name: Span<UInt8>) {
-        // The two most common methods need no string.
+        // Nearly every request has one of these two; they need no string.
         if name.equals("POST") {
             self = .post
         } else if name.equals("GET") {
@@ -53,9 +23,21 @@ package enum RequestMethod: String, Sendable {
             guard name.count <= Self.longestName else { return nil }
             var text = ""
             for index in name.indices { text.unicodeScalars.append(Unicode.Scalar(name[index])) }
-            self.init(rawValue: text)
+            if Self.otherNames.contains(text) {
+                self = .other
+            } else {
+                guard let method = Self(rawValue: text), method != .other else { return nil }
+                self = method
+            }
         }
     }
 
     private static let longestName = 17
+    /// `PRI` is left out: it begins HTTP/2.
+    private static let otherNames = Set(
+        """
+        ACL BASELINE-CONTROL BIND CHECKIN CHECKOUT COPY LABEL LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL MKREDIRECTREF \
+        MKWORKSPACE MOVE ORDERPATCH PROPFIND PROPPATCH QUERY REBIND REPORT SEARCH UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE \
+        UPDATEREDIRECTREF VERSION-CONTROL
+        """.split(separator: " ").map(String.init))
 }

@@ -30,7 +30,7 @@ struct RequestSpans {
         let span = tracer.startSpan(
             name(method, request.route), ofKind: .server, named: context, below: request.caller, at: begun)
         var attributes: SpanAttributes = [
-            "http.request.method": .string(method.name), "http.response.status_code": .int64(Int64(status)),
+            "http.request.method": .string(method.rawValue), "http.response.status_code": .int64(Int64(status)),
             "http.route": .string("\(request.route.pattern)"),
         ]
         if let provider { attributes["assay.provider"] = provider }
@@ -45,7 +45,7 @@ struct RequestSpans {
     }
 
     private func name(_ method: RequestMethod, _ route: Route) -> String {
-        let method = method.isWellKnown ? method.rawValue : "HTTP"
+        let method = method == .other ? "HTTP" : method.rawValue
         return "\(method) \(route.pattern)"
     }
 }
@@ -59,16 +59,4 @@ extension Route {
         case .verify, .batch, .openAPI, .providers, .refresh, .explain: true
         }
     }
-}
-
-extension RequestMethod {
-    /// Whether it is of RFC 9110 or PATCH, as OpenTelemetry has it.
-    fileprivate var isWellKnown: Bool {
-        switch self {
-        case .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch: true
-        default: false
-        }
-    }
-
-    fileprivate var name: String { isWellKnown ? rawValue : "_OTHER" }
 }
