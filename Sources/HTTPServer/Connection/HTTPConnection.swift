@@ -7,7 +7,7 @@ private import NIOSSL
 /// A request that can be answered at once is answered before the next byte is parsed. While a response is pending, or
 /// the client does not read its responses, nothing more is read (backpressure): received bytes stay in `input`, and the
 /// rest stays in the socket.
-final class HTTPConnection: ChannelDuplexHandler, TimedConnection, BatchedWriter {
+final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = Never
     typealias OutboundOut = ByteBuffer

@@ -1,10 +1,5 @@
 internal import NIOCore
 
-/// A connection whose responses are flushed together with those of others.
-protocol BatchedWriter: AnyObject {
-    func writeAnswers()
-}
-
 /// Flushes the responses of one event-loop turn together, at its end. Confined to that loop.
 ///
 /// A turn first reads what has arrived on each connection. If each response was written at once, each would wake its
@@ -14,10 +9,10 @@ protocol BatchedWriter: AnyObject {
 final class ResponseBatcher {
     private let loop: any EventLoop
     private let microseconds: () -> Int64
-    private var connections: [any BatchedWriter] = []
+    private var connections: [HTTPConnection] = []
     private var firstAddedAt: Int64 = 0
     /// The memory of the previous list of connections, for reuse.
-    private var spareList: [any BatchedWriter] = []
+    private var spareList: [HTTPConnection] = []
     /// Spare buffers for responses: creating one for each response would cost two allocations.
     private var spareBuffers: [ByteBuffer] = []
     private var spareBytes = 0
@@ -54,7 +49,7 @@ final class ResponseBatcher {
     }
 
     /// Flushes a connection's responses at the end of the turn at the latest.
-    func add(_ connection: any BatchedWriter, bytes: Int) {
+    func add(_ connection: HTTPConnection, bytes: Int) {
         let now = microseconds()
         if connections.isEmpty {
             firstAddedAt = now
@@ -69,7 +64,7 @@ final class ResponseBatcher {
 
     private func write() {
         // A failing write may add a connection again during this loop.
-        var written: [any BatchedWriter] = []
+        var written: [HTTPConnection] = []
         swap(&written, &spareList)
         swap(&written, &connections)
         for connection in written { connection.writeAnswers() }
