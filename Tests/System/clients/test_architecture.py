@@ -1,4 +1,4 @@
-"""The table of rooms in ARCHITECTURE.md says what Package.swift says: which rooms there are, and what each imports."""
+"""The table of modules in ARCHITECTURE.md says what Package.swift says: which modules there are, and what each imports."""
 
 import re
 
@@ -6,11 +6,11 @@ from harness.service import REPOSITORY as ROOT
 
 
 def manifest():
-    """The rooms of `Sources`, each with the rooms and the packages that it depends on."""
+    """The modules of `Sources`, each with the modules and the packages that it depends on."""
     text = (ROOT / "Package.swift").read_text()
     text = re.sub(r"\]\s*\+ nio", ', .product(name: "NIOCore", package: "swift-nio")]', text)
     text = text.replace("dependencies: nio", 'dependencies: [.product(name: "NIOCore", package: "swift-nio")]')
-    rooms = {}
+    modules = {}
     # A declaration goes as far as the next one begins.
     declarations = re.split(r"\n        \.(?=systemLibrary|target|executableTarget|testTarget)", text)[1:]
     for declaration in declarations:
@@ -20,8 +20,8 @@ def manifest():
         listed = re.search(r"dependencies: \[(.*?)\]", declaration, re.DOTALL)
         listed = listed[1] if listed else ""
         packages = set(re.findall(r'package: "([\w-]+)"', listed))
-        rooms[name] = set(re.findall(r'(?<!: )"(\w+)"', listed)) | packages
-    return rooms
+        modules[name] = set(re.findall(r'(?<!: )"(\w+)"', listed)) | packages
+    return modules
 
 
 def table():
@@ -30,22 +30,22 @@ def table():
     return {name: set(imports) for names, imports in rows for name in names}
 
 
-def test_every_room_is_in_the_table_with_what_it_imports():
+def test_every_module_is_in_the_table_with_what_it_imports():
     assert table() == manifest()
 
 
-def test_every_room_is_a_folder():
+def test_every_module_is_a_folder():
     folders = {folder.name for folder in (ROOT / "Sources").iterdir() if folder.is_dir()}
     assert folders == set(manifest())
 
 
 def test_imports_run_one_way():
-    rooms = manifest()
+    modules = manifest()
 
-    def reached(room, path):
-        assert room not in path, f"{' imports '.join([*path, room])}"
-        for other in rooms.get(room, ()):
-            reached(other, [*path, room])
+    def reached(module, path):
+        assert module not in path, f"{' imports '.join([*path, module])}"
+        for other in modules.get(module, ()):
+            reached(other, [*path, module])
 
-    for room in rooms:
-        reached(room, [])
+    for module in modules:
+        reached(module, [])
