@@ -305,8 +305,8 @@ import Testing
     @Test func `an API key's digest may be in capitals`() throws {
         let digest = "2C26B46B68FFC68FF99B453C1D30413413422D706483BFA0F98A5E886266E7AE"
         #expect(
-            try settings("api_keys: [\(digest)]\n" + provider).apiKeyDigests
-                == settings("api_keys: [\(digest.lowercased())]\n" + provider).apiKeyDigests)
+            try settings("api_keys: [\(digest)]\n" + provider).apiKeys.map(\.digest)
+                == settings("api_keys: [\(digest.lowercased())]\n" + provider).apiKeys.map(\.digest))
     }
 
     @Test(arguments: [

@@ -53,7 +53,7 @@ import Testing
         let settings = try settings(
             "api_keys: \(keys)\nadmin: { api_keys: [ { name: ops, sha256: \(Self.digest) } ] }\n" + provider)
         #expect(settings.apiKeys.map(\.name) == ["key-1", "new.key_2-a"])
-        #expect(settings.apiKeyDigests == [[UInt8](repeating: 0x0f, count: 32), [UInt8](repeating: 0x1e, count: 32)])
+        #expect(settings.apiKeys.map(\.digest) == [[UInt8](repeating: 0x0f, count: 32), [UInt8](repeating: 0x1e, count: 32)])
         #expect(settings.operatorKeys.map(\.name) == ["ops"])
     }
 
@@ -211,12 +211,12 @@ import Testing
     @Test func `operators have the keys of callers, or keys of their own, or none`() throws {
         let keys = [UInt8](repeating: 0x0f, count: 32)
         let callers = "api_keys: [\(Self.digest)]\n"
-        #expect(try settings(provider).operatorKeyDigests == [])
-        #expect(try settings(callers + provider).operatorKeyDigests == [keys])
+        #expect(try settings(provider).operatorKeys.map(\.digest) == [])
+        #expect(try settings(callers + provider).operatorKeys.map(\.digest) == [keys])
         let own = try settings(callers + "admin: { api_keys: [\(Self.other)] }\n" + provider)
-        #expect(own.operatorKeyDigests == [[UInt8](repeating: 0x1e, count: 32)])
-        #expect(own.apiKeyDigests == [keys])
-        #expect(try settings(callers + "admin: { api_keys: [] }\n" + provider).operatorKeyDigests == [])
+        #expect(own.operatorKeys.map(\.digest) == [[UInt8](repeating: 0x1e, count: 32)])
+        #expect(own.apiKeys.map(\.digest) == [keys])
+        #expect(try settings(callers + "admin: { api_keys: [] }\n" + provider).operatorKeys.map(\.digest) == [])
         #expect(try fault("admin:\n  api_keys: [abc]\n" + provider).line == 2)
     }
 }

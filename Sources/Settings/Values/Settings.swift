@@ -70,13 +70,11 @@ package struct Settings: Sendable {
 
     /// The API keys that operators may present; none: no key is asked for.
     package var operatorKeys: [APIKey] { adminAPIKeys ?? apiKeys }
-    package var apiKeyDigests: [[UInt8]] { apiKeys.map(\.digest) }
-    package var operatorKeyDigests: [[UInt8]] { operatorKeys.map(\.digest) }
 
     /// What an operator should know about settings that are allowed and risky: a start-up warning each.
     package var warnings: [String] {
-        Self.warnings("the service", service, apiKeyDigests)
-            + Self.warnings("the admin listener", admin, operatorKeyDigests)
+        Self.warnings("the service", service, apiKeys)
+            + Self.warnings("the admin listener", admin, operatorKeys)
             + (tracing?.warnings ?? []) + providers.flatMap(\.warnings) + serviceLinkWarnings
     }
 
@@ -88,9 +86,9 @@ package struct Settings: Sendable {
         ]
     }
 
-    private static func warnings(_ name: String, _ listener: Listener, _ keyDigests: [[UInt8]]) -> [String] {
+    private static func warnings(_ name: String, _ listener: Listener, _ keys: [APIKey]) -> [String] {
         guard !listener.listen.isLocal, !listener.asksForCertificates else { return [] }
-        if keyDigests.isEmpty { return ["\(name) listens beyond this machine and asks for no API key or certificate"] }
+        if keys.isEmpty { return ["\(name) listens beyond this machine and asks for no API key or certificate"] }
         if listener.tls == nil {
             return ["\(name) listens beyond this machine without TLS: API keys can be read on the way"]
         }

@@ -35,7 +35,7 @@ extension ServiceSettings {
         servesConsole = settings.servesConsole
         // Protects against DNS rebinding: another site's page has no API key. If other machines can connect without a
         // key, only the operator knows the valid host names.
-        if settings.operatorKeyDigests.isEmpty, settings.admin.isReachedByAnyName,
+        if settings.operatorKeys.isEmpty, settings.admin.isReachedByAnyName,
             settings.admin.listen.isLocal || settings.servesConsole
         {
             operatorHosts = settings.adminHosts
