@@ -11,16 +11,10 @@ private import Synchronization
 /// They never contain a token, nonce, address, subject or key.
 package final class Log: Sendable {
     package enum Level: String, Sendable, CaseIterable {
+        /// From the lowest to the highest.
         case debug, info, warning, error
 
-        fileprivate var rank: Int {
-            switch self {
-            case .debug: 0
-            case .info: 1
-            case .warning: 2
-            case .error: 3
-            }
-        }
+        fileprivate var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
 
     package enum Value: Sendable {
@@ -87,14 +81,10 @@ package final class Log: Sendable {
         }
         write(level, String(describing: message)) { json in
             for (name, value) in values {
-                json.name(name)
                 switch value {
-                case .text(let text): json.value(text)
-                case .number(let number): json.value(number)
-                case .texts(let texts):
-                    json.beginArray()
-                    for text in texts { json.value(text) }
-                    json.endArray()
+                case .text(let text): json.member(name, text)
+                case .number(let number): json.member(name, number)
+                case .texts(let texts): json.array(name, texts)
                 }
             }
         }
