@@ -64,7 +64,7 @@ private func requestVerifier() throws -> RequestVerifier {
         fetchedAtUnixSeconds: 1_700_000_000)
     // Some time ago, so that the answer's age_seconds has as many digits after a slow run as after a fast one.
     let fetchedAt = SystemClocks.monotonic() - .seconds(2000)
-    let delivered = DeliveredKeys()
+    let delivered = LoopKeySnapshot()
     delivered.install(
         KeySnapshot(
             version: 1, fetched, omitted: [], fetchedAt: fetchedAt,

@@ -68,7 +68,7 @@ private final class DevResponder: HTTPResponder {
 
     func route(_ head: RequestHead) -> HeadRouting { HeadRouting(bodyLimit: 64 * 1024) }
 
-    func respond(to request: UnreadRequest) -> HTTPResponse {
+    func respond(to request: FailedRequest) -> HTTPResponse {
         error(.badRequest, "the request can't be read")
     }
 

@@ -15,9 +15,9 @@ final class CheckRecorder: CheckObserver {
     private(set) var outcomes: [(name: CheckName, outcome: Outcome)] = []
 
     func check<Input, Value>(
-        _ name: CheckName, isAsked: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
+        _ name: CheckName, isEnabled: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
     ) throws(Rejection) -> Value? {
-        guard isAsked else {
+        guard isEnabled else {
             outcomes.append((name, .notAsked))
             return nil
         }

@@ -22,7 +22,7 @@ package struct ProviderRegistry: Sendable {
     package struct Member: Sendable {
         package let provider: Provider
         /// Its keys, as each event loop last heard of them.
-        package let delivered: PerLoop<DeliveredKeys>
+        package let delivered: PerLoop<LoopKeySnapshot>
     }
 
     /// Of no provider yet.
@@ -74,8 +74,8 @@ package struct ProviderRegistry: Sendable {
 
     private static func deliver(
         _ store: KeyStore, on group: MultiThreadedEventLoopGroup
-    ) async throws -> PerLoop<DeliveredKeys> {
-        let delivered = try await PerLoop(on: group) { _ in DeliveredKeys() }
+    ) async throws -> PerLoop<LoopKeySnapshot> {
+        let delivered = try await PerLoop(on: group) { _ in LoopKeySnapshot() }
         let loop = store.loop
         try await store.subscribe { snapshot in
             .andAllComplete(delivered.onEach { $0.install(snapshot) }, on: loop)

@@ -25,10 +25,10 @@ package final class RequestVerifier {
     private final class ProviderSlot {
         let provider: Provider
         let policy: ProviderPolicy
-        let delivered: DeliveredKeys
-        var keys: DeliveredKeys.Latest? { delivered.latest }
+        let delivered: LoopKeySnapshot
+        var keys: LoopKeySnapshot.Latest? { delivered.latest }
 
-        init(_ provider: Provider, _ delivered: DeliveredKeys) {
+        init(_ provider: Provider, _ delivered: LoopKeySnapshot) {
             self.provider = provider
             self.delivered = delivered
             policy = provider.policy
@@ -40,7 +40,7 @@ package final class RequestVerifier {
         let request: VerifyRequest
         let keys: KeyStore
         /// What it lacks.
-        let need: KeyStore.StateMachine.Need
+        let need: KeyStore.StateMachine.FetchReason
         /// The version of the keys that it was judged by.
         let version: Int
         /// Whether the provider may have published the key meanwhile: where it can't be asked, nothing can be said of the
@@ -67,7 +67,7 @@ package final class RequestVerifier {
     }
 
     /// - Parameter providers: by the number under which a verdict names them; `nil` where there is none.
-    package init(_ providers: [(provider: Provider, keys: DeliveredKeys)?], by verifier: IDTokenVerifier) {
+    package init(_ providers: [(provider: Provider, keys: LoopKeySnapshot)?], by verifier: IDTokenVerifier) {
         slots = providers.map { $0.map { ProviderSlot($0.provider, $0.keys) } }
         self.verifier = verifier
         var byID: [ExactString: Int] = [:]
@@ -182,7 +182,7 @@ package final class RequestVerifier {
     private func need(
         after rejection: Rejection, _ token: UnverifiedToken, _ snapshot: KeySnapshot, _ policy: ProviderPolicy,
         _ now: MonotonicTime
-    ) -> KeyStore.StateMachine.Need? {
+    ) -> KeyStore.StateMachine.FetchReason? {
         switch (rejection, token.keyID) {
         case (.keyNotFound, let keyID?) where !snapshot.hasKey(keyID): .key(keyID)
         // The store would say the same, at the price of a hop to its loop for each bad signature of a flood.

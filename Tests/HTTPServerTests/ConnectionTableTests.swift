@@ -8,14 +8,14 @@ import Testing
 @Suite struct ConnectionTableTests {
     /// A connection whose client reads nothing.
     private final class SlowReader: TimedConnection {
-        private var account: ConnectionAccount
+        private var account: ConnectionQuota
         private(set) var unreadSince: Int
         private(set) var isOpen = true
         var unreadBytes: Int { account.unreadBytes }
         let deadline = Int.max
 
         init(_ table: ConnectionTable, _ counts: ListenerCounts, unread: Int) {
-            account = ConnectionAccount(counts)
+            account = ConnectionQuota(counts)
             unreadSince = table.tick
             account.holdUnread(unread)
             table.insert(self)

@@ -145,7 +145,7 @@ private final class PathResponder: HTTPResponder {
         }
     }
 
-    func respond(to request: UnreadRequest) -> HTTPResponse {
+    func respond(to request: FailedRequest) -> HTTPResponse {
         let status: HTTPResponseStatus =
             switch request.fault {
             case .malformed, .repeatedField: .badRequest

@@ -134,7 +134,7 @@ private final class OKResponder: HTTPResponder {
 
     func route(_ head: RequestHead) -> HeadRouting { HeadRouting(bodyLimit: 1000) }
     func respond(to request: HTTPRequest) -> HTTPReply { .now(response(.ok)) }
-    func respond(to request: UnreadRequest) -> HTTPResponse { response(.badRequest) }
+    func respond(to request: FailedRequest) -> HTTPResponse { response(.badRequest) }
 
     private func response(_ status: HTTPResponseStatus) -> HTTPResponse {
         HTTPResponse(status: status, contentType: "text/plain", body: body, requestID: "id")

@@ -5,12 +5,12 @@ import Testing
 @Suite struct FirstFailureTests {
     @Test func `a check that lacks what it needs fails, and one that nobody asks for does not`() throws {
         let observer = FirstFailure()
-        let made = try observer.check(.subject, isAsked: true, input: { 1 }, rule: { $0 + 1 })
+        let made = try observer.check(.subject, isEnabled: true, input: { 1 }, rule: { $0 + 1 })
         #expect(made == 2)
         let missing: () -> Int? = { nil }
         #expect(throws: Rejection.cryptographyUnavailable) {
-            try observer.check(.subject, isAsked: true, input: missing) { (_: Int) throws(Rejection) in }
+            try observer.check(.subject, isEnabled: true, input: missing) { (_: Int) throws(Rejection) in }
         }
-        #expect(try observer.check(.subject, isAsked: false, input: missing) { (_: Int) throws(Rejection) in } == nil)
+        #expect(try observer.check(.subject, isEnabled: false, input: missing) { (_: Int) throws(Rejection) in } == nil)
     }
 }

@@ -58,7 +58,7 @@ import Testing
         signIn.policy.maximumTokenAgeSeconds = 3600
         signIn.policy.requiredClaims = [ClaimName("tid")]
         signIn.policy.claimRules = [ClaimRule(ClaimPath("use"), .oneOf, ["id"])]
-        signIn.policy.serviceAccounts.refusesOwnParty = true
+        signIn.policy.serviceAccounts.refusesAzpEqualToSub = true
         signIn.parameters.maximumAuthenticationAgeSeconds = 600
         signIn.parameters.nonce = "nonce"
         signIn.parameters.accessToken = "ya29.access"
@@ -79,7 +79,7 @@ import Testing
         var names: [CheckName] = []
 
         func check<Input, Value>(
-            _ name: CheckName, isAsked: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
+            _ name: CheckName, isEnabled: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
         ) throws(Rejection) -> Value? {
             names.append(name)
             return nil

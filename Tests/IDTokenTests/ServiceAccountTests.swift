@@ -53,7 +53,7 @@ import TokenDiagnostics
     @Test func `the rule is any provider's, and off where nobody asks for it`() {
         let signIn = SignIn.plain.with("azp", #""user""#).with("email", #""a@robots.example""#)
         #expect(signIn.rejection == nil)
-        #expect(signIn.policy { $0.serviceAccounts.refusesOwnParty = true }.rejection == .invalid("azp"))
+        #expect(signIn.policy { $0.serviceAccounts.refusesAzpEqualToSub = true }.rejection == .invalid("azp"))
         #expect(signIn.policy { $0.serviceAccounts.emailDomains = ["robots.example"] }.rejection == .invalid("email"))
         let elsewhere = signIn.with("mail", #"["b@x.robots.example"]"#).policy {
             $0.serviceAccounts.emailDomains = ["x.robots.example"]

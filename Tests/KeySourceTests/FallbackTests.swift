@@ -59,8 +59,8 @@ import Testing
         #expect(!scene.fireTimer().contains(.readFallback))
     }
 
-    @Test(arguments: [Machine.Need.key("b"), .refresh(dropsOmitted: true)])
-    func `it is read then even where a request comes before the timer`(need: Machine.Need) {
+    @Test(arguments: [Machine.FetchReason.key("b"), .refresh(dropsOmitted: true)])
+    func `it is read then even where a request comes before the timer`(need: Machine.FetchReason) {
         var scene = Scene.ready(Self.rules)
         scene.moveToNextFetch()
         scene.moveTo(Self.end)

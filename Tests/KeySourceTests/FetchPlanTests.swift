@@ -54,8 +54,8 @@ import Testing
         #expect(scene.fireTimer().fetchMode == mode)
     }
 
-    @Test(arguments: [Machine.Need.key("b"), .newerKeys, .refresh(dropsOmitted: true)])
-    func `who doubts the keys wants all of them anew`(need: Machine.Need) {
+    @Test(arguments: [Machine.FetchReason.key("b"), .newerKeys, .refresh(dropsOmitted: true)])
+    func `who doubts the keys wants all of them anew`(need: Machine.FetchReason) {
         var scene = Scene.ready()
         #expect(scene.wait(need).fetchMode == .reload)
     }

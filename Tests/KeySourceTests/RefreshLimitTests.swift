@@ -4,7 +4,7 @@ import Testing
 
 /// How often operators may have keys fetched, and what becomes of keys that such a fetch does not find.
 @Suite struct RefreshLimitTests {
-    private static let refresh = Machine.Need.refresh(dropsOmitted: false)
+    private static let refresh = Machine.FetchReason.refresh(dropsOmitted: false)
 
     @Test func `a refresh within a second of another waits for the next one, and all of them share it`() {
         var scene = Scene.ready()

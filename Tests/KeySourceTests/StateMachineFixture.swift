@@ -87,7 +87,9 @@ struct Scene {
     @discardableResult mutating func start() -> [Seen] { machine.start(now: now).map(Seen.init) }
 
     /// A wait with five seconds of patience, of a request that was judged by the newest keys where nothing else is said.
-    @discardableResult mutating func wait(_ need: Machine.Need, judgedBy version: Int? = nil, id: Int = 7) -> [Seen] {
+    @discardableResult mutating func wait(_ need: Machine.FetchReason, judgedBy version: Int? = nil, id: Int = 7)
+        -> [Seen]
+    {
         machine.wait(
             for: need, judgedBy: version ?? machine.snapshot?.version ?? 0, id: id, until: now + .seconds(5), now: now
         ).map(Seen.init)

@@ -72,7 +72,7 @@ import Testing
     private static func plannedMode(_ state: State) -> FetchMode { state == .ready ? .revalidate : .reload }
 
     /// The effects of a wait that begins a fetch, or joins the one under way.
-    private static func fetches(_ scene: Scene, _ state: State, for need: Machine.Need) -> [Seen] {
+    private static func fetches(_ scene: Scene, _ state: State, for need: Machine.FetchReason) -> [Seen] {
         let begun: [Seen] =
             switch need {
             case .anyKeys: [.startFetch(plannedMode(state))]
@@ -88,8 +88,8 @@ import Testing
         #expect(scene.start() == (state.isFetching ? [] : [.startFetch(Self.plannedMode(state))]) + state.end)
     }
 
-    @Test(arguments: State.allCases, [Machine.Need.anyKeys(mayFetch: true), .key("a"), .key("b"), .newerKeys])
-    func `a request judged by no keys or older ones is told to look again`(state: State, need: Machine.Need) {
+    @Test(arguments: State.allCases, [Machine.FetchReason.anyKeys(mayFetch: true), .key("a"), .key("b"), .newerKeys])
+    func `a request judged by no keys or older ones is told to look again`(state: State, need: Machine.FetchReason) {
         var scene = Self.scene(state)
         let inBackoff = Seen.resume(7, .unavailable(retryAfter: Interval(milliseconds: 500)))
         let expected: [Seen] =
@@ -104,7 +104,7 @@ import Testing
     func `a request that found no usable keys waits, but not for a backoff to end`(state: State) {
         var scene = Self.scene(state)
         let inBackoff = Seen.resume(7, .unavailable(retryAfter: Interval(milliseconds: 500)))
-        let need = Machine.Need.anyKeys(mayFetch: true)
+        let need = Machine.FetchReason.anyKeys(mayFetch: true)
         #expect(scene.wait(need) == (state.isInBackoff ? [inBackoff] : Self.fetches(scene, state, for: need)))
     }
 
@@ -117,12 +117,12 @@ import Testing
             default: Interval(milliseconds: 500)
             }
         let refused = [Seen.resume(7, .unavailable(retryAfter: pause))]
-        let need = Machine.Need.anyKeys(mayFetch: false)
+        let need = Machine.FetchReason.anyKeys(mayFetch: false)
         #expect(scene.wait(need) == (state.isFetching ? Self.fetches(scene, state, for: need) : refused))
     }
 
-    @Test(arguments: State.allCases, [Machine.Need.key("b"), .newerKeys, .refresh(dropsOmitted: false)])
-    func `what the newest keys don't hold is fetched, in a backoff too`(state: State, need: Machine.Need) {
+    @Test(arguments: State.allCases, [Machine.FetchReason.key("b"), .newerKeys, .refresh(dropsOmitted: false)])
+    func `what the newest keys don't hold is fetched, in a backoff too`(state: State, need: Machine.FetchReason) {
         var scene = Self.scene(state)
         #expect(scene.wait(need) == Self.fetches(scene, state, for: need))
     }

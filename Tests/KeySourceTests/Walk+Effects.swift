@@ -128,7 +128,7 @@ extension Walk {
     }
 }
 
-extension Machine.Need {
+extension Machine.FetchReason {
     fileprivate var isForOneKey: Bool {
         switch self {
         case .key, .replacedKey, .newerKeys: true

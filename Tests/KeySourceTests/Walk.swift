@@ -101,14 +101,14 @@ struct Walk {
     }
 
     struct Waiter {
-        let need: Machine.Need
+        let need: Machine.FetchReason
         let deadline: MonotonicTime
         /// How many fetches had begun before it asked.
         let fetchesBegun: Int
     }
 
     enum Event: Equatable {
-        case start, wait(Machine.Need), success, failure, timer, restored, fallbackSucceeded, fallbackFailed
+        case start, wait(Machine.FetchReason), success, failure, timer, restored, fallbackSucceeded, fallbackFailed
 
         var bringsKeys: Bool { [.success, .restored, .fallbackSucceeded].contains(self) }
         var mayDropKeys: Bool { self == .timer }
@@ -182,7 +182,7 @@ struct Walk {
     }
 
     mutating func wait() {
-        let need: Machine.Need =
+        let need: Machine.FetchReason =
             switch Int.random(in: 0..<20, using: &random) {
             case 0..<4: .anyKeys(mayFetch: Bool.random(using: &random))
             case 4..<8: .key(["a", "b", "c", "d"].randomElement(using: &random)!)
@@ -212,7 +212,7 @@ struct Walk {
         run(.wait(need), effects)
     }
 
-    mutating func checkBegun(_ need: Machine.Need) {
+    mutating func checkBegun(_ need: Machine.FetchReason) {
         switch need {
         case .anyKeys(let mayFetch):
             if !mayFetch || (hasFailed && (plannedFetch.map { $0 > heard } ?? false)) { fail(.noFetchInBackoff) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RouteTests {
     /// The route on a listener of a path that a connection would have read; `nil` where it would not.
-    private func route(_ path: String, on listener: (HeadText) -> Route) -> Route? {
+    private func route(_ path: String, on listener: (HeadSlice) -> Route) -> Route? {
         RequestHead("GET", path).map { listener($0.path) }
     }
 

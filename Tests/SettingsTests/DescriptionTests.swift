@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func `defaults are those of the reader`() {
-        let usual = UsualSettings()
+        let usual = DefaultSettings()
         #expect(usual.value(["limits", "max_body"]) == .scalar("64KiB"))
         #expect(usual.value(["tracing", "service_name"]) == .scalar("assay"))
         #expect(usual.value(["providers", "nonce", "match"]) == .list(["plain"]))

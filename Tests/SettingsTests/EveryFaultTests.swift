@@ -99,7 +99,7 @@ import Testing
         (String(repeating: "a", count: 101), "\"\(String(repeating: "a", count: 100))\"…"),
     ])
     func `what was found is shown on one line, without credentials`(text: String, shown: String) {
-        #expect(FoundText.of(text) == shown)
+        #expect(ErrorValueText.of(text) == shown)
     }
 
     // MARK: The nearest name

@@ -53,7 +53,10 @@ import Testing
         let settings = try settings(
             "api_keys: \(keys)\nadmin: { api_keys: [ { name: ops, sha256: \(Self.digest) } ] }\n" + provider)
         #expect(settings.apiKeys.map(\.name) == ["key-1", "new.key_2-a"])
-        #expect(settings.apiKeys.map(\.digest) == [[UInt8](repeating: 0x0f, count: 32), [UInt8](repeating: 0x1e, count: 32)])
+        #expect(
+            settings.apiKeys.map(\.digest) == [
+                [UInt8](repeating: 0x0f, count: 32), [UInt8](repeating: 0x1e, count: 32),
+            ])
         #expect(settings.operatorKeys.map(\.name) == ["ops"])
     }
 

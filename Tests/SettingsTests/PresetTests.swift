@@ -212,7 +212,7 @@ import Testing
         let rule = try read(
             provider: lines + "  refuse_azp_equal_to_sub: true\n  refuse_email_domains: [robots.example]"
         ).policy.serviceAccounts
-        #expect(rule.refusesOwnParty && rule.emailDomains == ["robots.example"])
+        #expect(rule.refusesAzpEqualToSub && rule.emailDomains == ["robots.example"])
         let google = "preset: google\naudiences: [a]\nservice_accounts: "
         let none = try read(provider: google + "{ refuse_azp_equal_to_sub: false, refuse_email_domains: [] }").policy
         #expect(none.serviceAccounts == ServiceAccountRule())

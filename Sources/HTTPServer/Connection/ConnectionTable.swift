@@ -81,7 +81,7 @@ final class ConnectionTable {
     func makeRoom() {
         // The previous tick may have ended a moment ago.
         if counts.holdsTooMuch { closeSlowReaders(unreadSince: tick - 2) }
-        if counts.holdsFarTooMuch { closeSlowReaders(unreadSince: tick) }
+        if counts.isOverHardLimit { closeSlowReaders(unreadSince: tick) }
     }
 
     /// Closes connections with unread responses until there is room, starting with the slowest. Even slower ones on
@@ -98,7 +98,7 @@ final class ConnectionTable {
             guard connection.unreadSince <= latest else { continue }
             let age = tick - connection.unreadSince
             let slower = all.total(olderThan: age) - reportedUnread.total(olderThan: age)
-            guard counts.isNearlyFull(without: counts.holdsFarTooMuch ? 0 : slower) else { return }
+            guard counts.isNearlyFull(without: counts.isOverHardLimit ? 0 : slower) else { return }
             counts.slowReaderClosed()
             connection.abort()
         }

@@ -17,7 +17,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     private let batcher: ResponseBatcher
     private let limits: ListenerLimits
     private let counts: ListenerCounts
-    private var account: ConnectionAccount
+    private var account: ConnectionQuota
 
     private var context: ChannelHandlerContext?
     private var phase = Phase.idle
@@ -102,7 +102,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         self.batcher = batcher
         self.limits = limits
         self.counts = counts
-        account = ConnectionAccount(counts)
+        account = ConnectionQuota(counts)
         reader = RequestReader(maximumHeader: limits.maximumHeader)
         deadline = table.tick(inSeconds: limits.idleTimeoutSeconds)
     }
@@ -142,7 +142,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         guard !isEnding, faultBehind == nil else { return }
         var bytes = unwrapInboundIn(data)
         if input.readableBytes == 0 { input = bytes } else { input.writeBuffer(&bytes) }
-        goOn()
+        processInput()
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -183,7 +183,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { close() }
 
     /// Parses and answers the input, as far as possible now.
-    private func goOn() {
+    private func processInput() {
         while input.readableBytes > 0 || phase == .reading, canGoOn {
             if phase == .idle { startReading() }
             let bodyLimit = routing?.bodyLimit ?? 0
@@ -271,7 +271,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     private func refuse(_ fault: HTTPFault) {
         guard !isEnding else { return }
         account.endRequest()
-        let request = UnreadRequest(
+        let request = FailedRequest(
             fault: fault, head: head, routing: head == nil ? nil : routing,
             startedAtMicroseconds: phase == .reading ? readingSinceMicroseconds : nil,
             clientName: clientName)
@@ -425,7 +425,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
 
     /// Continues after a response, after the client has read its responses, or in the connection's next turn.
     private func resume() {
-        goOn()
+        processInput()
         if canGoOn, let fault = faultBehind { refuse(fault) }
         endIfAllIsAnswered()
         pause()

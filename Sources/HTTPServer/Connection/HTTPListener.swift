@@ -107,12 +107,12 @@ package final class HTTPListener: Sendable {
         // An error while closing does not matter: the channel is closed.
         try? await channel.close()
         for closed in resources.onEach({ $0.table.closeIdle() }) { try? await closed.get() }
-        await wait(atMost: Self.farewell) { counts.openConnections == 0 }
+        await wait(atMost: Self.closeTimeout) { counts.openConnections == 0 }
         for closed in resources.onEach({ $0.table.closeAll() }) { try? await closed.get() }
     }
 
     private static let backlog: CInt = 4096
-    private static let farewell = Interval(milliseconds: 500)
+    private static let closeTimeout = Interval(milliseconds: 500)
 
     private func wait(atMost limit: Interval, until isDone: () -> Bool) async {
         let end = SystemClocks.monotonic() + limit

@@ -54,7 +54,7 @@ final class ListenerCounts: Sendable {
     /// Whether unread responses exceed their limit, so that slow readers have to be closed.
     var holdsTooMuch: Bool { unreadBytes.load(ordering: .relaxed) > limits.maximumUnread }
     /// Whether unread responses exceed the limit so far that even readers that just became slow have to be closed.
-    var holdsFarTooMuch: Bool { unreadBytes.load(ordering: .relaxed) > limits.maximumUnread / 4 * 5 }
+    var isOverHardLimit: Bool { unreadBytes.load(ordering: .relaxed) > limits.maximumUnread / 4 * 5 }
     /// Whether slow readers should be closed to make room.
     ///
     /// - Parameter freed: bytes that other event loops are about to free.

@@ -44,10 +44,10 @@ struct Framing: Sendable {
                 codings += 1
                 guard value.equals("chunked", ignoringCase: true) else { throw .malformed }
                 body = .chunked
-            case .connection: closes = closes || HeadText(line.value, of: head).lists("close")
+            case .connection: closes = closes || HeadSlice(line.value, of: head).lists("close")
             case .expect:
                 expectsContinue =
-                    expectsContinue || (!isHTTP10 && HeadText(line.value, of: head).lists("100-continue"))
+                    expectsContinue || (!isHTTP10 && HeadSlice(line.value, of: head).lists("100-continue"))
             case nil: break
             }
         }

@@ -10,24 +10,24 @@ package struct HTTPFields: Sendable {
     }
 
     /// The value of the first field of a name, without regard to case.
-    package subscript(name: StaticString) -> HeadText? {
-        for line in lines where isName(line, name) { return HeadText(line.value, of: head) }
+    package subscript(name: StaticString) -> HeadSlice? {
+        for line in lines where isName(line, name) { return HeadSlice(line.value, of: head) }
         return nil
     }
 
     /// The value of the field of a name, if there is exactly one.
-    package func only(_ name: StaticString) -> HeadText? {
+    package func only(_ name: StaticString) -> HeadSlice? {
         var found: HeadRange?
         for line in lines where isName(line, name) {
             guard found == nil else { return nil }
             found = line.value
         }
-        return found.map { HeadText($0, of: head) }
+        return found.map { HeadSlice($0, of: head) }
     }
 
     /// The values of all fields of a name.
-    package func all(_ name: StaticString) -> [HeadText] {
-        lines.filter { isName($0, name) }.map { HeadText($0.value, of: head) }
+    package func all(_ name: StaticString) -> [HeadSlice] {
+        lines.filter { isName($0, name) }.map { HeadSlice($0.value, of: head) }
     }
 
     package func contains(_ name: StaticString) -> Bool { lines.contains { isName($0, name) } }
@@ -36,14 +36,14 @@ package struct HTTPFields: Sendable {
     var size: Int { head.count + lines.count * MemoryLayout<FieldLine>.stride }
 
     /// A part of the head that contains these fields.
-    func text(_ range: HeadRange) -> HeadText { HeadText(range, of: head) }
+    func text(_ range: HeadRange) -> HeadSlice { HeadSlice(range, of: head) }
 
     /// The query after a path in the request line.
-    func query(behind path: HeadRange) -> HeadText {
+    func query(behind path: HeadRange) -> HeadSlice {
         let start = path.indices.upperBound
-        guard start < head.count, head[start] == UInt8(ascii: "?") else { return HeadText(HeadRange(0..<0), of: head) }
+        guard start < head.count, head[start] == UInt8(ascii: "?") else { return HeadSlice(HeadRange(0..<0), of: head) }
         let end = head[start...].firstIndex(of: UInt8(ascii: " ")) ?? head.count
-        return HeadText(HeadRange((start + 1)..<end), of: head)
+        return HeadSlice(HeadRange((start + 1)..<end), of: head)
     }
 
     private func isName(_ line: FieldLine, _ name: StaticString) -> Bool {

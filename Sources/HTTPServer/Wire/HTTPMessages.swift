@@ -38,7 +38,7 @@ package struct HTTPRequest {
 }
 
 /// A request that could not be read.
-package struct UnreadRequest {
+package struct FailedRequest {
     package let fault: HTTPFault
     /// `nil` if the head is incomplete.
     package let head: RequestHead?
@@ -106,5 +106,5 @@ package protocol HTTPResponder: AnyObject {
     func route(_ head: RequestHead) -> HeadRouting
     func respond(to request: HTTPRequest) -> HTTPReply
     /// The response to a request that could not be read; the connection is closed after it.
-    func respond(to request: UnreadRequest) -> HTTPResponse
+    func respond(to request: FailedRequest) -> HTTPResponse
 }

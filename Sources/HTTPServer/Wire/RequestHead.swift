@@ -20,9 +20,9 @@ package struct RequestHead: Sendable {
     var size: Int { fields.size }
 
     /// The target's path as sent, without a query, also for an absolute-form target.
-    package var path: HeadText { fields.text(pathRange) }
+    package var path: HeadSlice { fields.text(pathRange) }
 
     /// The target's query as sent, without its question mark; empty if there is none. It is searched for on each
     /// access, because few requests have one.
-    package var query: HeadText { fields.query(behind: pathRange) }
+    package var query: HeadSlice { fields.query(behind: pathRange) }
 }

@@ -4,13 +4,13 @@ package protocol CheckObserver {
     /// Makes a check.
     ///
     /// - Parameters:
-    ///   - isAsked: whether the settings or the request ask for the check.
+    ///   - isEnabled: whether the settings or the request ask for the check.
     ///   - input: what an earlier check found; `nil` where that check failed.
     ///   - rule: the check itself.
     /// - Returns: what the check found; `nil` where it was not made, or failed and the verification goes on nevertheless.
     /// - Throws: the rule's rejection, where the verification ends with it.
     func check<Input, Value>(
-        _ name: CheckName, isAsked: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
+        _ name: CheckName, isEnabled: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
     ) throws(Rejection) -> Value?
 }
 
@@ -19,19 +19,19 @@ extension CheckObserver {
     @inline(__always)
     @discardableResult
     func check<Value>(
-        _ name: CheckName, if isAsked: Bool = true, _ rule: @autoclosure () throws(Rejection) -> Value
+        _ name: CheckName, if isEnabled: Bool = true, _ rule: @autoclosure () throws(Rejection) -> Value
     ) throws(Rejection) -> Value? {
-        try check(name, isAsked: isAsked, input: { () }, rule: { () throws(Rejection) in try rule() })
+        try check(name, isEnabled: isEnabled, input: { () }, rule: { () throws(Rejection) in try rule() })
     }
 
     /// Makes a check that needs what an earlier one found.
     @inline(__always)
     @discardableResult
     func check<Input, Value>(
-        _ name: CheckName, if isAsked: Bool = true, given input: @autoclosure () -> Input?,
+        _ name: CheckName, if isEnabled: Bool = true, given input: @autoclosure () -> Input?,
         _ rule: (Input) throws(Rejection) -> Value
     ) throws(Rejection) -> Value? {
-        try check(name, isAsked: isAsked, input: input, rule: rule)
+        try check(name, isEnabled: isEnabled, input: input, rule: rule)
     }
 }
 
@@ -39,9 +39,9 @@ extension CheckObserver {
 struct FirstFailure: CheckObserver {
     @inline(__always)
     func check<Input, Value>(
-        _ name: CheckName, isAsked: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
+        _ name: CheckName, isEnabled: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
     ) throws(Rejection) -> Value? {
-        guard isAsked else { return nil }
+        guard isEnabled else { return nil }
         // No check goes on past a failure here, so each finds what it needs. A check that could not be made must not pass.
         guard let input = input() else { throw .cryptographyUnavailable }
         return try rule(input)

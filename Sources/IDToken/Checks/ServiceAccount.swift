@@ -8,7 +8,7 @@ private import JSON
 /// - Throws: ``Rejection/claimInvalid(_:)``, which names `azp`, or the claim of the address.
 /// - Source: cloud.google.com/iam/docs/reference/credentials, `projects.serviceAccounts.generateIdToken`.
 func checkServiceAccount(_ claims: Claims, _ policy: borrowing ProviderPolicy, subject: String) throws(Rejection) {
-    if policy.serviceAccounts.refusesOwnParty, let party = try claims.utf8(.authorizedParty),
+    if policy.serviceAccounts.refusesAzpEqualToSub, let party = try claims.utf8(.authorizedParty),
         subject.isExactly(party.span)
     {
         throw .claimInvalid(.authorizedParty)
@@ -25,7 +25,7 @@ func checkServiceAccount(_ claims: Claims, _ policy: borrowing ProviderPolicy, s
 
 extension ServiceAccountRule {
     /// Whether any token is refused by it.
-    var isActive: Bool { refusesOwnParty || !emailDomains.isEmpty }
+    var isActive: Bool { refusesAzpEqualToSub || !emailDomains.isEmpty }
 }
 
 /// Whether a text ends in a domain, or in one below it.

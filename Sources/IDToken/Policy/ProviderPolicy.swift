@@ -122,7 +122,7 @@ public enum NonceMatch: String, Sendable, CaseIterable {
 /// audience. Such tokens are refused.
 public struct ServiceAccountRule: Sendable, Equatable {
     /// Whether a token is refused whose `azp` is its `sub`: the account asked for a token of its own.
-    public var refusesOwnParty = false
+    public var refusesAzpEqualToSub = false
     /// Domains of service accounts' addresses; those below them count as well. Compared without regard to the case of ASCII
     /// letters.
     public var emailDomains: [String] = []

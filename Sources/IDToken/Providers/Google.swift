@@ -17,7 +17,7 @@ extension ProviderPreset {
         facts.policy.reportsHostedDomain = true
         // A service account gets tokens for any audience it names. Its azp is its own number; its address is below
         // iam.gserviceaccount.com, or developer. or appspot. for the accounts that Google makes.
-        facts.policy.serviceAccounts.refusesOwnParty = true
+        facts.policy.serviceAccounts.refusesAzpEqualToSub = true
         facts.policy.serviceAccounts.emailDomains = ["gserviceaccount.com"]
     }
 }

@@ -9,7 +9,7 @@ extension ProviderPreset {
         name: "microsoft", summary: "Microsoft Entra ID: one tenant, common, organizations or consumers",
         parameters: [.directory]
     ) { arguments in
-        let directory = MicrosoftDirectory(name: arguments[.directory])
+        let directory = EntraAuthority(name: arguments[.directory])
         var facts = ProviderFacts(issuer: issuerOfVersion2)
         facts.keys = .discovery(
             url: "https://login.microsoftonline.com/\(directory.path)/v2.0/.well-known/openid-configuration",
@@ -25,7 +25,7 @@ extension ProviderPreset {
     public static let microsoftVersion1 = ProviderPreset(
         name: "microsoft-v1", summary: "Microsoft Entra ID, tokens of version 1.0", parameters: [.directory]
     ) { arguments in
-        let directory = MicrosoftDirectory(name: arguments[.directory])
+        let directory = EntraAuthority(name: arguments[.directory])
         var facts = ProviderFacts(issuer: issuerOfVersion1)
         facts.keys = .discovery(
             url: "https://login.microsoftonline.com/\(directory.path)/.well-known/openid-configuration",
@@ -39,7 +39,7 @@ extension ProviderPreset {
 }
 
 extension ProviderPolicy {
-    fileprivate mutating func adjust(_ directory: MicrosoftDirectory, version: String, keysOf issuers: [String]) {
+    fileprivate mutating func adjust(_ directory: EntraAuthority, version: String, keysOf issuers: [String]) {
         tenants = directory.tenants
         keyIssuers = issuers.compactMap(IssuerTemplate.init)
         algorithms = [.rs256]
@@ -66,11 +66,11 @@ extension [ClaimRule] {
 extension PresetParameter {
     fileprivate static let directory = PresetParameter(
         "tenant", "the tenant's UUID in lower case, or common, organizations or consumers"
-    ) { MicrosoftDirectory.severalTenants[$0] != nil || isUUID($0) }
+    ) { EntraAuthority.severalTenants[$0] != nil || isUUID($0) }
 }
 
 /// What Microsoft calls an authority: one tenant, or a word for several.
-private struct MicrosoftDirectory {
+private struct EntraAuthority {
     let name: String
 
     /// The one tenant of all personal accounts.

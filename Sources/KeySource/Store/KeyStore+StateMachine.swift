@@ -50,7 +50,7 @@ extension KeyStore {
         package typealias WaiterID = Int
 
         /// Why a request can't be decided with its snapshot.
-        package enum Need: Sendable, Equatable {
+        package enum FetchReason: Sendable, Equatable {
             /// There are no usable keys at all. A token that would be refused in any case does not cause a fetch, but
             /// waits for one in progress.
             case anyKeys(mayFetch: Bool)
@@ -136,7 +136,8 @@ extension KeyStore {
         ///
         /// - Parameter version: the version of that snapshot; 0 if there was none.
         package mutating func wait(
-            for need: Need, judgedBy version: Int, id: WaiterID, until deadline: MonotonicTime, now time: MonotonicTime
+            for need: FetchReason, judgedBy version: Int, id: WaiterID, until deadline: MonotonicTime,
+            now time: MonotonicTime
         ) -> [Effect] {
             advance(to: time)
             if !need.isRefresh, let snapshot, snapshot.version > version, snapshot.isUsable(at: now) {
@@ -162,12 +163,12 @@ extension KeyStore {
                 }
                 effects = [.report(.unknownKeyFetchSpent)] + beginFetch(.reload)
             case .refresh:
-                waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, joinedLate: true))
+                waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, missedFetchStart: true))
                 return finish(fetch == nil ? fetchForLateWaiters() : [])
             }
             // Only the request that starts a fetch has not missed its start.
-            let joinedLate = effects.isEmpty
-            waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, joinedLate: joinedLate))
+            let missedFetchStart = effects.isEmpty
+            waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, missedFetchStart: missedFetchStart))
             return finish(effects)
         }
 
@@ -198,10 +199,10 @@ extension KeyStore {
                 publish(current) + [.keep(fetched, omitted: omitted.keys, lifetime: lifetime), .report(.fetched)]
             if hasRecovered { effects.append(.report(.recovered)) }
             for waiter in waiters.remove(where: { !$0.needsAnotherFetch }) {
-                if !waiter.joinedLate, let keyID = waiter.need.keyID, !current.hasKey(keyID) {
+                if !waiter.missedFetchStart, let keyID = waiter.need.keyID, !current.hasKey(keyID) {
                     unknownKeys.remember(missing: keyID, now: now)
                 }
-                effects.append(.resume(waiter.id, waiter.joinedLate ? .retry : .refreshed))
+                effects.append(.resume(waiter.id, waiter.missedFetchStart ? .retry : .refreshed))
             }
             return finish(effects + fetchForLateWaiters())
         }
@@ -218,7 +219,7 @@ extension KeyStore {
             var effects: [Effect] = [.report(.fetchFailed(failure, isFirst: consecutiveFailures == 1))]
             for waiter in waiters.remove(where: { !$0.needsAnotherFetch }) {
                 // A request that joined late may start a fetch of its own, if the budget allows it.
-                let asksAgain = waiter.joinedLate && !waiter.needsAnyKeys
+                let asksAgain = waiter.missedFetchStart && !waiter.needsAnyKeys
                 effects.append(.resume(waiter.id, asksAgain ? .retry : .unavailable(retryAfter: pause)))
             }
             return finish(effects + fetchForLateWaiters(), readingFallback: true)

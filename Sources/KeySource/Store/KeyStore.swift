@@ -113,7 +113,7 @@ package final class KeyStore: Sendable {
     ///
     /// - Parameter version: the version of the snapshot that was not enough; 0 if there was none.
     package func wait(
-        for need: StateMachine.Need, judgedBy version: Int, until deadline: MonotonicTime
+        for need: StateMachine.FetchReason, judgedBy version: Int, until deadline: MonotonicTime
     ) -> EventLoopFuture<StateMachine.Outcome> {
         let promise = loop.makePromise(of: StateMachine.Outcome.self)
         loop.execute {

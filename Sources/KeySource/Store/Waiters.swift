@@ -8,15 +8,15 @@ struct Waiters {
 
     struct Waiter {
         let id: KeyStore.StateMachine.WaiterID
-        let need: KeyStore.StateMachine.Need
+        let need: KeyStore.StateMachine.FetchReason
         let deadline: MonotonicTime
         /// Whether the fetch in progress started before this waiter came, and so may miss what it needs.
-        var joinedLate: Bool
+        var missedFetchStart: Bool
 
         var needsAnyKeys: Bool { if case .anyKeys = need { true } else { false } }
 
         /// Whether only a fetch that starts from now on is enough, because an operator has just changed something.
-        var needsAnotherFetch: Bool { joinedLate && need.isRefresh }
+        var needsAnotherFetch: Bool { missedFetchStart && need.isRefresh }
     }
 
     var isEmpty: Bool { all.isEmpty }
@@ -39,6 +39,6 @@ struct Waiters {
 
     /// A fetch starts. The waiters that joined the previous one late have been waiting for it.
     mutating func fetchBegan() {
-        for index in all.indices { all[index].joinedLate = false }
+        for index in all.indices { all[index].missedFetchStart = false }
     }
 }

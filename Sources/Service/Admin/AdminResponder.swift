@@ -43,7 +43,7 @@ final class AdminResponder: HTTPResponder {
         HeadRouting(bodyLimit: service.settings.maximumBody, route: Route.admin(head.path).rawValue)
     }
 
-    func respond(to request: UnreadRequest) -> HTTPResponse {
+    func respond(to request: FailedRequest) -> HTTPResponse {
         service.response(to: request, request.routing.map(Route.init), on: .admin)
     }
 
@@ -150,7 +150,7 @@ final class AdminResponder: HTTPResponder {
         guard let id = Route.providerToRefresh(request.head.path),
             let (number, provider) = service.verifier.provider(id)
         else { return .now(service.end(record, Problem.providerUnknown)) }
-        let need: KeyStore.StateMachine.Need
+        let need: KeyStore.StateMachine.FetchReason
         do throws(Problem) {
             need = .refresh(dropsOmitted: try Self.dropsOmitted(request.head.query.string))
         } catch {

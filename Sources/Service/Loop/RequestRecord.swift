@@ -27,7 +27,7 @@ extension ServiceLoop {
     }
 
     /// - Parameter route: where its head was read; else it is unknown.
-    func begin(_ route: Route?, _ request: UnreadRequest, on listener: ListenerName) -> RequestRecord {
+    func begin(_ route: Route?, _ request: FailedRequest, on listener: ListenerName) -> RequestRecord {
         begin(
             route ?? .unknown, request.head, on: listener, clientName: request.clientName,
             at: request.startedAtMicroseconds ?? SystemClocks.monotonicMicroseconds())

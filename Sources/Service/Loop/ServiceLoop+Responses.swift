@@ -42,7 +42,7 @@ extension ServiceLoop {
         "the admin listener's buffer (4MiB or twice limits.max_body, at most limits.max_buffered)"
 
     /// The answer to a request that could not be read to its end.
-    func response(to request: UnreadRequest, _ route: Route?, on listener: ListenerName) -> HTTPResponse {
+    func response(to request: FailedRequest, _ route: Route?, on listener: ListenerName) -> HTTPResponse {
         let problem: Problem =
             switch request.fault {
             case .malformed: .requestInvalid("This is not HTTP/1.1 that can be understood in one way only.")

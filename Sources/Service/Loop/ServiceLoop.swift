@@ -19,7 +19,7 @@ final class ServiceLoop {
     var requestIDs = RequestIDs()
     var metrics = LoopMetrics()
     var stage = Stage.serving
-    let load: LoadWatch
+    let load: OverloadDetector
     private(set) var telemetry: RequestTelemetry
     private var writer = JSONWriter()
     /// A batch's answer should not hold memory for good.
@@ -41,7 +41,7 @@ final class ServiceLoop {
     ) throws(Rejection) {
         self.loop = loop
         self.settings = settings
-        load = LoadWatch(on: loop, queueTimeout: settings.queueTimeout)
+        load = OverloadDetector(on: loop, queueTimeout: settings.queueTimeout)
         telemetry = RequestTelemetry(settings.loggedRequests, to: sink, tracer, on: loop)
         providerIDs = registry.ids
         verifier = RequestVerifier(

@@ -18,7 +18,7 @@ extension HTTPRequest {
     }
 
     /// `application/json`, with no parameter but `charset=utf-8`.
-    private func isJSON(_ contentType: HeadText?) -> Bool {
+    private func isJSON(_ contentType: HeadSlice?) -> Bool {
         guard let contentType else { return false }
         if contentType == "application/json" { return true }
         let parts = contentType.string.lowercased().split(separator: ";").map {

@@ -64,7 +64,7 @@ enum Route: Int, CaseIterable {
     }
 
     /// The route of a path on the service listener.
-    static func service(_ path: HeadText) -> Route {
+    static func service(_ path: HeadSlice) -> Route {
         switch path {
         case "/v1/verify": .verify
         case "/v1/verify/batch": .batch
@@ -82,12 +82,12 @@ enum Route: Int, CaseIterable {
     ]
 
     /// The route of a path on the admin listener.
-    static func admin(_ path: HeadText) -> Route {
+    static func admin(_ path: HeadSlice) -> Route {
         admin.first { path == $0.pattern } ?? (providerToRefresh(path) == nil ? .unknown : .refresh)
     }
 
     /// The provider id in `/v1/providers/{id}/refresh`.
-    static func providerToRefresh(_ path: HeadText) -> String? {
+    static func providerToRefresh(_ path: HeadSlice) -> String? {
         let parts = path.string.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == "v1", parts[2] == "providers", parts[4] == "refresh",
             !parts[3].isEmpty

@@ -25,7 +25,7 @@ final class ServiceResponder: HTTPResponder {
         return routing
     }
 
-    func respond(to request: UnreadRequest) -> HTTPResponse {
+    func respond(to request: FailedRequest) -> HTTPResponse {
         let route = request.routing.map(Route.init)
         if request.fault == .bodyTooLarge, route == .batch, let fields = request.head?.fields,
             !service.settings.callerKeys.admits(fields)

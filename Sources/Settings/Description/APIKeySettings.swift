@@ -10,13 +10,14 @@ enum APIKeysReader {
         isRequired: true, "What log and metrics call the key.")
     private static let sha256 = Setting("sha256", digest, isRequired: true, "The key's SHA-256 digest.")
 
-    /// - Parameter otherwise: the default in words, where there is one.
-    static func setting(otherwise: String? = nil, _ help: String) -> Setting<[Settings.APIKey]> {
+    /// - Parameter defaultDescription: the default in words, where there is one.
+    static func setting(defaultDescription: String? = nil, _ help: String) -> Setting<[Settings.APIKey]> {
         let pair = ValueForm.section([name.description, sha256.description])
         return Setting(
             SettingDescription(
                 name: "api_keys", expected: "a list; each element: \(digest.expected), or `{ name: …, sha256: … }`",
-                form: .list(of: .either(digest.form, pair)), help: help, otherwise: otherwise), read: read,
+                form: .list(of: .either(digest.form, pair)), help: help, defaultDescription: defaultDescription),
+            read: read,
             shown: { $0.isEmpty ? nil : .list($0.map { digest.text($0.digest) }) })
     }
 

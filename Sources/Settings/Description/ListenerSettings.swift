@@ -48,9 +48,10 @@ enum ListenerReader {
             expected: "an octal mode such as 0660, in which at least the owner may read and write",
             form: .text(pattern: "^0?[0-7]{3}$"), parse: SocketPermissions.mode,
             text: { SocketPermissions(mode: $0).modeText }),
-        otherwise: "`0600`", "The mode of the socket's file; to connect takes the right to write.")
+        defaultDescription: "`0600`", "The mode of the socket's file; to connect takes the right to write.")
     static let group = Setting(
-        "group", .text, otherwise: "as the system has it", "The group of the socket's file, by name or number.")
+        "group", .text, defaultDescription: "as the system has it", "The group of the socket's file, by name or number."
+    )
     static let certificate = Setting(
         "certificate_file", .file(.certificate),
         "The listener's certificate, followed by those of the intermediate authorities.")
@@ -62,7 +63,7 @@ enum ListenerReader {
         listOf: .text(
             "a URI such as spiffe://example.org/backend, or a DNS name such as backend.example.org",
             isGood: isClientName),
-        refusesEmpty: "must have at least one name; without the line, any will do", otherwise: "any",
+        refusesEmpty: "must have at least one name; without the line, any will do", defaultDescription: "any",
         "URIs (SPIFFE IDs among them) or DNS names, of which a client's certificate must have one as subject alternative name; else its handshake fails."
     )
 
@@ -75,7 +76,7 @@ enum ListenerReader {
         case .unixSocket(let path, _):
             let socket = SocketPermissions(mode: mode ?? SocketPermissions().mode, group: group)
             if mode == nil, !parent.isFaulty("socket") {
-                section.record("mode", Self.mode.shown(socket.mode), .standard)
+                section.record("mode", Self.mode.shown(socket.mode), .default)
             }
             listener.listen = .unixSocket(path: path, socket)
         case .network:

@@ -19,7 +19,7 @@ struct Member<Root>: Sendable {
             } else {
                 let value = root[keyPath: path]
                 let isUsual = usual.map { $0[keyPath: path] == value } ?? true
-                section.record(setting.name, setting.shown(value), isUsual ? .standard : section.preset)
+                section.record(setting.name, setting.shown(value), isUsual ? .default : section.preset)
             }
         }
         compare(path, as: setting.name, setting.description.change)

@@ -47,7 +47,7 @@ enum ProviderReader {
             expected: "one of \(ProviderPreset.all.map(\.name).joined(separator: ", "))",
             form: .words(ProviderPreset.all.map(\.name)), words: ProviderPreset.all.map(\.name),
             parse: ProviderPreset.named, text: \.name),
-        otherwise: "`oidc`",
+        defaultDescription: "`oidc`",
         "What is known of a [provider](providers.md#presets): the defaults of all that follows. A setting beside it wins."
     )
 
@@ -95,7 +95,7 @@ enum ProviderReader {
 
     private static func id(of node: YAMLNode, _ reading: SettingsReading) -> String? {
         guard let id = node["id"]?.scalar?.string, id.isName(upTo: 64) else {
-            let found = (node.mapping == nil ? node : node["id"]).map { "; found \(FoundText.of($0))" } ?? ""
+            let found = (node.mapping == nil ? node : node["id"]).map { "; found \(ErrorValueText.of($0))" } ?? ""
             reading.report(
                 ["providers"], line: node.line, "each provider needs an id of \(self.id.expected)" + found)
             // Whose variables are there can't be known.
@@ -113,8 +113,8 @@ enum ProviderReader {
     ) -> (preset: ProviderPreset, origin: EffectiveSettings.Origin)? {
         if let preset = preset.read(section) { return (preset, .preset(preset.name)) }
         guard section.isFaulty("preset") else {
-            section.record("preset", .scalar(ProviderPreset.oidc.name), .standard)
-            return (.oidc, .standard)
+            section.record("preset", .scalar(ProviderPreset.oidc.name), .default)
+            return (.oidc, .default)
         }
         let names = ProviderPreset.all.map(\.name)
         let meant = section.scalarText("preset").flatMap { Suggestion.nearest(to: $0, among: names) }

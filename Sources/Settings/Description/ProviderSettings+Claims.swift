@@ -23,7 +23,7 @@ extension ProviderReading {
         return SettingDescription(
             name: name,
             expected: "a mapping of claims to a value or a list of values" + (word.map { ". Or `\($0)`" } ?? ""),
-            form: word.map { .either(form, .words([$0])) } ?? form, help: help, otherwise: "the preset's")
+            form: word.map { .either(form, .words([$0])) } ?? form, help: help, defaultDescription: "the preset's")
     }
 
     /// Reads `claim_values`, `refused_claim_values` and `refused_claims`, claim by claim in place of the preset's own: adding a
@@ -97,7 +97,7 @@ extension ProviderReading {
                 let isPresets = named != nil || isReported.map { provider.policy[keyPath: $0] } == true
                 let usual = isPresets || isReported == nil ? member.defaultClaim.string : "none"
                 section.record(
-                    member.rawValue, .scalar(named ?? usual), isPresets ? section.preset : .standard)
+                    member.rawValue, .scalar(named ?? usual), isPresets ? section.preset : .default)
                 continue
             }
             // A member that is told to use its usual claim uses it as it always does.

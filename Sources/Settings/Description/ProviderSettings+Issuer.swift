@@ -3,26 +3,27 @@ internal import IDToken
 /// The issuer and its tenants, audiences and required claims.
 extension ProviderReading {
     static let issuer = Setting(
-        "issuer", .text, otherwise: "the preset's",
+        "issuer", .text, defaultDescription: "the preset's",
         "The issuer as its tokens spell it, compared byte for byte; responses carry it. `{tid}` in it stands for the claim `tid`."
     )
     static let issuerAliases = Setting(
-        "issuer_aliases", listOf: aliasType(of: nil), otherwise: "the preset's", "Other spellings of the issuer.")
+        "issuer_aliases", listOf: aliasType(of: nil), defaultDescription: "the preset's",
+        "Other spellings of the issuer.")
     static let tenants = Setting(
-        "tenants", listOf: .text, refusesEmpty: "must name at least one", otherwise: "the preset's, else any",
+        "tenants", listOf: .text, refusesEmpty: "must name at least one", defaultDescription: "the preset's, else any",
         "The values that the claim in the issuer's braces may have.")
     static let excludedTenants = Setting(
-        "excluded_tenants", listOf: .text, otherwise: "the preset's",
+        "excluded_tenants", listOf: .text, defaultDescription: "the preset's",
         "The values that the claim in the issuer's braces must not have, beside the preset's.")
     static let keyIssuers = Setting(
         "key_issuers",
         listOf: ValueType(
             expected: "an issuer with the name of a claim in braces", form: .text(pattern: "\\{.+\\}"),
-            parse: IssuerTemplate.init, text: \.text), otherwise: "the preset's, else not checked",
+            parse: IssuerTemplate.init, text: \.text), defaultDescription: "the preset's, else not checked",
         "What the member `issuer` of a JWK must be.")
     static let audiences = Setting(
         "audiences", listOf: .text, refusesEmpty: "must name at least one", orWord: "none",
-        otherwise: "required, unless the preset knows them",
+        defaultDescription: "required, unless the preset knows them",
         "Your client IDs; `none` for tokens without `aud`, which `authorized_parties` must then tell.")
     static let requiredClaims = Setting(
         "required_claims",
@@ -127,7 +128,7 @@ extension Section {
     ) -> [Element] {
         guard !own.isEmpty else { return added }
         let sum = own + added.filter { !own.contains($0) }
-        record(setting.name, setting.shown(sum), .both(preset, effective(setting.name)?.origin ?? .standard))
+        record(setting.name, setting.shown(sum), .both(preset, effective(setting.name)?.origin ?? .default))
         return sum
     }
 }

@@ -4,16 +4,16 @@ internal import KeySource
 /// Where a provider's keys are.
 extension ProviderReading {
     static let discoveryURL = Setting(
-        "discovery_url", urlType(NetworkRules()), otherwise: "the preset's, else below the issuer",
+        "discovery_url", urlType(NetworkRules()), defaultDescription: "the preset's, else below the issuer",
         "Where the discovery document is.")
     static let discoveryIssuer = Setting(
-        "discovery_issuer", .text, otherwise: "the preset's, else the issuer",
+        "discovery_issuer", .text, defaultDescription: "the preset's, else the issuer",
         "What the discovery document names as issuer, where tokens name another.")
     static let jwksURI = Setting(
-        "jwks_uri", urlType(NetworkRules()), otherwise: "the preset's, else as discovered",
+        "jwks_uri", urlType(NetworkRules()), defaultDescription: "the preset's, else as discovered",
         "Where the keys are; no discovery document is fetched.")
     static let certificatesURI = Setting(
-        "certificates_uri", urlType(NetworkRules()), otherwise: "the preset's",
+        "certificates_uri", urlType(NetworkRules()), defaultDescription: "the preset's",
         "Where the keys are as certificates in PEM by `kid`, in place of a JWK Set.")
     static let jwksFile = Setting(
         "jwks_file", .file(.keySet),

@@ -46,13 +46,13 @@ struct ProviderReading {
                 "trusted_audiences", listOf: .text, "Client IDs of others that may stand beside yours in `aud`."),
             at: \.policy.trustedAudiences),
         Member(
-            Setting("authorized_parties", listOf: .text, otherwise: "any", "The values that `azp` may have."),
+            Setting("authorized_parties", listOf: .text, defaultDescription: "any", "The values that `azp` may have."),
             at: \.policy.authorizedParties),
         Member([audiences.description], read: readAudiences),
         Member(
             Setting(
                 "algorithms", listOf: ValueType<SignatureAlgorithm>.word, refusesEmpty: "must name at least one",
-                otherwise: "the preset's, else those of the discovery document, else all that are supported",
+                defaultDescription: "the preset's, else those of the discovery document, else all that are supported",
                 "The algorithms that the provider may sign with."), at: \.algorithms),
         Member(section: "nonce", nonce, "How the nonce is compared.", check: checkNonce),
         Member(
@@ -108,7 +108,7 @@ struct ProviderReading {
     private static let serviceAccounts: [Member<ProviderReading>] = [
         Member(
             Setting("refuse_azp_equal_to_sub", .boolean, "Refuses a token whose `azp` is its `sub`."),
-            at: \.policy.serviceAccounts.refusesOwnParty),
+            at: \.policy.serviceAccounts.refusesAzpEqualToSub),
         Member(
             Setting(
                 "refuse_email_domains", listOf: .text,

@@ -11,15 +11,15 @@ struct Setting<Value: Sendable>: Sendable {
     /// A scalar.
     ///
     /// - Parameters:
-    ///   - otherwise: the default in words, where no value says it.
+    ///   - defaultDescription: the default in words, where no value says it.
     ///   - help: a sentence for the reference: what it does, with the unit.
     init(
-        _ name: String, _ type: ValueType<Value>, otherwise: String? = nil, isRequired: Bool = false,
+        _ name: String, _ type: ValueType<Value>, defaultDescription: String? = nil, isRequired: Bool = false,
         change: SettingDescription.Change = .reload, _ help: String
     ) {
         description = SettingDescription(
             name: name, expected: type.file == nil ? type.expected : "a file", form: type.form, help: help,
-            otherwise: otherwise,
+            defaultDescription: defaultDescription,
             isRequired: isRequired, change: change)
         read = { $0.scalar(name, type) }
         shown = { value in
@@ -35,12 +35,13 @@ struct Setting<Value: Sendable>: Sendable {
     ///   - word: what may stand in place of a list; its reader asks for it.
     init<Element>(
         _ name: String, listOf type: ValueType<Element>, refusesEmpty: String? = nil, orWord word: String? = nil,
-        otherwise: String? = nil, change: SettingDescription.Change = .reload, _ help: String
+        defaultDescription: String? = nil, change: SettingDescription.Change = .reload, _ help: String
     ) where Value == [Element] {
         let form = ValueForm.list(of: type.form, isNeverEmpty: refusesEmpty != nil)
         description = SettingDescription(
             name: name, expected: "a list; each element: \(type.expected)" + (word.map { ". Or `\($0)`" } ?? ""),
-            form: word.map { .either(form, .words([$0])) } ?? form, help: help, otherwise: otherwise, change: change)
+            form: word.map { .either(form, .words([$0])) } ?? form, help: help, defaultDescription: defaultDescription,
+            change: change)
         read = { section in
             let list = section.list(name, type)
             if let refusesEmpty, list?.isEmpty == true { section.refuse(name, "\(name) \(refusesEmpty)") }

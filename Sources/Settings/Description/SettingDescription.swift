@@ -8,7 +8,7 @@ struct SettingDescription: Sendable {
     let form: ValueForm
     let help: String
     /// The default in words, where no value says it.
-    var otherwise: String?
+    var defaultDescription: String?
     var isRequired = false
     var change = Change.reload
 

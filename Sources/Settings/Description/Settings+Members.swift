@@ -11,7 +11,7 @@ extension Settings {
             Listener.members(for: "operators").map { $0.within(\.admin) } + [
                 Member(
                     APIKeysReader.setting(
-                        otherwise: "`api_keys`",
+                        defaultDescription: "`api_keys`",
                         "API keys of operators, for all that the admin listener answers but `/metrics` and the probes."),
                     ifSet: \.adminAPIKeys),
                 Member(

@@ -17,7 +17,7 @@ enum TracingReader {
     private static let members: [Member<Settings.Tracing>] = [
         Member(
             Setting(
-                "otlp_endpoint", endpointType, otherwise: "none: nothing is traced",
+                "otlp_endpoint", endpointType, defaultDescription: "none: nothing is traced",
                 "The URL of an OpenTelemetry collector, to which `/v1/traces` is added."), at: \.endpoint),
         Member(Setting("service_name", .text, "The name that spans go by."), at: \.serviceName),
         Member(
@@ -56,7 +56,7 @@ enum TracingReader {
             } else {
                 section.reading.report(
                     section.path, line: nil,
-                    "OTEL_EXPORTER_OTLP_ENDPOINT must be \(endpointType.expected); found \(FoundText.of(text))")
+                    "OTEL_EXPORTER_OTLP_ENDPOINT must be \(endpointType.expected); found \(ErrorValueText.of(text))")
             }
         }
         // What was meant by half of it is not for us to guess.
@@ -71,7 +71,7 @@ enum TracingReader {
         guard !tracing.endpoint.isEmpty, !isDisabled else {
             // The defaults of what is off are not in effect, nor are its files looked at.
             for setting in names.compactMap(section.effective) {
-                let value = setting.origin == .standard ? nil : setting.value
+                let value = setting.origin == .default ? nil : setting.value
                 section.record(setting.path[1], value, setting.origin, file: isDisabled ? nil : setting.file)
             }
             return nil

@@ -88,7 +88,7 @@ private struct Tree {
     }
 
     private static func scalar(_ text: String) -> String {
-        let masked = FoundText.maskingCredentials(text)
+        let masked = ErrorValueText.maskingCredentials(text)
         // Numbers, quantities, addresses and words that every reader reads as they are need no quotes here.
         return YAMLText.setting(masked)
     }
@@ -103,7 +103,7 @@ extension EffectiveSettings.Origin {
         case .line(let line): "line \(line)"
         case .variable(let name): name
         case .preset(let name): "preset \(name)"
-        case .standard: "default"
+        case .default: "default"
         case .memory(let bytes): "default under the memory limit of \(Quantities.text(bytes: bytes))"
         case .both(let one, let other): "\(one.text) and \(other.text)"
         }

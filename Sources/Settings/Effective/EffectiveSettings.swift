@@ -31,7 +31,7 @@ package struct EffectiveSettings: Sendable, Equatable {
         case line(Int)
         case variable(String)
         case preset(String)
-        case standard
+        case `default`
         /// Derived from the memory that the process may take, in bytes.
         case memory(Int)
         /// A preset's list that the file or the environment adds to.

@@ -13,7 +13,7 @@ extension Section {
     ) -> [Value]? {
         // A list with nothing behind its name is a slip, and what it would leave open is not for us to guess.
         guard let source = source(name, keepsNull: true) else {
-            record(name, nil, .standard)
+            record(name, nil, .default)
             return nil
         }
         let shown: EffectiveSettings.Value
@@ -32,7 +32,7 @@ extension Section {
             }
         case .node(let node):
             guard let elements = node.sequence else {
-                let found = FoundText.of(node, isSecret: type.isSecret)
+                let found = ErrorValueText.of(node, isSecret: type.isSecret)
                 reading.report(path + [name], line: node.line, "\(name) must be a list; found \(found)")
                 return nil
             }
@@ -64,7 +64,7 @@ extension Section {
                 } else {
                     reading.report(
                         path + [name], line: element.line,
-                        "\(member.name) must be a value or a list of values; found \(FoundText.of(element))")
+                        "\(member.name) must be a value or a list of values; found \(ErrorValueText.of(element))")
                 }
             }
             reading.record(path + [name, member.name], .list(texts), .line(member.line))

@@ -8,7 +8,7 @@ extension Section {
         let fault: (line: Int?, name: String, found: String)
         switch source(name) {
         case nil:
-            record(name, nil, .standard)
+            record(name, nil, .default)
             return nil
         case .variable(let variable, let text)?:
             if let value = type.parse(text) {
@@ -37,10 +37,10 @@ extension Section {
 
 extension ValueType {
     /// What was found in place of a value, and what was probably meant.
-    func found(_ text: String) -> String { FoundText.of(text, isSecret: isSecret) + suggestion(text) }
+    func found(_ text: String) -> String { ErrorValueText.of(text, isSecret: isSecret) + suggestion(text) }
 
     func found(_ node: YAMLNode) -> String {
-        FoundText.of(node, isSecret: isSecret) + suggestion(node.scalar?.string ?? "")
+        ErrorValueText.of(node, isSecret: isSecret) + suggestion(node.scalar?.string ?? "")
     }
 
     private func suggestion(_ text: String) -> String {

@@ -21,7 +21,7 @@ final class Section {
 
     /// - Parameter node: a mapping; `nil` for a section that is not there, whose members may still come from the environment.
     init(
-        _ node: YAMLNode?, path: [String], isElement: Bool = false, preset: EffectiveSettings.Origin = .standard,
+        _ node: YAMLNode?, path: [String], isElement: Bool = false, preset: EffectiveSettings.Origin = .default,
         _ reading: SettingsReading
     ) {
         line = node?.line
@@ -37,7 +37,7 @@ final class Section {
         members = node.mapping ?? []
         if node.mapping == nil {
             reading.report(
-                path, line: node.line, "a mapping (key: value) is expected here; found \(FoundText.of(node))")
+                path, line: node.line, "a mapping (key: value) is expected here; found \(ErrorValueText.of(node))")
         }
     }
 
@@ -101,7 +101,7 @@ final class Section {
         if !isElement { reading.variables.noteMapping(path + [name]) }
         guard let node = node(name) else { return [] }
         if node.sequence == nil {
-            reading.report(path + [name], line: node.line, "\(name) must be a list; found \(FoundText.of(node))")
+            reading.report(path + [name], line: node.line, "\(name) must be a list; found \(ErrorValueText.of(node))")
         }
         return node.sequence ?? []
     }

@@ -3,7 +3,7 @@ private import IDToken
 /// The reference of all settings in Markdown.
 package enum SettingsReference {
     package static func markdown() -> String {
-        let usual = UsualSettings()
+        let usual = DefaultSettings()
         let all = Settings.members.flatMap(\.descriptions)
         var lines = table(all.filter(\.members.isEmpty).flatMap { rows($0, [], .reload, usual) })
         for section in all where !section.members.isEmpty {
@@ -26,7 +26,7 @@ package enum SettingsReference {
 
     /// A setting, or a section and the settings in it.
     private static func rows(
-        _ setting: SettingDescription, _ path: [String], _ change: SettingDescription.Change, _ usual: UsualSettings
+        _ setting: SettingDescription, _ path: [String], _ change: SettingDescription.Change, _ usual: DefaultSettings
     ) -> [String] {
         let path = path + [setting.name]
         let name = path.joined(separator: ".").replacing("providers.", with: "providers[].")
@@ -36,7 +36,7 @@ package enum SettingsReference {
                 + setting.members.flatMap { rows($0, path, change, usual) }
         }
         let value = usual.value(path).map { "`\($0.text)`" }
-        let standard = setting.isRequired ? "required" : setting.otherwise ?? value ?? "none"
+        let standard = setting.isRequired ? "required" : setting.defaultDescription ?? value ?? "none"
         let variable = setting.variable(path).map { "<br>`\($0)`" } ?? ""
         return ["| `\(name)`\(variable) | \(setting.expected) | \(standard) | \(change.rawValue) | \(setting.help) |"]
     }

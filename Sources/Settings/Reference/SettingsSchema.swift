@@ -3,7 +3,7 @@
 /// It is stricter than the reader in one thing: a boolean or a number is not to be written in quotes.
 package enum SettingsSchema {
     package static func json() -> String {
-        let usual = UsualSettings()
+        let usual = DefaultSettings()
         let head: [(name: String, value: JSONText)] = [
             ("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
             ("title", .string("Settings of Assay (assay.yaml)")),
@@ -15,7 +15,7 @@ package enum SettingsSchema {
     }
 
     private static func section(
-        _ members: [SettingDescription], _ path: [String], _ usual: UsualSettings
+        _ members: [SettingDescription], _ path: [String], _ usual: DefaultSettings
     ) -> JSONText {
         let required = members.filter(\.isRequired).map { JSONText.string($0.name) }
         return .object(
@@ -26,7 +26,7 @@ package enum SettingsSchema {
     }
 
     private static func property(
-        _ setting: SettingDescription, _ path: [String], _ usual: UsualSettings
+        _ setting: SettingDescription, _ path: [String], _ usual: DefaultSettings
     ) -> JSONText {
         guard case .object(let form) = schema(setting.form, path, usual) else { return .literal("true") }
         let value = usual.value(path).map { [("default", json($0, setting.form))] } ?? []
@@ -35,7 +35,7 @@ package enum SettingsSchema {
         return .object([("description", .string(help))] + form + value)
     }
 
-    private static func schema(_ form: ValueForm, _ path: [String], _ usual: UsualSettings) -> JSONText {
+    private static func schema(_ form: ValueForm, _ path: [String], _ usual: DefaultSettings) -> JSONText {
         switch form {
         // What is a text to us may be a number to YAML, such as a client ID.
         case .text(nil): .object([("type", .array([.string("string"), .string("number")]))])

@@ -75,7 +75,7 @@ extension Settings {
     /// - Parameter memory: bytes that the process may take; `nil`: no limit.
     mutating func fitLimits(to memory: Int?, _ reading: SettingsReading) {
         limits.given = Set(
-            ListenerLimit.allCases.filter { reading.effective[["limits", $0.rawValue]]?.origin != .standard })
+            ListenerLimit.allCases.filter { reading.effective[["limits", $0.rawValue]]?.origin != .default })
         guard let memory else { return }
         let budget = MemoryBudget(
             bytes: memory, isEncrypted: service.tls != nil, rememberedTokens: verifiedTokenCacheEntries,

@@ -21,7 +21,7 @@ struct ProviderFactory: Sendable {
     /// A provider with the location of its keys.
     struct ConfiguredProvider: Sendable {
         let provider: Provider
-        let origin: KeyOrigin
+        let origin: KeyStoreIdentity
     }
 
     /// - Parameter disk: for blocking writes of keys.
@@ -39,7 +39,7 @@ struct ProviderFactory: Sendable {
     func providers(_ settings: Settings, after running: [ConfiguredProvider] = []) -> [ConfiguredProvider] {
         let staleIfError = Interval.seconds(settings.keys.staleIfErrorSeconds)
         return settings.providers.map { provider in
-            let origin = KeyOrigin(provider)
+            let origin = KeyStoreIdentity(provider)
             let known = running.first { $0.origin == origin }?.provider.keys
             known?.change(staleIfError: staleIfError)
             let keys = known ?? keyStore(provider, staleIfError, settings.cacheDirectory)

@@ -49,7 +49,7 @@ actor SettingsReloader {
             polling.cancel()
             listening.cancel()
         }
-        var watch = ContentWatch(read: file.content, rest: Self.rest)
+        var watch = FileChangeDebouncer(read: file.content, rest: Self.rest)
         for await occasion in occasions {
             let content = await file.readAgain()
             // A signal means that the file is complete.

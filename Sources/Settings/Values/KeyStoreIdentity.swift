@@ -4,7 +4,7 @@ private import KeySource
 /// What decides where a provider's keys come from, and whether they may be believed.
 ///
 /// While none of it changes, keys that were fetched stay what they are, whatever else the settings say of the provider.
-package struct KeyOrigin: Sendable, Equatable {
+package struct KeyStoreIdentity: Sendable, Equatable {
     private let id: String
     private let issuer: String
     private let keys: KeyLocation

@@ -1,5 +1,5 @@
 /// Everything that is counted for one connection, so that all of it is returned at the end.
-struct ConnectionAccount {
+struct ConnectionQuota {
     private let counts: ListenerCounts
     private var admission = Admission.none
     /// Whether an incomplete request is counted.

@@ -2,7 +2,7 @@ internal import IDToken
 private import YAML
 
 /// The values of all settings that nobody has set: what the reader records for a file that says as little as it can.
-struct UsualSettings {
+struct DefaultSettings {
     private let effective = Settings.effective(
         """
         tracing: { otlp_endpoint: "http://127.0.0.1:4318" }
@@ -14,7 +14,7 @@ struct UsualSettings {
     /// - Parameter path: without the provider's id.
     func value(_ path: [String]) -> EffectiveSettings.Value? {
         let path = path.first == "providers" ? ["providers", "p"] + path.dropFirst() : path
-        guard let setting = effective[path], setting.origin == .standard else { return nil }
+        guard let setting = effective[path], setting.origin == .default else { return nil }
         return setting.value
     }
 }
@@ -35,7 +35,7 @@ extension ProviderPreset {
         let parameters = ["preset"] + parameters.map(\.name).filter { $0 != "issuer" }
         return Settings.effective("providers:\n  - " + lines.joined(separator: "\n    ")).all.filter { setting in
             setting.path.count > 2 && setting.path[0] == "providers" && setting.value != nil
-                && setting.origin != .standard && !parameters.contains(setting.path[2])
+                && setting.origin != .default && !parameters.contains(setting.path[2])
         }
     }
 }

@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import NIOCore
 
 /// Watches whether an event loop keeps up with its requests. Confined to that loop.
-final class LoadWatch {
+final class OverloadDetector {
     private let loop: any EventLoop
     private var shedder: LoadShedder
     private var task: RepeatedTask?

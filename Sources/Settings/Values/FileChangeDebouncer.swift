@@ -5,7 +5,7 @@ package import Host
 /// What counts is the content, not the file: Kubernetes changes a mounted file by way of a link to its folder, and editors
 /// write another file and rename it. A file that is written in place may be seen half-written, and half a YAML file may well
 /// be a good one; so a change counts once it has been seen unchanged for a while.
-package struct ContentWatch<Content: Equatable & Sendable>: Sendable {
+package struct FileChangeDebouncer<Content: Equatable & Sendable>: Sendable {
     private var read: Content
     private var change: (content: Content, seenAt: MonotonicTime)?
     private let rest: Interval

@@ -1,7 +1,7 @@
 internal import YAML
 
 /// What was found in place of a good value, as an error says it.
-enum FoundText {
+enum ErrorValueText {
     private static let maximumLength = 100
 
     /// A text in quotes; control characters are escaped, credentials in URLs are masked, and long texts are cut.

@@ -14,7 +14,7 @@ struct HeadRange: Sendable {
 }
 
 /// A part of a request's head, read in place: a path, or a field's value.
-package struct HeadText: Sendable {
+package struct HeadSlice: Sendable {
     private let head: [UInt8]
     private let range: Range<Int>
 
@@ -31,11 +31,11 @@ package struct HeadText: Sendable {
     package var bytes: ArraySlice<UInt8> { head[range] }
 
     /// Whether two texts are equal byte for byte.
-    package static func == (text: HeadText, other: StaticString) -> Bool {
+    package static func == (text: HeadSlice, other: StaticString) -> Bool {
         text.head.span.extracting(text.range).equals(other)
     }
 
-    package static func ~= (pattern: StaticString, text: HeadText) -> Bool { text == pattern }
+    package static func ~= (pattern: StaticString, text: HeadSlice) -> Bool { text == pattern }
 
     /// Whether an item of a comma-separated list is this word, without regard to case.
     func lists(_ word: StaticString) -> Bool {

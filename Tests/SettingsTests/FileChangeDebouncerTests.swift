@@ -2,14 +2,14 @@ import Host
 import Settings
 import Testing
 
-@Suite struct ContentWatchTests {
+@Suite struct FileChangeDebouncerTests {
     /// Which of some looks say that the file is to be read; each has the time in milliseconds and what was seen.
-    private func looks(_ looks: [(Int64, String)], after watch: inout ContentWatch<String>) -> [Bool] {
+    private func looks(_ looks: [(Int64, String)], after watch: inout FileChangeDebouncer<String>) -> [Bool] {
         looks.map { watch.observe($1, at: MonotonicTime(milliseconds: $0)) }
     }
 
     private func looks(_ looks: (Int64, String)...) -> [Bool] {
-        var watch = ContentWatch(read: "a", rest: .seconds(2))
+        var watch = FileChangeDebouncer(read: "a", rest: .seconds(2))
         return self.looks(looks, after: &watch)
     }
 
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `what was read is not to be read again until it changes again`() {
-        var watch = ContentWatch(read: "a", rest: .seconds(2))
+        var watch = FileChangeDebouncer(read: "a", rest: .seconds(2))
         let before = looks([(10_000, "b"), (12_000, "b")], after: &watch)
         watch.didRead("b")
         let after = looks([(14_000, "b"), (16_000, "a"), (18_000, "a")], after: &watch)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `what was read without a look is no change either`() {
-        var watch = ContentWatch(read: "a", rest: .seconds(2))
+        var watch = FileChangeDebouncer(read: "a", rest: .seconds(2))
         watch.didRead("b")
         #expect(looks([(10_000, "b"), (12_000, "b")], after: &watch) == [false, false])
     }

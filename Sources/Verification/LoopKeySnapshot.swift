@@ -5,7 +5,7 @@ package import KeySource
 /// A provider's keys as one event loop last heard of them. Confined to that loop.
 ///
 /// An object of its own, since it outlasts the settings: whatever they make of the provider, its keys stay what they are.
-package final class DeliveredKeys {
+package final class LoopKeySnapshot {
     private(set) var latest: Latest?
 
     package init() {}
