@@ -154,7 +154,7 @@ def page(
 ) -> str:
     figures = {key: value for section in sections.values() for key, value in section.figures.items()}
     lines = [
-        "# Load",
+        "# Last benchmark run",
         "",
         "Written by `scripts/bench`; do not edit. Server CPU time is the user and system time of the server's whole",
         "process tree, divided by the number of tokens in requests. Machines are noisy, so contenders take turns in",
