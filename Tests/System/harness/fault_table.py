@@ -135,6 +135,8 @@ def sized(good: bytes, difference: int = 0) -> bytes:
     return HEAD + b"Content-Length: %d\r\n\r\n" % (len(good) + difference)
 
 
+BROKEN = Fault(reply(status="500 Internal Server Error"))
+
 CONNECTIONS = {
     "connection refused": Fault(FaultServer.refuse, "listener", phases=("connect",)),
     "connection not accepted": Fault(FaultServer.clog, "listener", slow=True, phases=("connect",)),
@@ -180,7 +182,7 @@ HTTP = {
 }
 
 STATUSES = {
-    "status 500": Fault(reply(status="500 Internal Server Error")),
+    "status 500": BROKEN,
     "status 503": Fault(reply(status="503 Service Unavailable")),
     "status 503 for two minutes": Fault(
         reply(status="503 Service Unavailable", headers={"Retry-After": "120"}), put_off=(120, 120)

@@ -2,15 +2,14 @@
 
 import pytest
 
-from harness.fault_table import reply
-from harness.faults import Fault, FaultServer
+from harness.fault_table import BROKEN
+from harness.faults import FaultServer
 from harness.keys import refresh
 from harness.service import NETWORK, Service, provider
 from harness.tokens import ec_key
 
 OLD, NEW = ec_key("old"), ec_key("new")
 VALIDATORS = {"ETag": 'W/"one"', "Last-Modified": "Wed, 01 Jan 2020 00:00:00 GMT"}
-BROKEN = Fault(reply(status="500 Internal Server Error"))
 
 
 @pytest.fixture
@@ -19,11 +18,6 @@ def server():
         for document in (fault_server.issuer.discovery, fault_server.issuer.jwks):
             document.headers = VALIDATORS
         yield fault_server
-
-
-@pytest.fixture
-def issuer(server):
-    return server.issuer
 
 
 @pytest.fixture

@@ -5,14 +5,13 @@ import pathlib
 
 import pytest
 
-from harness.fault_table import reply
+from harness.fault_table import BROKEN
 from harness.faults import Fault, FaultServer
 from harness.keys import refresh, unavailable, unknown
 from harness.service import NETWORK, Service, provider
 from harness.tokens import Key, ec_key, jws
 
 OLD, NEW, FILED, FORGER = ec_key("old"), ec_key("new"), ec_key("filed"), ec_key("forger")
-BROKEN = Fault(reply(status="500 Internal Server Error"))
 REFUSING = Fault(FaultServer.refuse, "listener")
 
 
@@ -32,11 +31,6 @@ class KeyFile:
 def server():
     with FaultServer("op", OLD) as fault_server:
         yield fault_server
-
-
-@pytest.fixture
-def issuer(server):
-    return server.issuer
 
 
 @pytest.fixture

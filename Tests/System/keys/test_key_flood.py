@@ -28,11 +28,6 @@ def server():
         yield fault_server
 
 
-@pytest.fixture
-def issuer(server):
-    return server.issuer
-
-
 def serve(issuer, **settings) -> Service:
     return Service(provider(issuer, jwks_uri=issuer.jwks_uri, network=NETWORK), log={"requests": False}, **settings)
 

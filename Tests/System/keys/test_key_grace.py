@@ -2,25 +2,19 @@
 
 import pytest
 
-from harness.fault_table import reply
-from harness.faults import Fault, FaultServer
+from harness.fault_table import BROKEN
+from harness.faults import FaultServer
 from harness.keys import refresh, unavailable, unknown
 from harness.service import NETWORK, Service, provider
 from harness.tokens import Key, ec_key, jws, rsa_key
 
 OLD, OTHER, NEW = ec_key("old"), ec_key("other"), ec_key("new")
-BROKEN = Fault(reply(status="500 Internal Server Error"))
 
 
 @pytest.fixture
 def server():
     with FaultServer("op", OLD, OTHER) as fault_server:
         yield fault_server
-
-
-@pytest.fixture
-def issuer(server):
-    return server.issuer
 
 
 @pytest.fixture
