@@ -379,9 +379,9 @@ def test_a_real_prometheus_scrapes_the_service_and_evaluates_every_rule(promethe
 
 # Of these, nothing has happened that could be shown.
 EMPTY = {
-    "panel Keys that can verify, and omitted ones B",
+    "panel Usable and omitted keys B",
     "panel Instances B",
-    "panel Alerts that fire A",
+    "panel Firing alerts A",
 }
 
 
