@@ -23,12 +23,9 @@ package enum RequestMethod: String, Sendable {
             guard name.count <= Self.longestName else { return nil }
             var text = ""
             for index in name.indices { text.unicodeScalars.append(Unicode.Scalar(name[index])) }
-            if Self.otherNames.contains(text) {
-                self = .other
-            } else {
-                guard let method = Self(rawValue: text), method != .other else { return nil }
-                self = method
-            }
+            let method = Self.otherNames.contains(text) ? .other : Self(rawValue: text)
+            guard let method, text != Self.other.rawValue else { return nil }
+            self = method
         }
     }
 
