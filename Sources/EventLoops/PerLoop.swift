@@ -8,7 +8,7 @@ package struct PerLoop<Value>: Sendable {
 
     /// Creates the values.
     ///
-    /// - Throws: whatever `make` throws.
+    /// - Throws: any error of `make`.
     package init(
         on group: MultiThreadedEventLoopGroup, _ make: @escaping @Sendable (any EventLoop) throws -> Value
     ) async throws {

@@ -3,8 +3,8 @@ private import Bytes
 /// A fully validated JSON object whose members are read in place.
 ///
 /// The reader of the hot path. One pass over the text finds every fault (see ``JSONError``) and notes the positions of
-/// the members; nothing is copied until it is used. It accepts the same texts as ``JSONTree``, plus integers beyond 64
-/// bits if nobody reads them.
+/// the members; nothing is copied until it is used. It accepts the same texts as ``JSONTree``, and integers beyond 64
+/// bits as long as no caller reads them.
 package struct JSONObject: Sendable {
     private let text: ArraySlice<UInt8>
     private let members: [JSONMember]

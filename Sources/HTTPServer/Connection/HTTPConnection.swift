@@ -403,7 +403,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
             }
         }
         if input.readableBytes == 0 {
-            // The channel reuses its memory if nobody else holds it.
+            // Lets the channel reuse the memory, which it does only while it has the sole reference.
             input = ByteBuffer()
         } else if input.storageCapacity > 2 * input.readableBytes + 1024 {
             // The rest of a small request must not hold the memory of a large one.

@@ -3,7 +3,7 @@ internal import NIOCore
 
 /// Unix domain sockets as files. Permissions are set before anyone can connect.
 enum UnixSocket {
-    /// Binds a socket to a path. Nobody can connect until the caller listens on it.
+    /// Binds a socket to a path. Clients cannot connect until the caller listens on it.
     ///
     /// A socket without a listening process is replaced; any other file stays.
     ///

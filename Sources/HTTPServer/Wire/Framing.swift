@@ -1,6 +1,6 @@
 private import Bytes
 
-/// What a head says about the body's length and the connection.
+/// How long the body is and whether the connection persists, as declared by the head.
 ///
 /// - There must be exactly one valid `Host`; HTTP/1.0 may omit it (RFC 9112, section 3.2).
 /// - The body's length is given at most once: by one `Content-Length`, or by the transfer coding `chunked`, which

@@ -9,7 +9,7 @@ package struct ProviderMetadata: Sendable, Equatable {
     /// absent.
     package let algorithms: SignatureAlgorithms
     /// Listed algorithms that don't authenticate the provider: `none`, and those with a secret that the client also
-    /// has. Tokens with these are refused whatever the document says.
+    /// has. Tokens with these are refused, even though the document lists them.
     let unsafeAlgorithms: [String]
 
     /// Reads a discovery document.
