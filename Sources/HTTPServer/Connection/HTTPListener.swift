@@ -52,9 +52,6 @@ package final class HTTPListener: Sendable {
             // One read at a time, into a buffer that is kept only if it is small.
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.recvAllocator, value: ReceiveBuffers())
-            // Otherwise the kernel grows them to megabytes.
-            .childChannelOption(.socketOption(.so_sndbuf), value: SocketOptionValue(limits.socketBuffer))
-            .childChannelOption(.socketOption(.so_rcvbuf), value: SocketOptionValue(limits.socketBuffer))
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let own = resources[channel.eventLoop]
@@ -70,14 +67,22 @@ package final class HTTPListener: Sendable {
             }
         let channel: any Channel
         var bound = address
+        // Otherwise the kernel grows buffers to megabytes.
+        let buffer = SocketOptionValue(limits.socketBuffer)
         do {
             switch address {
             case .network(let host, let port):
-                channel = try await bootstrap.bind(host: host, port: port).get()
+                // Connections inherit them. A receive buffer that shrinks after the handshake has promised a larger
+                // window; on loopback, whose segments are as long as that window, each would then wait for 200 ms.
+                let sized = bootstrap.serverChannelOption(.socketOption(.so_sndbuf), value: buffer)
+                    .serverChannelOption(.socketOption(.so_rcvbuf), value: buffer)
+                channel = try await sized.bind(host: host, port: port).get()
                 bound = .network(host: host, port: channel.localAddress?.port ?? port)
             case .unixSocket(let path, let permissions):
                 let socket = try UnixSocket.bind(path: path, permissions)
-                channel = try await bootstrap.withBoundSocket(socket).get()
+                // Connections don't inherit it, and have no receive buffer of their own: the client's send buffer is it.
+                let sized = bootstrap.childChannelOption(.socketOption(.so_sndbuf), value: buffer)
+                channel = try await sized.withBoundSocket(socket).get()
                 // The bootstrap chooses its own backlog for a socket that was bound elsewhere, so set it again.
                 listen(socket, backlog)
             }

@@ -1,6 +1,7 @@
 """The memory limits of `deploy/`: under each, all that clients can have the service hold at once fits."""
 
 import contextlib
+import json
 import re
 import time
 
@@ -90,6 +91,25 @@ def server():
 def test_each_manifest_has_a_limit():
     names = set(manifests())
     assert {"container", "compose", "systemd", "base/sidecar", "base/shared", "overlays/shared-mutual-tls"} <= names
+
+
+def test_long_bodies_are_read_at_once_under_the_least_limit(server, tmp_path, monkeypatch):
+    # Receive buffers are small there. One that shrank after the handshake had every 32 KB wait for 200 ms on loopback.
+    issuer = server.issuer("good-long", ec_key("good"))
+    item = {"id_token": issuer.token(), "code": "c" * 15_000}
+    request = post("/v1/verify/batch", json.dumps({"items": [item] * ITEMS}).encode())
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(many_descriptors())
+        group = ControlGroup(min(limit for limit, _, _ in CASES.values()))
+        stack.callback(group.close)
+        program = stack.enter_context(binary_within(group, harness_service.BINARY))
+        monkeypatch.setattr(harness_service, "BINARY", program)
+        service = stack.enter_context(Service(provider(issuer, "good")))
+        service.wait_until_ready()
+        for _ in range(5):
+            connection = stack.enter_context(service.api.connect())
+            connection.send_tolerantly(request)
+            assert connection.response("POST", "/v1/verify/batch").status == 200
 
 
 @pytest.mark.parametrize("name", CASES)
