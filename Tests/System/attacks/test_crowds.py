@@ -359,8 +359,11 @@ def read_late(alone, issuer, headers: dict) -> None:
     batch = request_bytes("POST", "/v1/verify/batch", json.dumps({"items": [item] * 250}).encode(), headers)
     before = request_bytes("GET", "/openapi.yaml")
     with contextlib.closing(connect(service.api.address, 4 * KIB)) as late:
-        late.sendall(before + batch)
+        # Beside the reading: the service reads the batch only after it has written the answer before.
+        sending = threading.Thread(target=late.sendall, args=(before + batch,))
+        sending.start()
         part = read_exactly(late, MIB)
+        sending.join()
         with contextlib.closing(connect(service.api.address)) as clock:
             assert read_to_end(clock) == b""
         if not headers:
