@@ -17,6 +17,7 @@ public enum Rejection: Error, Equatable, Sendable {
     case tokenNotYetValid
     case tokenTooOld
     case authTimeTooOld
+    case sessionRevoked
     case claimMissing(ClaimName)
     case claimInvalid(ClaimName)
     case nonceRequired
@@ -26,6 +27,7 @@ public enum Rejection: Error, Equatable, Sendable {
     case atHashMismatch
     case cHashMissing
     case cHashMismatch
+    case subjectMismatch
     /// OpenSSL failed at something no token can bring about; the token may be good.
     case cryptographyUnavailable
 
@@ -54,6 +56,7 @@ public enum Rejection: Error, Equatable, Sendable {
         case tokenNotYetValid = "token_not_yet_valid"
         case tokenTooOld = "token_too_old"
         case authTimeTooOld = "auth_time_too_old"
+        case sessionRevoked = "session_revoked"
         case claimMissing = "claim_missing"
         case claimInvalid = "claim_invalid"
         case nonceRequired = "nonce_required"
@@ -63,6 +66,7 @@ public enum Rejection: Error, Equatable, Sendable {
         case atHashMismatch = "at_hash_mismatch"
         case cHashMissing = "c_hash_missing"
         case cHashMismatch = "c_hash_mismatch"
+        case subjectMismatch = "subject_mismatch"
         case `internal` = "internal"
     }
 
@@ -81,6 +85,7 @@ public enum Rejection: Error, Equatable, Sendable {
         case .tokenNotYetValid: .tokenNotYetValid
         case .tokenTooOld: .tokenTooOld
         case .authTimeTooOld: .authTimeTooOld
+        case .sessionRevoked: .sessionRevoked
         case .claimMissing: .claimMissing
         case .claimInvalid: .claimInvalid
         case .nonceRequired: .nonceRequired
@@ -90,6 +95,7 @@ public enum Rejection: Error, Equatable, Sendable {
         case .atHashMismatch: .atHashMismatch
         case .cHashMissing: .cHashMissing
         case .cHashMismatch: .cHashMismatch
+        case .subjectMismatch: .subjectMismatch
         case .cryptographyUnavailable: .internal
         }
     }

@@ -61,7 +61,10 @@ extension CheckDescriptions {
     func validSummary(_ checks: [Check]) -> String {
         func isPassed(_ name: Check.Name) -> Bool { checks.contains { $0.name == name && $0.state == .passed } }
         let issued = "The token is valid: the provider \(policy.id) issued it"
-        if isPassed(.nonce) { return issued + ", to this app and for this sign-in." }
+        if isPassed(.nonce) {
+            let once = usesNoncesOnce ? ", unless its nonce was used before, which is not looked up here" : ""
+            return issued + ", to this app and for this sign-in" + once + "."
+        }
         let companions = [
             isPassed(.atHash) ? "access token" : nil, isPassed(.cHash) ? "code" : nil,
         ].compactMap(\.self)

@@ -9,6 +9,30 @@ extension CheckDescriptions {
             found: fingerprint(of: .subject))
     }
 
+    func expectedSubject(_ rejection: Rejection?) -> Check {
+        let person = parameters.expectedSubject
+        let expected = person.map { person in
+            Redaction.fingerprint(person.subject, checker)
+                + (person.issuer.map { " at \(Redaction.quoted($0))" } ?? "")
+        }
+        let found = claims.text(.subject).map { Redaction.fingerprint($0, checker) }
+        guard let rejection else {
+            return .passed(
+                .expectedSubject, "The token is the person's whom the request names.", expected: expected, found: found)
+        }
+        let isSameSubject = person?.subject == claims.text(.subject)
+        return .failed(
+            .expectedSubject, rejection,
+            Diagnosis(
+                rejection,
+                otherwise: Diagnosis(
+                    isSameSubject
+                        ? "The token has the subject that the request names, of another issuer."
+                        : "The token is another person's than the request's subject says.",
+                    fix: "Have the expected person sign in, or leave subject out where anyone may.")),
+            expected: expected, found: found)
+    }
+
     func events(_ rejection: Rejection?) -> Check {
         guard let rejection else {
             return .passed(.events, "The token is neither a notification nor a logout token.")

@@ -23,7 +23,7 @@ extension CheckDescriptions {
                 fix: "See that it is an ID Token; if it is, have the provider sign it plainly.")
             : typeDiagnosis(type ?? "")
         return .made(
-            .header, rejection, passed: "The header says nothing that an ID Token's may not.", failed: diagnosis,
+            .header, rejection, passed: "The header has no member that an ID Token must not have.", failed: diagnosis,
             expected: expected, found: found)
     }
 
@@ -109,7 +109,7 @@ extension CheckDescriptions {
         case let upper where SignatureAlgorithm(rawValue: upper) != nil:
             return Diagnosis(
                 "The names of algorithms are told apart by case, and \(Redaction.quoted(name)) is none.",
-                fix: "See that the token is this provider's; such a header is no library's.")
+                fix: "Check that the token is from this provider: no JOSE library creates such a header.")
         default:
             return Diagnosis(
                 "The algorithm \(Redaction.quoted(name)) is not supported.",

@@ -78,7 +78,7 @@ extension Diagnosis {
                 The token's iss, \(Redaction.quoted(issuer)), is not that of \
                 \(expected.count == 1 ? "this provider" : "any provider here").
                 """,
-                fix: "See which provider issued it; add one with this issuer, if its tokens are to be accepted.")
+                fix: "Find out which provider issued it. To accept its tokens, add a provider with this issuer.")
     }
 
     private static func otherTenant(

@@ -22,8 +22,15 @@ extension CheckDescriptions {
         }
         return .made(
             .nonce, rejection,
-            passed: "The token was made for this sign-in: it carries \(results.nonceMatch?.words ?? "").",
+            passed: "The token was made for this sign-in: it carries \(results.nonceMatch?.words ?? "")."
+                + singleUseNote,
             failed: nonceDiagnosis(rejection, claimed), expected: expectedNonce, found: found)
+    }
+
+    private var singleUseNote: String {
+        usesNoncesOnce
+            ? " This provider's nonces are used once (nonce: { single_use: true }): one that verified a token before is refused (nonce_replayed). An explanation does not look that up, and uses nothing up."
+            : ""
     }
 
     private var expectedNonce: String? {
@@ -135,7 +142,7 @@ extension CheckDescriptions {
         for once in hashes(of: nonce) where form(of: claimed, for: once).map({ $0 != .plain }) == true {
             return Diagnosis(
                 "The token carries the SHA-256 of the SHA-256 of your nonce: it was hashed twice.",
-                fix: "Hash it once: some libraries hash what they are given, and are to be given the raw nonce.")
+                fix: "Hash it once: some libraries hash the nonce themselves, so give them the raw nonce.")
         }
         return nil
     }

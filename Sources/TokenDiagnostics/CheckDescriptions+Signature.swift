@@ -15,7 +15,8 @@ extension CheckDescriptions {
         case .passed:
             return [
                 key(nil, isAlgorithmRefused),
-                .passed(.signature, "The signature holds: the provider's key made it, and nothing was changed."),
+                .passed(
+                    .signature, "The signature is valid: the provider's key made it, and the token was not altered."),
             ]
         case .failed(let rejection) where [.keyNotFound, .keyUnsuitable].contains(rejection):
             return [key(rejection, isAlgorithmRefused), unreachedSignature]
@@ -62,8 +63,8 @@ extension CheckDescriptions {
         return .failed(
             .key, .keysUnavailable,
             Diagnosis(
-                "There are no keys of the provider \(policy.id), so nothing can be said of the signature.",
-                fix: "See last_error of the provider; assay config check --live says what is in the way."),
+                "There are no keys of the provider \(policy.id), so the signature can't be checked.",
+                fix: "See last_error of the provider; assay config check --live tells why."),
             found: token.keyID.map { "kid " + Redaction.text($0) })
     }
 
@@ -84,8 +85,7 @@ extension CheckDescriptions {
             """,
             fix:
                 """
-                Send the token again when the keys of \(policy.id) have been fetched; assay config check --live says \
-                what is in the way.
+                Send the token again when the keys of \(policy.id) have been fetched; assay config check --live tells why.
                 """)
     }
 

@@ -101,12 +101,7 @@ extension CheckDescriptions {
                 found: found ?? shown(.issuedAt))
         }
         if rejection == .claimInvalid(.authTime), found != nil {
-            return .failed(
-                .authTime, rejection,
-                Diagnosis(
-                    "The user authenticated in the future by this clock\(clockNote), which proves nothing.",
-                    fix: "See that this machine's clock and the provider's are right."), expected: expected,
-                found: found)
+            return .failed(.authTime, rejection, authenticatedInFuture, expected: expected, found: found)
         }
         let time = readable(.authTime) ?? readable(.issuedAt) ?? now
         let source = found == nil ? "iat, since there is no auth_time" : "auth_time"
@@ -125,6 +120,34 @@ extension CheckDescriptions {
                         authentication anew.
                         """
                 )), expected: expected, found: found ?? shown(.issuedAt))
+    }
+
+    func authenticatedAfter(_ rejection: Rejection?) -> Check {
+        let found = shown(.authTime) ?? shown(.issuedAt)
+        let expected = parameters.authenticatedAfter.map { "\(Redaction.time($0, now: now)) or after" }
+        guard let rejection else {
+            return .passed(
+                .authenticatedAfter, "The user authenticated after their sessions were revoked.", expected: expected,
+                found: found)
+        }
+        if rejection == .claimInvalid(.authTime), readable(.authTime) != nil {
+            return .failed(.authenticatedAfter, rejection, authenticatedInFuture, expected: expected, found: found)
+        }
+        let source = readable(.authTime) == nil ? "iat, since there is no auth_time" : "auth_time"
+        return .failed(
+            .authenticatedAfter, rejection,
+            Diagnosis(
+                rejection,
+                otherwise: Diagnosis(
+                    "The user authenticated (\(source)) before the request's authenticated_after, when sessions were revoked.",
+                    fix: "Have the user sign in again; with max_age or prompt=login, the provider authenticates anew.")),
+            expected: expected, found: found)
+    }
+
+    private var authenticatedInFuture: Diagnosis {
+        Diagnosis(
+            "The user authenticated in the future by this clock\(clockNote), which proves nothing.",
+            fix: "See that this machine's clock and the provider's are right.")
     }
 
     private func readable(_ claim: ClaimName) -> UnixTime? { (try? claims.time(claim)) ?? nil }

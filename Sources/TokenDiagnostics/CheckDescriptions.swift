@@ -10,6 +10,8 @@ struct CheckDescriptions {
     let token: UnverifiedToken
     let policy: ProviderPolicy
     let parameters: VerificationParameters
+    /// Whether a nonce that a token was verified with is refused the next time.
+    let usesNoncesOnce: Bool
     let keys: ExplainedKeys?
     /// Of all other providers that are configured.
     let others: [ProviderPolicy]
@@ -58,6 +60,7 @@ struct CheckDescriptions {
         case .issuedAt: issuedAt(rejection)
         case .tokenAge: tokenAge(rejection)
         case .authTime: authTime(rejection)
+        case .authenticatedAfter: authenticatedAfter(rejection)
         case .subject: subject(rejection)
         case .events: events(rejection)
         case .requiredClaims: requiredClaims(rejection)
@@ -68,6 +71,7 @@ struct CheckDescriptions {
         case .tokenKind: tokenKind(rejection)
         case .atHash: atHash(rejection)
         case .cHash: cHash(rejection)
+        case .expectedSubject: expectedSubject(rejection)
         // Not in the verifier's list, or described by `keyAndSignature`.
         case .tokenForm, .provider, .key, .signature:
             .made(name, rejection, passed: "The check passed.", failed: Diagnosis("The check failed."))
@@ -86,6 +90,8 @@ struct CheckDescriptions {
         case .tokenKind: "There is a nonce, and access tokens have none."
         case .atHash: "The request gives no access_token."
         case .cHash: "The request gives no code."
+        case .authenticatedAfter: "The request gives no authenticated_after."
+        case .expectedSubject: "The request gives no subject."
         default: "Neither the settings nor the request ask for it."
         }
     }
@@ -98,6 +104,8 @@ struct CheckDescriptions {
         case .key: "there is no algorithm to choose a key by"
         case .keyIssuer: "no key is known to have signed the token"
         case .tokenAge: "the token's iat can't be read"
+        case .authenticatedAfter: "the token's iat can't be read"
+        case .expectedSubject: "the identity in the token can't be read"
         case .authTime: "the token has neither auth_time nor an iat that can be read"
         case .atHash, .cHash: "the hash function depends on the token's algorithm"
         default: "it needs what a check before it did not find"

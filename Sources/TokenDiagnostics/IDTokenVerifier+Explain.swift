@@ -33,12 +33,14 @@ extension IDTokenVerifier {
     /// - Parameters:
     ///   - keys: the provider's keys; `nil` if there are none.
     ///   - isNamed: whether the request named the provider, rather than the token's issuer.
+    ///   - usesNoncesOnce: whether the caller refuses a nonce that was used before, which is not looked up here.
     ///   - others: the policies of all other configured providers.
     ///   - parameters: the parameters of this sign-in.
     ///   - now: the time with which to compare the token's times.
     public func explain(
         _ token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy, isNamed: Bool = true,
-        others: [ProviderPolicy] = [], expecting parameters: VerificationParameters, now: UnixTime
+        usesNoncesOnce: Bool = false, others: [ProviderPolicy] = [], expecting parameters: VerificationParameters,
+        now: UnixTime
     ) -> Explanation {
         let recorder = CheckRecorder()
         let results: CheckResults
@@ -51,7 +53,8 @@ extension IDTokenVerifier {
             return explain(malformed: [], error)
         }
         let descriptions = CheckDescriptions(
-            token: token, policy: policy, parameters: parameters, keys: keys, others: others, now: now,
+            token: token, policy: policy, parameters: parameters, usesNoncesOnce: usesNoncesOnce, keys: keys,
+            others: others, now: now,
             checker: jwsVerifier.checker, results: results)
         var checks = [.wellFormed, .provider(policy, isNamed: isNamed)] + descriptions.checks(recorder.outcomes)
         // Derived from the checks before notes are added.

@@ -19,6 +19,14 @@ package enum Problem: Error, Equatable, Sendable {
     case callerUnauthenticated
     case providerUnknown
     case audienceNotConfigured
+    case clientNotConfigured
+    case signInNotSupported
+    case signInInvalid
+    case signInExpired
+    case signInReplayed
+    case nonceReplayed
+    /// - Parameter isSpent: whether the sign-in, or the nonce, may be used up by a claim whose answer is not known.
+    case storeUnavailable(isSpent: Bool)
     case rejected(Rejection)
     case keysUnavailable(retryAfterSeconds: Int64)
     /// - Parameter limit: the setting whose limit was hit, such as `limits.max_in_flight`.
@@ -38,6 +46,13 @@ package enum Problem: Error, Equatable, Sendable {
         case .callerUnauthenticated: "caller_unauthenticated"
         case .providerUnknown: "provider_unknown"
         case .audienceNotConfigured: "audience_not_configured"
+        case .clientNotConfigured: "client_not_configured"
+        case .signInNotSupported: "sign_in_not_supported"
+        case .signInInvalid: "sign_in_invalid"
+        case .signInExpired: "sign_in_expired"
+        case .signInReplayed: "sign_in_replayed"
+        case .nonceReplayed: "nonce_replayed"
+        case .storeUnavailable: "store_unavailable"
         case .rejected(let rejection): rejection.code.rawValue
         case .keysUnavailable: "keys_unavailable"
         case .overloaded: Self.overloadedCode
@@ -48,7 +63,7 @@ package enum Problem: Error, Equatable, Sendable {
     /// The status code of HTTP that goes with it (RFC 9457, 3.1.2).
     package var status: Int {
         switch self {
-        case .requestInvalid, .audienceNotConfigured: 400
+        case .requestInvalid, .audienceNotConfigured, .clientNotConfigured, .signInNotSupported: 400
         case .callerUnauthenticated: 401
         case .notFound, .notFoundByAdmin, .consoleOff, .providerUnknown: 404
         case .methodNotAllowed: 405
@@ -56,9 +71,9 @@ package enum Problem: Error, Equatable, Sendable {
         case .requestTooLarge: 413
         case .contentTypeUnsupported: 415
         case .rejected(.cryptographyUnavailable): 500
-        case .rejected: 422
+        case .rejected, .signInInvalid, .signInExpired, .signInReplayed, .nonceReplayed: 422
         case .headersTooLarge: 431
-        case .keysUnavailable, .overloaded, .shuttingDown: 503
+        case .keysUnavailable, .storeUnavailable, .overloaded, .shuttingDown: 503
         }
     }
 
@@ -75,6 +90,13 @@ package enum Problem: Error, Equatable, Sendable {
         case .callerUnauthenticated: "Caller not authenticated"
         case .providerUnknown: "Unknown provider"
         case .audienceNotConfigured: "Audience not configured"
+        case .clientNotConfigured: "Client not configured"
+        case .signInNotSupported: "Sign-in not supported"
+        case .signInInvalid: "Invalid sign-in"
+        case .signInExpired: "Sign-in expired"
+        case .signInReplayed: "Sign-in already finished"
+        case .nonceReplayed: "Nonce replayed"
+        case .storeUnavailable: "Store unavailable"
         case .rejected(let rejection): rejection.title
         case .keysUnavailable: "Keys unavailable"
         case .overloaded: "Overloaded"
@@ -86,13 +108,13 @@ package enum Problem: Error, Equatable, Sendable {
     package var detail: String {
         switch self {
         case .requestInvalid(let text): text
-        case .notFound: "There is nothing at this path on this listener; see /openapi.yaml for what there is."
+        case .notFound: "This listener has no such path; /openapi.yaml lists all paths."
         case .notFoundByAdmin:
             "There is nothing at this path on the admin listener, which answers /livez, /readyz, /metrics, /v1/providers, "
                 + "/v1/providers/{id}/refresh, /v1/explain, /v1/events and /v1/verdicts; tokens are verified on the service listener."
         case .consoleOff: "The console is off on this listener; set admin.console to true to turn it on."
         case .methodNotAllowed: "This path answers other methods only; the header field Allow lists them."
-        case .requestTimeout: "The whole request was not there in time; send it without pauses."
+        case .requestTimeout: "The request did not arrive within limits.request_timeout; send it without pauses."
         case .requestTooLarge:
             "The body is larger than this service accepts; raise limits.max_body, or max_batch_body, if it should not be."
         case .headersTooLarge: "The header fields are larger than this service accepts; send fewer or shorter ones."
@@ -101,10 +123,24 @@ package enum Problem: Error, Equatable, Sendable {
         case .providerUnknown:
             "No configured provider has this id, or this token's issuer; add it under providers, or correct the request."
         case .audienceNotConfigured:
-            "The audience asked for is not among the provider's audiences; add it, or correct it."
+            "The request's audience is not one of the provider's audiences; correct it, or add it to the settings."
+        case .clientNotConfigured:
+            "This audience has no client in the settings, which redirect_uri and the exchange of a code need; send id_token."
+        case .signInNotSupported:
+            "Sign-ins can't begin with this provider: its nonces are not checked, or its tokens follow no sign-in of an app."
+        case .signInInvalid:
+            "sign_in is none of this installation's, was changed, or is of a provider or audience that is gone; begin anew."
+        case .signInExpired: "The sign-in took longer than its expires_in; begin anew."
+        case .signInReplayed: "The sign-in was finished before, and each can be finished once; begin anew."
+        case .nonceReplayed:
+            "A token with this nonce was verified before, and each nonce can be used once; begin a new sign-in."
+        case .storeUnavailable(isSpent: false):
+            "The store that remembers what was used is full or can't be reached, so nothing was used up; try again."
+        case .storeUnavailable(isSpent: true):
+            "The store that remembers what was used did not answer in time, so this may be used up; begin anew."
         case .rejected(let rejection): rejection.detail
         case .keysUnavailable:
-            "The key for this token can't be fetched from the provider now, so nothing can be said of it; try again."
+            "The provider's keys can't be fetched now, so the token can't be verified; try again later."
         case .overloaded(let limit):
             "More is under way than \(limit) allows on this instance; try again after a moment."
         case .shuttingDown: "This instance is stopping; send the request to another one, or again after the restart."
@@ -116,6 +152,14 @@ package enum Problem: Error, Equatable, Sendable {
         if case .rejected(let rejection) = self { rejection.claim?.string } else { nil }
     }
 
+    /// Whether what was sent is used up, or may be, so that it must not be sent again.
+    package var isSpent: Bool {
+        switch self {
+        case .signInReplayed, .nonceReplayed, .storeUnavailable(isSpent: true): true
+        default: false
+        }
+    }
+
     /// The setting whose limit was hit, where one was.
     package var limit: String? { if case .overloaded(let limit) = self { limit } else { nil } }
 
@@ -123,7 +167,9 @@ package enum Problem: Error, Equatable, Sendable {
     package static let overloadedCode = "overloaded"
 
     /// Writes the problem as a JSON object.
-    package func write(to json: inout JSONWriter, requestID: String) {
+    ///
+    /// - Parameter tellsSpent: whether the call uses something up, and its caller has to know whether this one did.
+    package func write(to json: inout JSONWriter, requestID: String, tellsSpent: Bool = false) {
         json.beginObject()
         json.member("type", "urn:assay:problem:" + code)
         json.member("title", title)
@@ -132,6 +178,9 @@ package enum Problem: Error, Equatable, Sendable {
         json.member("code", code)
         if let claim {
             json.member("claim", claim)
+        }
+        if tellsSpent {
+            json.member("spent", isSpent)
         }
         json.member("request_id", requestID)
         json.endObject()
@@ -163,6 +212,8 @@ extension Rejection {
         case .atHashMismatch: "Access token hash mismatch"
         case .cHashMissing: "Code hash missing"
         case .cHashMismatch: "Code hash mismatch"
+        case .sessionRevoked: "Session revoked"
+        case .subjectMismatch: "Another person"
         case .cryptographyUnavailable: "Internal error"
         }
     }
@@ -188,17 +239,17 @@ extension Rejection {
             "None of the provider's published keys fits the token's kid and alg; check that the token is this provider's."
         case .keyUnsuitable: "The provider's key for this token is too small, malformed or not on its curve."
         case .signatureInvalid:
-            "The signature does not hold under the provider's key: the token was altered, is another environment's, or forged."
+            "The signature does not match the provider's key: the token was altered, forged, or issued in another environment."
         case .issuerMismatch: "The token's iss is not this provider's issuer, byte for byte."
         case .audienceMismatch:
-            "The token's aud must name a configured audience, and no other that is not trusted; check audiences."
+            "The token's aud must contain a configured audience, and no audience that is not trusted; check audiences."
         case .authorizedPartyMismatch: "The token's azp is not among the parties that may present it."
         case .tokenExpired: "The token's exp has passed; have the user sign in again."
         case .tokenNotYetValid: "The token's nbf or iat lies in the future; check the clocks of both sides."
         case .tokenTooOld: "The token was issued longer ago than max_token_age allows; have the user sign in again."
         case .authTimeTooOld: "The user authenticated longer ago than max_age allows; ask for re-authentication."
         case .claimMissing(let claim): "The token has no \(claim.string), which it must have."
-        case .claimInvalid(let claim): "The token's \(claim.string) is not what an ID Token may have there."
+        case .claimInvalid(let claim): "The token's \(claim.string) has an invalid value for an ID Token."
         case .nonceRequired:
             "The token carries a nonce, or the provider requires one: send the raw nonce of this sign-in."
         case .nonceMissing: "The token has no nonce, though one was sent: have the app pass the nonce to the provider."
@@ -207,7 +258,11 @@ extension Rejection {
         case .atHashMismatch: "The access token is not the one that this ID Token was issued with."
         case .cHashMissing: "The token has no c_hash to check the code against; leave code out."
         case .cHashMismatch: "The code is not the one that this ID Token was issued with."
-        case .cryptographyUnavailable: "The verification itself failed; the token may be good, try again."
+        case .sessionRevoked:
+            "The user authenticated before authenticated_after, when sessions were revoked; have the user sign in again."
+        case .subjectMismatch:
+            "The token is good, and another person's than subject and issuer say; have the expected person sign in."
+        case .cryptographyUnavailable: "The verification failed inside Assay; the token may be valid, try again."
         }
     }
 }

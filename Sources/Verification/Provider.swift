@@ -6,11 +6,14 @@ package struct Provider: Sendable {
     package let policy: ProviderPolicy
     /// Whether the service counts as ready without this provider's keys.
     package let isOptional: Bool
+    /// Whether a nonce that a token was verified with is refused the next time.
+    package let usesNoncesOnce: Bool
     package let keys: KeyStore
 
-    package init(policy: ProviderPolicy, isOptional: Bool, keys: KeyStore) {
+    package init(policy: ProviderPolicy, isOptional: Bool, usesNoncesOnce: Bool = false, keys: KeyStore) {
         self.policy = policy
         self.isOptional = isOptional
+        self.usesNoncesOnce = usesNoncesOnce
         self.keys = keys
     }
 }

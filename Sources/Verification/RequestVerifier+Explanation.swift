@@ -59,7 +59,7 @@ extension RequestVerifier {
     ///   - verdict: why the token was refused; `nil` where it was not.
     ///   - now: in Unix seconds.
     /// - Throws: ``Problem/providerUnknown`` where the request names one that is not there,
-    ///   ``Problem/audienceNotConfigured``: what is wrong with the request, and not with its token.
+    ///   ``Problem/audienceNotConfigured``, ``Problem/requestInvalid(_:)``: what is wrong with the request, and not with its token.
     private func explain(
         _ request: VerifyRequest, _ status: KeyStatus?, verdict: Problem?, now: Int64
     ) throws(Problem) -> ExplainAnswer {
@@ -74,19 +74,19 @@ extension RequestVerifier {
                 provider: named?.provider.policy.id, keys: status, time: now)
         }
         let policies = providers.map(\.provider.policy)
-        guard let policy = (named ?? token.unverifiedIssuer.flatMap(provider(ofIssuer:)))?.provider.policy else {
+        guard let provider = (named ?? token.unverifiedIssuer.flatMap(provider(ofIssuer:)))?.provider else {
             return ExplainAnswer(
                 explanation: verifier.explain(token, ofNoneOf: policies, now: UnixTime(seconds: now)), provider: nil,
                 keys: nil, time: now)
         }
-        if let audience = request.parameters.audience, !policy.audiences.containsExactly(audience) {
-            throw .audienceNotConfigured
-        }
+        let policy = provider.policy
+        try request.check(against: policy)
         let explanation = verifier.explain(
             token,
             with: status.flatMap { ExplainedKeys($0, isMissingKey: verdict?.code == "keys_unavailable", now: now) },
             under: policy,
-            isNamed: named != nil, others: policies.filter { !$0.id.isExactly(policy.id) },
+            isNamed: named != nil, usesNoncesOnce: provider.usesNoncesOnce,
+            others: policies.filter { !$0.id.isExactly(policy.id) },
             expecting: request.parameters, now: UnixTime(seconds: now))
         return ExplainAnswer(explanation: explanation, provider: policy.id, keys: status, time: now)
     }

@@ -37,7 +37,7 @@ package final class RequestVerifier {
 
     /// A request that newer keys might decide otherwise.
     package struct Pending {
-        let request: VerifyRequest
+        package let request: VerifyRequest
         let keys: KeyStore
         /// What it lacks.
         let need: KeyStore.StateMachine.FetchReason
@@ -59,8 +59,7 @@ package final class RequestVerifier {
         /// The number of the provider that the token is of; `nil` where there is none.
         package var provider: Int? {
             switch self {
-            case .decided(.verified(_, let provider)): provider
-            case .decided(.refused(_, let provider)): provider
+            case .decided(let verdict): verdict.provider
             case .pending(let pending): pending.provider
             }
         }
@@ -126,10 +125,10 @@ package final class RequestVerifier {
     private func verify(
         _ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int, _ slot: ProviderSlot, _ now: VerificationTime
     ) -> Outcome {
-        if let audience = request.parameters.audience,
-            !slot.policy.audiences.containsExactly(audience)
-        {
-            return .decided(.refused(.audienceNotConfigured, provider: index))
+        do throws(Problem) {
+            try request.check(against: slot.policy)
+        } catch {
+            return .decided(.refused(error, provider: index))
         }
         guard let keys = slot.keys, now.monotonic <= keys.usableUntil else {
             return verdictWithoutKeys(token, request, index, slot, now.wall)
@@ -172,6 +171,16 @@ package final class RequestVerifier {
                 version: slot.keys?.snapshot.version ?? 0, isMissingKey: true, provider: index,
                 currentProblem: .keysUnavailable(retryAfterSeconds: 1)))
     }
+
+    /// The nonce that a verdict uses up: that of a verified token, where the provider's nonces are used once.
+    package func singleUseNonce(of request: VerifyRequest, _ verdict: Verdict) -> SingleUseNonce? {
+        guard case .verified(let answer, let index) = verdict, let slot = slots[index], slot.provider.usesNoncesOnce
+        else { return nil }
+        return SingleUseNonce(answer, of: request, under: slot.policy)
+    }
+
+    /// Whether a nonce of any provider is used once.
+    package var usesNoncesOnce: Bool { slots.contains { $0?.provider.usesNoncesOnce == true } }
 
     /// What newer keys might hold, if a rejection is for want of it.
     ///

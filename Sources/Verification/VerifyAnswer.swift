@@ -26,6 +26,12 @@ package struct VerifyAnswer {
     /// Writes the answer as a JSON object, every member present.
     package func write(to json: inout JSONWriter) {
         json.beginObject()
+        writeMembers(to: &json)
+        json.endObject()
+    }
+
+    /// Writes the members of the answer into an object that has others too.
+    package func writeMembers(to json: inout JSONWriter) {
         json.name("identity")
         write(token.identity, to: &json)
         json.name("token")
@@ -36,7 +42,6 @@ package struct VerifyAnswer {
             json.name("claims")
             json.raw(token.claimsText)
         }
-        json.endObject()
     }
 
     private func write(_ identity: Identity, to json: inout JSONWriter) {

@@ -23,6 +23,15 @@ import Testing
         #expect(signIn(maximumAge: 100, skew: 60).at(1_700_000_161).rejection == .authTimeTooOld)
     }
 
+    @Test func `an age may be counted back from the beginning of a sign-in, however long that took`() {
+        func begun(at begunAt: Int64) -> SignIn {
+            signIn(maximumAge: 100).expecting { $0.authenticationAgeIsCountedFrom = UnixTime(seconds: begunAt) }
+        }
+        #expect(begun(at: 1_700_000_100).at(1_700_003_000).rejection == nil)
+        #expect(begun(at: 1_700_000_101).at(1_700_000_101).rejection == .authTimeTooOld)
+        #expect(begun(at: 1_700_000_000).at(1_700_000_000).rejection == nil)
+    }
+
     @Test func `iat stands in where there is no auth_time`() {
         #expect(signIn(maximumAge: 100).without("auth_time").at(1_700_000_100).rejection == nil)
         #expect(signIn(maximumAge: 100).without("auth_time").at(1_700_000_101).rejection == .authTimeTooOld)

@@ -41,6 +41,17 @@ import Testing
         }
     }
 
+    @Test func `a code may be checked only where there is a c_hash`() {
+        let signIn = SignIn.plain.expecting {
+            $0.code = "ya29.access"
+            $0.isCodeHashOptional = true
+        }
+        #expect(signIn.rejection == nil)
+        #expect(signIn.with("c_hash", #""sqOO4d8-j4fA2XFTQcfEtQ""#).rejection == nil)
+        #expect(signIn.with("c_hash", #""sqOO4d8-j4fA2XFTQcfEtA""#).rejection == .cHashMismatch)
+        #expect(signIn.with("c_hash", "null").rejection == .invalid("c_hash"))
+    }
+
     /// OpenID Connect Core 1.0, appendices A.4 and A.6.
     @Test func `the examples of the specification`() {
         let signIn = signIn("RS256", .rsa).with("at_hash", #""77QmUPtjPfzWtF2AnpK9RQ""#).with(

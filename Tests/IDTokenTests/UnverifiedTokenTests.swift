@@ -113,7 +113,8 @@ import Testing
             (.missing("sub"), "claim_missing"), (.invalid("sub"), "claim_invalid"), (.nonceRequired, "nonce_required"),
             (.nonceMissing, "nonce_missing"), (.nonceMismatch, "nonce_mismatch"), (.atHashMissing, "at_hash_missing"),
             (.atHashMismatch, "at_hash_mismatch"), (.cHashMissing, "c_hash_missing"),
-            (.cHashMismatch, "c_hash_mismatch"),
+            (.cHashMismatch, "c_hash_mismatch"), (.sessionRevoked, "session_revoked"),
+            (.subjectMismatch, "subject_mismatch"),
             (.cryptographyUnavailable, "internal"),
         ]
         for (rejection, code) in codes { #expect(rejection.code.rawValue == code) }

@@ -332,6 +332,31 @@ import TokenDiagnostics
         expect(SignIn.plain.with("exp", #""1700003600""#).explanation[.expiry], "claim_invalid", "type or form")
     }
 
+    @Test func `a revoked session and another person are told`() {
+        let revoked = SignIn.plain.at(1_700_001_000).expecting {
+            $0.authenticatedAfter = UnixTime(seconds: 1_700_000_500)
+        }
+        expect(
+            revoked.explanation[.authenticatedAfter], "session_revoked", "(iat, since there is no auth_time) before",
+            "sign in again")
+        expect(
+            revoked.with("auth_time", "1700000400").explanation[.authenticatedAfter], "session_revoked",
+            "(auth_time) before")
+        expect(
+            revoked.with("auth_time", "1800000000").explanation[.authenticatedAfter], "claim_invalid",
+            "authenticated in the future")
+        #expect(revoked.with("auth_time", "1700000500").explanation[.authenticatedAfter].state == .passed)
+        let stranger = SignIn.plain.expecting { $0.expectedSubject = ExpectedSubject(subject: "somebody else") }
+        expect(
+            stranger.explanation[.expectedSubject], "subject_mismatch", "another person's",
+            "Have the expected person sign in")
+        #expect(stranger.explanation[.expectedSubject].expected?.contains("somebody") == false)
+        let elsewhere = SignIn.plain.with("sub", #""somebody""#).expecting {
+            $0.expectedSubject = ExpectedSubject(subject: "somebody", issuer: "https://elsewhere.example")
+        }
+        expect(elsewhere.explanation[.expectedSubject], "subject_mismatch", "of another issuer")
+    }
+
     @Test func `ages are told`() {
         let old = SignIn.plain.at(1_700_001_000).policy { $0.maximumTokenAgeSeconds = 600 }
         expect(

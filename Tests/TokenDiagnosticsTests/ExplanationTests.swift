@@ -21,9 +21,11 @@ import TokenDiagnostics
         #expect(
             CheckName.allCases.map(\.rawValue) == [
                 "token_form", "provider", "header", "algorithm", "key", "signature", "issuer", "key_issuer", "audience",
-                "authorized_party", "expiry", "not_before", "issued_at", "token_age", "auth_time", "subject", "events",
-                "required_claims", "claim_values", "service_account", "identity", "nonce", "token_kind", "at_hash",
-                "c_hash",
+                "authorized_party", "expiry", "not_before", "issued_at", "token_age", "auth_time",
+                "authenticated_after",
+                "subject", "events", "required_claims", "claim_values", "service_account", "identity", "nonce",
+                "token_kind", "at_hash",
+                "c_hash", "expected_subject",
             ])
     }
 

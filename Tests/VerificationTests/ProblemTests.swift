@@ -51,9 +51,19 @@ import Testing
         (.rejected(.atHashMismatch), "at_hash_mismatch", 422),
         (.rejected(.cHashMissing), "c_hash_missing", 422),
         (.rejected(.cHashMismatch), "c_hash_mismatch", 422),
+        (.rejected(.sessionRevoked), "session_revoked", 422),
+        (.rejected(.subjectMismatch), "subject_mismatch", 422),
+        (.nonceReplayed, "nonce_replayed", 422),
+        (.clientNotConfigured, "client_not_configured", 400),
+        (.signInNotSupported, "sign_in_not_supported", 400),
+        (.signInInvalid, "sign_in_invalid", 422),
+        (.signInExpired, "sign_in_expired", 422),
+        (.signInReplayed, "sign_in_replayed", 422),
+        (.storeUnavailable(isSpent: false), "store_unavailable", 503),
+        (.storeUnavailable(isSpent: true), "store_unavailable", 503),
     ]
 
-    /// The contract's, but for `nonce_replayed`, which is reserved.
+    /// The contract's.
     private static let contract: Set<String> = [
         "request_invalid", "not_found", "method_not_allowed", "request_timeout", "request_too_large",
         "headers_too_large",
@@ -62,7 +72,9 @@ import Testing
         "signature_invalid", "issuer_mismatch", "audience_mismatch", "authorized_party_mismatch", "token_expired",
         "token_not_yet_valid", "token_too_old", "auth_time_too_old", "claim_missing", "claim_invalid", "nonce_required",
         "nonce_missing", "nonce_mismatch", "at_hash_missing", "at_hash_mismatch", "c_hash_missing", "c_hash_mismatch",
-        "keys_unavailable", "overloaded", "shutting_down", "internal",
+        "session_revoked", "subject_mismatch", "nonce_replayed", "client_not_configured", "sign_in_not_supported",
+        "sign_in_invalid", "sign_in_expired", "sign_in_replayed", "store_unavailable", "keys_unavailable", "overloaded",
+        "shutting_down", "internal",
     ]
 
     @Test(arguments: all.indices)

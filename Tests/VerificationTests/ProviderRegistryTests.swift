@@ -1,6 +1,5 @@
 import EventLoops
 import Host
-import HTTPServer
 import IDToken
 import KeySource
 import NIOCore

@@ -134,11 +134,39 @@ import Testing
         #expect(!request.includesClaims)
     }
 
-    @Test func `a nonce that is null is refused, and told apart from other faults`() {
+    @Test(arguments: ["nonce", "subject", "issuer"])
+    func `what switches a check on must not be null`(member: String) {
         #expect(
             throws: Problem.requestInvalid(
-                "nonce must not be null, since that would skip the nonce check; send the nonce, or leave it out.")
-        ) { try read("nonce", "null") }
+                "\(member) must not be null, since that would skip its check; send it, or leave it out.")
+        ) { try read(member, "null") }
+    }
+
+    @Test(arguments: ["null", "1.5", #""1700000000""#, "true", "[]"])
+    func `authenticated_after is an integer`(json: String) {
+        #expect(
+            throws: Problem.requestInvalid("authenticated_after must be an integer, the Unix time in seconds.")
+        ) { try read("authenticated_after", json) }
+    }
+
+    @Test func `an expected person is a subject, with or without an issuer`() throws {
+        #expect(try read("subject", #""001.a""#).parameters.expectedSubject == ExpectedSubject(subject: "001.a"))
+        let both = try read(#"{"id_token":"a.b.c","subject":"001.a","issuer":"https://op.example"}"#)
+        #expect(both.parameters.expectedSubject == ExpectedSubject(subject: "001.a", issuer: "https://op.example"))
+        #expect(
+            throws: Problem.requestInvalid("issuer stands beside subject, whose issuer it is; send both, or neither.")
+        ) { try read("issuer", #""https://op.example""#) }
+        for text in ["", String(repeating: "a", count: 256)] {
+            #expect(throws: Problem.self) { try read("subject", "\"\(text)\"") }
+        }
+    }
+
+    @Test func `a subject needs its issuer where each tenant has one of its own`() throws {
+        var policy = ProviderPolicy(id: "op", issuer: "https://op.example/{tid}", audiences: ["client"])
+        let alone = try read("subject", #""a""#)
+        #expect(throws: Problem.self) { try alone.check(against: policy) }
+        policy.issuer = "https://op.example"
+        #expect(throws: Never.self) { try alone.check(against: policy) }
     }
 
     // MARK: Unknown members
@@ -159,7 +187,7 @@ import Testing
             try detail(#"{"id_token":"a.b.c","\#(name)":"secret"}"#)
                 == """
                 The request has an unknown member "\(name)"; known members: id_token, provider, nonce, audience, max_age, \
-                access_token, code, user, include_claims.
+                access_token, code, user, include_claims, subject, issuer, authenticated_after.
                 """)
     }
 

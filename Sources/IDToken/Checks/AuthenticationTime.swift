@@ -1,18 +1,21 @@
 /// Checks that the user authenticated recently enough, and returns `auth_time`.
 ///
+/// The age is counted back from now, or from the moment that ``VerificationParameters/authenticationAgeIsCountedFrom`` says.
+///
 /// `iat` stands in where the token has no `auth_time`; an `auth_time` of 0 is a time (1970), not absence. One in the future
 /// is no evidence of anything.
 ///
 /// - Throws: ``Rejection/claimInvalid(_:)``, ``Rejection/authTimeTooOld``.
 /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 13; 3.1.2.1, `max_age`.
 func checkAuthenticationAge(
-    _ claims: Claims, _ policy: ProviderPolicy, atMost maximumAge: Int64?, issuedAt: UnixTime, now: UnixTime
+    _ claims: Claims, _ policy: ProviderPolicy, atMost maximumAge: Int64?, issuedAt: UnixTime,
+    countedFrom reference: UnixTime?, now: UnixTime
 ) throws(Rejection) -> UnixTime? {
     let authTime = try claims.time(.authTime)
     guard let maximumAge else { return authTime }
     let authenticatedAt = authTime ?? issuedAt
     guard authenticatedAt <= now.advanced(bySeconds: policy.clockSkewSeconds) else { throw .claimInvalid(.authTime) }
     let oldest = authenticatedAt.advanced(bySeconds: maximumAge).advanced(bySeconds: policy.clockSkewSeconds)
-    guard now <= oldest else { throw .authTimeTooOld }
+    guard reference ?? now <= oldest else { throw .authTimeTooOld }
     return authTime
 }

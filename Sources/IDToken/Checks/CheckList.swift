@@ -40,7 +40,14 @@ extension IDTokenVerifier {
         let authTime = try observer.check(
             .authTime, given: issuedAt ?? (maximumAge == nil || claims.contains(.authTime) ? now : nil)
         ) { issuedAt throws(Rejection) in
-            try checkAuthenticationAge(claims, policy, atMost: maximumAge, issuedAt: issuedAt, now: now)
+            try checkAuthenticationAge(
+                claims, policy, atMost: maximumAge, issuedAt: issuedAt,
+                countedFrom: signIn.authenticationAgeIsCountedFrom, now: now)
+        }
+        try observer.check(.authenticatedAfter, if: signIn.authenticatedAfter != nil, given: issuedAt) {
+            issuedAt throws(Rejection) in
+            try checkSessionRevocation(
+                claims, policy, after: signIn.authenticatedAfter, issuedAt: issuedAt, now: now)
         }
         let subject = try observer.check(.subject, checkSubject(claims))
         try observer.check(.events, checkNoEvents(claims))
@@ -65,7 +72,12 @@ extension IDTokenVerifier {
         }
         try observer.check(.cHash, if: signIn.code != nil, given: token.hashAlgorithm(jws)) {
             digest throws(Rejection) in
-            try checkCodeHash(claims, of: signIn.code, by: digest, checker)
+            try checkCodeHash(
+                claims, of: signIn.code, isOptional: signIn.isCodeHashOptional, by: digest, checker)
+        }
+        try observer.check(.expectedSubject, if: signIn.expectedSubject != nil, given: identity) {
+            identity throws(Rejection) in
+            try checkExpectedSubject(identity, signIn.expectedSubject)
         }
 
         // `FirstFailure` has thrown where a check found nothing. No other observer ends with a verified token.

@@ -21,6 +21,7 @@ public enum CheckName: String, CaseIterable, Sendable {
     case issuedAt = "issued_at"
     case tokenAge = "token_age"
     case authTime = "auth_time"
+    case authenticatedAfter = "authenticated_after"
     case subject
     case events
     case requiredClaims = "required_claims"
@@ -32,4 +33,5 @@ public enum CheckName: String, CaseIterable, Sendable {
     case tokenKind = "token_kind"
     case atHash = "at_hash"
     case cHash = "c_hash"
+    case expectedSubject = "expected_subject"
 }

@@ -47,6 +47,10 @@ public struct ProviderPolicy: Sendable, Equatable {
     public var reportsHostedDomain = false
     /// Whether `transfer_sub` is this provider's claim.
     public var reportsTransferSubject = false
+    /// Whether its tokens answer a request that an app made for this one sign-in, nonce and all.
+    public var issuesTokensOfSignIns = true
+    /// Whether the issuer is a template: then each tenant has an issuer, and subjects, of its own.
+    package var hasTemplateIssuer: Bool { issuerTemplates != nil }
     /// The issuer and its aliases, where they are templates; `nil` where they are not, as most are.
     package private(set) var issuerTemplates: [IssuerTemplate]?
 

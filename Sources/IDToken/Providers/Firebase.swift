@@ -33,6 +33,8 @@ extension ProviderPreset {
         facts.keys = keys
         facts.policy.audiences = [project]
         facts.policy.algorithms = [.rs256]
+        // Its own SDK signs in; its tokens have no nonce.
+        facts.policy.issuesTokensOfSignIns = false
         facts.policy.identityClaims = [.tenant: ClaimPath("/firebase/tenant")]
         return facts
     }

@@ -9,6 +9,7 @@ extension ProviderPreset {
         name: "github-actions", summary: "workflows of GitHub Actions, those that claim_values names",
         issuer: "https://token.actions.githubusercontent.com"
     ) { facts in
+        facts.policy.issuesTokensOfSignIns = false
         facts.requireClaimRule(
             on: "repository_owner_id", "repository_id", "repository_owner", "repository", "enterprise_id", "enterprise",
             "sub", against: "every repository at GitHub")

@@ -9,6 +9,7 @@ extension ProviderPreset {
         name: "kubernetes", summary: "service accounts of a Kubernetes cluster, those that claim_values names",
         issuer: "https://kubernetes.default.svc.cluster.local"
     ) { facts in
+        facts.policy.issuesTokensOfSignIns = false
         facts.requireClaimRule(
             on: "sub", "/kubernetes.io/namespace", "/kubernetes.io/serviceaccount/uid",
             against: "every service account of the cluster")

@@ -13,6 +13,8 @@ extension ProviderPreset {
         facts.keys = .jwkSet(issuer + "/.well-known/jwks.json")
         facts.policy.audiences = ["authenticated"]
         facts.policy.algorithms = [.es256, .rs256]
+        // Its own SDK signs in; its tokens have no nonce.
+        facts.policy.issuesTokensOfSignIns = false
         // The project's OAuth server gives other apps tokens of the same audience, to act for a user; this claim names the app.
         facts.policy.claimRules = [ClaimRule(ClaimPath("client_id"), .absent, [])]
         return facts

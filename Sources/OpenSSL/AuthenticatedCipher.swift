@@ -1,0 +1,125 @@
+private import COpenSSL
+
+/// AES-256-GCM (NIST SP 800-38D): an `EVP_CIPHER_CTX`, reused from one text to the next. Confined to one thread.
+@safe package final class AuthenticatedCipher {
+    private let context: OpaquePointer
+    package static let keyLength = 32
+    package static let nonceLength = 12
+    package static let tagLength = 16
+
+    /// An `EVP_CIPHER`, fetched once and never freed: it lives as long as the process.
+    @safe private struct Algorithm: Sendable {
+        nonisolated(unsafe) let pointer: OpaquePointer
+        static let aes256GCM = Algorithm()
+
+        private init() {
+            // Not a path that input can reach: an OpenSSL without AES-GCM is not OpenSSL 3.
+            guard let fetched = unsafe EVP_CIPHER_fetch(nil, "AES-256-GCM", nil) else {
+                preconditionFailure("this OpenSSL offers no AES-256-GCM")
+            }
+            unsafe pointer = fetched
+        }
+    }
+
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package init() throws(OpenSSLError) {
+        guard let context = unsafe EVP_CIPHER_CTX_new() else { throw .drain() }
+        unsafe self.context = context
+    }
+
+    deinit { unsafe EVP_CIPHER_CTX_free(context) }
+
+    /// Encrypts a text, and authenticates it with what goes beside it in the clear.
+    ///
+    /// - Parameters:
+    ///   - key: 32 octets. With one key, no nonce may come twice.
+    ///   - nonce: 12 octets.
+    /// - Returns: as many octets as the text has, and 16 of the tag.
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package func seal(
+        _ text: Span<UInt8>, under key: SecretBytes, nonce: Span<UInt8>, beside clear: Span<UInt8>
+    ) throws(OpenSSLError) -> [UInt8] {
+        try begin(key, nonce, encrypts: true)
+        var sealed = [UInt8](repeating: 0, count: text.count + Self.tagLength)
+        try add(clear)
+        var length: CInt = 0
+        try check(
+            unsafe sealed.withUnsafeMutableBufferPointer { sealed in
+                unsafe text.withUnsafeBufferPointer { text in
+                    unsafe EVP_CipherUpdate(context, sealed.baseAddress, &length, text.baseAddress, CInt(text.count))
+                }
+            })
+        try check(
+            unsafe sealed.withUnsafeMutableBufferPointer { sealed in
+                // GCM ends without another octet; the tag goes behind the text.
+                var rest: CInt = 0
+                let tag = unsafe sealed.baseAddress.map { unsafe $0 + text.count }
+                guard unsafe EVP_CipherFinal_ex(context, tag, &rest) == 1, rest == 0 else { return 0 }
+                return unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, CInt(Self.tagLength), tag)
+            })
+        return sealed
+    }
+
+    /// Decrypts what ``seal(_:under:nonce:beside:)`` made.
+    ///
+    /// - Returns: the text; `nil` where it was not made with this key, nonce and clear part, or has been changed.
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package func open(
+        _ sealed: Span<UInt8>, under key: SecretBytes, nonce: Span<UInt8>, beside clear: Span<UInt8>
+    ) throws(OpenSSLError) -> SecretBytes? {
+        guard sealed.count >= Self.tagLength else { return nil }
+        let count = sealed.count - Self.tagLength
+        try begin(key, nonce, encrypts: false)
+        var tag = (count..<sealed.count).map { sealed[$0] }
+        try check(
+            unsafe tag.withUnsafeMutableBytes {
+                unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, CInt(Self.tagLength), $0.baseAddress)
+            })
+        try add(clear)
+        // Until the tag was checked, nobody may see what comes out.
+        var text = [UInt8](repeating: 0, count: count)
+        defer { wipe(&text) }
+        var length: CInt = 0
+        try check(
+            unsafe text.withUnsafeMutableBufferPointer { text in
+                unsafe sealed.withUnsafeBufferPointer { sealed in
+                    unsafe EVP_CipherUpdate(context, text.baseAddress, &length, sealed.baseAddress, CInt(count))
+                }
+            })
+        let isAuthentic = unsafe text.withUnsafeMutableBufferPointer { text in
+            // GCM ends without another octet.
+            var rest: CInt = 0
+            return unsafe EVP_CipherFinal_ex(context, text.baseAddress, &rest) == 1
+        }
+        guard isAuthentic else {
+            // A tag that does not fit leaves an entry in the thread's queue, which the next call must not be blamed for.
+            _ = OpenSSLError.drain()
+            return nil
+        }
+        return try SecretBytes(text.span)
+    }
+
+    private func begin(_ key: SecretBytes, _ nonce: Span<UInt8>, encrypts: Bool) throws(OpenSSLError) {
+        precondition(key.count == Self.keyLength && nonce.count == Self.nonceLength)
+        try key.withBytes { key throws(OpenSSLError) in
+            try check(
+                unsafe key.withUnsafeBufferPointer { key in
+                    unsafe nonce.withUnsafeBufferPointer { nonce in
+                        unsafe EVP_CipherInit_ex2(
+                            context, Algorithm.aes256GCM.pointer, key.baseAddress, nonce.baseAddress, encrypts ? 1 : 0,
+                            nil)
+                    }
+                })
+        }
+    }
+
+    private func add(_ clear: Span<UInt8>) throws(OpenSSLError) {
+        var length: CInt = 0
+        try check(
+            unsafe clear.withUnsafeBufferPointer {
+                unsafe EVP_CipherUpdate(context, nil, &length, $0.baseAddress, CInt($0.count))
+            })
+    }
+}
+
+@available(*, unavailable) extension AuthenticatedCipher: Sendable {}

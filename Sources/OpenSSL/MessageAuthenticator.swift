@@ -1,0 +1,57 @@
+private import COpenSSL
+
+/// HMAC-SHA-256 under one key (RFC 2104): an `EVP_MAC_CTX`, reused from one message to the next. Confined to one thread.
+@safe package final class MessageAuthenticator {
+    private let context: OpaquePointer
+    /// Octets of a code.
+    package static let codeLength = 32
+
+    /// An `EVP_MAC`, fetched once and never freed: it lives as long as the process.
+    @safe private struct Algorithm: Sendable {
+        nonisolated(unsafe) let pointer: OpaquePointer
+        static let hmac = Algorithm()
+
+        private init() {
+            // Not a path that input can reach: an OpenSSL without HMAC is not OpenSSL 3.
+            guard let fetched = unsafe EVP_MAC_fetch(nil, "HMAC", nil) else {
+                preconditionFailure("this OpenSSL offers no HMAC")
+            }
+            unsafe pointer = fetched
+        }
+    }
+
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package init(key: SecretBytes) throws(OpenSSLError) {
+        guard let context = unsafe EVP_MAC_CTX_new(Algorithm.hmac.pointer) else { throw .drain() }
+        unsafe self.context = context
+        try key.withBytes { key throws(OpenSSLError) in
+            try check(
+                unsafe key.withUnsafeBufferPointer { key in
+                    unsafe assayInitializeHMACSHA256(context, key.baseAddress, key.count)
+                })
+        }
+    }
+
+    deinit { unsafe EVP_MAC_CTX_free(context) }
+
+    /// The code of a message, in memory that is wiped.
+    ///
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package func code(of message: Span<UInt8>) throws(OpenSSLError) -> SecretBytes {
+        // Without a key, the one from before counts.
+        try check(unsafe EVP_MAC_init(context, nil, 0, nil))
+        try check(
+            unsafe message.withUnsafeBufferPointer { unsafe EVP_MAC_update(context, $0.baseAddress, $0.count) })
+        var code = [UInt8](repeating: 0, count: Self.codeLength)
+        defer { wipe(&code) }
+        var length = 0
+        try check(
+            unsafe code.withUnsafeMutableBufferPointer {
+                unsafe EVP_MAC_final(context, $0.baseAddress, &length, $0.count)
+            })
+        guard length == Self.codeLength else { throw OpenSSLError(code: 0) }
+        return try SecretBytes(code.span)
+    }
+}
+
+@available(*, unavailable) extension MessageAuthenticator: Sendable {}
