@@ -84,6 +84,19 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "ReplayStore",
+            dependencies: [
+                "Bytes", "Host", "OpenSSL",
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ] + nio,
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SignIns",
+            dependencies: ["Bytes", "IDToken", "JOSE", "JSON", "OpenSSL", "ReplayStore", "Verification"],
+            swiftSettings: settings
+        ),
+        .target(
             name: "Verification",
             dependencies: ["Bytes", "EventLoops", "Host", "IDToken", "JOSE", "JSON", "KeySource", "TokenDiagnostics"]
                 + nio,
@@ -101,8 +114,8 @@ let package = Package(
         .target(
             name: "Service",
             dependencies: [
-                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "Telemetry",
-                "Verification",
+                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "ReplayStore",
+                "SignIns", "Telemetry", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
@@ -130,7 +143,8 @@ let package = Package(
             name: "assay",
             dependencies: [
                 "Bytes", "DevProvider", "HTTPServer", "Host", "IDToken", "JSON", "JOSE", "KeySource", "OpenSSL",
-                "OutboundHTTP", "Service", "Settings", "Telemetry", "TokenDiagnostics", "Verification",
+                "OutboundHTTP", "ReplayStore", "Service", "Settings", "SignIns", "Telemetry", "TokenDiagnostics",
+                "Verification",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -156,6 +170,7 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             path: "docs/clients/swift",
             exclude: ["README.md"],
@@ -219,6 +234,17 @@ let package = Package(
             dependencies: ["EventLoops", "Host", "IDToken", "JSON", "KeySource", "TestSupport", "Verification"] + nio,
             swiftSettings: settings),
         .testTarget(
+            name: "ReplayStoreTests",
+            dependencies: [
+                "Bytes", "Host", "OpenSSL", "ReplayStore", "TestSupport",
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ] + nio,
+            swiftSettings: settings),
+        .testTarget(
+            name: "SignInsTests",
+            dependencies: ["IDToken", "OpenSSL", "ReplayStore", "SignIns", "TestSupport", "Verification"],
+            swiftSettings: settings),
+        .testTarget(
             name: "TelemetryTests",
             dependencies: [
                 "Host", "JSON", "KeySource", "Telemetry", "TestSupport",
@@ -228,8 +254,8 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "Service",
-                "Telemetry", "TestSupport", "TokenDiagnostics", "Verification",
+                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "ReplayStore",
+                "Service", "Telemetry", "TestSupport", "TokenDiagnostics", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,

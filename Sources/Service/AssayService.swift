@@ -6,6 +6,7 @@ private import IDToken
 internal import KeySource
 internal import NIOCore
 package import NIOPosix
+package import SignIns
 private import Synchronization
 package import Telemetry
 
@@ -18,6 +19,8 @@ package final class AssayService: Sendable {
     private let adminListener: HTTPListener
     /// Of the listeners that speak TLS.
     private let certificates: [CertificateWatch]
+    /// `nil`: sign-ins are off, or have no files.
+    private let signInFiles: SignInFileWatch?
     private let log: Log
     private let sink: LogSink
     private let tracing: TraceExport?
@@ -29,12 +32,23 @@ package final class AssayService: Sendable {
         package var service: Listener
         package var admin: Listener
         package var settings: ServiceSettings
+        /// The keys that seal sign-ins; `nil`: these are off.
+        package var signInKeys: HandleKeys?
+        package var store: StoreSetup
+        /// Reads the files of sign-ins again; `nil`: there are none. Returns other keys if there are some. Throws why a file can't
+        /// be used, and then what was read before counts. Blocks.
+        package var readSignInFiles: (@Sendable () throws -> HandleKeys?)?
         package var version: String
 
-        package init(service: Listener, admin: Listener, settings: ServiceSettings, version: String) {
+        package init(
+            service: Listener, admin: Listener, settings: ServiceSettings, signInKeys: HandleKeys?, store: StoreSetup,
+            version: String
+        ) {
             self.service = service
             self.admin = admin
             self.settings = settings
+            self.signInKeys = signInKeys
+            self.store = store
             self.version = version
         }
     }
@@ -68,7 +82,9 @@ package final class AssayService: Sendable {
         let registry = try await ProviderRegistry().changed(to: providers, on: group)
         try await registry.startKeys(on: group.next())
         let loops = try await PerLoop(on: group) { loop in
-            try ServiceLoop(on: loop, configuration.settings, registry, sink, tracer: tracing?.tracer)
+            try ServiceLoop(
+                on: loop, configuration.settings, registry, sink, tracer: tracing?.tracer,
+                store: configuration.store, signInKeys: configuration.signInKeys)
         }
         let served = ServedProviders(registry)
         let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
@@ -95,18 +111,26 @@ package final class AssayService: Sendable {
                 history: telemetry.history)
         }
         for watch in certificates { watch.start(on: group.next()) }
+        let signInFiles = configuration.readSignInFiles.map { read in
+            SignInFileWatch(read, log: log) { keys in
+                // Out of memory, a loop goes on with the keys it has.
+                _ = loops.onEach { try $0.signIns?.change(to: keys) }
+            }
+        }
+        signInFiles?.start(on: group.next())
 
         for (name, listener) in [(ListenerName.service, serviceListener), (.admin, adminListener)] {
             log.write(.info, "listening", [("listener", .text(name.rawValue)), ("address", .text(listener.address))])
         }
         return AssayService(
             served: served, group: group, loops: loops, serviceListener: serviceListener, adminListener: adminListener,
-            certificates: certificates, log: log, sink: sink, tracing: tracing)
+            certificates: certificates, signInFiles: signInFiles, log: log, sink: sink, tracing: tracing)
     }
 
     private init(
         served: ServedProviders, group: MultiThreadedEventLoopGroup, loops: PerLoop<ServiceLoop>,
-        serviceListener: HTTPListener, adminListener: HTTPListener, certificates: [CertificateWatch], log: Log,
+        serviceListener: HTTPListener, adminListener: HTTPListener, certificates: [CertificateWatch],
+        signInFiles: SignInFileWatch?, log: Log,
         sink: LogSink, tracing: TraceExport?
     ) {
         self.served = served
@@ -115,6 +139,7 @@ package final class AssayService: Sendable {
         self.serviceListener = serviceListener
         self.adminListener = adminListener
         self.certificates = certificates
+        self.signInFiles = signInFiles
         self.log = log
         self.sink = sink
         self.tracing = tracing
@@ -128,9 +153,10 @@ package final class AssayService: Sendable {
     package var serviceAddress: String { serviceListener.address }
     package var adminAddress: String { adminListener.address }
 
-    /// Has the files of the listeners' certificates looked at now, and not at the next turn.
-    package func reloadCertificates() async {
+    /// Has the files of the listeners' certificates and of sign-ins looked at now, and not at the next turn.
+    package func reloadFiles() async {
         for watch in certificates { await watch.poll() }
+        await signInFiles?.poll()
     }
 
     /// For how long other settings are put off for the keys of the providers that they bring: so that no more requests than

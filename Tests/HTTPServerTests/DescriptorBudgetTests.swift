@@ -4,8 +4,8 @@ import Testing
 
 @Suite struct DescriptorBudgetTests {
     /// The connections that are left of so many.
-    private func connections(_ configured: Int, of descriptors: Int, providers: Int = 2) -> Int {
-        let budget = DescriptorBudget(limit: descriptors, providers: providers)
+    private func connections(_ configured: Int, of descriptors: Int, providers: Int = 2, storeLoops: Int = 0) -> Int {
+        let budget = DescriptorBudget(limit: descriptors, providers: providers, storeLoops: storeLoops)
         var service = ListenerLimits()
         service.maximumConnections = configured
         var admin = ListenerLimits()
@@ -29,6 +29,11 @@ import Testing
 
     @Test func `the more providers, the more is kept for them`() {
         #expect(connections(10_000, of: 1024, providers: 30) < 750)
+    }
+
+    @Test func `the connections to a store are kept for it`() {
+        #expect(connections(10_000, of: 10_835 + 32, storeLoops: 4) == 10_000)
+        #expect(connections(10_000, of: 10_834 + 32, storeLoops: 4) == 9999)
     }
 
     @Test(arguments: [0, 64, 274]) func `with next to none there is one connection`(descriptors: Int) {

@@ -8,6 +8,7 @@ import KeySource
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import ReplayStore
 import TestSupport
 import Testing
 import Telemetry
@@ -68,8 +69,9 @@ final class ServiceFixture: Sendable {
         // As the server does it, but that nothing is fetched before it is needed.
         let roster = try await ProviderRegistry().changed(to: providers, on: .singleton)
         self.roster = roster
+        let store = StoreSetup(.memory(ClaimMemory(capacity: 1000)))
         service = try await loop.submit {
-            NIOLoopBound(try ServiceLoop(on: loop, settings, roster, sink), eventLoop: loop)
+            NIOLoopBound(try ServiceLoop(on: loop, settings, roster, sink, store: store), eventLoop: loop)
         }.get()
     }
 
@@ -128,7 +130,7 @@ final class ServiceFixture: Sendable {
                 ? AdminResponder(
                     service.value, process: ServiceProcess(version: "1.2.3", startedAtUnixSeconds: 1_700_000_000),
                     scrape: { loop.makeSucceededFuture(Array("metrics\n".utf8)) },
-                    verdicts: { loop.makeSucceededFuture(Verdicts(service.value.metrics, self.roster.ids)) },
+                    verdicts: { loop.makeSucceededFuture(Verdicts(service.value.metrics, [], self.roster.ids)) },
                     history: self.telemetry.history)
                 : ServiceResponder(service.value)
             let request = HTTPRequest(

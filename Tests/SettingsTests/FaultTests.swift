@@ -56,6 +56,18 @@ import Testing
                 "preset: apple\naudiences: [a]\nnonce:\n  check: off\n  required: true", 7,
                 "a nonce can't be required and not checked"
             ),
+            (
+                "preset: apple\naudiences: [a]\nnonce:\n  check: off\n  single_use: true", 7,
+                "a nonce that is not checked (check: off) can't be used once"
+            ),
+            (
+                "preset: apple\naudiences: [a]\nnonce:\n  required: false\n  single_use: true", 6,
+                "single_use needs a nonce in every request; leave required out"
+            ),
+            (
+                "preset: apple\naudiences: [a]\nmax_token_age: 25h\nnonce:\n  single_use: true", 5,
+                "max_token_age must be at most 24h with nonce.single_use"
+            ),
             ("preset: apple\naudiences: [a]\noptional: yes", 5, "optional must be true or false"),
             ("preset: apple\naudiences: [a]\noptional: \"maybe\"", 5, "optional must be true or false"),
             ("preset: apple\naudiences: [a]\nclock_skew: 301s", 5, "clock_skew must be a duration"),

@@ -9,6 +9,19 @@ import Testing
         try read(provider: "issuer: https://a.example\naudiences: [a]\n" + lines).policy
     }
 
+    // MARK: Nonces
+
+    @Test func `nonces that are used once are required, of tokens that are a day old at most`() throws {
+        let usual = "issuer: https://a.example\naudiences: [a]\n"
+        let once = try read(provider: usual + "nonce: { single_use: true }")
+        #expect(once.usesNoncesOnce && once.policy.nonce.isRequired)
+        #expect(once.policy.maximumTokenAgeSeconds == 86400)
+        let shorter = try read(provider: usual + "max_token_age: 1h\nnonce: { single_use: true, required: true }")
+        #expect(shorter.policy.maximumTokenAgeSeconds == 3600)
+        let not = try read(provider: usual + "nonce: { single_use: false }")
+        #expect(!not.usesNoncesOnce && !not.policy.nonce.isRequired && not.policy.maximumTokenAgeSeconds == nil)
+    }
+
     // MARK: Issuers
 
     @Test func `an issuer may differ by tenant`() throws {

@@ -69,6 +69,24 @@ import Testing
         #expect(try settings(yaml).warnings == [warning])
     }
 
+    @Test(arguments: [
+        ("sign_ins: {}", ["sign_ins has no key_files: a restart ends the sign-ins that are under way"]),
+        (
+            "sign_ins: { key_files: [/k] }",
+            [
+                "sign_ins has key_files, and a store in memory: a sign-in can be finished once by each process with these keys, and again after a restart; name a server under sign_ins.store.url"
+            ]
+        ),
+        ("sign_ins: { key_files: [/k], store: { url: 'redis://store:6379' } }", []),
+        ("", []),
+    ])
+    func `sign-ins that end with a process, or finish in each, are worth a warning`(
+        line: String, warnings: [String]
+    ) throws {
+        let yaml = "providers:\n  - id: p\n" + indented("preset: apple\naudiences: [a]") + "\n" + line
+        #expect(try settings(yaml).warnings == warnings)
+    }
+
     private static let accessTokens =
         "provider p: an access token could pass as an ID Token; require a nonce (nonce.required: true), or a claim that only ID Tokens have (required_claims: one of at_hash, c_hash, auth_time, sid)"
 

@@ -1,14 +1,17 @@
 /// Divides the file descriptors of the process.
 package struct DescriptorBudget {
-    /// Reserved for key fetches, files, the log, the event loops and name lookups, so that clients can't keep the
-    /// service from its keys.
+    /// Reserved for key fetches, the store of sign-ins, files, the log, the event loops and name lookups, so that clients
+    /// can't keep the service from its keys.
     package let reserve: Int
     private let limit: Int
 
-    /// - Parameter limit: the limit of the process.
-    package init(limit: Int, providers: Int) {
+    /// - Parameters:
+    ///   - limit: the limit of the process.
+    ///   - storeLoops: event loops with connections to a store of sign-ins.
+    package init(limit: Int, providers: Int, storeLoops: Int) {
         self.limit = limit
-        reserve = 64 + 8 * providers
+        // A cluster of a few nodes, each with a connection and one before it that is still closing.
+        reserve = 64 + 8 * providers + 8 * storeLoops
     }
 
     /// Lowers the service listener's connections to what the reserve and the admin listener leave.

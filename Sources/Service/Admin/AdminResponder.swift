@@ -78,7 +78,8 @@ final class AdminResponder: HTTPResponder {
                 self.service.end(record, json: self.service.json { verdicts.write(to: &$0) })
             }
         case .root: return .now(redirectToConsole(record))
-        case .console, .consoleStyle, .consoleScript, .explain, .verify, .batch, .openAPI, .unknown:
+        case .console, .consoleStyle, .consoleScript, .explain, .verify, .batch, .signIns, .finishSignIn,
+            .openAPI, .unknown:
             guard let file = route.consoleFile else { return .now(service.end(record, Problem.notFoundByAdmin)) }
             return .now(
                 service.end(record, .ok, file.contentType, constant: file.content, headers: Console.headers))

@@ -313,16 +313,54 @@ function drawVerdicts(verdicts) {
 
 const tokens = (count) => (count === 1 ? "1 token" : `${count.toLocaleString("en")} tokens`);
 
-function drawBar({ code, count }, total) {
-  const kind = code === "ok" ? "good" : "bad";
+function drawBar({ code, count }, total, sign = code === "ok" ? "✓" : "✗", kind = code === "ok" ? "good" : "bad") {
   const filled = element("span");
   // By the object model, which the policy allows; it refuses the attribute.
   filled.style.setProperty("--share", `${(100 * count) / total}%`);
   const bar = element("div", { className: `bar ${kind}` }, filled);
   bar.setAttribute("aria-hidden", "true");
   return element("li", {},
-    element("span", { className: "code" }, symbol(code === "ok" ? "✓ " : "✗ ", kind), code), bar,
+    element("span", { className: "code" }, symbol(`${sign} `, kind), code), bar,
     element("span", { className: "count" }, count.toLocaleString("en")));
+}
+
+// MARK: Sign-ins
+
+const OUTCOMES = { begun: ["○", "none"], ok: ["✓", "good"] };
+
+function drawSignIns(signIns) {
+  if (signIns.length === 0) return [element("p", { className: "empty" }, "No sign-in has begun yet.")];
+  const providers = [...new Set(signIns.map((each) => each.provider))]
+    .sort((one, other) => (one === null) - (other === null) || one.localeCompare(other));
+  return providers.map((provider) => {
+    const mine = signIns.filter((each) => each.provider === provider)
+      .sort((one, other) => (other.outcome in OUTCOMES) - (one.outcome in OUTCOMES) || other.count - one.count);
+    const most = Math.max(...mine.map((each) => each.count));
+    return element("article", { className: "card" },
+      element("h3", {}, provider ?? "No provider found"),
+      element("ul", { className: "bars" }, mine.map(({ outcome, count }) => {
+        const [sign, kind] = OUTCOMES[outcome] ?? ["✗", "bad"];
+        return drawBar({ code: outcome === "ok" ? "finished" : outcome, count }, most, sign, kind);
+      })));
+  });
+}
+
+const STORE_STATES = {
+  ok: ["●", "good", "serves"], full: ["✕", "bad", "is full"], unreachable: ["✕", "bad", "can’t be reached"],
+};
+
+function drawStore({ state, entries }) {
+  const [sign, kind, words] = STORE_STATES[state] ?? ["?", "none", state];
+  const count = entries === null ? "" : `, and remembers ${entries.toLocaleString("en")} in this process`;
+  return ["The store that remembers what was used ", element("span", { className: kind }, symbol(sign, kind), ` ${words}`), `${count}.`];
+}
+
+/** Hidden where nothing is used once. */
+function showSignIns(signIns, store) {
+  byId("sign-ins").hidden = byId("sign-ins-link").hidden = store === undefined;
+  if (store === undefined) return;
+  redraw(byId("store"), store, drawStore);
+  redraw(byId("sign-in-list"), signIns, drawSignIns);
 }
 
 // MARK: Events
@@ -472,13 +510,14 @@ byId("event-filter").addEventListener("change", showEvents);
 
 async function update() {
   try {
-    const [told, { verdicts }, listed] = await Promise.all([ask("v1/providers"), ask("v1/verdicts"), ask("v1/events")]);
+    const [told, { verdicts, sign_ins: signIns, store }, listed] = await Promise.all([ask("v1/providers"), ask("v1/verdicts"), ask("v1/events")]);
     events = listed.events;
     providers = told.providers;
     for (const select of ["provider-field", "event-filter"]) offerProviders(byId(select), providers);
     redraw(byId("instance"), told.service, drawInstance);
     showProviders();
     redraw(byId("verdict-list"), verdicts, drawVerdicts);
+    showSignIns(signIns, store);
     showEvents();
     tickTimes();
     byId("updated").textContent = `As of ${new Date().toLocaleTimeString()}`;

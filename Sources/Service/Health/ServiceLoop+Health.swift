@@ -4,6 +4,7 @@ private import IDToken
 private import JSON
 private import KeySource
 private import NIOHTTP1
+private import ReplayStore
 private import Verification
 
 extension ServiceLoop {
@@ -20,6 +21,11 @@ extension ServiceLoop {
                 json.objects("providers", verifier.providers) { json, each in
                     json.member("id", each.provider.policy.id)
                     json.member("state", KeyState(each.snapshot, at: now).rawValue)
+                }
+                // An outage of the store takes nobody's verifications away, so it is reported and does not affect readiness.
+                if let store {
+                    json.name("store")
+                    json.object { $0.member("state", store.status.health.rawValue) }
                 }
             }
         }

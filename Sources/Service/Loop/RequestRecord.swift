@@ -17,6 +17,8 @@ struct RequestRecord {
     let clientName: String?
     /// The name of the API key that the client has presented, once it was asked for one.
     var keyName: String?
+    /// When its one claim was made and answered, in microseconds of the monotonic clock; `nil`: there was none.
+    var claim: Range<Int64>?
 }
 
 extension ServiceLoop {

@@ -28,7 +28,7 @@ extension ServiceLoop {
     }
 
     func end(_ record: RequestRecord, _ problem: Problem, provider: Int? = nil) -> HTTPResponse {
-        let body = json { problem.write(to: &$0, requestID: record.id) }
+        let body = json { problem.write(to: &$0, requestID: record.id, tellsSpent: record.route.usesSomethingUp) }
         return end(
             record, problem.responseStatus, "application/problem+json", body, code: problem.code, provider: provider,
             limit: problem.limit, headers: problem.headers)

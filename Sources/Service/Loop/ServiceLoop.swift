@@ -6,6 +6,8 @@ internal import JSON
 internal import KeySource
 internal import NIOCore
 internal import NIOHTTP1
+private import OpenSSL
+internal import SignIns
 internal import Telemetry
 
 /// Everything that the requests of one event loop share. Confined to that loop.
@@ -16,6 +18,13 @@ final class ServiceLoop {
     /// The ids of providers, by number.
     private(set) var providerIDs: [String]
     private(set) var readiness = Readiness()
+    /// `nil`: sign-ins are off.
+    let signIns: LoopSignIns?
+    private let storeSetup: StoreSetup
+    /// What remembers claims; `nil` until something has to be used once.
+    private(set) var store: LoopStore?
+    /// Whether a nonce of any provider is used once.
+    private(set) var usesNoncesOnce: Bool
     var requestIDs = RequestIDs()
     var metrics = LoopMetrics()
     var stage = Stage.serving
@@ -37,7 +46,7 @@ final class ServiceLoop {
     /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
     init(
         on loop: any EventLoop, _ settings: ServiceSettings, _ registry: ProviderRegistry, _ sink: LogSink,
-        tracer: SpanTracer? = nil
+        tracer: SpanTracer? = nil, store: StoreSetup, signInKeys: HandleKeys? = nil
     ) throws(Rejection) {
         self.loop = loop
         self.settings = settings
@@ -46,6 +55,16 @@ final class ServiceLoop {
         providerIDs = registry.ids
         verifier = RequestVerifier(
             registry, on: loop, by: try IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity))
+        usesNoncesOnce = verifier.usesNoncesOnce
+        storeSetup = store
+        do throws(OpenSSLError) {
+            let needsStore = usesNoncesOnce || signInKeys != nil
+            let store: LoopStore? = if needsStore { try LoopStore(store, on: loop) } else { nil }
+            self.store = store
+            signIns = if let signInKeys, let store { try LoopSignIns(signInKeys, store) } else { nil }
+        } catch {
+            throw .cryptographyUnavailable
+        }
     }
 
     /// Goes by other settings in who may call, and in nothing else yet.
@@ -71,13 +90,17 @@ final class ServiceLoop {
         load.queueTimeout = settings.queueTimeout
         providerIDs = registry.ids
         verifier = RequestVerifier(registry, on: loop, by: tokenVerifier)
+        usesNoncesOnce = verifier.usesNoncesOnce
+        // Out of memory, there is none, and such a provider's tokens are refused.
+        if usesNoncesOnce, store == nil { store = try? LoopStore(storeSetup, on: loop) }
         readiness.excuseNewcomers(verifier, wasReady: wasReady)
     }
 
-    /// Writes what is left of the log, and looks after nothing more.
+    /// Writes what is left of the log, closes the connections to the store, and looks after nothing more.
     func end() {
         telemetry.end()
         load.end()
+        store?.end()
     }
 
     /// The JSON text that `write` writes. All of a loop's go through one writer, whose memory is there already.

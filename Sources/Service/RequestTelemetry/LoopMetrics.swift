@@ -10,6 +10,8 @@ struct LoopMetrics: Sendable {
     /// Durations of `POST /v1/verify`.
     private(set) var verifyDurations = Histogram()
 
+    var signIns = SignInMetrics()
+
     /// Requests by who called.
     private(set) var callers: [Caller: Int] = [:]
 
@@ -64,6 +66,7 @@ struct LoopMetrics: Sendable {
         requests.add(other.requests)
         refusedByQueue += other.refusedByQueue
         verifyDurations.add(other.verifyDurations)
+        signIns.add(other.signIns)
         callers.merge(other.callers, uniquingKeysWith: +)
     }
 }

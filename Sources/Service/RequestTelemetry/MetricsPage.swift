@@ -4,6 +4,7 @@ internal import HTTPServer
 private import IDToken
 private import JOSE
 internal import KeySource
+internal import ReplayStore
 internal import Telemetry
 
 /// Every metric of the service, declared in one place. Label values come from closed sets: routes, codes, and the ids of
@@ -13,6 +14,8 @@ struct MetricsPage {
     /// The ids of these and of those that were configured before, by number.
     let providerIDs: [String]
     let loops: LoopMetrics
+    /// Of the event loops; none: nothing is used once.
+    var stores: [StoreStatus] = []
     let statuses: [KeyStatus]
     let keyCounts: KeyTelemetry.Counts
     let configurations: ConfigurationTelemetry.Counts
@@ -34,6 +37,7 @@ struct MetricsPage {
             "assay_build_info", .gauge, "The version of this service; always 1.", [Sample([("version", version)], 1)])
         writeRequests(to: &page)
         writeVerifications(to: &page)
+        writeSignIns(to: &page, stores)
         writeKeys(to: &page)
         writeFetches(to: &page)
         writeConfigurations(to: &page)

@@ -26,7 +26,8 @@ struct RequestSpans {
         let context = tracer.newContext(below: request.caller)
         guard context.isSampled else { return nil }
         let end = SystemClocks.unixNanoseconds()
-        let begun = end - min(UInt64(max(microseconds, 0)) * 1000, end)
+        func before(end microseconds: Int64) -> UInt64 { end - min(UInt64(max(microseconds, 0)) * 1000, end) }
+        let begun = before(end: microseconds)
         let span = tracer.startSpan(
             name(method, request.route), ofKind: .server, named: context, below: request.caller, at: begun)
         var attributes: SpanAttributes = [
@@ -34,14 +35,27 @@ struct RequestSpans {
             "http.route": .string("\(request.route.pattern)"),
         ]
         if let provider { attributes["assay.provider"] = provider }
-        if let code = code ?? (request.route == .verify ? "ok" : nil) { attributes["assay.code"] = code }
+        if let code = code ?? (request.route.hasVerdict ? "ok" : nil) { attributes["assay.code"] = code }
         if status >= 500 {
             attributes["error.type"] = code ?? String(status)
             span.setStatus(SpanStatus(code: .error))
         }
         span.attributes = attributes
         span.end(at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: end))
+        if let claim = request.claim {
+            let requestEnd = request.startedAtMicroseconds + microseconds
+            record(
+                claimFrom: before(end: requestEnd - claim.lowerBound), to: before(end: requestEnd - claim.upperBound),
+                below: context)
+        }
         return context
+    }
+
+    /// Records how long the store took to say whether something was used before.
+    private func record(claimFrom begun: UInt64, to end: UInt64, below request: SpanContext) {
+        let context = tracer.newContext(below: request)
+        let span = tracer.startSpan("claim", ofKind: .client, named: context, below: request, at: begun)
+        span.end(at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: end))
     }
 
     private func name(_ method: RequestMethod, _ route: Route) -> String {
@@ -56,7 +70,10 @@ extension Route {
         switch self {
         case .live, .ready, .metrics, .events, .verdicts, .root, .console, .consoleStyle, .consoleScript, .unknown:
             false
-        case .verify, .batch, .openAPI, .providers, .refresh, .explain: true
+        case .verify, .batch, .signIns, .finishSignIn, .openAPI, .providers, .refresh, .explain: true
         }
     }
+
+    /// Whether its response, unless it is a problem, says that something is good.
+    fileprivate var hasVerdict: Bool { self == .verify || self == .signIns || self == .finishSignIn }
 }

@@ -3,6 +3,7 @@ private import Host
 internal import HTTPServer
 private import KeySource
 internal import NIOCore
+internal import ReplayStore
 internal import Telemetry
 private import Verification
 
@@ -22,7 +23,8 @@ struct Scrape: Sendable {
 
     /// The metrics page, made on one of the loops.
     func page(on loop: any EventLoop) -> EventLoopFuture<[UInt8]> {
-        let counted = EventLoopFuture.whenAllSucceed(loops.onEach { $0.metrics }, on: loop)
+        let counted = EventLoopFuture.whenAllSucceed(
+            loops.onEach { (metrics: $0.metrics, store: $0.store?.status) }, on: loop)
         return counted.flatMap { parts in
             // Only now: a provider is in the registry before any loop counts for it.
             let registry = served.registry
@@ -33,13 +35,19 @@ struct Scrape: Sendable {
 
     /// How many tokens got which verdict, added up on one of the loops.
     func verdicts(on loop: any EventLoop) -> EventLoopFuture<Verdicts> {
-        let counted = EventLoopFuture.whenAllSucceed(loops.onEach { $0.metrics }, on: loop)
-        return counted.map { Verdicts(LoopMetrics(sumOf: $0), served.registry.ids) }
+        let counted = EventLoopFuture.whenAllSucceed(
+            loops.onEach { (metrics: $0.metrics, store: $0.store?.status) }, on: loop)
+        return counted.map { parts in
+            Verdicts(LoopMetrics(sumOf: parts.map(\.metrics)), parts.compactMap(\.store), served.registry.ids)
+        }
     }
 
-    private func page(_ parts: [LoopMetrics], _ registry: ProviderRegistry, _ statuses: [KeyStatus]) -> [UInt8] {
+    private func page(
+        _ parts: [(metrics: LoopMetrics, store: StoreStatus?)], _ registry: ProviderRegistry, _ statuses: [KeyStatus]
+    ) -> [UInt8] {
         MetricsPage(
-            providers: registry.providers, providerIDs: registry.ids, loops: LoopMetrics(sumOf: parts),
+            providers: registry.providers, providerIDs: registry.ids, loops: LoopMetrics(sumOf: parts.map(\.metrics)),
+            stores: parts.compactMap(\.store),
             statuses: statuses,
             keyCounts: telemetry.current, configurations: configurations.current,
             service: listener.usage, process: .now(), startedAtUnixSeconds: startedAtUnixSeconds,

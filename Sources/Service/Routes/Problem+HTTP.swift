@@ -11,7 +11,7 @@ extension Problem {
         case .methodNotAllowed(let allow): [("Allow", allow)]
         case .callerUnauthenticated: [("WWW-Authenticate", "Bearer")]
         case .keysUnavailable(let seconds): [("Retry-After", String(seconds))]
-        case .overloaded, .shuttingDown: [("Retry-After", "1")]
+        case .storeUnavailable, .overloaded, .shuttingDown: [("Retry-After", "1")]
         default: []
         }
     }

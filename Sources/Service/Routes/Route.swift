@@ -3,7 +3,8 @@ internal import HTTPServer
 
 /// The paths that one of the listeners answers. A closed set, so that metrics and logs can name them.
 enum Route: Int, CaseIterable {
-    case verify, batch, openAPI, live, ready, providers, refresh, explain, events, verdicts, metrics, unknown
+    case verify, batch, signIns, finishSignIn, openAPI, live, ready, providers, refresh, explain, events, verdicts,
+        metrics, unknown
     case root, console, consoleStyle, consoleScript
 
     /// The route that a responder has found.
@@ -14,6 +15,8 @@ enum Route: Int, CaseIterable {
         switch self {
         case .verify: "/v1/verify"
         case .batch: "/v1/verify/batch"
+        case .signIns: "/v1/sign-ins"
+        case .finishSignIn: "/v1/sign-ins/finish"
         case .openAPI: "/openapi.yaml"
         case .live: "/livez"
         case .ready: "/readyz"
@@ -36,11 +39,17 @@ enum Route: Int, CaseIterable {
 
     var method: RequestMethod {
         switch self {
-        case .verify, .batch, .refresh, .explain: .post
+        case .verify, .batch, .signIns, .finishSignIn, .refresh, .explain: .post
         case .openAPI, .live, .ready, .providers, .events, .verdicts, .metrics, .unknown: .get
         case .root, .console, .consoleStyle, .consoleScript: .get
         }
     }
+
+    /// Whether the path is there only while sign-ins are on.
+    var isOfSignIns: Bool { self == .signIns || self == .finishSignIn }
+
+    /// Whether its caller has to know whether what was sent is used up.
+    var usesSomethingUp: Bool { self == .finishSignIn }
 
     /// Whether the path is there only while the console is on.
     var belongsToConsole: Bool { self == .root || consoleFile != nil }
@@ -68,6 +77,8 @@ enum Route: Int, CaseIterable {
         switch path {
         case "/v1/verify": .verify
         case "/v1/verify/batch": .batch
+        case "/v1/sign-ins": .signIns
+        case "/v1/sign-ins/finish": .finishSignIn
         case "/openapi.yaml": .openAPI
         case "/livez": .live
         case "/readyz": .ready

@@ -1,5 +1,5 @@
 internal import Verification
-private import Host
+internal import Host
 internal import HTTPServer
 internal import IDToken
 internal import JSON
@@ -9,14 +9,16 @@ internal import NIOHTTP1
 
 /// Answers the service listener on one event loop: the calls that backends make.
 final class ServiceResponder: HTTPResponder {
-    private let service: ServiceLoop
+    let service: ServiceLoop
 
     init(_ service: ServiceLoop) { self.service = service }
 
     var isStopping: Bool { service.stage == .stopping }
 
     func route(_ head: RequestHead) -> HeadRouting {
-        let route = Route.service(head.path)
+        var route = Route.service(head.path)
+        // What is off is not there.
+        if route.isOfSignIns, service.signIns == nil { route = .unknown }
         var routing = HeadRouting(bodyLimit: service.settings.maximumBody, route: route.rawValue)
         // Nobody who may not ask gets to fill our memory.
         if route == .batch, service.settings.callerKeys.admits(head.fields) {
@@ -46,6 +48,8 @@ final class ServiceResponder: HTTPResponder {
             case .openAPI: return .now(service.end(record, .ok, "application/yaml", constant: service.settings.openAPI))
             case .verify: return try verify(body(of: request, &record), record)
             case .batch: return try verifyBatch(body(of: request, &record), record)
+            case .signIns: return try beginSignIn(body(of: request, &record), record)
+            case .finishSignIn: return try finishSignIn(body(of: request, &record), record)
             default: throw .notFound
             }
         } catch {
@@ -72,13 +76,25 @@ final class ServiceResponder: HTTPResponder {
         let request = try VerifyRequest(body)
         let verifier = service.verifier
         switch verifier.verify(request, at: .now()) {
-        case .decided(let verdict): return .now(answer(verdict, record))
+        case .decided(let verdict):
+            guard service.usesNoncesOnce, let nonce = verifier.singleUseNonce(of: request, verdict) else {
+                return .now(answer(verdict, record))
+            }
+            // Only once there is room to wait for the store: what is refused for want of room has used nothing up.
+            return .later { self.claimed(verdict, nonce).map { self.answer($0, record) }.nonisolated() }
         case .pending(let pending):
             return .later {
-                verifier.waitForKeys(pending, until: self.keysDeadline(), on: self.service.loop)
-                    .assumeIsolated().map { self.answer($0, record) }.nonisolated()
+                verifier.waitForKeys(pending, until: self.keysDeadline(), on: self.service.loop).assumeIsolated()
+                    .flatMap { self.claimed($0, verifier.singleUseNonce(of: request, $0)).nonisolated() }
+                    .map { self.answer($0, record) }.nonisolated()
             }
         }
+    }
+
+    private func answer(_ claimed: ClaimedVerdict, _ record: RequestRecord) -> HTTPResponse {
+        var record = record
+        record.claim = claimed.claim
+        return answer(claimed.verdict, record)
     }
 
     private func answer(_ verdict: Verdict, _ record: RequestRecord) -> HTTPResponse {
@@ -108,16 +124,25 @@ final class ServiceResponder: HTTPResponder {
         let now = VerificationTime.now()
         // Where each item's answer lies in the text; of those that wait, nothing does yet.
         var ranges: [Range<Int>] = []
-        var waiting: [() -> EventLoopFuture<(index: Int, verdict: Verdict)>] = []
+        var waiting: [() -> EventLoopFuture<UnclaimedItem>] = []
         // Each is written as soon as it is decided, and what it was made of is let go: 64 at a time would not stay in the
         // processor's caches.
         let text = batchAnswer { json in
             items.forEachObject { item in
                 let (index, start) = (ranges.count, json.count)
                 switch outcome(of: item, verifier, now) {
-                case .decided(let verdict): write(verdict, to: &json, record)
-                case .pending(let pending):
-                    waiting.append { verifier.waitForKeys(pending, until: deadline, on: loop).map { (index, $0) } }
+                case (.decided(let verdict), nil): write(verdict, to: &json, record)
+                case (.decided(let verdict), let nonce?):
+                    waiting.append {
+                        loop.makeSucceededFuture(UnclaimedItem(index: index, verdict: verdict, nonce: nonce))
+                    }
+                case (.pending(let pending), _):
+                    waiting.append {
+                        verifier.waitForKeys(pending, until: deadline, on: loop).assumeIsolated().map { verdict in
+                            let nonce = verifier.singleUseNonce(of: pending.request, verdict)
+                            return UnclaimedItem(index: index, verdict: verdict, nonce: nonce)
+                        }.nonisolated()
+                    }
                 }
                 ranges.append(start..<json.count)
             }
@@ -126,8 +151,8 @@ final class ServiceResponder: HTTPResponder {
         guard !waiting.isEmpty else { return .now(service.end(record, json: text)) }
         // The text of the decided items is kept until the others are decided.
         return .later(WaitingCost(items: waiting.count, bytes: text.count)) { [ranges] in
-            EventLoopFuture.whenAllSucceed(waiting.map { $0() }, on: self.service.loop).assumeIsolated().map { late in
-                let late = Dictionary(late.map { ($0.index, $0.verdict) }, uniquingKeysWith: { first, _ in first })
+            let decided = EventLoopFuture.whenAllSucceed(waiting.map { $0() }, on: loop).assumeIsolated()
+            return decided.flatMap { self.claimed($0).nonisolated() }.map { late in
                 let text = self.batchAnswer { json in
                     for (index, range) in ranges.enumerated() {
                         if let verdict = late[index] {
@@ -142,15 +167,18 @@ final class ServiceResponder: HTTPResponder {
         }
     }
 
-    /// What comes of an item before anything is waited for.
+    /// What comes of an item before anything is waited for, and the nonce that has to be claimed for it.
     private func outcome(
         of item: JSONObject?, _ verifier: RequestVerifier, _ now: VerificationTime
-    ) -> RequestVerifier.Outcome {
+    ) -> (RequestVerifier.Outcome, SingleUseNonce?) {
         do throws(Problem) {
             guard let item else { throw .requestInvalid("Each item of a batch is an object.") }
-            return verifier.verify(try VerifyRequest(item), at: now)
+            let request = try VerifyRequest(item)
+            let outcome = verifier.verify(request, at: now)
+            guard service.usesNoncesOnce, case .decided(let verdict) = outcome else { return (outcome, nil) }
+            return (outcome, verifier.singleUseNonce(of: request, verdict))
         } catch {
-            return .decided(.refused(error, provider: nil))
+            return (.decided(.refused(error, provider: nil)), nil)
         }
     }
 
@@ -181,7 +209,7 @@ final class ServiceResponder: HTTPResponder {
 
     // MARK: Waiting for keys
 
-    private func count(_ verdict: Verdict) {
+    func count(_ verdict: Verdict) {
         switch verdict {
         case .verified(_, let provider): service.metrics.countVerification(provider: provider, code: "ok")
         case .refused(let problem, let provider):
@@ -189,7 +217,7 @@ final class ServiceResponder: HTTPResponder {
         }
     }
 
-    private func keysDeadline() -> MonotonicTime { SystemClocks.monotonic() + service.settings.keysTimeout }
+    func keysDeadline() -> MonotonicTime { SystemClocks.monotonic() + service.settings.keysTimeout }
 }
 
 @available(*, unavailable) extension ServiceResponder: Sendable {}

@@ -9,7 +9,7 @@ extension Settings.Listener {
             Member(
                 Setting(
                     "listen", .listenAddress, change: .restart,
-                    "Where \(callers) ask: `host:port`, or a Unix socket at `unix:/path`."), at: \.listen),
+                    "The address for \(callers): `host:port`, or a Unix socket at `unix:/path`."), at: \.listen),
             Member(
                 [
                     SettingDescription(
@@ -24,7 +24,7 @@ extension Settings.Listener {
                         [
                             ListenerReader.certificate.description, ListenerReader.key.description,
                             ListenerReader.authorities.description, ListenerReader.names.description,
-                        ], "Speaks TLS 1.2 or 1.3. The files are PEM, and are read again when they change.")
+                        ], "Serves TLS 1.2 or 1.3. The files are PEM, and are read again when they change.")
                 ], read: ListenerReader.readTLS
             ).comparing(\.tls),
         ]
@@ -48,23 +48,24 @@ enum ListenerReader {
             expected: "an octal mode such as 0660, in which at least the owner may read and write",
             form: .text(pattern: "^0?[0-7]{3}$"), parse: SocketPermissions.mode,
             text: { SocketPermissions(mode: $0).modeText }),
-        defaultDescription: "`0600`", "The mode of the socket's file; to connect takes the right to write.")
+        defaultDescription: "`0600`", "The mode of the socket's file. Callers need write permission to connect.")
     static let group = Setting(
-        "group", .text, defaultDescription: "as the system has it", "The group of the socket's file, by name or number."
+        "group", .text, defaultDescription: "set by the system", "The group of the socket's file, by name or number."
     )
     static let certificate = Setting(
         "certificate_file", .file(.certificate),
-        "The listener's certificate, followed by those of the intermediate authorities.")
-    static let key = Setting("key_file", .file(.privateKey), "Its private key, not encrypted.")
+        "The listener's certificate, followed by the intermediate CA certificates.")
+    static let key = Setting("key_file", .file(.privateKey), "The certificate's private key, not encrypted.")
     static let authorities = Setting(
-        "client_ca_file", .file(.authorities), "Clients must show a certificate by one of these authorities.")
+        "client_ca_file", .file(.authorities),
+        "CA certificates. Clients must present a certificate of one of these CAs.")
     static let names = Setting(
         "client_names",
         listOf: .text(
             "a URI such as spiffe://example.org/backend, or a DNS name such as backend.example.org",
             isGood: isClientName),
         refusesEmpty: "must have at least one name; without the line, any will do", defaultDescription: "any",
-        "URIs (SPIFFE IDs among them) or DNS names, of which a client's certificate must have one as subject alternative name; else its handshake fails."
+        "URIs (such as SPIFFE IDs) or DNS names. A client's certificate must have one of them as a subject alternative name, or the handshake fails."
     )
 
     @Sendable static func readSocket(_ parent: Section, _ listener: inout Settings.Listener) {

@@ -48,7 +48,7 @@ enum ProviderReader {
             form: .words(ProviderPreset.all.map(\.name)), words: ProviderPreset.all.map(\.name),
             parse: ProviderPreset.named, text: \.name),
         defaultDescription: "`oidc`",
-        "What is known of a [provider](providers.md#presets): the defaults of all that follows. A setting beside it wins."
+        "The name of a [preset](providers.md#presets), which sets the defaults of the settings below. A setting beside it overrides the preset's."
     )
 
     /// What some presets have to be told, by name. As a setting, every provider has an issuer.
@@ -89,6 +89,7 @@ enum ProviderReader {
         var settings = ProviderSettings(policy: provider.policy, keys: keys)
         settings.network = provider.network
         settings.isOptional = provider.isOptional
+        settings.usesNoncesOnce = provider.usesNoncesOnce
         settings.mayMeetAccessTokens = provider.facts.policy.refusesAccessTokens || provider.policy.refusesAccessTokens
         return settings
     }

@@ -4,18 +4,18 @@ internal import IDToken
 extension ProviderReading {
     static let claimValues = rules(
         "claim_values", orWord: "any",
-        "Values that claims must have, claim by claim in place of the preset's: `{ token_use: [id], hd: example.com }`; an empty list takes a rule of the preset's away. `github-actions` and `kubernetes` demand a rule, or the word `any`."
+        "Values that claims must have: `{ token_use: [id], hd: example.com }`. A rule replaces the preset's for the same claim; an empty list removes it. `github-actions` and `kubernetes` require a rule, or the word `any`."
     )
     static let refusedClaimValues = rules(
         "refused_claim_values",
-        "Values that claims must not have, claim by claim in place of the preset's; an empty list takes a rule of the preset's away."
+        "Values that claims must not have. A rule replaces the preset's for the same claim; an empty list removes it."
     )
     static let refusedClaims = Setting(
         "refused_claims",
         listOf: ValueType<ClaimPath>(
             expected: "the name of a claim", form: .text(), parse: { $0.isEmpty ? nil : ClaimPath($0) },
             text: \.name.string),
-        "Claims that must not be there, beside the preset's; an empty list takes the preset's away.")
+        "Claims that must be absent, in addition to the preset's; an empty list removes the preset's.")
 
     private static func rules(_ name: String, orWord word: String? = nil, _ help: String) -> SettingDescription {
         let value = ValueForm.either(.text(), .boolean)

@@ -14,7 +14,7 @@ extension ProviderReading {
         "The values that the claim in the issuer's braces may have.")
     static let excludedTenants = Setting(
         "excluded_tenants", listOf: .text, defaultDescription: "the preset's",
-        "The values that the claim in the issuer's braces must not have, beside the preset's.")
+        "The values that the claim in the issuer's braces must not have, in addition to the preset's.")
     static let keyIssuers = Setting(
         "key_issuers",
         listOf: ValueType(
@@ -24,12 +24,13 @@ extension ProviderReading {
     static let audiences = Setting(
         "audiences", listOf: .text, refusesEmpty: "must name at least one", orWord: "none",
         defaultDescription: "required, unless the preset knows them",
-        "Your client IDs; `none` for tokens without `aud`, which `authorized_parties` must then tell.")
+        "Your client IDs: the token's `aud` must contain one. `none` is for tokens without `aud`, and requires `authorized_parties`."
+    )
     static let requiredClaims = Setting(
         "required_claims",
         listOf: ValueType<ClaimName>(
             expected: "the name of a claim", form: .text(), parse: { ClaimName($0) }, text: \.string),
-        "Claims that must be there, beside the preset's.")
+        "Claims that must be present, in addition to the preset's.")
 
     private static func aliasType(of template: IssuerTemplate?) -> ValueType<String> {
         .text("an issuer, with the same claim in braces as the issuer, or none if that has none") { text in

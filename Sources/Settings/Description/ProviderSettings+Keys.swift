@@ -5,19 +5,19 @@ internal import KeySource
 extension ProviderReading {
     static let discoveryURL = Setting(
         "discovery_url", urlType(NetworkRules()), defaultDescription: "the preset's, else below the issuer",
-        "Where the discovery document is.")
+        "The URL of the discovery document.")
     static let discoveryIssuer = Setting(
         "discovery_issuer", .text, defaultDescription: "the preset's, else the issuer",
-        "What the discovery document names as issuer, where tokens name another.")
+        "The issuer in the discovery document, if it differs from the issuer in tokens.")
     static let jwksURI = Setting(
         "jwks_uri", urlType(NetworkRules()), defaultDescription: "the preset's, else as discovered",
-        "Where the keys are; no discovery document is fetched.")
+        "The URL of the JWK Set. No discovery document is then fetched.")
     static let certificatesURI = Setting(
         "certificates_uri", urlType(NetworkRules()), defaultDescription: "the preset's",
-        "Where the keys are as certificates in PEM by `kid`, in place of a JWK Set.")
+        "The URL of the keys as PEM certificates by `kid`, instead of a JWK Set.")
     static let jwksFile = Setting(
         "jwks_file", .file(.keySet),
-        "A JWK Set in a file, watched for changes. Beside a `jwks_uri`, `certificates_uri` or `discovery_url` that is written out: the fallback while there are no keys from there. Else: the only source of keys, whatever the preset."
+        "A JWK Set in a file, watched for changes. Beside an explicit `jwks_uri`, `certificates_uri` or `discovery_url`, it is the fallback while there are no keys from that URL. Otherwise it is the only source of keys, whatever the preset."
     )
 
     private static func urlType(_ network: NetworkRules) -> ValueType<String> {

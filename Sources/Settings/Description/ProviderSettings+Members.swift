@@ -8,6 +8,7 @@ struct ProviderReading {
     let facts: ProviderFacts
     var policy: ProviderPolicy
     var isOptional = false
+    var usesNoncesOnce = false
     var network = NetworkRules()
     /// `nil` until they are read, last of all.
     var keys: KeyLocation?
@@ -43,7 +44,7 @@ struct ProviderReading {
             ], read: readIssuer),
         Member(
             Setting(
-                "trusted_audiences", listOf: .text, "Client IDs of others that may stand beside yours in `aud`."),
+                "trusted_audiences", listOf: .text, "Client IDs of others that `aud` may contain besides yours."),
             at: \.policy.trustedAudiences),
         Member(
             Setting("authorized_parties", listOf: .text, defaultDescription: "any", "The values that `azp` may have."),
@@ -56,13 +57,9 @@ struct ProviderReading {
                 "The algorithms that the provider may sign with."), at: \.algorithms),
         Member(section: "nonce", nonce, "How the nonce is compared.", check: checkNonce),
         Member(
-            Setting("clock_skew", clockSkew, "By how much this provider's clock may differ from ours."),
+            Setting("clock_skew", clockSkew, "How far this provider's clock may differ from this machine's."),
             at: \.policy.clockSkewSeconds),
-        Member(
-            Setting(
-                "max_token_age", .seconds(1...(366 * 86400)),
-                "How long after its `iat` a token is refused, whatever its `exp`."),
-            ifSet: \.policy.maximumTokenAgeSeconds),
+        Member([maxTokenAge.description], read: readMaxTokenAge),
         Member([requiredClaims.description], read: readRequiredClaims),
         Member([claimValues, refusedClaimValues, refusedClaims.description], read: readClaimRules),
         Member(section: "service_accounts", serviceAccounts, "Refuses tokens that programs get for themselves."),
@@ -81,29 +78,78 @@ struct ProviderReading {
         Member(
             Setting(
                 "real_user_status", .boolean,
-                "Whether the claim of that name is the provider's, for `identity.real_user_status`."),
+                "Whether the claim `real_user_status` fills `identity.real_user_status`."),
             at: \.policy.reportsRealUserStatus),
-        Member(section: "email", email, "What the provider's word on e-mail addresses is worth."),
+        Member(section: "email", email, "How far to trust the provider about email addresses."),
         Member(
-            Setting("private_email_domains", listOf: .text, "Domains of addresses that relay to a private one."),
+            Setting(
+                "private_email_domains", listOf: .text,
+                "Domains of relay addresses, which forward to a private address."),
             at: \.policy.email.privateDomains),
-        Member(section: "network", network, "What may be connected to for this provider's keys."),
+        Member(section: "network", network, "Restrictions on connections that fetch this provider's keys."),
         Member(
             [discoveryURL, discoveryIssuer, jwksURI, certificatesURI, jwksFile].map(\.description), read: readKeys),
         Member(
-            Setting("optional", .boolean, "Readiness does not wait for this provider."), at: \.isOptional),
+            Setting("optional", .boolean, "Whether `/readyz` ignores this provider."), at: \.isOptional),
     ]
 
     private static let nonce: [Member<ProviderReading>] = [
         Member(
             Setting(
                 "match", listOf: ValueType<NonceMatch>.word, refusesEmpty: "must name at least one form",
-                "What the token's nonce is: the nonce of the request, or its SHA-256."), at: \.policy.nonce.accepted),
+                "The form of the nonce in the token: the nonce of the request itself (`plain`), or its SHA-256."),
+            at: \.policy.nonce.accepted),
         Member(Setting("required", .boolean, "Refuses sign-ins without a nonce."), at: \.policy.nonce.isRequired),
         Member(
             Setting("check", .onOff, "Compares nonces; `off` for providers that don't echo them."),
             at: \.policy.nonce.isChecked),
+        Member([singleUse.description], read: readSingleUse),
     ]
+
+    private static let singleUse = Setting(
+        "single_use", .boolean,
+        "Accepts each nonce once: a second use is `nonce_replayed`. Implies `required`, and `max_token_age` of at most 24 h. Nonces are remembered in `sign_ins.store`, or in this process where there is no `sign_ins`."
+    )
+
+    private static func readSingleUse(_ section: Section, _ provider: inout ProviderReading) {
+        guard let isSingleUse = singleUse.read(section) else {
+            return section.record(singleUse.name, .scalar("false"), .default)
+        }
+        provider.usesNoncesOnce = isSingleUse
+        guard isSingleUse else { return }
+        guard provider.policy.nonce.isChecked else {
+            return section.refuse(singleUse.name, "a nonce that is not checked (check: off) can't be used once")
+        }
+        if section.scalarText("required") == "false" {
+            section.refuse("required", "single_use needs a nonce in every request; leave required out")
+        }
+        provider.policy.nonce.isRequired = true
+        if section.source("required") == nil {
+            section.record("required", .scalar("true"), section.origin(of: singleUse.name))
+        }
+    }
+
+    private static let maxTokenAge = Setting(
+        "max_token_age", .seconds(1...(366 * 86400)), defaultDescription: "none; `24h` with `nonce.single_use`",
+        "The age from which a token is refused, counted from its `iat`, whatever its `exp`.")
+
+    /// How long a nonce that was used once is remembered at most.
+    private static let longestSingleUse: Int64 = 86400
+
+    private static func readMaxTokenAge(_ section: Section, _ provider: inout ProviderReading) {
+        provider.policy.maximumTokenAgeSeconds = maxTokenAge.read(section)
+        guard provider.usesNoncesOnce, !section.isFaulty(maxTokenAge.name) else { return }
+        guard let age = provider.policy.maximumTokenAgeSeconds else {
+            provider.policy.maximumTokenAgeSeconds = longestSingleUse
+            let origin = section.section("nonce").origin(of: singleUse.name)
+            return section.record(maxTokenAge.name, maxTokenAge.shown(longestSingleUse), origin)
+        }
+        guard age > longestSingleUse else { return }
+        section.refuse(
+            maxTokenAge.name,
+            "max_token_age must be at most 24h with nonce.single_use: nonces are remembered for no longer; found \(age)s"
+        )
+    }
 
     private static let serviceAccounts: [Member<ProviderReading>] = [
         Member(
@@ -112,7 +158,7 @@ struct ProviderReading {
         Member(
             Setting(
                 "refuse_email_domains", listOf: .text,
-                "Refuses a token with an e-mail address in or below one of these domains."),
+                "Refuses a token with an email address in one of these domains or their subdomains."),
             at: \.policy.serviceAccounts.emailDomains),
     ]
 
@@ -123,12 +169,12 @@ struct ProviderReading {
                 "The claim that says whether an address is verified; `none`: the provider verifies no address."),
             at: \.policy.email.verification),
         Member(
-            Setting("authoritative_domains", listOf: .text, "Domains whose mailboxes the provider runs."),
+            Setting("authoritative_domains", listOf: .text, "Domains whose mailboxes the provider hosts."),
             at: \.policy.email.authoritativeDomains),
         Member(
             Setting(
                 "trust_hosted_domain", .boolean,
-                "Whether the claim `hd` names a domain that the provider runs mail for."),
+                "Whether the claim `hd` names a domain whose mailboxes the provider hosts."),
             at: \.policy.email.trustsHostedDomain),
     ]
 
@@ -144,7 +190,7 @@ struct ProviderReading {
         Member(
             Setting(
                 "allow_addresses", listOf: addressBlock,
-                "Addresses and blocks that keys may be fetched from although they are not on the public Internet."),
+                "Addresses and blocks that are not on the public Internet, but from which keys may be fetched."),
             at: \.network.allowedAddresses),
         Member(
             Setting("ca_file", .file(.authorities), "Additional CA certificates (PEM) to trust for this provider."),

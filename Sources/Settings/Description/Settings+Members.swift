@@ -5,19 +5,20 @@ extension Settings {
     static let members: [Member<Settings>] = [
         Member(
             section: "service", Listener.members(for: "backends").map { $0.within(\.service) },
-            "The listener that backends ask: `/v1/verify` and `/v1/verify/batch`."),
+            "The listener for backends: `/v1/verify` and `/v1/verify/batch`."),
         Member(
             section: "admin",
             Listener.members(for: "operators").map { $0.within(\.admin) } + [
                 Member(
                     APIKeysReader.setting(
                         defaultDescription: "`api_keys`",
-                        "API keys of operators, for all that the admin listener answers but `/metrics` and the probes."),
+                        "API keys of operators, required for every path of the admin listener except `/metrics`, probes and the console's files."
+                    ),
                     ifSet: \.adminAPIKeys),
                 Member(
                     Setting(
                         "hosts", listOf: .hostName,
-                        "Host names that an admin listener without API keys and TLS answers to, beside `localhost` and IP addresses."
+                        "Additional values of `Host` that an admin listener without API keys and TLS accepts, besides `localhost` and IP addresses."
                     ), at: \.adminHosts),
                 Member(
                     Setting("console", .boolean, "Serves a page for operators at `/console`."), at: \.servesConsole),
@@ -28,16 +29,16 @@ extension Settings {
                     ),
                     at: \.adminMaximumConnections),
             ],
-            "The listener that operators ask: `/metrics`, `/v1/providers`, `/v1/explain`, `/v1/events` and `/v1/verdicts`."
+            "The listener for operators: `/metrics`, `/v1/providers`, `/v1/explain`, `/v1/events` and `/v1/verdicts`."
         ),
         Member(
             APIKeysReader.setting(
-                "API keys of callers, sent as `Authorization: Bearer …`; several for rotation. `assay api-key` makes one. Log and metrics call a key by its name, or by its place: `key-1`."
+                "API keys of callers, sent as `Authorization: Bearer …`; list several during a rotation. `assay api-key` makes one. Log and metrics use a key's name, or else its position in the list: `key-1`."
             ), at: \.apiKeys),
         Member(
             Setting(
                 "allow_insecure_listen", .boolean,
-                "Lets a listener that other machines can reach do without API keys and client certificates."),
+                "Allows a listener that other machines can reach to have neither API keys nor client certificates."),
             at: \.allowsInsecureListen),
         Member([], read: ListenerReader.checkReach),
         Member(section: "limits", limits, "Sizes, numbers and times that clients can't exceed."),
@@ -47,13 +48,16 @@ extension Settings {
                 Member(
                     Setting(
                         "stale_for", .seconds(0...(30 * 86400)),
-                        "How long old keys serve while a provider can't be reached."), at: \.keys.staleIfErrorSeconds)
+                        "How long expired keys stay in use while a provider can't be reached (stale-if-error)."),
+                    at: \.keys.staleIfErrorSeconds)
             ], "The providers' key sets."),
         Member(section: "log", log, "The log on standard error, one JSON object a line."),
         TracingReader.member,
+        SignInReader.member,
         Member(
             Setting(
-                "cache_directory", .text, change: .restart, "Where the last good key sets are kept over a restart."),
+                "cache_directory", .text, change: .restart,
+                "The directory that keeps the last good key sets across restarts."),
             ifSet: \.cacheDirectory),
         Member(
             section: "verified_token_cache",
@@ -61,21 +65,23 @@ extension Settings {
                 Member(
                     Setting(
                         "entries", .integer(0...1_000_000),
-                        "How many valid signatures are remembered, so that a token shown again needs no second signature check; claims, times and nonce are checked each time. `0`: none."
+                        "How many valid signatures to remember, so that a repeated token needs no second signature check. Claims, times and nonce are checked each time. `0` turns the cache off."
                     ), at: \.verifiedTokenCacheEntries)
             ], "The cache of verified signatures."),
         Member(
             Setting(
                 "shutdown_delay", .seconds(0...300),
-                "How long to keep serving after SIGTERM while `/readyz` returns 503 and responses carry `Connection: close`, so that load balancers can drain. A second SIGTERM or SIGINT ends it."
+                "How long to keep serving after SIGTERM while `/readyz` returns 503 and responses carry `Connection: close`, so that load balancers can drain. A second SIGTERM or SIGINT ends the delay."
             ), at: \.shutdownDelaySeconds),
         Member(
-            Setting("shutdown_grace", .seconds(0...600), "How long a stop then waits for requests under way."),
+            Setting(
+                "shutdown_grace", .seconds(0...600),
+                "How long a shutdown waits for requests in flight, after `shutdown_delay`."),
             at: \.shutdownGraceSeconds),
         Member(
             Setting(
                 "clock_skew", ProviderReading.clockSkew,
-                "By how much a provider's clock may differ from ours; the default of every provider."),
+                "How far a provider's clock may differ from this machine's; the default for every provider."),
             at: \.clockSkewSeconds),
         ProviderReader.member,
     ]
@@ -121,7 +127,7 @@ extension Settings {
         Member(
             Setting(
                 "queue_timeout", .milliseconds(50...60_000),
-                "About how long a request waits for its turn; while more arrive than can be answered, those beyond it get `503 overloaded`."
+                "About how long a request may wait in the queue. During overload, requests that would wait longer get `503 overloaded`."
             ), at: \.limits.queueTimeoutMilliseconds),
     ]
 

@@ -7,7 +7,7 @@ enum TracingReader {
         [
             SettingDescription(
                 section: "tracing", change: .restart, members.flatMap(\.descriptions),
-                "Exports [spans](../deploy/README.md#traces) by OTLP over HTTP in JSON. Where a setting is missing, OpenTelemetry's own `OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` count; `OTEL_SDK_DISABLED=true` turns tracing off."
+                "Exports [spans](../deploy/README.md#traces) by OTLP over HTTP in JSON. If a setting is missing, OpenTelemetry's own `OTEL_EXPORTER_OTLP_ENDPOINT` and `OTEL_SERVICE_NAME` apply; `OTEL_RESOURCE_ATTRIBUTES` is added; `OTEL_SDK_DISABLED=true` turns tracing off."
             )
         ]
     ) { top, settings in
@@ -19,11 +19,12 @@ enum TracingReader {
             Setting(
                 "otlp_endpoint", endpointType, defaultDescription: "none: nothing is traced",
                 "The URL of an OpenTelemetry collector, to which `/v1/traces` is added."), at: \.endpoint),
-        Member(Setting("service_name", .text, "The name that spans go by."), at: \.serviceName),
+        Member(Setting("service_name", .text, "The service name of the spans."), at: \.serviceName),
         Member(
             Setting(
                 "sample_ratio", sampleRatio,
-                "The share of the traces that begin here which is recorded; of others the caller decides."),
+                "The share of traces to sample, from 0 to 1, of those that start in Assay. For others, the caller's sampling decision applies."
+            ),
             at: \.sampleRatio),
         Member(
             Setting("headers_file", .file(.headers), "Extra headers for the collector, one `name: value` per line."),

@@ -16,7 +16,7 @@ struct ValueType<Value: Sendable>: Sendable {
 
 /// The purpose of a file that a setting names.
 package enum NamedFile: Sendable {
-    case certificate, privateKey, authorities, keySet, headers
+    case certificate, privateKey, authorities, keySet, headers, secret
 }
 
 extension ValueType where Value == String {

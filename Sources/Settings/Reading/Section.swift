@@ -73,6 +73,9 @@ final class Section {
         return .node(node)
     }
 
+    /// Where a member's value comes from.
+    func origin(of name: String) -> EffectiveSettings.Origin { source(name)?.origin ?? .default }
+
     /// What a member says as a scalar, read or not.
     func scalarText(_ name: String) -> String? {
         switch source(name) {

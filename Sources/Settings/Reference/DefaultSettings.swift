@@ -6,6 +6,7 @@ struct DefaultSettings {
     private let effective = Settings.effective(
         """
         tracing: { otlp_endpoint: "http://127.0.0.1:4318" }
+        sign_ins: {}
         providers: [{ id: p, issuer: "https://op.example", audiences: [a] }]
         """)
 

@@ -6,6 +6,8 @@ package struct ProviderSettings: Sendable, Equatable {
     package var policy: ProviderPolicy
     /// Whether readiness does not wait for it.
     package var isOptional = false
+    /// Whether a nonce that a token was verified with is refused the next time.
+    package var usesNoncesOnce = false
     package var keys: KeyLocation
     package var network = NetworkRules()
     /// Whether the provider may sign access tokens for the relying party's own audience: it is not known to be one that

@@ -11,6 +11,8 @@ package struct Settings: Sendable {
     package var log = Log()
     /// `nil`: nothing is traced.
     package var tracing: Tracing?
+    /// What sign-ins need; `nil`: they are off.
+    package var signIns: SignIns?
     /// Where the last good key sets are kept over a restart; `nil`: nowhere.
     package var cacheDirectory: String?
     /// How many verified tokens are remembered; 0: none.
@@ -75,7 +77,8 @@ package struct Settings: Sendable {
     package var warnings: [String] {
         Self.warnings("the service", service, apiKeys)
             + Self.warnings("the admin listener", admin, operatorKeys)
-            + (tracing?.warnings ?? []) + providers.flatMap(\.warnings) + serviceLinkWarnings
+            + (tracing?.warnings ?? []) + (signIns?.warnings ?? []) + providers.flatMap(\.warnings)
+            + serviceLinkWarnings
     }
 
     private var serviceLinkWarnings: [String] {

@@ -45,7 +45,7 @@ struct Application: Sendable {
         providers = factory.providers(settings)
         descriptors = DescriptorLimit.raise()
         if tellsOfRisks {
-            for warning in settings.warnings { log.warn(ofRisk: warning) }
+            for warning in settings.warnings + settings.exposedKeyFiles { log.warn(ofRisk: warning) }
         }
     }
 
@@ -77,11 +77,11 @@ struct Application: Sendable {
         let service: AssayService
         do {
             service = try await AssayService.start(
-                configuration(), providers: providers.map(\.provider), telemetry: telemetry,
+                try configuration(), providers: providers.map(\.provider), telemetry: telemetry,
                 configurations: configurations, tracing: tracing, on: serving, log: log, sink: sink)
         } catch {
             await tracing?.exporter.stop(atMost: .seconds(0))
-            throw ConfigurationError(text: "\(error)")
+            throw error as? ConfigurationError ?? ConfigurationError(text: "\(error)")
         }
         log.write(
             .info, "started",
@@ -90,6 +90,7 @@ struct Application: Sendable {
                 ("service", .text(service.serviceAddress)), ("admin", .text(service.adminAddress)),
                 ("providers", .texts(settings.providers.map(\.policy.id))),
             ])
+        logFeatures()
         let reloader = file.map {
             SettingsReloader(
                 of: service, running: settings, providers: providers, from: $0, factory: factory,
@@ -109,10 +110,32 @@ struct Application: Sendable {
         await waitForDisk()
     }
 
+    /// Names what is on that would need a store or a secret, in one line.
+    private func logFeatures() {
+        let singleUse = settings.providers.filter(\.usesNoncesOnce).map(\.policy.id)
+        var features: [String] = []
+        if settings.signIns != nil { features.append("sign_ins") }
+        if !singleUse.isEmpty { features.append("nonce.single_use") }
+        guard !features.isEmpty else { return }
+        let store = (settings.signIns ?? Settings.SignIns()).store.url.text
+        var fields: [(name: StaticString, value: Log.Value)] = [
+            ("features", .texts(features)), ("store", .text(store)),
+        ]
+        if !singleUse.isEmpty { fields.append(("single_use", .texts(singleUse))) }
+        log.write(.info, "features on", fields)
+    }
+
     /// The listeners' configuration, within the machine's limits.
-    private func configuration() -> AssayService.Configuration {
-        var configuration = AssayService.Configuration(settings)
-        let budget = DescriptorBudget(limit: descriptors, providers: settings.providers.count)
+    private func configuration() throws -> AssayService.Configuration {
+        let files = SignInFiles(settings.signIns)
+        let keys = try files.readFirst()
+        let store = (settings.signIns ?? Settings.SignIns()).store
+        var configuration = AssayService.Configuration(
+            settings, signInKeys: settings.signIns == nil ? nil : keys, store: try StoreSetup(store, files, log: log))
+        if !files.isEmpty { configuration.readSignInFiles = { try files.read() } }
+        let budget = DescriptorBudget(
+            limit: descriptors, providers: settings.providers.count,
+            storeLoops: store.url == .memory ? 0 : Processors.count)
         if budget.fit(&configuration.service.limits, admin: configuration.admin.limits) {
             log.warn(
                 ofRisk: "limits.max_connections is \(configuration.service.limits.maximumConnections) instead of "

@@ -44,7 +44,9 @@ struct ProviderFactory: Sendable {
             known?.change(staleIfError: staleIfError)
             let keys = known ?? keyStore(provider, staleIfError, settings.cacheDirectory)
             return ConfiguredProvider(
-                provider: Provider(policy: provider.policy, isOptional: provider.isOptional, keys: keys),
+                provider: Provider(
+                    policy: provider.policy, isOptional: provider.isOptional, usesNoncesOnce: provider.usesNoncesOnce,
+                    keys: keys),
                 origin: origin)
         }
     }

@@ -3,12 +3,13 @@ import Service
 import Host
 import HTTPServer
 import Settings
+import SignIns
 
 extension AssayService.Configuration {
     private static let adminBuffered = 4 * 1024 * 1024
 
     /// The settings of both listeners and of their endpoints.
-    init(_ settings: Settings) {
+    init(_ settings: Settings, signInKeys: HandleKeys?, store: StoreSetup) {
         let limits = settings.limits.listener
         var adminLimits = limits
         adminLimits.maximumConnections = settings.adminMaximumConnections
@@ -18,7 +19,7 @@ extension AssayService.Configuration {
         self.init(
             service: AssayService.Listener(settings.service.listen, tls: settings.service.tls, limits: limits),
             admin: AssayService.Listener(settings.admin.listen, tls: settings.admin.tls, limits: adminLimits),
-            settings: ServiceSettings(settings), version: assay.version)
+            settings: ServiceSettings(settings), signInKeys: signInKeys, store: store, version: assay.version)
     }
 }
 

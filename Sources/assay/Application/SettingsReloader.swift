@@ -71,7 +71,7 @@ actor SettingsReloader {
             }
             let changes = settings.changes(from: self.settings)
             try await change(to: settings)
-            await service.reloadCertificates()
+            await service.reloadFiles()
             configurations.recordSuccess(atUnixSeconds: SystemClocks.unixSeconds())
             log.write(
                 .info, "configuration reloaded",

@@ -8,9 +8,8 @@ struct APIKey: ParsableCommand {
         commandName: "api-key",
         abstract: "Make an API key for a caller.",
         discussion: """
-            Prints a new random key, which goes to the caller and is kept nowhere else, and its SHA-256 digest, which goes into \
-            the settings under api_keys. To change keys without an interruption, list both digests until every caller \
-            has the new key.
+            Prints a new random key for the caller, and its SHA-256 digest for api_keys in the settings. Assay does \
+            not store the key. To rotate a key without downtime, list both digests until every caller has the new key.
             """)
 
     func run() throws {

@@ -16,18 +16,19 @@ struct AssayCommand: AsyncParsableCommand {
         commandName: "assay",
         abstract: "Verifies ID Tokens for app backends, over HTTP.",
         discussion: """
-            An app backend runs assay as a sidecar and asks one question: is this ID Token real, is it for me, is it for this \
+            An app backend runs assay as a sidecar and asks: is this ID Token genuine, is it for me, is it for this \
             sign-in, and who is it?
 
-              assay dev                          try it out, with a provider of its own and no account
+              assay dev                          try it out with a development provider and no account
               assay serve --config assay.yaml    run the service
               assay explain < token.txt          see why a token is refused
-              assay config check                 see whether a configuration is right
-              assay presets                      see which providers are known beforehand
+              assay config check                 check the settings file
+              assay presets                      list the presets
             """,
         version: "assay \(version) (\(openSSLVersion()))",
         subcommands: [
-            Serve.self, Verify.self, Explain.self, Config.self, Presets.self, Healthcheck.self, APIKey.self, Dev.self,
+            Serve.self, Verify.self, Explain.self, Config.self, Presets.self, Healthcheck.self, APIKey.self, Key.self,
+            Dev.self,
         ])
 }
 

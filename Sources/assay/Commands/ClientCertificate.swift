@@ -4,7 +4,7 @@ import OutboundHTTP
 
 /// Options for the client certificate that a command presents to a listener.
 struct ClientCertificate: ParsableArguments {
-    @Option(help: ArgumentHelp("The certificate (PEM) to show to a listener that asks for one.", valueName: "file"))
+    @Option(help: ArgumentHelp("The client certificate (PEM), for a listener that requires one.", valueName: "file"))
     var clientCertificate: String?
 
     @Option(help: ArgumentHelp("The private key (PEM) of --client-certificate.", valueName: "file"))

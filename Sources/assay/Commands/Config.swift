@@ -6,29 +6,31 @@ import Settings
 
 struct Config: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at the configuration.", subcommands: [Check.self, Show.self, Schema.self, Reference.self])
+        abstract: "Check and print the configuration.",
+        subcommands: [Check.self, Show.self, Schema.self, Reference.self])
 
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check the settings file without starting.",
             discussion: """
-                Exits with 0 if the service would start with it; else names the line that is wrong and exits with 1.
+                The exit code is 0 if the service would start with the file. Otherwise it is 1, and each error names its line.
 
-                With --live it dials each provider as well, by the rules of the service, and prints a line for each finding: \
-                what its names resolve to, its certificate, its discovery document, its keys, how long they may be kept, and \
-                how its clock differs from this machine's. Exits with 1 if one of them could not serve, optional or not.
+                With --live, it also connects to each provider as the service would, and prints one line for each \
+                finding: addresses, certificate, discovery document, keys, their lifetime, and clock differences. It \
+                connects to the server of sign_ins.store too, and checks that it does not forget claims. The exit code is \
+                then 1 if any of them could not be used, even an optional one.
                 """)
 
         @OptionGroup var file: ConfigurationFile
 
-        @Flag(help: "Dial each provider, too.")
+        @Flag(help: "Also connect to each provider.")
         var live = false
 
-        @Flag(help: "Print what --live finds as one JSON object.")
+        @Flag(help: "Print the findings of --live as one JSON object.")
         var json = false
 
         func validate() throws {
-            if json, !live { throw ValidationError("--json goes with --live") }
+            if json, !live { throw ValidationError("--json requires --live") }
         }
 
         func run() async throws {
@@ -37,14 +39,15 @@ struct Config: AsyncParsableCommand {
             let faults = live ? FileCheck.faultsAtStart : FileCheck.faults
             let settings = try source.read(source.content, check: faults).settings
             if !json {
-                for warning in settings.warnings { print("warning: \(warning)") }
+                for warning in settings.warnings + settings.exposedKeyFiles { print("warning: \(warning)") }
                 let ids = settings.providers.map(\.policy.id).joined(separator: ", ")
                 print("the configuration is good; providers: \(ids)")
             }
             guard live else { return }
             let check = try await LiveCheck(settings)
             if json {
-                print(String(decoding: check.json(warnings: settings.warnings), as: UTF8.self))
+                print(
+                    String(decoding: check.json(warnings: settings.warnings + settings.exposedKeyFiles), as: UTF8.self))
             } else {
                 for line in check.lines { print(line) }
             }
@@ -68,7 +71,7 @@ struct Config: AsyncParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print the settings in effect, and where each comes from.",
+            abstract: "Print the effective settings and the source of each.",
             discussion: """
                 Prints a settings file with every setting; a comment names the line of the file, the environment variable or \
                 the preset that it comes from, or says that it is the default. API keys are shown as the digests that the \

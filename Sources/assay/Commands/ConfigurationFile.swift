@@ -9,7 +9,7 @@ struct ConfigurationFile: ParsableArguments {
         help: ArgumentHelp(
             "The settings file.",
             discussion:
-                "Default: what ASSAY_CONFIG says, else /etc/assay/assay.yaml. Environment variables override scalars and lists of scalars: ASSAY_SERVICE_LISTEN, ASSAY_PROVIDERS_APPLE_CLOCK_SKEW, …",
+                "Default: the value of ASSAY_CONFIG, or else /etc/assay/assay.yaml. Environment variables override scalars and lists of scalars: ASSAY_SERVICE_LISTEN, ASSAY_PROVIDERS_APPLE_CLOCK_SKEW, …",
             valueName: "file"))
     var path: String?
 

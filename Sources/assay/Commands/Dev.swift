@@ -10,12 +10,12 @@ import Settings
 
 struct Dev: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Try it out: the service and a development provider in one process.",
+        abstract: "Run the service with a development provider, to try it out.",
         discussion: """
-            Needs no network, no account and no configuration. The provider signs whatever it is asked to, with keys that are \
-            new at each start; it listens on loopback only, and nothing outside this machine can mistake it for a real one.
+            Needs no network, no account and no configuration. The provider signs any claims, with new keys at each \
+            start. It listens on loopback only.
 
-            Prints on standard output how to use it. Standard error has warnings and errors only, unless --log is given.
+            Prints addresses and commands to paste. Without --log, standard error has only warnings and errors.
             """)
 
     @Option(help: "Where the service listens; loopback only.")
@@ -29,7 +29,7 @@ struct Dev: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Write the service's log to standard error, one JSON object a line: each listener's address, each request.")
+            "Write the service's log to standard error, one JSON object per line.")
     var log = false
 
     func run() async throws {
@@ -48,6 +48,7 @@ struct Dev: AsyncParsableCommand {
         settings.service = Settings.Listener(service)
         settings.admin = Settings.Listener(admin)
         settings.servesConsole = true
+        settings.signIns = Settings.SignIns()
         settings.providers = DevProviderKind.allCases.map { provider($0, issuer) }
         if !log {
             settings.log.level = "warning"
@@ -89,7 +90,7 @@ struct Dev: AsyncParsableCommand {
         Assay is running with a development provider, for trying it out on this machine. Ctrl-C stops it.
 
             console   http://\(admin)/console   providers, keys, verdicts; paste a token to see why it is refused
-            service   http://\(service)           POST /v1/verify
+            service   http://\(service)           POST /v1/verify, /v1/sign-ins, /v1/sign-ins/finish
             provider  http://\(issuer)           signs any token that you ask for
 
         Paste these into another terminal:

@@ -10,11 +10,11 @@ import Verification
 
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tell in plain words why an ID Token is refused.",
+        abstract: "Explain why an ID Token is refused.",
         discussion: """
-            Makes every check that verifying makes and goes on after one that fails; prints the likeliest cause, then what was \
-            expected, what was found, and what to change where. Of secrets it shows a length and the beginning of a hash, of \
-            personal claims a length only. Exits with 0 if the token is valid, else with 1.
+            Runs every check on a token and continues after a failure. Prints the likeliest cause and the fix, then \
+            each check with what was expected and what was found. Secrets are shown as a length and the start of a \
+            hash, personal claims only as a length. The exit code is 0 if the token is valid, and 1 otherwise.
 
               assay explain --config assay.yaml --provider apple --nonce "$nonce" < token.txt
               assay explain --preset apple --audience com.example.app < token.txt
@@ -27,10 +27,10 @@ struct Explain: AsyncParsableCommand {
 
     @OptionGroup var signIn: SignInOptions
 
-    @Flag(help: "Print what POST /v1/explain would answer, as JSON.")
+    @Flag(help: "Print the response of POST /v1/explain, as JSON.")
     var json = false
 
-    @Flag(help: "Show the values of all claims, personal ones among them.")
+    @Flag(help: "Show the values of all claims, including personal ones.")
     var showValues = false
 
     @Argument(
@@ -43,7 +43,7 @@ struct Explain: AsyncParsableCommand {
             throw ValidationError("--server goes by the settings of that instance: leave --config and --preset out")
         }
         guard source.preset == nil || signIn.provider == nil else {
-            throw ValidationError("--preset is the provider: leave --provider out")
+            throw ValidationError("--preset selects the provider: leave --provider out")
         }
     }
 

@@ -9,6 +9,18 @@ enum FileCheck {
     /// Faults that prevent the service from starting.
     static func faultsAtStart(_ effective: EffectiveSettings) -> [SettingsFault] {
         ["service", "admin"].flatMap { listenerFaults($0, effective) } + fileFaults("tracing", effective)
+            + fileFaults("sign_ins", effective) + handleKeyFaults(effective)
+    }
+
+    private static func handleKeyFaults(_ effective: EffectiveSettings) -> [SettingsFault] {
+        let path = ["sign_ins", "key_files"]
+        guard case .list(let files)? = effective[path]?.value else { return [] }
+        do throws(ConfigurationError) {
+            _ = try SignInFiles(keyFiles: files, passwordFile: nil).read()
+            return []
+        } catch {
+            return [SettingsFault(line: effective.line(of: path), message: error.text)]
+        }
     }
 
     /// The same, and faults of providers' files, without which the service would start but find no keys.
@@ -72,6 +84,7 @@ enum FileCheck {
             } catch {
                 return "\(error)"
             }
+        case .secret: return bytes.allSatisfy { $0 == 0x0a || $0 == 0x0d } ? "the file is empty" : nil
         case .privateKey, .keySet: return nil
         }
     }

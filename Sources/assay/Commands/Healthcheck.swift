@@ -8,27 +8,27 @@ import Settings
 
 struct Healthcheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Ask a running service for its health: for containers that have no curl.",
+        abstract: "Check the health of a running service, for containers without curl.",
         discussion: """
-            Asks the admin listener, whose connections callers can't use up. Exits with 0 if it answers /livez (or, with --ready, \
-            /readyz) with 200; else with 1.
+            Calls /livez on the admin listener, or /readyz with --ready. The exit code is 0 if the response is 200, \
+            and 1 otherwise. Callers can't use up the connections of the admin listener.
             """)
 
     @OptionGroup var file: ConfigurationFile
 
-    @Flag(help: "Ask whether it is ready, not just whether it runs.")
+    @Flag(help: "Check whether the service is ready, not only whether it runs.")
     var ready = false
 
     @Flag(
         help:
-            "Ask the service listener of the settings instead of the admin listener, on which no client can take slots."
+            "Call the service listener instead of the admin listener. Clients can use up its connections."
     )
     var service = false
 
-    @Option(help: "The address to ask at, host:port or unix:/path, instead of the one in the settings.")
+    @Option(help: "The address to call, host:port or unix:/path. Default: the one in the settings.")
     var address: String?
 
-    @Flag(help: "Speak TLS with what is at --address. Whether it does is otherwise known from the settings.")
+    @Flag(help: "Use TLS for --address. Without --address, the settings decide.")
     var tls = false
 
     @OptionGroup var certificate: ClientCertificate

@@ -5,11 +5,14 @@ import JSON
 import KeySource
 import NIOCore
 import NIOPosix
+import ReplayStore
 import Settings
 
-/// Connects to every provider of some settings, and reports the findings.
+/// Connects to every provider of some settings, and to the store of sign-ins, and reports the findings.
 struct LiveCheck {
     private var results: [Result] = []
+    /// `nil`: there is no server to dial.
+    private let store: [StoreFinding]?
 
     private struct Result: Sendable {
         let provider: String
@@ -24,6 +27,7 @@ struct LiveCheck {
     init(_ settings: Settings) async throws(ConfigurationError) {
         let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
+        store = try await Self.storeFindings(settings, on: loop)
         results = await withTaskGroup(of: (Int, Result).self) { group in
             for (index, provider) in settings.providers.enumerated() {
                 let inspection = ProviderInspection(provider, proxy, loop)
@@ -35,7 +39,18 @@ struct LiveCheck {
         }
     }
 
-    var couldAllServe: Bool { results.allSatisfy(\.couldServe) }
+    var couldAllServe: Bool { results.allSatisfy(\.couldServe) && couldStore }
+    private var couldStore: Bool { store?.contains { $0.level == .failure } != true }
+
+    private static func storeFindings(
+        _ settings: Settings, on loop: any EventLoop
+    ) async throws(ConfigurationError) -> [StoreFinding]? {
+        guard let signIns = settings.signIns else { return nil }
+        let files = SignInFiles(signIns)
+        _ = try files.read()
+        guard let store = try ValkeySettings(signIns.store, files) else { return nil }
+        return try? await loop.flatSubmit { StoreInspection.findings(store, on: loop) }.get()
+    }
 
     /// One line per finding: provider, level, subject, and what was found.
     var lines: [String] {
@@ -48,7 +63,12 @@ struct LiveCheck {
                 ].joined(separator: "  ")
             }
         }
-        return findings + ["\(results.count(where: \.couldServe)) of \(results.count) providers could serve"]
+        let storeFindings = (store ?? []).map {
+            "sign_ins.store  \($0.level.rawValue.padded(to: 7))  \($0.message)"
+        }
+        return findings + storeFindings + [
+            "\(results.count(where: \.couldServe)) of \(results.count) providers could serve"
+        ]
     }
 
     /// The same as one JSON object, with warnings about the settings themselves.
@@ -57,6 +77,16 @@ struct LiveCheck {
         json.object { json in
             json.member("could_serve", couldAllServe)
             json.array("warnings", warnings)
+            if let store {
+                json.name("store")
+                json.object { json in
+                    json.member("could_serve", couldStore)
+                    json.objects("findings", store) { json, finding in
+                        json.member("level", finding.level.rawValue)
+                        json.member("message", finding.message)
+                    }
+                }
+            }
             json.objects("providers", results) { json, result in
                 json.member("id", result.provider)
                 json.member("could_serve", result.couldServe)

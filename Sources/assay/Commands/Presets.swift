@@ -4,12 +4,12 @@ import Settings
 
 struct Presets: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "List the providers that are known beforehand, or show what one stands for.",
+        abstract: "List the presets, or print the settings of one.",
         subcommands: [List.self, Show.self], defaultSubcommand: List.self)
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the presets, each with what it has to be told.")
+            abstract: "List the presets, each with the parameters that it needs.")
 
         func run() {
             let width = ProviderPreset.all.map(\.name.count).max() ?? 0
@@ -25,7 +25,7 @@ struct Presets: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print the settings that a preset stands for.",
             discussion: """
-                What is printed works without the preset, and is where to start for a provider that is nearly another one.
+                The printed settings work without the preset. Start from them if your provider differs only a little from a known one.
 
                   assay presets show apple
                   assay presets show microsoft tenant=organizations
@@ -34,7 +34,7 @@ struct Presets: ParsableCommand {
         @Argument(help: "The preset.")
         var name: String
 
-        @Argument(help: ArgumentHelp("What the preset has to be told.", valueName: "parameter=value"))
+        @Argument(help: ArgumentHelp("The preset's parameters.", valueName: "parameter=value"))
         var arguments: [String] = []
 
         func run() throws {

@@ -13,7 +13,7 @@ import OutboundHTTP
 struct RunningInstance: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Ask a running instance, by its keys and its clock: the address of its admin listener, http://host:port, https://host:port or unix:/path.",
+            "Use the keys and the clock of a running instance: the address of its admin listener, http://host:port, https://host:port or unix:/path.",
             valueName: "url"))
     var server: String?
 
@@ -24,7 +24,7 @@ struct RunningInstance: ParsableArguments {
         help: ArgumentHelp("The environment variable that holds the API key for --server.", valueName: "variable"))
     var apiKeyEnv: String?
 
-    @Option(help: ArgumentHelp("CA certificates (PEM) to trust for --server, beside the system's.", valueName: "file"))
+    @Option(help: ArgumentHelp("Additional CA certificates (PEM) to trust for --server.", valueName: "file"))
     var serverCa: String?
 
     @OptionGroup var certificate: ClientCertificate

@@ -9,14 +9,14 @@ struct SettingsSource: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Instead of a settings file: a preset such as apple or google, with the client ID as --audience.",
+            "A preset, such as apple or google, instead of a settings file. Needs the client ID as --audience.",
             valueName: "name"))
     var preset: String?
 
     @Option(
         name: .customLong("preset-parameter"),
         help: ArgumentHelp(
-            "What the preset has to be told, such as tenant=… (repeatable); see assay presets.", valueName: "name=value"
+            "A parameter of the preset, such as tenant=… (repeatable); see assay presets.", valueName: "name=value"
         ))
     var parameters: [String] = []
 

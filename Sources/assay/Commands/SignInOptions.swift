@@ -5,7 +5,7 @@ import Verification
 
 /// Options with the parameters of a verification.
 struct SignInOptions: ParsableArguments {
-    @Option(help: "The id of a configured provider. Default: the one whose issuer the token names.")
+    @Option(help: "The id of a configured provider. Default: the provider whose issuer is the token's iss.")
     var provider: String?
 
     @Option(help: "The raw nonce of this sign-in.")
@@ -17,14 +17,23 @@ struct SignInOptions: ParsableArguments {
     )
     var audience: String?
 
-    @Option(help: "Seconds since the user authenticated that are acceptable.")
+    @Option(help: "How long ago the user may have authenticated, in seconds.")
     var maxAge: Int64?
 
-    @Option(help: "The access token that came with the ID Token, to be checked against its at_hash.")
+    @Option(help: "The access token that came with the ID Token. Its hash must match at_hash.")
     var accessToken: String?
 
-    @Option(help: "The authorization code that came with the ID Token, to be checked against its c_hash.")
+    @Option(help: "The authorization code that came with the ID Token. Its hash must match c_hash.")
     var code: String?
+
+    @Option(help: "The subject of the person who must have signed in.")
+    var subject: String?
+
+    @Option(help: "The issuer of that subject, where the provider's differs by tenant.")
+    var issuer: String?
+
+    @Option(help: "The time before which authentications are refused, in Unix seconds.")
+    var authenticatedAfter: Int64?
 
     /// The request for a verification in this process.
     ///
@@ -33,24 +42,26 @@ struct SignInOptions: ParsableArguments {
     func request(
         for token: String, provider preset: String? = nil, includingClaims: Bool = false
     ) throws(Problem) -> VerifyRequest {
-        try VerifyRequest(
-            idToken: token, provider: preset ?? provider,
-            parameters: VerificationParameters(
-                nonce: nonce, audience: audience, maximumAuthenticationAgeSeconds: maxAge, accessToken: accessToken,
-                code: code),
-            includesClaims: includingClaims)
+        var parameters = VerificationParameters(
+            nonce: nonce, audience: audience, maximumAuthenticationAgeSeconds: maxAge, accessToken: accessToken,
+            code: code)
+        parameters.authenticatedAfter = authenticatedAfter.map(UnixTime.init(seconds:))
+        parameters.expectedSubject = subject.map { ExpectedSubject(subject: $0, issuer: issuer) }
+        return try VerifyRequest(
+            idToken: token, provider: preset ?? provider, parameters: parameters, includesClaims: includingClaims)
     }
 
     /// The body of a request to a running instance.
     func body(for token: String) -> [UInt8] {
         let texts: [(name: StaticString, value: String?)] = [
             ("id_token", token), ("provider", provider), ("nonce", nonce), ("audience", audience),
-            ("access_token", accessToken), ("code", code),
+            ("access_token", accessToken), ("code", code), ("subject", subject), ("issuer", issuer),
         ]
         var json = JSONWriter()
         json.object { json in
             for case (let name, let value?) in texts { json.member(name, value) }
             if let maxAge { json.member("max_age", maxAge) }
+            if let authenticatedAfter { json.member("authenticated_after", authenticatedAfter) }
         }
         return json.bytes
     }

@@ -5,7 +5,7 @@ struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Verify one ID Token from standard input.",
         discussion: """
-            Prints what POST /v1/verify would answer: the identity, exit code 0; or the problem, exit code 1.
+            Prints the response of POST /v1/verify. The exit code is 0 for an identity, and 1 for a problem.
 
               assay verify --config assay.yaml --provider apple --nonce "$nonce" < token.txt
               assay verify --preset apple --audience com.example.app --nonce "$nonce" < token.txt
@@ -20,7 +20,7 @@ struct Verify: AsyncParsableCommand {
 
     func validate() throws {
         guard source.preset == nil || signIn.provider == nil else {
-            throw ValidationError("--preset is the provider: leave --provider out")
+            throw ValidationError("--preset selects the provider: leave --provider out")
         }
     }
 

@@ -1,0 +1,114 @@
+internal import Host
+private import Synchronization
+
+/// The claims of one process, shared by its event loops.
+///
+/// In shards, each under a lock that only a claim takes. A claim that is full is refused: nothing is forgotten early.
+package final class ClaimMemory: Sendable {
+    private let shards: [Shard]
+    private let capacity: Int
+    private let count = Atomic<Int>(0)
+    private static let shardCount = 16
+
+    /// - Parameter capacity: how many claims it holds at most.
+    package init(capacity: Int) {
+        self.capacity = capacity
+        shards = (0..<Self.shardCount).map { _ in Shard() }
+    }
+
+    /// How it is, once what has expired is forgotten.
+    func status(now: StoreTime) -> StoreStatus {
+        forget(now: now)
+        let entries = count.load(ordering: .relaxed)
+        return StoreStatus(health: entries >= capacity ? .full : .ok, entries: entries)
+    }
+
+    func claim(_ key: ClaimKey, until end: ClaimEnd, now: StoreTime) -> ClaimOutcome {
+        // The key is a hash, whose every bit is as good as any.
+        let shard = shards[Int(truncatingIfNeeded: key.low) & (Self.shardCount - 1)]
+        let outcome = shard.claims.withLock { $0.claim(key, until: end, now: now, counting: reserve, release) }
+        guard outcome == .unavailable(mayBeClaimed: false) else { return outcome }
+        // Other shards may hold what has expired, since each forgets only when it is asked.
+        forget(now: now)
+        return shard.claims.withLock { $0.claim(key, until: end, now: now, counting: reserve, release) }
+    }
+
+    private func forget(now: StoreTime) {
+        for shard in shards { shard.claims.withLock { release($0.forget(now: now)) } }
+    }
+
+    private func reserve() -> Bool {
+        guard count.add(1, ordering: .relaxed).newValue > capacity else { return true }
+        release(1)
+        return false
+    }
+
+    private func release(_ entries: Int) {
+        if entries > 0 { count.subtract(entries, ordering: .relaxed) }
+    }
+
+    private final class Shard: Sendable {
+        let claims = Mutex(Claims())
+    }
+}
+
+/// The claims of a shard, and when each may be forgotten.
+private struct Claims {
+    private var keys: Set<ClaimKey> = []
+    /// What may be forgotten together, by the minute of the monotonic clock in which that is.
+    private var minutes: [Int64: Minute] = [:]
+    private var nextMinute: Int64?
+
+    private struct Minute {
+        var keys: [ClaimKey] = []
+        /// By the wall clock as well: where that is set back, what has expired is good again.
+        var endUnixSeconds = Int64.min
+    }
+
+    mutating func claim(
+        _ key: ClaimKey, until end: ClaimEnd, now: StoreTime, counting reserve: () -> Bool, _ release: (Int) -> Void
+    ) -> ClaimOutcome {
+        release(forget(now: now))
+        if keys.contains(key) { return .alreadyClaimed }
+        guard reserve() else { return .unavailable(mayBeClaimed: false) }
+        keys.insert(key)
+        let endMilliseconds = now.monotonic.milliseconds + end.milliseconds(from: now)
+        // In the minute after, which is over only when the claim may go.
+        let minute = endMilliseconds / 60_000 + 1
+        minutes[minute, default: Minute()].keys.append(key)
+        let latest = minutes[minute]?.endUnixSeconds ?? .min
+        minutes[minute]?.endUnixSeconds = max(latest, end.unixSeconds)
+        nextMinute = min(nextMinute ?? minute, minute)
+        return .claimed
+    }
+
+    /// - Returns: how many claims were forgotten.
+    mutating func forget(now: StoreTime) -> Int {
+        let minute = now.monotonic.milliseconds / 60_000
+        guard let first = nextMinute, first <= minute else { return 0 }
+        var forgotten = 0
+        for (each, claims) in minutes where each <= minute && claims.endUnixSeconds <= now.unixSeconds {
+            for key in claims.keys { keys.remove(key) }
+            forgotten += claims.keys.count
+            minutes[each] = nil
+        }
+        nextMinute = minutes.keys.min().map { max($0, minute + 1) }
+        return forgotten
+    }
+}
+
+/// The store of one process.
+package final class MemoryStore: ReplayStore {
+    private let memory: ClaimMemory
+
+    package init(_ memory: ClaimMemory) { self.memory = memory }
+
+    package func claim(_ key: ClaimKey, until end: ClaimEnd, now: StoreTime) -> ClaimReply {
+        .now(memory.claim(key, until: end, now: now))
+    }
+
+    package func status(now: StoreTime) -> StoreStatus { memory.status(now: now) }
+    package func end() {}
+}
+
+@available(*, unavailable) extension MemoryStore: Sendable {}

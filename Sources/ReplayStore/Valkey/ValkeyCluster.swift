@@ -1,0 +1,104 @@
+internal import NIOCore
+
+/// The server that the settings name, and the nodes that its redirections have led to, each with one connection. Without a cluster
+/// there is the first alone. Confined to one event loop.
+final class ValkeyCluster {
+    private let home: ValkeyNode
+    private let makeNode: (StoreAddress, @escaping (ValkeyNode.Change) -> Void) -> ValkeyNode
+    private var others: [StoreAddress: Other] = [:]
+    /// The slots that others have, as far as redirections told.
+    private var slots: [UInt16: StoreAddress] = [:]
+    /// Counts uses, to tell which node was not used for longest.
+    private var uses = 0
+
+    private struct Other {
+        let node: ValkeyNode
+        /// How many of ``slots`` it has.
+        var slots = 0
+        var lastUse = 0
+    }
+
+    /// Nodes beside the first. A cluster with more primaries is served all the same, and has connections opened anew.
+    static let maximumOthers = 64
+
+    init(_ settings: ValkeySettings, on loop: any EventLoop, _ monitor: StoreMonitor) {
+        home = ValkeyNode(settings.address, settings, on: loop, monitor, isPermanent: true) { _ in }
+        makeNode = { ValkeyNode($0, settings, on: loop, monitor, isPermanent: false, onChange: $1) }
+    }
+
+    /// Whether a claim would be sent now.
+    var isReachable: Bool { ready != nil }
+
+    /// A node that can be asked now: the slot's, or else any in use, which redirects.
+    func readyNode(for slot: UInt16) -> ValkeyNode? {
+        if let address = slots[slot], let node = others[address]?.node, node.connection != nil {
+            use(address)
+            return node
+        }
+        return ready
+    }
+
+    private var ready: ValkeyNode? {
+        if home.connection != nil { return home }
+        return others.values.first { $0.slots > 0 && $0.node.connection != nil }?.node
+    }
+
+    /// The node that a redirection names: the first, another that is known, or a new one.
+    func node(at address: StoreAddress) -> ValkeyNode {
+        if address == home.address { return home }
+        if let known = others[address] {
+            use(address)
+            return known.node
+        }
+        if others.count >= Self.maximumOthers, let oldest = others.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+            drop(oldest.key)
+        }
+        let node = makeNode(address) { [weak self] change in
+            switch change {
+            // It may have failed over: another node knows.
+            case .failed: self?.forgetSlots(of: address)
+            case .unused: self?.drop(address)
+            }
+        }
+        others[address] = Other(node: node)
+        use(address)
+        return node
+    }
+
+    /// Remembers that a node has a slot from now on.
+    func assign(_ slot: UInt16, to address: StoreAddress) {
+        let before = slots[slot]
+        guard before != address else { return }
+        slots[slot] = others[address] == nil ? nil : address
+        others[address]?.slots += 1
+        guard let before else { return }
+        others[before]?.slots -= 1
+        // The last of its slots has moved: it leaves the cluster, or has become a replica.
+        if others[before]?.slots == 0 { drop(before) }
+    }
+
+    /// Ends all connections.
+    func end() {
+        home.end()
+        for other in others.values { other.node.end() }
+        others = [:]
+        slots = [:]
+    }
+
+    private func use(_ address: StoreAddress) {
+        uses += 1
+        others[address]?.lastUse = uses
+    }
+
+    private func forgetSlots(of address: StoreAddress) {
+        slots = slots.filter { $0.value != address }
+        others[address]?.slots = 0
+    }
+
+    private func drop(_ address: StoreAddress) {
+        forgetSlots(of: address)
+        others.removeValue(forKey: address)?.node.retire()
+    }
+}
+
+@available(*, unavailable) extension ValkeyCluster: Sendable {}

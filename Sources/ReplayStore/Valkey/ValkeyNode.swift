@@ -1,0 +1,236 @@
+internal import NIOCore
+private import NIOPosix
+private import NIOSSL
+private import OpenSSL
+
+/// The connection to one server, opened anew whenever it ends. Confined to one event loop.
+final class ValkeyNode {
+    let address: StoreAddress
+    private let loop: any EventLoop
+    private let settings: ValkeySettings
+    private let monitor: StoreMonitor
+    /// Whether a connection is there even while nobody asks for it.
+    private let isPermanent: Bool
+    private var state = State.idle
+    /// Called when the connection is ready, or can't be made.
+    private var waiting: [(Connection?) -> Void] = []
+    /// Connections in a row that failed, or ended early.
+    private var failures = 0
+    /// Whether anybody asked for a connection since the last one ended.
+    private var isWanted = false
+    /// Called when a connection can't be made or has ended, and when after a rest nobody has asked for it again.
+    private let onChange: (Change) -> Void
+
+    /// A connection that answers.
+    struct Connection {
+        let replies: ReplyQueue
+        let confirmation: ReplicaConfirmation
+    }
+
+    enum Change { case failed, unused }
+
+    private enum State {
+        case idle
+        case connecting
+        /// Connected, and not known to answer yet.
+        case greeting(ReplyQueue, limit: Scheduled<Void>)
+        case ready(Connection, since: NIODeadline)
+        /// What was sent is still answered; nothing more is sent.
+        case draining(ReplyQueue)
+        /// Waits before the next connection.
+        case resting(Scheduled<Void>)
+        case ended
+    }
+
+    private static let shortestRest = TimeAmount.milliseconds(50)
+    private static let longestRest = TimeAmount.seconds(2)
+    /// Claims that wait for the connection at once.
+    private static let maximumWaiting = 1024
+
+    init(
+        _ address: StoreAddress, _ settings: ValkeySettings, on loop: any EventLoop, _ monitor: StoreMonitor,
+        isPermanent: Bool, onChange: @escaping (Change) -> Void
+    ) {
+        self.address = address
+        self.settings = settings
+        self.loop = loop
+        self.monitor = monitor
+        self.isPermanent = isPermanent
+        self.onChange = onChange
+        if isPermanent { connect() }
+    }
+
+    /// What commands are sent over; `nil` while it is not ready.
+    var connection: Connection? { if case .ready(let connection, _) = state { connection } else { nil } }
+
+    /// Calls `body` with the connection as soon as it is ready, now where it is; with `nil` where there is none, and none soon.
+    func whenReady(_ body: @escaping (Connection?) -> Void) {
+        isWanted = true
+        switch state {
+        case .ready(let connection, _): body(connection)
+        case .idle, .connecting, .greeting:
+            guard waiting.count < Self.maximumWaiting else { return body(nil) }
+            waiting.append(body)
+            connect()
+        case .draining, .resting, .ended: body(nil)
+        }
+    }
+
+    /// Sends nothing more over the connection, which has become a replica's, and opens another one once what was sent has been
+    /// answered: the name may lead to the new primary by then.
+    func leaveReplica() {
+        guard case .ready(let connection, _) = state else { return }
+        state = .draining(connection.replies)
+        connection.replies.endWhenAnswered(ConnectionFailure.replica)
+    }
+
+    /// Ends for good. What was sent is still answered.
+    func retire() {
+        let last = state
+        state = .ended
+        monitor.forget(self)
+        switch last {
+        case .greeting(let replies, let limit):
+            limit.cancel()
+            replies.end(ConnectionFailure.closed)
+        case .ready(let connection, _): connection.replies.endWhenAnswered(ConnectionFailure.closed)
+        case .resting(let task): task.cancel()
+        case .idle, .connecting, .draining, .ended: break
+        }
+        refuseWaiting()
+    }
+
+    /// Ends for good, now.
+    func end() {
+        let replies: ReplyQueue? =
+            switch state {
+            case .ready(let connection, _): connection.replies
+            case .draining(let replies): replies
+            case .idle, .connecting, .greeting, .resting, .ended: nil
+            }
+        retire()
+        replies?.end(ConnectionFailure.closed)
+    }
+
+    private func connect() {
+        guard case .idle = state else { return }
+        state = .connecting
+        let bootstrap = ClientBootstrap(group: loop).connectTimeout(settings.greetingTimeout)
+        let channel =
+            switch address {
+            case .network(let host, let port):
+                bootstrap.channelOption(.tcpOption(.tcp_nodelay), value: 1).connect(host: host, port: port)
+            case .unixSocket(let path): bootstrap.connect(unixDomainSocketPath: path)
+            }
+        channel.assumeIsolated().whenComplete { result in
+            switch result {
+            case .success(let channel): self.greet(over: channel)
+            case .failure(let error): self.rest(ConnectionFailure.reason(error))
+            }
+        }
+    }
+
+    private func greet(over channel: any Channel) {
+        guard case .connecting = state else { return channel.close(promise: nil) }
+        let replies = ReplyQueue { self.ended($0) }
+        do {
+            if let tls = settings.tls {
+                try channel.pipeline.syncOperations.addHandler(
+                    NIOSSLClientHandler(context: tls, serverHostname: address.hostNameForTLS))
+            }
+            try channel.pipeline.syncOperations.addHandler(replies)
+        } catch {
+            channel.close(promise: nil)
+            return rest(ConnectionFailure.reason(error))
+        }
+        let limit = loop.assumeIsolated().scheduleTask(in: settings.greetingTimeout) {
+            replies.end(ConnectionFailure.silent)
+        }
+        state = .greeting(replies, limit: limit)
+        if let password = settings.password?() {
+            let octets = password.withBytes { octets in octets.indices.map { octets[$0] } }
+            send(.authenticate(username: settings.username, password: octets), over: replies, expecting: "OK") {}
+        }
+        if settings.database != 0 { send(.select(settings.database), over: replies, expecting: "OK") {} }
+        send(.ping, over: replies, expecting: "PONG") {
+            limit.cancel()
+            let connection = Connection(
+                replies: replies,
+                confirmation: ReplicaConfirmation(replicas: self.settings.replicas, timeout: self.settings.timeout))
+            self.state = .ready(connection, since: .now())
+            self.monitor.recovered(self)
+            let waiting = self.waiting
+            self.waiting = []
+            for body in waiting { body(connection) }
+        }
+    }
+
+    /// Sends a command of the greeting. Any other answer than the expected one ends the connection.
+    private func send(
+        _ command: RESPCommand, over replies: ReplyQueue, expecting expected: String, _ then: @escaping () -> Void
+    ) {
+        replies.send(command) { result in
+            switch result {
+            case .reply(.simple(Array(expected.utf8))): then()
+            case .reply(.error(let text)): replies.end("it refuses to serve: \(StoreError(text).shown)")
+            case .reply: replies.end(ConnectionFailure.notRESP)
+            case .broken: break
+            }
+        }
+    }
+
+    private func ended(_ reason: String) {
+        switch state {
+        case .greeting(_, let limit):
+            limit.cancel()
+            rest(reason)
+        case .ready(_, let since) where .now() - since >= settings.settledAfter:
+            // It may be there again at once: a server that was restarted, or a proxy that ends idle connections.
+            failures = 0
+            state = .idle
+            isWanted = false
+            monitor.failed(self, reason)
+            onChange(.failed)
+            if isPermanent { connect() }
+        case .ready, .draining: rest(reason)
+        case .idle, .connecting, .resting, .ended: break
+        }
+    }
+
+    /// Waits, longer from failure to failure, before the next connection is opened. Nobody waits with it.
+    private func rest(_ reason: String) {
+        if case .ended = state { return }
+        let base = min(Self.shortestRest * (1 << min(failures, 6)), Self.longestRest)
+        failures += 1
+        isWanted = false
+        // Event loops, and processes, should not all ask at the same moment.
+        let rest = base + .nanoseconds(Int64.random(in: 0...base.nanoseconds / 2))
+        state = .resting(
+            loop.assumeIsolated().scheduleTask(in: rest) {
+                guard case .resting = self.state else { return }
+                self.state = .idle
+                if self.isPermanent { self.connect() } else if !self.isWanted { self.onChange(.unused) }
+            })
+        monitor.failed(self, reason)
+        onChange(.failed)
+        refuseWaiting()
+    }
+
+    private func refuseWaiting() {
+        let waiting = waiting
+        self.waiting = []
+        for body in waiting { body(nil) }
+    }
+}
+
+@available(*, unavailable) extension ValkeyNode: Sendable {}
+
+extension StoreAddress {
+    /// `nil` for an IP address, which a certificate names otherwise, and for a Unix socket.
+    fileprivate var hostNameForTLS: String? {
+        guard case .network(let host, _) = self, (try? SocketAddress(ipAddress: host, port: 0)) == nil else {
+            return nil
+        }
+        return host
+    }
+}

@@ -1,0 +1,183 @@
+private import Host
+package import NIOCore
+private import OpenSSL
+
+/// Claims in a Valkey or Redis, over one pipelined connection of this event loop's own, and one to each further node of a cluster.
+///
+/// A claim is one `SET key value NX PX ttl`.
+package final class ValkeyStore: ReplayStore {
+    private let loop: any EventLoop
+    private let settings: ValkeySettings
+    private let prefix: [UInt8]
+    private let cluster: ValkeyCluster
+    /// Claims under way, in the order of their deadlines.
+    private var deadlines = CircularBuffer<ValkeyClaim>()
+    private var timer: Scheduled<Void>?
+    private var isFull = false
+
+    private static let maximumRedirections = 5
+    private static let valueLength = 16
+
+    /// - Parameter loop: that of all calls.
+    package init(_ settings: ValkeySettings, on loop: any EventLoop, _ monitor: StoreMonitor) {
+        self.settings = settings
+        self.loop = loop
+        prefix = Array(settings.prefix.utf8)
+        cluster = ValkeyCluster(settings, on: loop, monitor)
+    }
+
+    package func end() {
+        cluster.end()
+        timer?.cancel()
+        for claim in deadlines { claim.endUnmade() }
+        deadlines = []
+    }
+
+    package func status(now: StoreTime) -> StoreStatus {
+        StoreStatus(health: cluster.isReachable ? isFull ? .full : .ok : .unreachable, entries: nil)
+    }
+
+    package func claim(_ key: ClaimKey, until end: ClaimEnd, now: StoreTime) -> ClaimReply {
+        let name = prefix + Array(key.digits.utf8)
+        let slot = KeySlot.slot(of: name)
+        guard cluster.isReachable, let value = try? randomBytes(Self.valueLength) else {
+            return .now(.unavailable(mayBeClaimed: false))
+        }
+        let set = RESPCommand.setIfAbsent(name, to: value, milliseconds: end.milliseconds(from: now))
+        return .later {
+            let claim = ValkeyClaim(
+                set: set, get: .get(name), value: value, slot: slot, deadline: .now() + self.settings.timeout,
+                promise: self.loop.makePromise(of: ClaimOutcome.self))
+            guard let node = self.cluster.readyNode(for: slot) else {
+                claim.endUnmade()
+                return claim.outcome
+            }
+            self.watch(claim)
+            self.send(claim, to: node)
+            return claim.outcome
+        }
+    }
+
+    // MARK: A claim
+
+    private func send(_ claim: ValkeyClaim, to node: ValkeyNode, asking: Bool = false) {
+        node.whenReady { [weak node] connection in
+            if claim.isOver { return }
+            guard let node, let connection else { return claim.endUnmade() }
+            claim.connection = connection
+            if asking { connection.replies.send(.asking) { _ in } }
+            var number = 0
+            number = connection.replies.send(claim.set) { result in
+                if claim.isOver { return }
+                claim.connection = nil
+                switch result {
+                case .reply(.simple(Self.ok)):
+                    self.isFull = false
+                    self.confirm(claim, number, connection)
+                case .reply(.null):
+                    self.isFull = false
+                    if claim.wasBroken { self.readBack(claim, connection) } else { claim.end(.alreadyClaimed) }
+                case .reply(.error(let text)): self.redirect(claim, StoreError(text), from: node)
+                case .reply: self.refuse(claim, connection)
+                case .broken: self.sendAgain(claim, node)
+                }
+            }
+        }
+    }
+
+    private static let ok = Array("OK".utf8)
+
+    /// Has replicas confirm the claim, where they must.
+    private func confirm(_ claim: ValkeyClaim, _ number: Int, _ connection: ValkeyNode.Connection) {
+        guard settings.replicas > 0 else { return claim.end(.claimed) }
+        claim.connection = connection
+        connection.confirmation.confirm(number, over: connection.replies) { isEnough in
+            claim.end(isEnough ? .claimed : .unavailable(mayBeClaimed: true))
+        }
+    }
+
+    /// Whether a claim that is there is this one, made before its connection broke.
+    private func readBack(_ claim: ValkeyClaim, _ connection: ValkeyNode.Connection) {
+        claim.connection = connection
+        connection.replies.send(claim.get) { result in
+            switch result {
+            case .reply(.bulk(claim.value)):
+                // A new connection can't ask which replicas have what another one wrote.
+                claim.end(self.settings.replicas == 0 ? .claimed : .unavailable(mayBeClaimed: true))
+            case .reply(.bulk): claim.end(.alreadyClaimed)
+            case .reply, .broken: claim.end(.unavailable(mayBeClaimed: true))
+            }
+        }
+    }
+
+    /// Sends it once more when there is a connection again, if that is in time.
+    private func sendAgain(_ claim: ValkeyClaim, _ node: ValkeyNode) {
+        guard !claim.wasBroken else { return claim.endUnmade() }
+        claim.wasBroken = true
+        send(claim, to: cluster.readyNode(for: claim.slot) ?? node)
+    }
+
+    private func redirect(_ claim: ValkeyClaim, _ error: StoreError, from node: ValkeyNode) {
+        switch error {
+        case .moved(let slot, let target):
+            guard let next = self.node(target, from: node, claim) else { return claim.endUnmade() }
+            cluster.assign(slot, to: next.address)
+            send(claim, to: next)
+        case .ask(let target):
+            guard let next = self.node(target, from: node, claim) else { return claim.endUnmade() }
+            send(claim, to: next, asking: true)
+        case .readOnly:
+            node.leaveReplica()
+            claim.endUnmade()
+        case .refused(let word):
+            isFull = word == "OOM"
+            claim.endUnmade()
+        case .other: claim.end(.unavailable(mayBeClaimed: true))
+        }
+    }
+
+    /// The node that a redirection names; `nil` after too many, and where it names none.
+    private func node(_ target: String, from node: ValkeyNode, _ claim: ValkeyClaim) -> ValkeyNode? {
+        claim.redirections += 1
+        guard claim.redirections <= Self.maximumRedirections else { return nil }
+        return StoreAddress(redirection: target, from: node.address).map(cluster.node(at:))
+    }
+
+    /// A reply that no such command has.
+    private func refuse(_ claim: ValkeyClaim, _ connection: ValkeyNode.Connection) {
+        claim.end(.unavailable(mayBeClaimed: true))
+        connection.replies.end(ConnectionFailure.notRESP)
+    }
+
+    // MARK: Time
+
+    /// All claims have the same time, so that the first to begin is the first to end.
+    private func watch(_ claim: ValkeyClaim) {
+        deadlines.append(claim)
+        setTimer()
+    }
+
+    private func setTimer() {
+        while deadlines.first?.isOver == true { deadlines.removeFirst() }
+        guard timer == nil, let first = deadlines.first else { return }
+        timer = loop.assumeIsolated().scheduleTask(deadline: first.deadline) {
+            self.timer = nil
+            let now = NIODeadline.now()
+            while let first = self.deadlines.first, first.isOver || first.deadline <= now {
+                self.deadlines.removeFirst()
+                self.expire(first, now)
+            }
+            self.setTimer()
+        }
+    }
+
+    private func expire(_ claim: ValkeyClaim, _ now: NIODeadline) {
+        guard !claim.isOver else { return }
+        guard let connection = claim.connection else { return claim.endUnmade() }
+        claim.end(.unavailable(mayBeClaimed: true))
+        // A server that does not answer one in time is not asked by others, unless it does as it was told.
+        if !connection.confirmation.isUnderWay(at: now) { connection.replies.end(ConnectionFailure.silent) }
+    }
+}
+
+@available(*, unavailable) extension ValkeyStore: Sendable {}

@@ -1,0 +1,102 @@
+internal import HTTPServer
+private import IDToken
+internal import JSON
+private import NIOCore
+private import NIOHTTP1
+private import OpenSSL
+private import SignIns
+internal import Verification
+
+/// `POST /v1/sign-ins` and `POST /v1/sign-ins/finish`.
+extension ServiceResponder {
+    func beginSignIn(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
+        let signIns = try signIns()
+        let request = try BeginRequest(body)
+        guard let (number, provider) = service.verifier.provider(request.provider) else { throw .providerUnknown }
+        let begun = try BegunSignIn(
+            request, under: provider.policy, now: VerificationTime.now().wall, sealedBy: signIns.sealer,
+            signIns.store.digests)
+        service.metrics.signIns.countBegun(provider: number)
+        let text = service.json { begun.write(to: &$0) }
+        return .now(service.end(record, .created, "application/json", text, provider: number))
+    }
+
+    func finishSignIn(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
+        let signIns = try signIns()
+        let now = VerificationTime.now()
+        var number: Int?
+        let finishing: FinishingSignIn
+        do throws(Problem) {
+            let request = try FinishRequest(body)
+            let opened = try request.open(by: signIns.sealer, now: now.wall)
+            let provider = service.verifier.provider(opened.content.provider)
+            number = provider?.number
+            finishing = try FinishingSignIn(opened, request, under: provider?.provider.policy)
+        } catch {
+            return .now(refuse(error, number, record))
+        }
+        let verifier = service.verifier
+        switch verifier.verify(finishing.verification, at: now) {
+        case .decided(let verdict): return claim(finishing, verdict, signIns, record)
+        case .pending(let pending):
+            return .later {
+                let loop = self.service.loop
+                return verifier.waitForKeys(pending, until: self.keysDeadline(), on: loop).assumeIsolated().flatMap {
+                    verdict in
+                    switch self.claim(finishing, verdict, signIns, record) {
+                    case .now(let response): loop.makeSucceededFuture(response)
+                    case .later(_, let begin): begin()
+                    }
+                }.nonisolated()
+            }
+        }
+    }
+
+    /// Claims the sign-in, once its token was verified, and answers. A store elsewhere is asked only once the connection has
+    /// admitted the request: the client of one that is overloaded may send its finish again.
+    private func claim(
+        _ finishing: FinishingSignIn, _ verdict: Verdict, _ signIns: LoopSignIns, _ record: RequestRecord
+    ) -> HTTPReply {
+        count(verdict)
+        let (answer, provider): (VerifyAnswer, Int)
+        switch verdict {
+        case .refused(let problem, let provider): return .now(refuse(problem, provider, record))
+        case .verified(let verifiedAnswer, let number): (answer, provider) = (verifiedAnswer, number)
+        }
+        let verified = finishing.verified(answer)
+        let reply: CountedClaim
+        do throws(Problem) {
+            let claim = try verified.claim(signIns.store.digests)
+            reply = service.claim(claim.key, until: claim.end, in: signIns.store)
+        } catch {
+            return .now(refuse(error, provider, record))
+        }
+        func response(to claim: CountedClaim.Result) -> HTTPResponse {
+            var record = record
+            record.claim = claim.time
+            do throws(Problem) {
+                let finished = try verified.finished(claim.outcome)
+                service.metrics.signIns.countFinished(provider: provider, code: "ok")
+                return service.end(
+                    record, .ok, "application/json", service.json { finished.write(to: &$0) }, provider: provider)
+            } catch {
+                return refuse(error, provider, record)
+            }
+        }
+        switch reply {
+        case .now(let claim): return .now(response(to: claim))
+        case .later(let begin): return .later { begin().assumeIsolated().map(response).nonisolated() }
+        }
+    }
+
+    private func refuse(_ problem: Problem, _ provider: Int?, _ record: RequestRecord) -> HTTPResponse {
+        service.metrics.signIns.countFinished(provider: provider, code: problem.code)
+        return service.end(record, problem, provider: provider)
+    }
+
+    /// - Throws: ``Problem/notFound`` where sign-ins are off.
+    private func signIns() throws(Problem) -> LoopSignIns {
+        guard let signIns = service.signIns else { throw .notFound }
+        return signIns
+    }
+}

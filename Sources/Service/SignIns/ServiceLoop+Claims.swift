@@ -1,0 +1,40 @@
+private import Host
+private import IDToken
+internal import NIOCore
+internal import ReplayStore
+private import Verification
+
+extension ServiceLoop {
+    /// Claims a key, and counts what comes of it.
+    func claim(_ key: ClaimKey, until end: ClaimEnd, in store: LoopStore) -> CountedClaim {
+        let now = VerificationTime.now()
+        func counted(_ outcome: ClaimOutcome, since begunAt: Int64) -> CountedClaim.Result {
+            let endedAt = max(SystemClocks.monotonicMicroseconds(), begunAt)
+            metrics.signIns.countClaim(outcome, microseconds: endedAt - begunAt)
+            return CountedClaim.Result(outcome: outcome, time: begunAt..<endedAt)
+        }
+        let begunAt = SystemClocks.monotonicMicroseconds()
+        let time = StoreTime(monotonic: now.monotonic, unixSeconds: now.wall.seconds)
+        switch store.claims.claim(key, until: end, now: time) {
+        case .now(let outcome): return .now(counted(outcome, since: begunAt))
+        case .later(let begin):
+            return .later {
+                let begunAt = SystemClocks.monotonicMicroseconds()
+                return begin().assumeIsolated().map { counted($0, since: begunAt) }.nonisolated()
+            }
+        }
+    }
+}
+
+/// The outcome of a claim that is counted, or how to get it.
+enum CountedClaim {
+    case now(Result)
+    /// Makes the claim, as in ``ClaimReply/later(_:)``.
+    case later(() -> EventLoopFuture<Result>)
+
+    struct Result {
+        let outcome: ClaimOutcome
+        /// In microseconds of the monotonic clock.
+        let time: Range<Int64>
+    }
+}

@@ -1,0 +1,83 @@
+internal import ReplayStore
+internal import Telemetry
+
+/// What one event loop counts of sign-ins.
+struct SignInMetrics: Sendable {
+    /// By the provider's number.
+    private(set) var begun = Counter<Int>()
+    /// By the provider's number, `nil` where none is known, and code; `ok` where the sign-in was finished.
+    private(set) var finished = Counter<LoopMetrics.VerdictLabel>()
+    private(set) var claims = Counter<Claim>()
+    /// How long the store took.
+    private(set) var claimDurations = Histogram()
+
+    /// What came of a claim, as a label.
+    enum Claim: String, Sendable {
+        case claimed
+        case alreadyClaimed = "already_claimed"
+        case unavailable
+        /// The store did not answer in time, and may have made the claim.
+        case unknown
+
+        init(_ outcome: ClaimOutcome) {
+            self =
+                switch outcome {
+                case .claimed: .claimed
+                case .alreadyClaimed: .alreadyClaimed
+                case .unavailable(mayBeClaimed: false): .unavailable
+                case .unavailable(mayBeClaimed: true): .unknown
+                }
+        }
+    }
+
+    mutating func countBegun(provider: Int) { begun.count(provider) }
+
+    mutating func countFinished(provider: Int?, code: String) {
+        finished.count(LoopMetrics.VerdictLabel(provider: provider, code: code))
+    }
+
+    mutating func countClaim(_ outcome: ClaimOutcome, microseconds: Int64) {
+        claims.count(Claim(outcome))
+        claimDurations.record(microseconds: microseconds)
+    }
+
+    mutating func add(_ other: SignInMetrics) {
+        begun.add(other.begun)
+        finished.add(other.finished)
+        claims.add(other.claims)
+        claimDurations.add(other.claimDurations)
+    }
+}
+
+extension MetricsPage {
+    /// - Parameter stores: of the event loops; none: nothing is used once.
+    func writeSignIns(to page: inout PrometheusText, _ stores: [StoreStatus]) {
+        guard !stores.isEmpty else { return }
+        let signIns = loops.signIns
+        page.metric(
+            "assay_sign_ins_begun_total", .counter, "Sign-ins that were begun, by provider.",
+            signIns.begun.map { provider, count in
+                PrometheusText.Sample([("provider", providerIDs[provider])], count)
+            })
+        page.metric(
+            "assay_sign_ins_finished_total", .counter,
+            "Attempts to finish a sign-in, by provider and outcome; ok, or the problem's code.",
+            signIns.finished.map { finish, count in
+                let provider = finish.provider.map { providerIDs[$0] } ?? ""
+                return PrometheusText.Sample([("provider", provider), ("code", finish.code)], count)
+            })
+        page.metric(
+            "assay_store_claims_total", .counter,
+            "Claims of what may be used once, by outcome; unknown, where the store did not answer in time.",
+            signIns.claims.map { claim, count in PrometheusText.Sample([("outcome", claim.rawValue)], count) })
+        page.metric(
+            "assay_store_claim_duration_seconds", .histogram, "Time that a claim took.")
+        page.histogram("assay_store_claim_duration_seconds", signIns.claimDurations)
+        page.metric(
+            "assay_store_up", .gauge, "1 if every event loop can reach the store and it has room, else 0.",
+            stores.allSatisfy { $0.health == .ok } ? 1 : 0)
+        if let entries = stores.compactMap(\.entries).max() {
+            page.metric("assay_store_entries", .gauge, "Claims that the store in memory remembers.", entries)
+        }
+    }
+}

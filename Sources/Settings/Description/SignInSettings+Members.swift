@@ -1,0 +1,113 @@
+/// Reads `sign_ins`, which turns sign-ins on wherever it stands, be it empty.
+enum SignInReader {
+    static let member = Member<Settings>(
+        [
+            SettingDescription(
+                section: "sign_ins", change: .restart, members.flatMap(\.descriptions),
+                "Turns on `POST /v1/sign-ins` and `POST /v1/sign-ins/finish`. `sign_ins: {}` is enough for one process."
+            )
+        ]
+    ) { top, settings in
+        let section = top.section("sign_ins")
+        var signIns = Settings.SignIns()
+        for member in members { member.read(section, &signIns, nil) }
+        let isOn = top.mentions("sign_ins") || signIns != Settings.SignIns()
+        if isOn { check(section, signIns) }
+        section.finish()
+        guard isOn else {
+            // The defaults of what is off are not in effect.
+            section.record("key_files", nil, .default)
+            let store = section.section("store")
+            for description in storeMembers.flatMap(\.descriptions) { store.record(description.name, nil, .default) }
+            return
+        }
+        settings.signIns = signIns
+    }.comparing(\.signIns)
+
+    private static let members: [Member<Settings.SignIns>] = [
+        Member(
+            Setting(
+                "key_files", listOf: .file(.secret), refusesEmpty: "must name at least one file",
+                defaultDescription: "a key made at the start, so that a restart ends sign-ins under way",
+                "Files with the keys that seal sign-ins, 32 random bytes in base64 each: the first seals, all open. `assay key new` makes one. Required with a store that is not `memory`. The files are read again when they change. To rotate, add the new file as the last everywhere, then move it to the front, then drop the old one after an hour."
+            ), at: \.keyFiles),
+        Member(section: "store", storeMembers.map { $0.within(\.store) }, "Where it is remembered what was used."),
+    ]
+
+    private static let storeMembers: [Member<Settings.SignIns.Store>] = [
+        Member(
+            Setting(
+                "url",
+                ValueType(
+                    expected:
+                        "memory, redis://host:6379/0, rediss://host:6379/0 or unix:/run/valkey.sock, without a name or password",
+                    form: .text(pattern: "^(memory|rediss?://[^@?#]+|unix:/.+)$"),
+                    parse: Settings.StoreURL.init, text: \.text),
+                "Where it is remembered that a sign-in was finished: in this process, or in a Valkey 7.2 or Redis 6 or later that all replicas share."
+            ), at: \.url),
+        Member(Setting("username", .text, "The ACL user."), ifSet: \.username),
+        Member(
+            Setting("password_file", .file(.secret), "A file with the password."), ifSet: \.passwordFile),
+        Member(
+            Setting(
+                "ca_file", .file(.authorities), defaultDescription: "the system's", "CA certificates (PEM) to trust."),
+            ifSet: \.authoritiesFile),
+        Member(
+            Setting("certificate_file", .file(.certificate), "A client certificate to present."),
+            ifSet: \.certificateFile),
+        Member(Setting("key_file", .file(.privateKey), "Its private key."), ifSet: \.keyFile),
+        Member(
+            Setting(
+                "prefix",
+                .text("1 to 64 visible ASCII characters") { text in
+                    (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+                }, "What every key begins with."), at: \.prefix),
+        Member(
+            Setting(
+                "replicas", .integer(0...16),
+                "How many replicas must have a claim before it counts (`WAIT`), so that a failover does not lose it."),
+            at: \.replicas),
+        Member(
+            Setting("timeout", .milliseconds(10...10_000), "How long a claim may take."),
+            at: \.timeoutMilliseconds),
+        Member(
+            Setting(
+                "entries", .integer(1000...10_000_000),
+                "How many claims `memory` holds. When full, finishing is `503 store_unavailable`; nothing is forgotten early."
+            ), at: \.entries),
+    ]
+
+    private static func check(_ section: Section, _ signIns: Settings.SignIns) {
+        let store = section.section("store")
+        guard !store.isFaulty("url") else { return }
+        if signIns.store.url != .memory, signIns.keyFiles.isEmpty, !section.isFaulty("key_files") {
+            section.refuseMissing(
+                "key_files",
+                "sign_ins needs key_files beside a store that replicas share: each must open what others sealed")
+        }
+        switch signIns.store.url {
+        case .memory:
+            refuse(
+                ["username", "password_file"] + tlsMembers + ["prefix", "replicas", "timeout"], in: store,
+                "is for a server, and url is memory: name a server there, or leave it out")
+        case .unixSocket, .server(_, _, _, isTLS: false):
+            refuse(tlsMembers, in: store, "needs TLS, and url has none: begin it with rediss://, or leave it out")
+            refuse(["entries"], in: store, entriesReason)
+        case .server(_, _, _, isTLS: true): refuse(["entries"], in: store, entriesReason)
+        }
+        if signIns.store.username != nil, signIns.store.passwordFile == nil {
+            store.refuse("username", "username needs password_file beside it: add it, or leave both out")
+        }
+        if (signIns.store.certificateFile == nil) != (signIns.store.keyFile == nil) {
+            store.refuse("certificate_file", "store needs both certificate_file and key_file, or neither")
+        }
+    }
+
+    private static let tlsMembers = ["ca_file", "certificate_file", "key_file"]
+    private static let entriesReason = "is for url: memory, and url names a server: leave it out"
+
+    /// Refuses members that would do nothing beside what is set elsewhere.
+    private static func refuse(_ names: [String], in section: Section, _ reason: String) {
+        for name in names where section.source(name) != nil { section.refuse(name, "\(name) \(reason)") }
+    }
+}

@@ -1,0 +1,82 @@
+extension Settings {
+    /// What sign-ins need: the keys that seal them, and where it is remembered that one was finished.
+    package struct SignIns: Sendable, Equatable {
+        /// The first seals, all open; none: a key made at the start.
+        package var keyFiles: [String] = []
+        package var store = Store()
+
+        package init() {}
+
+        /// What is allowed, and risky.
+        var warnings: [String] {
+            if keyFiles.isEmpty { return ["sign_ins has no key_files: a restart ends the sign-ins that are under way"] }
+            guard store.url == .memory else { return [] }
+            return [
+                "sign_ins has key_files, and a store in memory: a sign-in can be finished once by each process with these keys, and again after a restart; name a server under sign_ins.store.url"
+            ]
+        }
+
+        package struct Store: Sendable, Equatable {
+            package var url = StoreURL.memory
+            package var username: String?
+            package var passwordFile: String?
+            package var authoritiesFile: String?
+            package var certificateFile: String?
+            package var keyFile: String?
+            package var prefix = "assay:"
+            package var replicas = 0
+            package var timeoutMilliseconds: Int64 = 250
+            /// Of `memory`.
+            package var entries = 100_000
+        }
+    }
+
+    /// Where it is remembered what was used.
+    package enum StoreURL: Sendable, Equatable {
+        case memory
+        case server(host: String, port: Int, database: Int, isTLS: Bool)
+        case unixSocket(path: String)
+
+        /// From `memory`, `redis://host:6379/0`, `rediss://…` or `unix:/run/valkey.sock`. A name or a password in it is refused:
+        /// a URL is shown and logged.
+        init?(_ text: String) {
+            if text == "memory" {
+                self = .memory
+            } else if text.hasPrefix("unix:/"), text.utf8.count <= 112 {
+                self = .unixSocket(path: String(text.dropFirst("unix:".count)))
+            } else if text.hasPrefix("redis://") {
+                self.init(text.dropFirst("redis://".count), isTLS: false)
+            } else if text.hasPrefix("rediss://") {
+                self.init(text.dropFirst("rediss://".count), isTLS: true)
+            } else {
+                return nil
+            }
+        }
+
+        private init?(_ rest: Substring, isTLS: Bool) {
+            let parts = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let authority = parts.first, !authority.contains("@"),
+                let database = parts.count < 2 || parts[1].isEmpty ? 0 : Int(parts[1]), (0...65_535).contains(database)
+            else { return nil }
+            var (host, port) = (authority[...], Int?.some(6379))
+            if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") {
+                (host, port) = (authority[..<colon], Int(authority[authority.index(after: colon)...]))
+            }
+            if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+            guard let port, (1...65_535).contains(port), !host.isEmpty,
+                host.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !"?#[]@\\".utf8.contains($0) })
+            else { return nil }
+            self = .server(host: String(host), port: port, database: database, isTLS: isTLS)
+        }
+
+        /// As the file says it.
+        package var text: String {
+            switch self {
+            case .memory: "memory"
+            case .unixSocket(let path): "unix:\(path)"
+            case .server(let host, let port, let database, let isTLS):
+                "\(isTLS ? "rediss" : "redis")://\(host.contains(":") ? "[\(host)]" : host):\(port)/\(database)"
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package import IDToken
+package import JSON
+private import OpenSSL
+private import ReplayStore
+package import Verification
+
+/// The body of `POST /v1/sign-ins/finish`.
+package struct FinishRequest {
+    let handle: SealedSignIn
+    let idToken: ArraySlice<UInt8>?
+    let code: String?
+    let accessToken: String?
+    let hasResponse: Bool
+    let redirectURI: String?
+    let clientName: ClientName?
+    let includesClaims: Bool
+
+    /// Reads a request.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    package init(_ object: JSONObject) throws(Problem) {
+        try object.requireOnly(Names.all, in: "request")
+        guard let handle = try? object.utf8(Names.signIn) else {
+            throw .requestInvalid("The request needs a member sign_in, the string that POST /v1/sign-ins answered.")
+        }
+        self.handle = SealedSignIn(text: Array(handle))
+        do throws(JSONTypeMismatch) {
+            idToken = try object.utf8(MemberNames.idToken)
+        } catch {
+            guard object.kind(of: MemberNames.idToken) == .null else {
+                throw .requestInvalid("id_token must be a string.")
+            }
+            idToken = nil
+        }
+        code = try object.string(MemberNames.code, characters: MemberBounds.code)
+        accessToken = try object.string(MemberNames.accessToken, characters: MemberBounds.accessToken)
+        hasResponse = try Self.hasResponse(object)
+        redirectURI = try object.string(Names.redirectURI, characters: 1...2048)
+        clientName = if let user = object[MemberNames.user], user.kind != .null { try ClientName(user) } else { nil }
+        includesClaims = try object.boolean(MemberNames.includeClaims) ?? false
+    }
+
+    /// Whether there are parameters that came to a redirect URI.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)`` unless they are strings, at most 32.
+    private static func hasResponse(_ object: JSONObject) throws(Problem) -> Bool {
+        guard let value = object[Names.response], value.kind != .null else { return false }
+        var isValid = (value.object?.count ?? .max) <= 32
+        value.object?.forEachMember { if $1.kind != .string { isValid = false } }
+        guard isValid else {
+            throw .requestInvalid(
+                "response must be an object of at most 32 strings: the parameters that came to the redirect URI.")
+        }
+        return true
+    }
+
+    /// Opens the handle.
+    ///
+    /// - Throws: ``Problem/signInInvalid``, ``Problem/signInExpired``, and ``Problem/rejected(_:)`` where OpenSSL fails.
+    package func open(by sealer: SignInSealer, now: UnixTime) throws(Problem) -> OpenedSignIn {
+        let opened: OpenedSignIn?
+        do throws(OpenSSLError) {
+            opened = try sealer.open(handle)
+        } catch {
+            throw .rejected(.cryptographyUnavailable)
+        }
+        // A handle of a clock that was far ahead would still be good when its claim is forgotten.
+        guard let opened, opened.content.begunAt <= now.advanced(bySeconds: ClaimEnd.clockTolerance) else {
+            throw .signInInvalid
+        }
+        guard now < opened.content.expiresAt else { throw .signInExpired }
+        return opened
+    }
+
+    private enum Names {
+        static let signIn: JSONName = "sign_in"
+        static let response: JSONName = "response"
+        static let redirectURI: JSONName = "redirect_uri"
+        static let all = [
+            signIn, MemberNames.idToken, MemberNames.code, MemberNames.accessToken, response, redirectURI,
+            MemberNames.user, MemberNames.includeClaims,
+        ]
+    }
+}

@@ -1,0 +1,82 @@
+package import OpenSSL
+private import JOSE
+
+/// Seals sign-ins into handles, and opens them. Confined to one thread.
+///
+/// A handle is base64url of: the version, the id of the key, a salt, the encrypted sign-in, a tag. Version, id and salt are in the
+/// clear and authenticated. Each handle has a key of its own, the HMAC-SHA-256 of its salt under the key file's key, so that
+/// the nonce of AES-256-GCM can be zero and no number of handles wears a key out.
+package final class SignInSealer {
+    private let keys: [(id: [UInt8], deriving: MessageAuthenticator)]
+    private let cipher: AuthenticatedCipher
+
+    /// The layout of a handle and of what is in it.
+    static let version: UInt8 = 1
+    static let saltLength = 16
+    private static let clearLength = 1 + HandleKey.idLength + saltLength
+    private static let zeroNonce = [UInt8](repeating: 0, count: AuthenticatedCipher.nonceLength)
+
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package init(_ keys: HandleKeys) throws(OpenSSLError) {
+        var deriving: [(id: [UInt8], deriving: MessageAuthenticator)] = []
+        for key in keys.keys { deriving.append((key.id, try MessageAuthenticator(key: key.secret))) }
+        self.keys = deriving
+        cipher = try AuthenticatedCipher()
+    }
+
+    /// - Parameter salt: 16 random octets, never used before.
+    /// - Returns: `nil` where the handle would be longer than ``SealedSignIn/maximumLength``.
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package func seal(_ signIn: SignIn, salt: [UInt8]) throws(OpenSSLError) -> SealedSignIn? {
+        precondition(salt.count == Self.saltLength)
+        let text = signIn.encoded
+        let length = Self.clearLength + text.count + AuthenticatedCipher.tagLength
+        guard (length * 4 + 2) / 3 <= SealedSignIn.maximumLength else { return nil }
+        let clear = [Self.version] + keys[0].id + salt
+        let key = try keys[0].deriving.code(of: salt.span)
+        let sealed = try cipher.seal(text.span, under: key, nonce: Self.zeroNonce.span, beside: clear.span)
+        return SealedSignIn(text: Base64URL.encode(clear + sealed))
+    }
+
+    /// Opens a handle. Nothing is said of whether it has expired.
+    ///
+    /// - Returns: `nil` where it is no handle of these keys, or has been changed.
+    /// - Throws: ``OpenSSLError`` when out of memory.
+    package func open(_ handle: SealedSignIn) throws(OpenSSLError) -> OpenedSignIn? {
+        guard handle.text.count <= SealedSignIn.maximumLength, let octets = Base64URL.decode(handle.text.span),
+            octets.count >= Self.clearLength + AuthenticatedCipher.tagLength, octets[0] == Self.version,
+            let key = keys.first(where: { octets[1...].starts(with: $0.id) })
+        else { return nil }
+        let clear = octets.span.extracting(..<Self.clearLength)
+        let salt = clear.extracting((1 + HandleKey.idLength)...)
+        let derived = try key.deriving.code(of: salt)
+        let text = try cipher.open(
+            octets.span.extracting(Self.clearLength...), under: derived, nonce: Self.zeroNonce.span, beside: clear)
+        guard let signIn = text?.withBytes(SignIn.init(encoded:)) else { return nil }
+        return OpenedSignIn(signIn, salt: salt.indices.map { salt[$0] })
+    }
+}
+
+@available(*, unavailable) extension SignInSealer: Sendable {}
+
+/// A handle as a backend keeps it: what `POST /v1/sign-ins` answers, and what claims to be it when it comes back.
+package struct SealedSignIn: Equatable, Sendable {
+    /// Octets of the longest handle.
+    package static let maximumLength = 2048
+
+    package let text: [UInt8]
+
+    package init(text: [UInt8]) { self.text = text }
+}
+
+/// A sign-in whose handle was sealed here, or by a process with the same keys. Only ``SignInSealer`` makes one.
+package struct OpenedSignIn: Sendable {
+    package let content: SignIn
+    /// Random octets that no other sign-in has.
+    let salt: [UInt8]
+
+    fileprivate init(_ content: SignIn, salt: [UInt8]) {
+        self.content = content
+        self.salt = salt
+    }
+}

@@ -1,0 +1,47 @@
+private import Bytes
+private import IDToken
+private import JOSE
+package import OpenSSL
+package import ReplayStore
+package import Verification
+
+/// How a nonce is remembered that a backend made.
+extension SingleUseNonce {
+    /// What has to be claimed for it, by the first request that has it.
+    ///
+    /// - Throws: ``Problem/rejected(_:)`` where OpenSSL fails.
+    package func claim(_ digests: borrowing DigestContext) throws(Problem) -> (key: ClaimKey, end: ClaimEnd) {
+        do throws(OpenSSLError) {
+            var digest = writtenDigest
+            if digest == nil { digest = try digests.digest(Array(nonce.utf8).span, with: .sha256) }
+            return (
+                try ClaimKey("nonce", of: [Array(provider.utf8), digest ?? []], digests),
+                ClaimEnd(after: expiresAt.seconds)
+            )
+        } catch {
+            throw .rejected(.cryptographyUnavailable)
+        }
+    }
+
+    /// The digest that the nonce itself is, where a provider takes nonces plain and hashed: whoever holds only a token can send
+    /// the hash in it as a plain nonce, which must count as the nonce that was hashed.
+    private var writtenDigest: [UInt8]? {
+        guard match == .plain else { return nil }
+        var digest: [UInt8]?
+        if accepted.contains(.sha256Hex) { digest = [UInt8](hexadecimal: nonce) }
+        if digest?.count != 32, accepted.contains(.sha256Base64URL) {
+            digest = Base64URL.decode(Array(nonce.utf8).span)
+        }
+        return digest?.count == 32 ? digest : nil
+    }
+
+    /// - Parameter outcome: of its ``claim(_:)``.
+    /// - Returns: why the token is refused; `nil` where it is not.
+    package func problem(_ outcome: ClaimOutcome) -> Problem? {
+        switch outcome {
+        case .claimed: nil
+        case .alreadyClaimed: .nonceReplayed
+        case .unavailable(let mayBeClaimed): .storeUnavailable(isSpent: mayBeClaimed)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Host
+import OpenSSL
+import Settings
+import SignIns
+import Synchronization
+
+/// The files of sign-ins: the keys that seal handles, and the store's password.
+final class SignInFiles: Sendable {
+    private let keyFiles: [String]
+    private let passwordFile: String?
+    private let latest = Mutex(Latest())
+
+    /// What was read last, and is good.
+    private struct Latest: Sendable {
+        var keyVersions: [SmallFile.Version] = []
+        var password: SecretBytes?
+    }
+
+    private static let maximumSize = 4096
+
+    init(keyFiles: [String], passwordFile: String?) {
+        self.keyFiles = keyFiles
+        self.passwordFile = passwordFile
+    }
+
+    /// - Parameter settings: `nil`: sign-ins are off.
+    convenience init(_ settings: Settings.SignIns?) {
+        self.init(keyFiles: settings?.keyFiles ?? [], passwordFile: settings?.store.passwordFile)
+    }
+
+    var isEmpty: Bool { keyFiles.isEmpty && passwordFile == nil }
+
+    /// The password as it was read last; `nil`: none is needed.
+    var password: SecretBytes? { latest.withLock(\.password) }
+
+    /// Reads all files. Blocks; one call comes after the other.
+    ///
+    /// - Returns: the keys, where a file of theirs is another one than before; else `nil`.
+    /// - Throws: ``ConfigurationError`` where one can't be used; what was read before is kept.
+    func read() throws(ConfigurationError) -> HandleKeys? {
+        if let passwordFile {
+            let password = try Self.password(passwordFile)
+            latest.withLock { $0.password = password }
+        }
+        var texts: [[UInt8]] = []
+        defer { for index in texts.indices { wipe(&texts[index]) } }
+        var versions: [SmallFile.Version] = []
+        for path in keyFiles {
+            let file = try Self.file(path, "key_files")
+            texts.append(file.bytes)
+            versions.append(file.version)
+        }
+        guard !texts.isEmpty, versions != latest.withLock(\.keyVersions) else { return nil }
+        do throws(HandleKeyError) {
+            let keys = try HandleKeys(texts: texts)
+            latest.withLock { $0.keyVersions = versions }
+            return keys
+        } catch {
+            let path = error.index.map { keyFiles[$0] + ": " } ?? ""
+            throw ConfigurationError(text: "sign_ins.key_files: \(path)\(error.text)")
+        }
+    }
+
+    /// The same for the first time: keys made now, where no file holds any.
+    ///
+    /// - Throws: ``ConfigurationError`` where a file can't be used.
+    func readFirst() throws(ConfigurationError) -> HandleKeys {
+        if let keys = try read() { return keys }
+        do throws(OpenSSLError) {
+            return try HandleKeys.made()
+        } catch {
+            throw ConfigurationError(text: "sign_ins: OpenSSL can't make a key")
+        }
+    }
+
+    /// The password, without a line end behind it.
+    private static func password(_ path: String) throws(ConfigurationError) -> SecretBytes {
+        var bytes = try file(path, "store.password_file").bytes
+        defer { wipe(&bytes) }
+        let count = bytes.count - (bytes.last == 0x0a ? (bytes.dropLast().last == 0x0d ? 2 : 1) : 0)
+        guard count > 0, let password = try? SecretBytes(bytes.span.extracting(..<count)) else {
+            throw ConfigurationError(text: "sign_ins.store.password_file: \(path): the file is empty")
+        }
+        return password
+    }
+
+    private static func file(_ path: String, _ setting: String) throws(ConfigurationError) -> SmallFile {
+        do throws(SmallFile.Failure) {
+            return try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true)
+        } catch {
+            throw ConfigurationError(text: "sign_ins.\(setting): \(path): \(error.text(maximumSize: maximumSize))")
+        }
+    }
+}

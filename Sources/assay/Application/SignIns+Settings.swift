@@ -1,0 +1,86 @@
+import Host
+import NIOCore
+import NIOSSL
+import OpenSSL
+import ReplayStore
+import Service
+import Settings
+import Telemetry
+
+extension StoreSetup {
+    /// What settings say of the store, with the files that they name.
+    ///
+    /// - Parameter files: those that hold the password.
+    /// - Throws: ``ConfigurationError`` where a file can't be used.
+    init(_ settings: Settings.SignIns.Store, _ files: SignInFiles, log: Log) throws(ConfigurationError) {
+        if let valkey = try ValkeySettings(settings, files) {
+            self.init(.valkey(valkey, StoreMonitor(log)))
+        } else {
+            self.init(.memory(ClaimMemory(capacity: settings.entries)))
+        }
+    }
+}
+
+extension Settings {
+    /// Key files that more users than Assay's may read. Containers' secrets are often mounted so; hence no error.
+    var exposedKeyFiles: [String] {
+        (signIns?.keyFiles ?? []).compactMap { path in
+            guard let file = try? SmallFile(path: path, maximumSize: 4096, followingLinks: true), file.mode & 0o007 != 0
+            else { return nil }
+            let mode = String(file.mode & 0o777, radix: 8)
+            return
+                "sign_ins.key_files: \(path): every user of this machine may use it (mode \(mode)); make it Assay's alone (chmod 600)"
+        }
+    }
+}
+
+extension ValkeySettings {
+    /// - Returns: `nil` where the store is memory.
+    /// - Throws: ``ConfigurationError`` where a file can't be used.
+    init?(_ settings: Settings.SignIns.Store, _ files: SignInFiles) throws(ConfigurationError) {
+        switch settings.url {
+        case .memory: return nil
+        case .unixSocket(let path): self.init(address: .unixSocket(path: path))
+        case .server(let host, let port, let database, let isTLS):
+            self.init(address: .network(host: host, port: port))
+            self.database = database
+            if isTLS { tls = try settings.tls() }
+        }
+        username = settings.username
+        password = { files.password }
+        prefix = settings.prefix
+        replicas = settings.replicas
+        timeout = .milliseconds(settings.timeoutMilliseconds)
+    }
+}
+
+extension StoreMonitor {
+    fileprivate convenience init(_ log: Log) {
+        self.init { address, reason in
+            guard let reason else { return log.write(.info, "store reached again", [("address", .text("\(address)"))]) }
+            log.write(.warning, "store unreachable", [("address", .text("\(address)")), ("reason", .text(reason))])
+        }
+    }
+}
+
+extension Settings.SignIns.Store {
+    /// - Throws: ``ConfigurationError`` where a file can't be used.
+    fileprivate func tls() throws(ConfigurationError) -> NIOSSLContext {
+        do {
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            configuration.minimumTLSVersion = .tlsv12
+            // A server that is gone does not say that the connection is over.
+            configuration.shutdownTimeout = .milliseconds(100)
+            if let authoritiesFile { configuration.trustRoots = .file(authoritiesFile) }
+            if let certificateFile, let keyFile {
+                configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(certificateFile).map {
+                    .certificate($0)
+                }
+                configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: keyFile, format: .pem))
+            }
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw ConfigurationError(text: "sign_ins.store: TLS can't be set up: \(error)")
+        }
+    }
+}

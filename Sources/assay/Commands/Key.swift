@@ -1,0 +1,29 @@
+import ArgumentParser
+import Glibc
+import OpenSSL
+import SignIns
+
+struct Key: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make keys that seal sign-ins.", subcommands: [New.self])
+
+    struct New: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a key that seals sign-ins.",
+            discussion: """
+                Prints 32 random bytes in base64, for a file under sign_ins.key_files. Give every replica the same file, readable by \
+                Assay alone:
+
+                  (umask 077; assay key new > sign-ins.key)
+                """)
+
+        func run() throws {
+            // Not by way of a String, which could not be overwritten.
+            var text = try HandleKeys.newKeyFile()
+            defer { wipe(&text) }
+            guard unsafe write(STDOUT_FILENO, text, text.count) == text.count else {
+                throw ConfigurationError(text: "the key can't be written to standard output")
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+/// A server on loopback that answers commands as a test says, and remembers them.
+final class ScriptedServer: Sendable {
+    struct Command: Sendable {
+        /// Counted from 1.
+        let connection: Int
+        let words: [String]
+
+        var name: String { words[0] }
+    }
+
+    enum Answer: Sendable {
+        case bytes(String)
+        case silence
+        case close
+        /// Nothing that comes in over this connection is looked at any more, not even its end.
+        case freeze
+
+        static let ok = bytes("+OK\r\n")
+        static let null = bytes("$-1\r\n")
+        static func error(_ text: String) -> Answer { bytes("-\(text)\r\n") }
+    }
+
+    private struct State {
+        var commands: [Command] = []
+        var channels: [any Channel] = []
+    }
+
+    private let state = Mutex(State())
+    private let listener = Mutex<(any Channel)?>(nil)
+    /// Not the loop that the stores run on.
+    private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+    /// - Parameter answer: called with each command but `PING`, which is answered as it should be.
+    static func run<Value>(
+        host: String = "127.0.0.1", tls: TLSConfiguration? = nil,
+        _ answer: @escaping @Sendable (Command) -> Answer, _ body: (ScriptedServer) async throws -> Value
+    ) async throws -> Value {
+        let server = ScriptedServer()
+        let context = try tls.map { try NIOSSLContext(configuration: $0) }
+        let listener = try await ServerBootstrap(group: group)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let number = server.state.withLock { state in
+                        state.channels.append(channel)
+                        return state.channels.count
+                    }
+                    if let context {
+                        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+                    }
+                    try channel.pipeline.syncOperations.addHandler(
+                        CommandHandler { words in
+                            let command = Command(connection: number, words: words)
+                            server.state.withLock { $0.commands.append(command) }
+                            let answer = answer(command)
+                            if command.name == "PING", answer.isOK { return .bytes("+PONG\r\n") }
+                            return answer
+                        })
+                }
+            }
+            .bind(host: host, port: 0).get()
+        server.listener.withLock { $0 = listener }
+        do {
+            let value = try await body(server)
+            await server.stop()
+            return value
+        } catch {
+            await server.stop()
+            throw error
+        }
+    }
+
+    var port: Int { listener.withLock { $0?.localAddress?.port } ?? 0 }
+    var commands: [Command] { state.withLock(\.commands) }
+    var connections: Int { state.withLock(\.channels.count) }
+    var openConnections: Int { state.withLock { $0.channels.count { $0.isActive } } }
+    func count(_ name: String) -> Int { commands.count { $0.name == name } }
+
+    /// Sends what was not asked for.
+    func send(_ text: String, to connection: Int) async throws {
+        let channel = state.withLock { $0.channels[connection - 1] }
+        try await channel.writeAndFlush(ByteBuffer(string: text))
+    }
+
+    func stop() async {
+        try? await listener.withLock(\.self)?.close()
+        for channel in state.withLock(\.channels) { try? await channel.close() }
+    }
+}
+
+extension ScriptedServer.Answer {
+    fileprivate var isOK: Bool { if case .bytes("+OK\r\n") = self { true } else { false } }
+}
+
+private final class CommandHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let answer: ([String]) -> ScriptedServer.Answer
+    private var received = ByteBuffer()
+
+    init(_ answer: @escaping ([String]) -> ScriptedServer.Answer) { self.answer = answer }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var more = unwrapInboundIn(data)
+        received.writeBuffer(&more)
+        while let words = command() {
+            switch answer(words) {
+            case .bytes(let text):
+                let octets = text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: octets)), promise: nil)
+            case .silence: break
+            case .close: context.close(promise: nil)
+            case .freeze: try? context.channel.syncOptions?.setOption(.autoRead, value: false)
+            }
+        }
+    }
+
+    /// The next whole command.
+    private func command() -> [String]? {
+        var rest = received
+        guard let count = number(in: &rest, after: "*") else { return nil }
+        var words: [String] = []
+        for _ in 0..<count {
+            guard let length = number(in: &rest, after: "$"), let octets = rest.readBytes(length: length),
+                rest.readString(length: 2) == "\r\n"
+            else { return nil }
+            // A character an octet, whatever it is.
+            words.append(String(String.UnicodeScalarView(octets.map { Unicode.Scalar($0) })))
+        }
+        received = rest
+        return words
+    }
+
+    private func number(in buffer: inout ByteBuffer, after mark: String) -> Int? {
+        guard buffer.readString(length: 1) == mark, let end = buffer.readableBytesView.firstIndex(of: 0x0d),
+            let text = buffer.readString(length: end - buffer.readerIndex), buffer.readString(length: 2) == "\r\n"
+        else { return nil }
+        return Int(text)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

@@ -1,0 +1,101 @@
+import Host
+import NIOCore
+import NIOPosix
+import Synchronization
+import TestSupport
+
+@testable import ReplayStore
+
+/// A ``ValkeyStore`` on a loop of its own.
+struct StoreUnderTest: Sendable {
+    private let store: NIOLoopBound<ValkeyStore>
+    private let loop: any EventLoop
+    private let reports: Reports
+
+    private final class Reports: Sendable {
+        let all = Mutex<[String]>([])
+    }
+
+    static func run<Value>(
+        _ address: StoreAddress, _ change: (inout ValkeySettings) -> Void = { _ in },
+        _ body: (StoreUnderTest) async throws -> Value
+    ) async throws -> Value {
+        var settings = ValkeySettings(address: address)
+        // Long enough for a machine that is busy; those that are to pass are set by the tests.
+        settings.timeout = .seconds(60)
+        settings.greetingTimeout = .seconds(60)
+        settings.settledAfter = .hours(1)
+        change(&settings)
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let reports = Reports()
+        let monitor = StoreMonitor { address, reason in reports.all.withLock { $0.append(reason ?? "reached again") } }
+        let store = try await loop.submit { [settings] in
+            NIOLoopBound(ValkeyStore(settings, on: loop, monitor), eventLoop: loop)
+        }.get()
+        let underTest = StoreUnderTest(store: store, loop: loop, reports: reports)
+        do {
+            let value = try await body(underTest)
+            try await underTest.end()
+            return value
+        } catch {
+            try await underTest.end()
+            throw error
+        }
+    }
+
+    static func run<Value>(
+        _ server: ScriptedServer, _ change: (inout ValkeySettings) -> Void = { _ in },
+        _ body: (StoreUnderTest) async throws -> Value
+    ) async throws -> Value {
+        try await run(.network(host: "127.0.0.1", port: server.port), change) { store in
+            try await store.waitUntilReachable()
+            return try await body(store)
+        }
+    }
+
+    /// What was reported of servers that can't be reached, one after the other.
+    var reported: [String] { reports.all.withLock { $0 } }
+
+    func health() async throws -> StoreHealth { try await loop.submit { store.value.status(now: now).health }.get() }
+    func waitUntilReachable() async throws { try await eventually { try await health() != .unreachable } }
+    func end() async throws { try await loop.submit { store.value.end() }.get() }
+
+    func claim(_ number: UInt64 = 1) async throws -> ClaimOutcome { try await claims([number])[0] }
+
+    /// Has a claim made ready, and then not made.
+    func prepareWithoutBeginning() async throws {
+        try await loop.submit {
+            _ = store.value.claim(ClaimKey(high: 0, low: 1), until: ClaimEnd(after: 600), now: now)
+        }.get()
+    }
+
+    /// Claims in one turn of the event loop.
+    func claims(_ numbers: [UInt64]) async throws -> [ClaimOutcome] {
+        try await loop.flatSubmit { EventLoopFuture.whenAllSucceed(numbers.map(begin), on: loop) }.get()
+    }
+
+    /// Begins claims, and collects the outcomes as they come.
+    func collect(_ numbers: [UInt64]) async throws -> Outcomes {
+        let outcomes = Outcomes()
+        try await loop.submit {
+            for number in numbers {
+                begin(number).whenSuccess { outcome in outcomes.all.withLock { $0.append(outcome) } }
+            }
+        }.get()
+        return outcomes
+    }
+
+    final class Outcomes: Sendable {
+        fileprivate let all = Mutex<[ClaimOutcome]>([])
+        var soFar: [ClaimOutcome] { all.withLock(\.self) }
+    }
+
+    private func begin(_ number: UInt64) -> EventLoopFuture<ClaimOutcome> {
+        switch store.value.claim(ClaimKey(high: 0, low: number), until: ClaimEnd(after: 600), now: now) {
+        case .now(let outcome): loop.makeSucceededFuture(outcome)
+        case .later(let begin): begin()
+        }
+    }
+
+    private var now: StoreTime { StoreTime(monotonic: MonotonicTime(milliseconds: 0), unixSeconds: 0) }
+}

@@ -1,0 +1,131 @@
+import IDToken
+import OpenSSL
+import Testing
+
+@testable import SignIns
+
+@Suite struct SealedSignInTests {
+    private static let salt = [UInt8](repeating: 7, count: 16)
+
+    private static func signIn(context: String? = "/after?x=1", subject: String? = nil) -> SignIn {
+        SignIn(
+            provider: "apple", audience: "com.example.app", nonce: [UInt8](0..<24),
+            begunAt: UnixTime(seconds: 1_700_000_000), expiresAt: UnixTime(seconds: 1_700_000_600),
+            maximumAuthenticationAgeSeconds: subject == nil ? nil : 0, subject: subject, issuer: nil, context: context)
+    }
+
+    private static func keys(_ octets: UInt8...) throws -> HandleKeys {
+        try HandleKeys(texts: octets.map { octet in keyFile(octet) })
+    }
+
+    /// 32 times the same octet, in base64.
+    private static func keyFile(_ octet: UInt8) -> [UInt8] {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        let (one, two, three) = (UInt32(octet) << 16, UInt32(octet) << 8, UInt32(octet))
+        let group = (0..<4).map { digits[Int((one | two | three) >> (18 - $0 * 6) & 63)] }
+        let rest = (0..<3).map { digits[Int((one | two) >> (18 - $0 * 6) & 63)] }
+        return (0..<10).flatMap { _ in group } + rest + Array("=\n".utf8)
+    }
+
+    @Test(arguments: [nil, "", "/after", String(repeating: "ü", count: 256)])
+    func `what is sealed is opened`(context: String?) throws {
+        let sealer = try SignInSealer(try Self.keys(1))
+        for signIn in [Self.signIn(context: context), Self.signIn(context: context, subject: "001.a")] {
+            let sealed = try #require(try sealer.seal(signIn, salt: Self.salt))
+            #expect(sealed.text.allSatisfy { $0.isURLSafe })
+            #expect(try sealer.open(sealed)?.content == signIn)
+        }
+    }
+
+    @Test func `every bit of it counts`() throws {
+        let sealer = try SignInSealer(try Self.keys(1))
+        let text = try #require(try sealer.seal(Self.signIn(), salt: Self.salt)).text
+        for index in text.indices {
+            for bit in 0..<8 {
+                var changed = text
+                changed[index] ^= 1 << bit
+                #expect(try sealer.open(SealedSignIn(text: changed)) == nil)
+            }
+        }
+        for count in 0..<text.count { #expect(try sealer.open(SealedSignIn(text: Array(text.prefix(count)))) == nil) }
+        #expect(try sealer.open(SealedSignIn(text: text + Array("A".utf8))) == nil)
+        #expect(try sealer.open(SealedSignIn(text: text + Array("AAAA".utf8))) == nil)
+        #expect(try sealer.open(SealedSignIn(text: text + Array("=".utf8))) == nil)
+    }
+
+    @Test func `another installation's key opens nothing`() throws {
+        let sealed = try #require(try SignInSealer(try Self.keys(1)).seal(Self.signIn(), salt: Self.salt))
+        #expect(try SignInSealer(try Self.keys(2)).open(sealed) == nil)
+        #expect(try SignInSealer(try HandleKeys.made()).open(sealed) == nil)
+    }
+
+    @Test func `a rotation goes by way of both keys`() throws {
+        let (old, both, turned, new) = (
+            try SignInSealer(try Self.keys(1)), try SignInSealer(try Self.keys(1, 2)),
+            try SignInSealer(try Self.keys(2, 1)), try SignInSealer(try Self.keys(2))
+        )
+        let byOld = try #require(try both.seal(Self.signIn(), salt: Self.salt))
+        for sealer in [old, both, turned] { #expect(try sealer.open(byOld) != nil) }
+        #expect(try new.open(byOld) == nil)
+        let byNew = try #require(try turned.seal(Self.signIn(), salt: Self.salt))
+        for sealer in [both, turned, new] { #expect(try sealer.open(byNew) != nil) }
+        #expect(try old.open(byNew) == nil)
+    }
+
+    @Test func `two handles of the same sign-in have nothing in common but version and key`() throws {
+        let sealer = try SignInSealer(try Self.keys(1))
+        let one = try #require(try sealer.seal(Self.signIn(), salt: Self.salt)).text
+        let other = try #require(try sealer.seal(Self.signIn(), salt: [UInt8](repeating: 8, count: 16))).text
+        // 9 octets are 12 characters.
+        #expect(one.prefix(12) == other.prefix(12))
+        #expect(one.dropFirst(34).elementsEqual(other.dropFirst(34)) == false)
+        let equal = zip(one.dropFirst(34), other.dropFirst(34)).count { $0 == $1 }
+        #expect(equal < one.count / 8)
+    }
+
+    @Test func `a handle has at most 2 KiB`() throws {
+        let sealer = try SignInSealer(try Self.keys(1))
+        var longest = Self.signIn()
+        longest.context = String(repeating: "c", count: 512)
+        longest.subject = String(repeating: "s", count: 850)
+        var lengths: [Int] = []
+        while let sealed = try sealer.seal(longest, salt: Self.salt) {
+            lengths.append(sealed.text.count)
+            longest.subject? += "s"
+        }
+        #expect(lengths.last == SealedSignIn.maximumLength)
+    }
+
+    @Test(arguments: ["", "AAAA", "AQ==", "e30", "eyJhbGciOiJub25lIn0.e30.", String(repeating: "A", count: 4096)])
+    func `what is no handle is not opened`(text: String) throws {
+        #expect(try SignInSealer(try Self.keys(1)).open(SealedSignIn(text: Array(text.utf8))) == nil)
+    }
+
+    @Test func `key files are read strictly, and errors show nothing of them`() throws {
+        #expect(throws: HandleKeyError.none) { try HandleKeys(texts: []) }
+        #expect(throws: HandleKeyError.notBase64(index: 1)) {
+            try HandleKeys(texts: [Self.keyFile(1), Array("not base64!".utf8)])
+        }
+        #expect(throws: HandleKeyError.wrongLength(index: 0, found: 3)) { try HandleKeys(texts: [Array("AAAA".utf8)]) }
+        #expect(throws: HandleKeyError.wrongLength(index: 0, found: 0)) { try HandleKeys(texts: [[]]) }
+        #expect(throws: HandleKeyError.twice(index: 1)) { try HandleKeys(texts: [Self.keyFile(1), Self.keyFile(1)]) }
+        let made = try HandleKeys.newKeyFile()
+        #expect(made.count == 45 && made.last == UInt8(ascii: "\n"))
+        #expect(throws: Never.self) { try HandleKeys(texts: [made]) }
+        #expect(try HandleKeys.newKeyFile() != made)
+    }
+
+    @Test func `a secret does not describe itself`() throws {
+        let secret = try SecretBytes(Array("hunter2hunter2".utf8).span)
+        var dumped = ""
+        dump(secret, to: &dumped)
+        #expect("\(secret)\(String(reflecting: secret))\(dumped)".contains("hunter2") == false)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isURLSafe: Bool {
+        let character = Character(UnicodeScalar(self))
+        return character.isASCII && (character.isLetter || character.isNumber || character == "-" || character == "_")
+    }
+}
