@@ -55,14 +55,26 @@ class World:
             provider(self.down, "down", optional=True),
             service={"listen": listen},
             api_keys=[sha256_hex(API_KEY)],
+            sign_ins={},
         )
         self.url = listen if listen.startswith("unix:") else f"http://{self.service.api.address}"
 
     def identity(self, **sign_in) -> dict:
         """Who it is, as Assay says it."""
-        answer = self.service.api.post("/v1/verify", sign_in, {"Authorization": f"Bearer {API_KEY}"})
-        assert answer.status == 200, answer
-        return answer.json["identity"]
+        return self._post("/v1/verify", 200, sign_in)["identity"]
+
+    def begin(self, provider: str, **members) -> dict:
+        return self._post("/v1/sign-ins", 201, {"provider": provider} | members)
+
+    def finish(self, begun: dict, id_token: str, **members) -> dict:
+        """Who signed in."""
+        request = {"sign_in": begun["sign_in"], "id_token": id_token} | members
+        return self._post("/v1/sign-ins/finish", 200, request)["identity"]
+
+    def _post(self, path: str, status: int, request: dict) -> dict:
+        answer = self.service.api.post(path, request, {"Authorization": f"Bearer {API_KEY}"})
+        assert answer.status == status, answer
+        return answer.json
 
 
 @pytest.fixture(scope="session")

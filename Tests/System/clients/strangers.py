@@ -4,6 +4,8 @@ import contextlib
 import json
 import socket
 import threading
+import time
+from collections.abc import Callable
 
 from harness.contract import minimal_identity
 
@@ -20,18 +22,23 @@ def answer(status: int, body, **headers: str) -> bytes:
 
 
 class Stranger:
-    """Answers each request on a connection with the same bytes; `None`: with nothing at all.
+    """Answers each request on a connection with the same bytes, or with those that a function has for its path.
 
-    With `closes` it closes after each answer, and says so to nobody; with `drops`, when the next request has come. It
-    counts connections and requests.
+    `None`: with nothing at all; empty: it closes the connection instead. With `closes` it closes after each answer, and says
+    so to nobody; with `drops`, when the next request has come. It counts connections and requests, and requests by path.
     """
 
-    def __init__(self, octets: bytes | None, *, closes: bool = False, drops: bool = False):
+    def __init__(
+        self, octets: bytes | None | Callable[[str], bytes | None], *, closes: bool = False, drops: bool = False
+    ):
         self._octets = octets
         self._closes = closes
         self._drops = drops
         self._closed = threading.Semaphore(0)
         self.connections = self.requests = 0
+        self.paths: dict[str, int] = {}
+        # Of each request without an answer, its path and how many seconds the client waited.
+        self.waits: list[tuple[str, float]] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._open: list[socket.socket] = []
@@ -47,27 +54,37 @@ class Stranger:
 
     def _converse(self, connection: socket.socket) -> None:
         with contextlib.suppress(OSError), connection, connection.makefile("rb") as stream:
-            while self._read_request(stream):
+            while path := self._read_request(stream):
                 self.requests += 1
-                if self._octets is None:
-                    continue
-                connection.sendall(self._octets)
+                self.paths[path] = self.paths.get(path, 0) + 1
+                octets = self._octets(path) if callable(self._octets) else self._octets
+                if octets is None:
+                    self._see_how_long_it_waits(path, stream)
+                    return
+                connection.sendall(octets)
                 if self._drops:
                     self._read_request(stream)
-                    connection.shutdown(socket.SHUT_RDWR)
-                    return
-                if self._closes:
+                if self._drops or self._closes or not octets:
                     connection.shutdown(socket.SHUT_RDWR)
                     self._closed.release()
                     return
 
-    def _read_request(self, stream) -> bool:
-        length = 0
+    def _see_how_long_it_waits(self, path: str, stream) -> None:
+        begun = time.monotonic()
+        try:
+            stream.read(1)
+        finally:
+            self.waits.append((path, time.monotonic() - begun))
+
+    def _read_request(self, stream) -> str | None:
+        """The path; `None` if there is no further request, or not a whole one."""
+        length, first = 0, stream.readline()
         while (line := stream.readline()) not in (b"\r\n", b""):
             name, _, value = line.partition(b":")
             if name.lower() == b"content-length":
                 length = int(value)
-        return line != b"" and len(stream.read(length)) == length
+        is_whole = line != b"" and len(stream.read(length)) == length
+        return first.split(b" ")[1].decode() if is_whole else None
 
     def wait_until_closed(self) -> None:
         """Until it has closed the connection of one more answer."""

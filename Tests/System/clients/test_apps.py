@@ -1,6 +1,5 @@
 """The app's side of a sign-in, as far as it runs without a phone; and what the backend keeps, in a real database."""
 
-import base64
 import hashlib
 import importlib
 import json
@@ -15,19 +14,20 @@ import urllib.parse
 import pytest
 
 from clients.languages import API_KEY, CLIENTS, environment, run
+from clients.strangers import nowhere
 
 NOW = 1_700_000_000
 # Stands for Apple's and Google's scripts: says what the page gave them, and answers with a token.
 PAGE = """
 import { offerGoogle, signInWithApple } from "./apps/sign-in.mjs";
-const given = {}, nonce = process.argv[1];
+const given = {}, { nonce, nonce_sha256: nonceSha256 } = JSON.parse(process.argv[1]);
 const AppleID = { auth: {
   init: (options) => { given.apple = options.nonce },
   signIn: async () => ({ authorization: { id_token: "apple's" }, user: { email: "ada" } }) } };
 const google = { accounts: { id: {
   initialize: (options) => { given.google = options.nonce; given.done = options.callback },
   renderButton: () => given.done({ credential: "google's" }) } } };
-const sent = [await signInWithApple(AppleID, { nonce })];
+const sent = [await signInWithApple(AppleID, { nonceSha256 })];
 offerGoogle(google, { nonce, send: (message) => sent.push(message) });
 console.log(JSON.stringify({ apple: given.apple, google: given.google, sent }));
 """
@@ -43,24 +43,28 @@ def node(script: str, *arguments: str, directory: pathlib.Path = CLIENTS):
     return json.loads(result.stdout)
 
 
+def nonces(begun: dict) -> str:
+    """What the backend tells an app of a sign-in, and a page: not the handle."""
+    return json.dumps({form: begun[form] for form in ("nonce", "nonce_sha256")})
+
+
 def test_what_a_web_page_gives_the_providers_is_what_assay_expects(world):
-    nonce = secrets.token_urlsafe()
-    page = node(PAGE, nonce)
-    assert page["sent"] == [
-        {"provider": "apple", "id_token": "apple's", "user": {"email": "ada"}},
-        {"provider": "google", "id_token": "google's"},
-    ]
-    assert page["apple"] != page["google"]
     for provider, issuer in [("apple", world.apple), ("google", world.google)]:
-        token = issuer.token(nonce=page[provider])
-        assert world.identity(provider=provider, id_token=token, nonce=nonce)["subject"] == "user-1"
+        begun = world.begin(provider)
+        page = node(PAGE, nonces(begun))
+        assert page["sent"] == [
+            {"provider": "apple", "id_token": "apple's", "user": {"email": "ada"}},
+            {"provider": "google", "id_token": "google's"},
+        ]
+        assert page["apple"] != page["google"]
+        assert world.finish(begun, issuer.token(nonce=page[provider]))["subject"] == "user-1"
 
 
 CANCELLED = """
 import { signInWithApple } from "./apps/sign-in.mjs";
 const page = (error) => ({ auth: { init() {}, signIn: async () => { throw { error } } } });
 const errors = ["popup_closed_by_user", "user_cancelled_authorize", "invalid_client"];
-const ask = (error) => signInWithApple(page(error), { nonce: "n" }).then((sent) => sent, (refusal) => refusal.error);
+const ask = (error) => signInWithApple(page(error), { nonceSha256: "n" }).then((sent) => sent, (refusal) => refusal.error);
 console.log(JSON.stringify(await Promise.all(errors.map(ask))));
 """
 
@@ -72,7 +76,7 @@ def test_a_cancelled_sign_in_on_the_web_is_no_error():
 # Stands for React Native's packages; each says which nonce the provider was given.
 REACT_NATIVE = """
 import { signInWithApple, signInWithAppleByExpo, signInWithGoogle } from "./react-native.mjs";
-const nonce = process.argv[1], given = {};
+const { nonce, nonce_sha256: nonceSha256 } = JSON.parse(process.argv[1]), given = {};
 const sha256 = async (text) => Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))),
   (octet) => octet.toString(16).padStart(2, "0")).join("");
 const name = { givenName: "Ada", familyName: null, nickname: null };
@@ -84,16 +88,15 @@ const expo = { AppleAuthenticationScope: {}, signInAsync: async (options) => {
   given.expo = options.nonce;
   return { identityToken: "apple's", fullName: { givenName: null, familyName: null } };
 } };
-const crypt = { CryptoDigestAlgorithm: { SHA256: "SHA-256" }, digestStringAsync: (_, text) => sha256(text) };
 const google = { configure() {}, presentExplicitSignIn: async (options) => {
   given.google = options.nonce;
   return { type: "success", data: { idToken: "google's" } };
 } };
 const fails = (code) => async () => { throw { code } };
-const sent = [await signInWithApple(appleAuth, nonce), await signInWithAppleByExpo(expo, crypt, nonce),
+const sent = [await signInWithApple(appleAuth, nonce), await signInWithAppleByExpo(expo, nonceSha256),
   await signInWithGoogle(google, "web", nonce)];
 const cancelled = [await signInWithApple({ ...appleAuth, performRequest: fails("1001") }, nonce),
-  await signInWithAppleByExpo({ ...expo, signInAsync: fails("ERR_REQUEST_CANCELED") }, crypt, nonce),
+  await signInWithAppleByExpo({ ...expo, signInAsync: fails("ERR_REQUEST_CANCELED") }, nonceSha256),
   await signInWithGoogle({ ...google, presentExplicitSignIn: async () => ({ type: "cancelled", data: null }) }, "web", nonce)];
 const failed = await signInWithApple({ ...appleAuth, performRequest: fails("1000") }, nonce).catch((error) => error.code);
 console.log(JSON.stringify({ given, sent, cancelled, failed }));
@@ -101,18 +104,19 @@ console.log(JSON.stringify({ given, sent, cancelled, failed }));
 
 
 def test_what_react_native_gives_the_providers_is_what_assay_expects(world, tmp_path):
-    nonce = secrets.token_urlsafe()
     shutil.copy(CLIENTS / "apps/react-native.js", tmp_path / "react-native.mjs")
-    said = node(REACT_NATIVE, nonce, directory=tmp_path)
+    begun = world.begin("apple")
+    said = node(REACT_NATIVE, nonces(begun), directory=tmp_path)
     apple = {"provider": "apple", "id_token": "apple's"}
     user = {"name": {"firstName": "Ada", "lastName": None}}
     assert said["sent"] == [apple | {"user": user}, apple, {"provider": "google", "id_token": "google's"}]
     assert (said["cancelled"], said["failed"]) == ([None, None, None], "1000")
     assert said["given"]["apple"] == said["given"]["expo"]
     token = world.apple.token(nonce=said["given"]["apple"])
-    assert world.identity(provider="apple", id_token=token, nonce=nonce, user=user)["given_name"] == "Ada"
-    token = world.google.token(nonce=said["given"]["google"])
-    assert world.identity(provider="google", id_token=token, nonce=nonce)["subject"] == "user-1"
+    assert world.finish(begun, token, user=user)["given_name"] == "Ada"
+    begun = world.begin("google")
+    given = node(REACT_NATIVE, nonces(begun), directory=tmp_path)["given"]
+    assert world.finish(begun, world.google.token(nonce=given["google"]))["subject"] == "user-1"
 
 
 @pytest.mark.parametrize("file", sorted((CLIENTS / "apps").glob("*.swift")), ids=lambda file: file.name)
@@ -146,28 +150,88 @@ def test_the_names_that_ios_tells_are_the_user_that_assay_takes(world, tmp_path)
     assert (identity["name"], identity["name_source"]) == ("Ada Lovelace", "client")
 
 
-# MARK: Apple's form
-
-
-VERIFIER = "the app's verifier"
+# MARK: A backend
 
 
 @pytest.fixture
-def apple_sign_ins(world, monkeypatch):
-    for folder in ("python", "apps"):
+def backend(world, monkeypatch):
+    """Imports a module of the pages; and a client of the running service."""
+    for folder in (".", "python", "apps"):
         monkeypatch.syspath_prepend(CLIENTS / folder)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    callback, client = importlib.import_module("apple_callback"), importlib.import_module("assay")
-    assay = client.Assay(world.url, API_KEY)
-    return callback.AppleSignIns(assay, "client", "https://backend.example/apple", "https://app.example/signed-in")
+    client = importlib.import_module("assay")
+    return importlib.import_module, client.Assay(world.url, API_KEY)
 
 
-def begin_with_apple(sign_ins, verifier: str = VERIFIER) -> dict:
-    """The parameters of Apple's page."""
-    challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-    url = urllib.parse.urlsplit(sign_ins.begin(challenge))
+def test_the_backend_of_the_page(world, backend, caplog):
+    load, assay = backend
+    page = load("sign_in")
+    page.assay = assay
+    begun = page.begin("google")
+    assert set(begun) == {"sign_in", "nonce", "nonce_sha256"}
+    token = world.google.token(nonce=begun["nonce"])
+    message = {"sign_in": begun["sign_in"], "id_token": token}
+    assert page.finish(message | {"id_token": world.google.token(nonce="another")}) == (401, {"error": "begin anew"})
+    status, user = page.finish(message)
+    assert (status, user["subject"]) == (200, "user-1")
+    assert page.finish(message) == (401, {"error": "begin anew"})
+    assert page.finish(message | {"sign_in": 5}) == (500, {"error": "our mistake"})
+    page.assay = type(assay)(nowhere())
+    assert page.finish(message) == (503, {"error": "send the same again later"})
+    assert ["nonce_mismatch" in caplog.text, begun["sign_in"] in caplog.text, token in caplog.text] == [True, False, False]
+
+
+def test_a_web_page_has_its_sign_in_in_a_cookie(world, backend):
+    load, assay = backend
+    module = load("web_sign_in")
+    sign_ins = module.WebSignIns(assay, {"google": "client", "apple": "client"})
+    page, apples = sign_ins.begin("apple")
+    assert set(page) == {"nonce", "nonce_sha256"}
+    name, _, attributes = apples.partition("=")
+    assert (name, attributes.partition("; ")[2]) == (
+        "__Host-sign-in-apple",
+        "Max-Age=600; Path=/; Secure; HttpOnly; SameSite=Lax",
+    )
+    # The other button of the page, and other cookies.
+    _, googles = sign_ins.begin("google")
+    cookies = "; ".join(["session=1", *(each.partition(";")[0] for each in (googles, apples))])
+    message = {"provider": "apple", "id_token": world.apple.token(nonce=page["nonce_sha256"])}
+    finished, dropped = sign_ins.finish(cookies, message)
+    assert finished.identity.subject == "user-1"
+    assert dropped.startswith("__Host-sign-in-apple=; Max-Age=0; Path=/; Secure;")
+    with pytest.raises(load("assay").AssayError, match="sign_in_replayed"):
+        sign_ins.finish(cookies, message)
+    for other in ("session=1", googles.partition(";")[0]):
+        with pytest.raises(KeyError):
+            sign_ins.finish(other, message)
+    with pytest.raises(KeyError):
+        sign_ins.begin("another")
+
+
+# MARK: Apple's form
+
+
+@pytest.fixture
+def apple_sign_ins(backend):
+    load, assay = backend
+    module = load("apple_callback")
+    return module.AppleSignIns(assay, "client", "https://backend.example/apple", "https://app.example/signed-in")
+
+
+@pytest.fixture
+def refusal(backend):
+    """Expects that a finish is refused, with a code."""
+    error = backend[0]("assay").AssayError
+    return lambda code: pytest.raises(error, match=code)
+
+
+def begin_with_apple(sign_ins) -> tuple[str, dict]:
+    """What the app keeps, and the parameters of Apple's page."""
+    begun = sign_ins.begin()
+    url = urllib.parse.urlsplit(begun["url"])
     assert (url.scheme, url.netloc, url.path) == ("https", "appleid.apple.com", "/auth/authorize")
-    return dict(urllib.parse.parse_qsl(url.query))
+    assert begun["sign_in"] not in begun["url"]
+    return begun["sign_in"], dict(urllib.parse.parse_qsl(url.query))
 
 
 def answer(sign_ins, **form: str) -> dict:
@@ -178,46 +242,58 @@ def answer(sign_ins, **form: str) -> dict:
 
 
 def test_apples_form_signs_in_who_began(world, apple_sign_ins):
-    asked = begin_with_apple(apple_sign_ins)
+    sign_in, asked = begin_with_apple(apple_sign_ins)
     assert (asked["response_mode"], asked["scope"]) == ("form_post", "name email")
     token = world.apple.token(nonce=asked["nonce"])
     user = json.dumps({"name": {"firstName": "Ada", "middleName": "King", "lastName": "Lovelace"}, "email": "ada@example.com"})
     form = {"state": asked["state"], "code": "c", "id_token": token, "user": user}
     code = answer(apple_sign_ins, **form)["code"]
-    assert apple_sign_ins.finish(code, VERIFIER).name == "Ada Lovelace"
+    assert apple_sign_ins.finish(code, sign_in).identity.name == "Ada Lovelace"
     # Each is good once.
-    assert apple_sign_ins.finish(code, VERIFIER) is None
+    assert apple_sign_ins.finish(code, sign_in) is None
     assert answer(apple_sign_ins, **form) == {"error": "sign_in_unknown"}
 
 
-def test_apples_form_signs_in_nobody_else(world, apple_sign_ins):
-    asked = begin_with_apple(apple_sign_ins)
+def test_apples_form_signs_in_nobody_else(world, apple_sign_ins, refusal):
+    sign_in, asked = begin_with_apple(apple_sign_ins)
     token = world.apple.token(nonce=asked["nonce"])
     code = answer(apple_sign_ins, state=asked["state"], id_token=token)["code"]
-    assert apple_sign_ins.finish(code, "another's verifier") is None
+    # An intercepted code in somebody else's app, which has begun too, and in one that makes up a handle.
+    others, other = begin_with_apple(apple_sign_ins)
+    with refusal("nonce_mismatch"):
+        apple_sign_ins.finish(code, others)
+    with refusal("sign_in_invalid"):
+        apple_sign_ins.finish(code, "made-up")
     # A token of another sign-in, and no sign-in at all.
-    assert answer(apple_sign_ins, state=begin_with_apple(apple_sign_ins)["state"], id_token=token) == {"error": "refused"}
+    with refusal("nonce_mismatch"):
+        apple_sign_ins.finish(answer(apple_sign_ins, state=other["state"], id_token=token)["code"], others)
     assert answer(apple_sign_ins, state="made-up", id_token=token) == {"error": "sign_in_unknown"}
     assert answer(apple_sign_ins) == {"error": "sign_in_unknown"}
+    # None of that used it up.
+    assert apple_sign_ins.finish(code, sign_in).identity.subject == "user-1"
 
 
 @pytest.mark.parametrize(("error", "told"), [("user_cancelled_authorize", "cancelled"), ("invalid_request", "refused")])
 def test_apples_form_may_say_that_the_person_cancelled(apple_sign_ins, error, told):
-    state = begin_with_apple(apple_sign_ins)["state"]
-    assert answer(apple_sign_ins, state=state, error=error) == {"error": told}
+    _, asked = begin_with_apple(apple_sign_ins)
+    assert answer(apple_sign_ins, state=asked["state"], error=error) == {"error": told}
 
 
 @pytest.mark.parametrize("user", ["", "{}", "nonsense", "[]", '{"name": null}', '{"name": {"firstName": 5}}'])
 def test_a_user_without_a_name_is_left_out(world, apple_sign_ins, user):
-    asked = begin_with_apple(apple_sign_ins)
+    sign_in, asked = begin_with_apple(apple_sign_ins)
     code = answer(apple_sign_ins, state=asked["state"], id_token=world.apple.token(nonce=asked["nonce"]), user=user)["code"]
-    assert apple_sign_ins.finish(code, VERIFIER).name is None
+    assert apple_sign_ins.finish(code, sign_in).identity.name is None
+
+
+# MARK: Doing it yourself
 
 
 @pytest.fixture
 def database():
     with sqlite3.connect(":memory:") as connection:
         connection.executescript((CLIENTS / "sign_ins.sql").read_text())
+        connection.executescript((CLIENTS / "users.sql").read_text())
         yield connection
     connection.close()
 
@@ -250,3 +326,12 @@ def test_a_user_is_an_issuer_and_a_subject(database):
         database.execute(insert, user)
     with pytest.raises(sqlite3.IntegrityError):
         database.execute(insert, ("https://a.example", "1"))
+
+
+def test_the_request_of_the_page(world):
+    page = (CLIENTS / "doing-it-yourself.md").read_text()
+    head, body = page.partition("```http\n")[2].partition("\n```")[0].split("\n\n")
+    assert head.splitlines() == ["POST /v1/verify HTTP/1.1", "Content-Type: application/json"]
+    request = json.loads(body)
+    token = world.apple.token(nonce=hashlib.sha256(request["nonce"].encode()).hexdigest())
+    assert world.identity(**request | {"id_token": token})["subject"] == "user-1"

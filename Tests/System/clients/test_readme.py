@@ -12,27 +12,34 @@ from clients.languages import environment
 from harness.commands import Dev, run_shell
 from harness.issuer import KeyServer
 from harness.service import BINARY, REPOSITORY, Service, apple_like, run
-from harness.tokens import rsa_key, sha256_hex
+from harness.tokens import rsa_key
 
-NONCE = "n-0S6_WzA2Mj"
+# Begins, says what the app gets, and finishes with each token that comes.
 PYTHON = """
-import pathlib, sys
+import json, pathlib, sys
 scope = {}
 exec(pathlib.Path(sys.argv[1]).read_text(), scope)
-try:
-    print(scope["verified_identity"](*sys.argv[2:])["subject"])
-except RuntimeError as error:
-    print(error)
+begun = scope["begin"]()
+print(json.dumps(begun), flush=True)
+for line in sys.stdin:
+    try:
+        print(scope["finish"](begun["sign_in"], line.strip())["subject"], flush=True)
+    except RuntimeError as error:
+        print(error, flush=True)
 """
 NODE = """
-const { verifiedIdentity } = await import(process.argv[1]);
-console.log(await verifiedIdentity(...process.argv.slice(2)).then((identity) => identity.subject, (error) => error.message));
+import { createInterface } from "node:readline";
+const { begin, finish } = await import(process.argv[1]);
+const begun = await begin();
+console.log(JSON.stringify(begun));
+for await (const line of createInterface({ input: process.stdin }))
+  console.log(await finish(begun.sign_in, line).then((identity) => identity.subject, (error) => error.message));
 """
 
 
 def shown(language: str) -> str:
     """The block in a language below *Call Assay from the backend*."""
-    return block("docs/getting-started.md", "## 5. Call Assay from the backend", language)
+    return block("docs/getting-started.md", "## 3. Call Assay from the backend", language)
 
 
 def block(page: str, heading: str, language: str) -> str:
@@ -49,7 +56,7 @@ def issuer():
 
 @pytest.fixture(scope="module")
 def service(issuer):
-    with Service(apple_like(issuer)) as running:
+    with Service(apple_like(issuer), sign_ins={}) as running:
         yield running.wait_until_ready()
 
 
@@ -73,13 +80,14 @@ def pasted(language: str, suffix: str, service, directory: pathlib.Path) -> str:
 )
 def test_a_pasted_call_signs_in_and_refuses(language, suffix, command, service, issuer, tmp_path):
     file = pasted(language, suffix, service, tmp_path)
-    token = issuer.token(nonce=sha256_hex(NONCE), sub="user-1")
-    proxies = {"http_proxy": "http://127.0.0.1:9", "HTTP_PROXY": "http://127.0.0.1:9"}
-    for nonce, said in ((NONCE, "user-1"), ("another", "nonce_mismatch")):
-        result = subprocess.run(
-            [*command, file, token, nonce], env=environment(**proxies), capture_output=True, text=True, check=False
-        )
-        assert result.stdout.strip() == said, result.stderr
+    variables = environment(http_proxy="http://127.0.0.1:9", HTTP_PROXY="http://127.0.0.1:9")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([*command, file], env=variables, **pipes) as process:
+        begun = json.loads(process.stdout.readline())
+        assert list(begun) == ["sign_in", "nonce", "nonce_sha256"]
+        good, bad = [issuer.token(nonce=nonce, sub="user-1") for nonce in (begun["nonce_sha256"], begun["nonce"])]
+        said, _ = process.communicate("\n".join([bad, good, good]), timeout=60)
+    assert said.split() == ["nonce_mismatch", "user-1", "sign_in_replayed"]
 
 
 def test_the_first_token_verifies_as_pasted():
@@ -96,10 +104,57 @@ def test_the_first_token_verifies_as_pasted():
         assert [(name, [*members]) for name, members in answer.items()] == [(name, [*shown[name]]) for name in shown]
 
 
-def test_the_settings_file_is_good(tmp_path):
+def blocks(page: str, heading: str, language: str) -> list[str]:
+    """All blocks in a language in a section."""
+    section = (REPOSITORY / page).read_text().split(heading + "\n")[1].split("\n## ")[0]
+    return re.findall(rf"^```{language}\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+
+
+def test_a_sign_in_begins_and_finishes_once_as_pasted():
+    """Against `assay dev`, whose listeners have other ports here."""
+    page, heading = "docs/sign-ins.md", "## Try it"
+    begin, finish, again = blocks(page, heading, "sh")
+    assert again == finish.split("\n", 1)[1]
+    begun, problem = map(json.loads, blocks(page, heading, "json"))
+    with Dev() as dev:
+        script = begin + 'echo "$begun"\n' + finish + "echo\n" + again
+        pasted = script.replace("127.0.0.1:8080", dev.api.address).replace("127.0.0.1:9400", dev.issuer_address)
+        result = run_shell(pasted)
+    assert result.returncode == 0, result.stderr
+    answers = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [*answers[0]] == [*begun]
+    assert answers[1]["context"] == "/basket" and answers[1]["grant"] is None
+    assert answers[2] | {"request_id": problem["request_id"]} == problem
+
+
+@pytest.mark.parametrize(
+    ("page", "heading"),
+    [
+        ("docs/getting-started.md", "## 2. Configure your own client ID"),
+        ("docs/sign-ins.md", "## Turn it on"),
+        ("docs/sign-ins.md", "## Doing it yourself"),
+    ],
+)
+def test_the_settings_file_is_good(tmp_path, page, heading):
     file = tmp_path / "assay.yaml"
-    file.write_text(block("docs/getting-started.md", "## 2. Configure your own client ID", "yaml"))
+    file.write_text(block(page, heading, "yaml"))
     assert run("config", "check", "--config", str(file)).returncode == 0
+
+
+def test_the_settings_of_several_instances_are_good(tmp_path):
+    """With the key that the page has made, as it is pasted."""
+    page, heading = "docs/sign-ins.md", "## Several instances"
+    folder = pathlib.Path(BINARY).resolve().parent
+    script = f'cd "{tmp_path}"\nPATH="{folder}:$PATH"\n' + block(page, heading, "sh")
+    assert run_shell(script).returncode == 0
+    key, password, file = (tmp_path / name for name in ("sign-ins.key", "password", "assay.yaml"))
+    assert key.stat().st_mode & 0o777 == 0o600
+    password.write_text("of the store\n")
+    settings = blocks(page, heading, "yaml")[0]
+    settings = settings.replace("/run/secrets/sign-ins.key", str(key)).replace("/run/secrets/valkey-password", str(password))
+    file.write_text(settings + block(page, "## Doing it yourself", "yaml"))
+    result = run("config", "check", "--config", str(file))
+    assert result.returncode == 0 and b"warning" not in result.stdout, result
 
 
 def test_the_swift_compiles(tmp_path):

@@ -4,6 +4,7 @@ import pytest
 
 from clients.languages import LANGUAGES, without_nulls
 from clients.strangers import IDENTITY, Stranger, answer, nowhere
+from harness.waiting import poll
 
 SIGN_IN = {"provider": "oidc", "id_token": "the.secret.token", "nonce": "the-secret-nonce"}
 GOOD = answer(200, {"identity": IDENTITY, "token": {}, "keys": {}})
@@ -32,37 +33,37 @@ HTML = "<html>Welcome!</html>"
 )
 def test_what_assay_would_not_say_is_an_error(program, octets):
     with Stranger(octets) as stranger:
-        said = program(stranger.url).ask(**SIGN_IN)
+        said = program(stranger.url).verify(**SIGN_IN)
         assert {name: member for name, member in said.items() if member} == {"error": int(octets[9:12])}
 
 
 def test_it_goes_nowhere_else_with_the_token(program):
     with Stranger(GOOD) as elsewhere, Stranger(answer(307, "", Location=elsewhere.url)) as stranger:
-        assert program(stranger.url).ask(**SIGN_IN)["error"] == 307
+        assert program(stranger.url).verify(**SIGN_IN)["error"] == 307
         assert (stranger.requests, elsewhere.connections) == (1, 0)
 
 
 @pytest.mark.parametrize(("headers", "seconds"), [({}, 1), ({"Retry_After": "7"}, 7), ({"retry_after": "30"}, 30)])
 def test_it_says_when_to_try_again(program, headers, seconds):
     with Stranger(answer(503, HTML, **headers)) as stranger:
-        assert program(stranger.url).ask(**SIGN_IN) == {"unavailable": seconds}
+        assert program(stranger.url).verify(**SIGN_IN) == {"unavailable": seconds}
 
 
 def test_where_nobody_listens_it_is_unavailable(program):
-    assert program(nowhere()).ask(**SIGN_IN) == {"unavailable": 1}
+    assert program(nowhere()).verify(**SIGN_IN) == {"unavailable": 1}
 
 
 def test_what_a_later_version_says_besides_is_passed_over(program):
     later = {"identity": IDENTITY | {"shoe_size": 38}, "token": {}, "keys": {}, "weather": "fine"}
     with Stranger(answer(200, later)) as stranger:
-        assert program(stranger.url).ask(**SIGN_IN)["verified"].items() >= without_nulls(IDENTITY).items()
+        assert program(stranger.url).verify(**SIGN_IN)["verified"].items() >= without_nulls(IDENTITY).items()
 
 
 def test_one_connection_serves_many_requests(program):
     with Stranger(GOOD) as stranger:
         asking = program(stranger.url)
         for _ in range(5):
-            assert "verified" in asking.ask(**SIGN_IN)
+            assert "verified" in asking.verify(**SIGN_IN)
         assert (stranger.requests, stranger.connections) == (5, 1)
 
 
@@ -72,7 +73,7 @@ def test_a_connection_that_was_closed_meanwhile_is_opened_anew(program):
     with Stranger(GOOD, closes=True) as stranger:
         asking = program(stranger.url)
         for _ in range(times):
-            assert "verified" in asking.ask(**SIGN_IN)
+            assert "verified" in asking.verify(**SIGN_IN)
             stranger.wait_until_closed()
         assert (stranger.requests, stranger.connections) == (times, times)
 
@@ -81,16 +82,23 @@ def test_a_connection_that_is_closed_under_a_request_is_opened_anew(program):
     with Stranger(GOOD, drops=True) as stranger:
         asking = program(stranger.url)
         for _ in range(3):
-            assert "verified" in asking.ask(**SIGN_IN)
+            assert "verified" in asking.verify(**SIGN_IN)
         assert (stranger.requests, stranger.connections) == (3, 3)
 
 
 def test_no_answer_in_time_is_unavailable(built):
-    """All of them at once, since each waits for as long as Assay may take."""
+    """All of them at once, since each waits for as long as Assay may take: longer for a finish."""
     with Stranger(None) as stranger:
-        programs = [language.start(built(language), stranger.url) for language in LANGUAGES]
-        for program in programs:
-            program.send(**SIGN_IN)
-        assert [program.said() for program in programs] == [{"unavailable": 1}] * len(programs)
-        for program in programs:
+        verifying = [language.start(built(language), stranger.url) for language in LANGUAGES]
+        finishing = [language.start(built(language), stranger.url) for language in LANGUAGES]
+        for program in verifying:
+            program.send(verify=SIGN_IN)
+        for program in finishing:
+            program.send(finish={"sign_in": "the-secret-handle", "id_token": SIGN_IN["id_token"]})
+        assert [program.said() for program in verifying] == [{"unavailable": 1}] * len(LANGUAGES)
+        assert [program.said() for program in finishing] == [{"error": 0, "spent": True}] * len(LANGUAGES)
+        for program in verifying + finishing:
             program.finish()
+        poll(lambda: len(stranger.waits) == 2 * len(LANGUAGES))
+        for path, seconds in stranger.waits:
+            assert seconds > (11 if path == "/v1/sign-ins/finish" else 5), (path, seconds)

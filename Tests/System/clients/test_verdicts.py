@@ -47,7 +47,7 @@ SIGN_INS = [apple, google, oidc]
 @pytest.mark.parametrize("sign_in", SIGN_INS)
 def test_a_good_token_is_an_identity(program, world, sign_in):
     request = sign_in(world)
-    said = program(world.url, API_KEY).ask(**request)
+    said = program(world.url, API_KEY).verify(**request)
     assert said == {"verified": without_nulls(world.identity(**request))}
 
 
@@ -70,20 +70,20 @@ def test_the_three_sign_ins_fill_every_member(world):
 )
 def test_a_bad_token_is_a_refusal(program, world, code, claims, members):
     request = oidc(world, **claims) | members
-    assert program(world.url, API_KEY).ask(**request) == {"refused": code}
+    assert program(world.url, API_KEY).verify(**request) == {"refused": code}
 
 
 def test_a_token_by_another_key_is_refused(program, world):
     request = oidc(world) | {"id_token": world.oidc.token(nonce=NONCE)[:-8] + "AAAAAAAA"}
-    assert program(world.url, API_KEY).ask(**request) == {"refused": "signature_invalid"}
+    assert program(world.url, API_KEY).verify(**request) == {"refused": "signature_invalid"}
 
 
 def test_without_a_nonce_none_is_sent(program, world):
     request = oidc(world) | {"nonce": None}
     asking = program(world.url, API_KEY)
-    assert asking.ask(**request) == {"refused": "nonce_required"}
+    assert asking.verify(**request) == {"refused": "nonce_required"}
     request["id_token"] = world.oidc.token()
-    assert asking.ask(**request)["verified"]["subject"] == "user-1"
+    assert asking.verify(**request)["verified"]["subject"] == "user-1"
 
 
 @pytest.mark.parametrize(
@@ -96,22 +96,22 @@ def test_without_a_nonce_none_is_sent(program, world):
 )
 def test_a_mistake_of_ours_is_an_error(program, world, status, code, members):
     request = oidc(world) | members
-    assert program(world.url, API_KEY).ask(**request) == {"error": status, "code": code}
+    assert program(world.url, API_KEY).verify(**request) == {"error": status, "code": code}
 
 
 @pytest.mark.parametrize("api_key", [None, "a-wrong-one"])
 def test_a_caller_that_assay_does_not_know_is_an_error(program, world, api_key):
-    said = program(world.url, api_key).ask(**oidc(world))
+    said = program(world.url, api_key).verify(**oidc(world))
     assert said == {"error": 401, "code": "caller_unauthenticated"}
 
 
 def test_without_keys_it_is_unavailable(program, world):
     asking = program(world.url, API_KEY)
-    said = asking.ask(provider="down", id_token=world.down.token(nonce=NONCE), nonce=NONCE)
+    said = asking.verify(provider="down", id_token=world.down.token(nonce=NONCE), nonce=NONCE)
     assert list(said) == ["unavailable"]
     assert said["unavailable"] >= 1
     # And that is of one provider alone.
-    assert "verified" in asking.ask(**oidc(world))
+    assert "verified" in asking.verify(**oidc(world))
 
 
 @pytest.mark.parametrize(
@@ -121,4 +121,4 @@ def test_over_a_unix_domain_socket(program, unix_world):
     request = apple(unix_world)
     asking = program(unix_world.url, API_KEY)
     for _ in range(2):
-        assert asking.ask(**request) == {"verified": without_nulls(unix_world.identity(**request))}
+        assert asking.verify(**request) == {"verified": without_nulls(unix_world.identity(**request))}

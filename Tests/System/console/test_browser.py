@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from console.accessibility import faults
 from console.browser import Visit, launch
-from harness.service import apple_like, google_like, provider, with_console
+from harness.service import Service, apple_like, google_like, provider, with_console
 from harness.tokens import ec_key, rsa_key, sha256_hex
 
 KEY = "operator-key-0123456789"
@@ -140,6 +140,29 @@ def test_it_keeps_up_by_itself(service, visit, apple):
     expect(card(page, "verdicts", "apple")).to_contain_text("1 token", timeout=15_000)
     expect(page.get_by_label("ID Token")).to_have_value("half a tok")
     expect(page.get_by_label("ID Token")).to_be_focused()
+
+
+def test_sign_ins_and_their_store_are_shown_where_they_are_on(service, server, visit):
+    page = visit(service).page
+    expect(page.locator("#verdicts")).to_contain_text("No token has been verified yet.")
+    expect(page.locator("#sign-ins")).to_be_hidden()
+    expect(page.get_by_role("link", name="Sign-ins")).to_be_hidden()
+    issuer = server.issuer("signing")
+    console = {"listen": "127.0.0.1:0", "console": True}
+    with Service(provider(issuer), admin=console, sign_ins={}) as signing:
+        signing.wait_until_ready()
+        begun = [signing.api.post("/v1/sign-ins", {"provider": "oidc"}).json for _ in range(3)]
+        for each in (begun[0], begun[0], {"sign_in": "x", "nonce": "x"}):
+            body = {"sign_in": each["sign_in"], "id_token": issuer.token(nonce=each["nonce"])}
+            signing.api.post("/v1/sign-ins/finish", body)
+        page = visit(signing).page
+        shown = card(page, "sign-ins", "oidc").get_by_role("listitem")
+        outcomes = [re.compile("begun *3"), re.compile("finished *1"), re.compile("sign_in_replayed *1")]
+        expect(shown).to_have_text(outcomes)
+        expect(card(page, "sign-ins", "No provider found")).to_contain_text("sign_in_invalid")
+        expect(page.locator("#store")).to_have_text(
+            re.compile("The store that remembers what was used .* serves, and remembers 1 in this process.")
+        )
 
 
 def test_verdicts_are_bars_as_long_as_their_share(service, visit, apple):

@@ -51,7 +51,7 @@ class Backend:
 
     def begin(self) -> tuple[str, str]:
         """A sign-in's cookie and nonce."""
-        status, headers, body = post(f"{self.url}/sign-in", {})
+        status, headers, body = post(f"{self.url}/sign-in", {"provider": "apple"})
         assert status == 200
         assert "HttpOnly" in headers["Set-Cookie"]
         return headers["Set-Cookie"].split(";")[0], body["nonce"]
@@ -86,7 +86,7 @@ def backend(dev):
 
 
 def sent(dev, nonce: str, **claims) -> dict:
-    return {"provider": "apple", "id_token": dev.token("apple", nonce=nonce, claims=claims)["id_token"]}
+    return {"id_token": dev.token("apple", nonce=nonce, claims=claims)["id_token"]}
 
 
 def test_a_user_is_known_again_by_issuer_and_subject(backend, dev):
@@ -109,16 +109,23 @@ def test_a_sign_in_can_be_ended_once(backend, dev):
     cookie, nonce = backend.begin()
     body = sent(dev, nonce)
     assert backend.finish(cookie, body)[0] == 200
-    assert backend.finish(cookie, body) == (401, {"code": "sign_in_unknown"})
-    # A failed attempt has used it up as well.
+    assert backend.finish(cookie, body) == (401, {"code": "sign_in_replayed"})
+    # A failed attempt uses nothing up.
     cookie, nonce = backend.begin()
-    assert backend.finish(cookie, sent(dev, "another"))[0] == 401
-    assert backend.finish(cookie, sent(dev, nonce)) == (401, {"code": "sign_in_unknown"})
+    assert backend.finish(cookie, sent(dev, "another")) == (401, {"code": "nonce_mismatch"})
+    assert backend.finish(cookie, sent(dev, nonce))[0] == 200
 
 
 @pytest.mark.parametrize("cookie", [None, "sign_in=made-up", "nonsense"])
 def test_nobody_signs_in_without_having_begun(backend, dev, cookie):
-    assert backend.finish(cookie, sent(dev, "n")) == (401, {"code": "sign_in_unknown"})
+    code = "sign_in_invalid" if cookie == "sign_in=made-up" else "sign_in_unknown"
+    assert backend.finish(cookie, sent(dev, "n")) == (401, {"code": code})
+
+
+def test_a_sign_in_begins_with_a_provider_that_is_known(backend):
+    for body, code in [({"provider": "unheard-of"}, "provider_unknown"), ({}, "request_invalid")]:
+        status, _, answer = post(f"{backend.url}/sign-in", body)
+        assert (status, answer) == (400, {"code": code})
 
 
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"[]", b"{}", b'{"provider": "apple"}', b"\xff"])
@@ -143,8 +150,9 @@ def test_other_paths_are_not_found(backend):
 
 def test_without_assay_nobody_signs_in(dev):
     with Backend(f"127.0.0.1:{free_port()}") as backend:
-        cookie, nonce = backend.begin()
-        assert backend.finish(cookie, sent(dev, nonce)) == (503, {"code": "unavailable"})
+        status, _, answer = post(f"{backend.url}/sign-in", {"provider": "apple"})
+        assert (status, answer) == (503, {"code": "unavailable"})
+        assert backend.finish("sign_in=begun-before", sent(dev, "n")) == (503, {"code": "unavailable"})
 
 
 def test_the_backend_logs_no_token_and_no_nonce(dev):
@@ -270,7 +278,7 @@ def test_the_app_signs_in_at_the_backend(stack):
     assert answer["user"] == 1
     assert answer["identity"]["provider"] == "apple"
     # From outside, where the backend is published.
-    assert post(f"http://127.0.0.1:{stack.ports['BACKEND_PORT']}/sign-in", {})[0] == 200
+    assert post(f"http://127.0.0.1:{stack.ports['BACKEND_PORT']}/sign-in", {"provider": "apple"})[0] == 200
 
 
 def test_the_others_go_on_when_assay_is_restarted(stack):

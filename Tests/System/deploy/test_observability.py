@@ -62,13 +62,17 @@ def service():
         issuer = server.issuer("op", ec_key("op"))
         down = server.issuer("down", ec_key("op"))
         down.jwks.status = 500
-        with Service(provider(issuer), provider(down, "down", optional=True)) as service:
+        with Service(provider(issuer), provider(down, "down", optional=True), sign_ins={}) as service:
             service.wait_until_ready()
             service.accept(issuer.token())
             service.reject(down.token(), "keys_unavailable")
             for number in range(4):
                 token = jws(ec_key("nobody's"), issuer.claims(), kid=f"made-up-{number}")
                 service.reject(token, "key_not_found")
+            begun = service.api.post("/v1/sign-ins", {"provider": "oidc"}).json
+            finish = {"sign_in": begun["sign_in"], "id_token": issuer.token(nonce=begun["nonce"])}
+            for status in (200, 422):
+                assert service.api.post("/v1/sign-ins/finish", finish).status == status
             service.api.get("/nothing")
             service.good_token = issuer.token()
             yield service
@@ -116,6 +120,7 @@ def test_every_value_of_a_label_that_is_named_can_occur(metrics, place):
         "route": {"/v1/verify", "/v1/verify/batch"} | metrics.label_values("assay_http_requests_total", "route"),
         "status": {str(status) for status in STATUS.values()} | {"200", "500"},
         "alertstate": {"firing", "pending"},
+        "outcome": metrics.label_values("assay_store_claims_total", "outcome"),
     }
     for _, matchers in selectors(EXPRESSIONS[place]):
         for label, operator, text in matchers:
@@ -164,7 +169,7 @@ def test_the_runbooks_address_is_changed_as_the_rules_say():
     assert {link.split("#")[0] for link in links} == {"https://wiki.example.org/assay"}
 
 
-@pytest.mark.parametrize("name", ["AssayUnseen", "AssayFleetDown", "AssayEverySignInFails", "AssaySignInsFailing"])
+@pytest.mark.parametrize("name", ["AssayUnseen", "AssayFleetDown", "AssayEverySignInFails", "AssaySignInsFailing", "AssayStoreUnavailable"])
 def test_what_leaves_users_without_sign_in_or_us_without_sight_pages(name):
     (rule,) = [rule for rule in ALERTS if rule["alert"] == name]
     assert rule["labels"]["severity"] == "critical"

@@ -31,6 +31,7 @@ STATUS = {
     "token_not_yet_valid": 422,
     "token_too_old": 422,
     "auth_time_too_old": 422,
+    "session_revoked": 422,
     "claim_missing": 422,
     "claim_invalid": 422,
     "nonce_required": 422,
@@ -41,11 +42,18 @@ STATUS = {
     "at_hash_mismatch": 422,
     "c_hash_missing": 422,
     "c_hash_mismatch": 422,
+    "subject_mismatch": 422,
+    "client_not_configured": 400,
+    "sign_in_not_supported": 400,
+    "sign_in_invalid": 422,
+    "sign_in_expired": 422,
+    "sign_in_replayed": 422,
+    "store_unavailable": 503,
     "keys_unavailable": 503,
     "overloaded": 503,
     "shutting_down": 503,
 }
-RETRY_AFTER = {"keys_unavailable", "overloaded", "shutting_down"}
+RETRY_AFTER = {"keys_unavailable", "store_unavailable", "overloaded", "shutting_down"}
 NAMES_CLAIM = {"claim_missing", "claim_invalid"}
 PROBLEM_MEMBERS = {"type", "title", "status", "detail", "code", "request_id"}
 
@@ -145,11 +153,15 @@ def check_problem(problem: dict, status: int | None = None) -> dict:
     code = problem.get("code")
     assert code in STATUS, problem
     expected = PROBLEM_MEMBERS | ({"claim"} if code in NAMES_CLAIM else set())
+    # Of calls that use something up.
+    if "spent" in problem:
+        expected = expected | {"spent"}
+        assert isinstance(problem["spent"], bool), problem
     assert set(problem) == expected, problem
     assert problem["type"] == "urn:assay:problem:" + code
     assert problem["status"] == STATUS[code], problem
     assert status is None or problem["status"] == status, problem
-    assert all(isinstance(problem[name], str) and problem[name] for name in expected - {"status"}), problem
+    assert all(isinstance(problem[name], str) and problem[name] for name in expected - {"status", "spent"}), problem
     assert "\n" not in problem["detail"]
     if "claim" in expected:
         assert problem["claim"] in problem["detail"], problem

@@ -30,7 +30,7 @@ class ExampleService:
         ]
         # Else there is no page to hold against the document.
         admin = {"listen": "127.0.0.1:0", "console": True}
-        self.service = Service(*providers, **({"admin": admin} | settings))
+        self.service = Service(*providers, **({"admin": admin, "sign_ins": {}} | settings))
 
     def issuer_with_key(self, kid: str) -> Issuer:
         return next(issuer for issuer in self.issuers.values() if issuer.keys[0].kid == kid)

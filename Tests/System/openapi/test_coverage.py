@@ -12,13 +12,13 @@ from harness.service import TESTS
 from openapi.documented import PROBLEM, document
 
 # Where answers are got from the service: in other folders, and in this one.
-ELSEWHERE = [TESTS / folder for folder in ("contract", "keys", "listeners", "settings", "telemetry")]
+ELSEWHERE = [TESTS / folder for folder in ("contract", "keys", "listeners", "settings", "sign_ins", "telemetry")]
 HERE = [TESTS / "openapi/test_service.py", TESTS / "openapi/test_transport.py"]
 
 # What is documented and that no test can bring about: the code, or (operation, code), with the reason.
 NOT_PRODUCED = {
     "internal": "a fault of the service's own, which nothing that a caller sends brings about",
-    "nonce_replayed": "reserved: nothing produces it yet",
+    
 }
 
 

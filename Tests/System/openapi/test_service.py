@@ -15,14 +15,16 @@ TIMES = ("iat", "exp", "auth_time")
 verify = document().operation("verify")
 batch = document().operation("verifyBatch")
 explain = document().operation("explain")
+begin = document().operation("beginSignIn")
+finish = document().operation("finishSignIn")
 
 
-def renewed(request: dict, examples) -> tuple[dict, int]:
+def renewed(request: dict, examples, **changes: str) -> tuple[dict, int]:
     """An example's request with its token signed anew, as if issued just now; and by how many seconds that is later."""
     header, payload, _ = parts(request["id_token"])
     header, claims = json.loads(unb64url(header)), json.loads(unb64url(payload))
     shift = now() - 5 - claims["iat"]
-    claims |= {name: claims[name] + shift for name in TIMES if name in claims}
+    claims |= {name: claims[name] + shift for name in TIMES if name in claims} | changes
     return request | {"id_token": jws(examples.issuer_with_key(header["kid"]).keys[0], claims, header=header)}, shift
 
 
@@ -68,6 +70,26 @@ def test_an_examples_request_is_answered_by_its_answer(name, api, examples):
     assert response.status == 200, response
     expected = later(verify.responses[200].content.examples[name], shift)
     assert without_keys(response.json) == without_keys(expected)
+
+
+@pytest.mark.parametrize("name", begin.request.examples)
+def test_a_beginnings_example_has_the_members_of_its_answer(name, api):
+    response = api.post("/v1/sign-ins", begin.request.examples[name])
+    assert response.status == 201, response
+    expected = begin.responses[201].content.examples[name]
+    assert {member: value is None for member, value in response.json.items()} == {
+        member: value is None for member, value in expected.items()
+    }
+
+
+@pytest.mark.parametrize("name", finish.request.examples)
+def test_a_finishs_example_is_answered_by_its_answer(name, api, examples):
+    expected = finish.responses[200].content.examples[name]
+    begun = api.post("/v1/sign-ins", {"provider": expected["identity"]["provider"], "context": expected["context"]}).json
+    request, shift = renewed(finish.request.examples[name], examples, nonce=begun["nonce"])
+    response = api.post("/v1/sign-ins/finish", request | {"sign_in": begun["sign_in"]})
+    assert response.status == 200, response
+    assert without_keys(response.json) == without_keys(later(expected, shift))
 
 
 @pytest.mark.parametrize("name", batch.request.examples)
@@ -118,7 +140,9 @@ def request_with(path: tuple, value) -> bytes:
     """A request with a malformed token: `token_malformed` says that the request itself is in order."""
     for name in reversed(path):
         value = {name: value}
-    return json.dumps({"id_token": "a.b"} | value, ensure_ascii=False).encode()
+    # It stands beside a subject only.
+    beside = {"subject": "s"} if "issuer" in value else {}
+    return json.dumps({"id_token": "a.b"} | beside | value, ensure_ascii=False).encode()
 
 
 @pytest.mark.parametrize("path,shortest,longest", [pytest.param(*entry, id=".".join(entry[0])) for entry in strings()])

@@ -82,7 +82,7 @@ def test_a_request_that_does_not_end_times_out_whatever_the_operation(hurried):
 @pytest.fixture(scope="module")
 def narrow():
     """A service that has room for one request that is not whole on each listener."""
-    limits = {"max_body": "64KiB", "max_batch_body": "64KiB", "max_buffered": "64KiB"}
+    limits = {"max_body": "256KiB", "max_batch_body": "256KiB", "max_buffered": "256KiB"}
     with KeyServer() as key_server, ExampleService(key_server, limits=limits).service as service:
         yield service
 
@@ -94,20 +94,20 @@ def test_of_two_requests_at_once_one_is_turned_away(operation, listener, narrow)
         with connect(narrow, listener) as first, connect(narrow, listener) as second:
             for connection in (first, second):
                 connection.send(
-                    request_bytes(method, target(operation), None, {"Content-Length": "60000"}) + b" " * 40000
+                    request_bytes(method, target(operation), None, {"Content-Length": "200000"}) + b" " * 160000
                 )
             # Which of them comes first is the event loops' to say; it is the other that is answered before it is whole.
             answered, _, _ = select.select([first.socket, second.socket], [], [], 15)
             refused, taken = (first, second) if first.socket in answered else (second, first)
             assert_code(refused.response(method, target(operation)), "overloaded")
-            taken.send_tolerantly(b" " * 20000)
+            taken.send_tolerantly(b" " * 40000)
             if taken.response(method, target(operation)).code != "overloaded":
                 return
             # Both came at the same moment, and neither had room beside the other.
     pytest.fail("both are turned away, time after time")
 
 
-@pytest.mark.parametrize("id", ["verify", "verifyBatch"])
+@pytest.mark.parametrize("id", ["verify", "verifyBatch", "beginSignIn", "finishSignIn"])
 def test_a_call_after_a_stop_was_asked_for_is_turned_away(id):
     operation = document().operation(id)
     with KeyServer() as key_server:
@@ -134,7 +134,7 @@ def test_a_caller_without_the_api_key_is_told_how_to_send_it():
     with KeyServer() as key_server:
         settings = {"api_keys": ["2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"]}  # of "foo"
         with ExampleService(key_server, **settings).service as service:
-            for path in ("/v1/verify", "/v1/verify/batch"):
+            for path in ("/v1/verify", "/v1/verify/batch", "/v1/sign-ins", "/v1/sign-ins/finish"):
                 for headers in ({}, {"Authorization": "Bearer bar"}, {"Authorization": "foo"}):
                     response = service.api.post(path, b"{}", headers)
                     assert_code(response, "caller_unauthenticated")
@@ -145,7 +145,14 @@ def test_a_caller_without_the_api_key_is_told_how_to_send_it():
 
 
 @pytest.mark.parametrize(
-    "listener,path", [("service", "/v1/verify"), ("service", "/v1/verify/batch"), ("admin", "/v1/explain")]
+    "listener,path",
+    [
+        ("service", "/v1/verify"),
+        ("service", "/v1/verify/batch"),
+        ("service", "/v1/sign-ins"),
+        ("service", "/v1/sign-ins/finish"),
+        ("admin", "/v1/explain"),
+    ],
 )
 @pytest.mark.parametrize("type", [None, "text/plain", "application/x-www-form-urlencoded", "application/json5"])
 def test_a_body_of_another_type_is_unsupported(listener, path, type, examples):

@@ -60,9 +60,9 @@ class AuthlibProvider(contextlib.AbstractContextManager):
         finally:
             self._change_claims({})
 
-    def sign_in(self, with_nonce: bool = True) -> SignIn:
+    def sign_in(self, with_nonce: bool = True, nonce: str | None = None) -> SignIn:
         """The authorization code flow: login form, redirect, token endpoint."""
-        nonce = new_nonce() if with_nonce else None
+        nonce = (nonce or new_nonce()) if with_nonce else None
         query = {
             "response_type": "code", "client_id": self.client_id, "redirect_uri": _REDIRECT_URI, "scope": "openid",
             "state": "a-state",

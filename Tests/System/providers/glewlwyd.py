@@ -83,13 +83,13 @@ class Glewlwyd(contextlib.AbstractContextManager):
     def __exit__(self, *_) -> None:
         self._stack.close()
 
-    def sign_in(self, algorithm: str) -> SignIn:
+    def sign_in(self, algorithm: str, nonce: str | None = None) -> SignIn:
         """Signs the user in at the client of an algorithm."""
-        return self.sign_in_at(self.client_id(algorithm))
+        return self.sign_in_at(self.client_id(algorithm), nonce)
 
-    def sign_in_at(self, client_id: str) -> SignIn:
+    def sign_in_at(self, client_id: str, nonce: str | None = None) -> SignIn:
         """The authorization code flow: the user's login and consent, the redirect, the token endpoint."""
-        nonce = new_nonce()
+        nonce = nonce or new_nonce()
         browser = _logged_in(self._api, _USER)
         browser.send_json("PUT", f"{self._api}/auth/grant/{client_id}", {"scope": "openid"}).expect()
         redirect = browser.get(

@@ -62,9 +62,9 @@ class MockProvider(contextlib.AbstractContextManager):
         """Starts it again after `stop`, with a new key."""
         self._process.start()
 
-    def sign_in(self) -> SignIn:
+    def sign_in(self, nonce: str | None = None) -> SignIn:
         """The authorization code flow: the user picked on the provider's form, the redirect, the token endpoint."""
-        nonce = new_nonce()
+        nonce = nonce or new_nonce()
         query = {
             "response_type": "code", "client_id": self.client_id, "redirect_uri": _REDIRECT_URI,
             "scope": "openid profile email", "nonce": nonce, "state": "a-state",

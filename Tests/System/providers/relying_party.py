@@ -1,5 +1,8 @@
 """A backend that signs its users in at one of the providers and has Assay verify what it gets."""
 
+from collections.abc import Callable
+
+from harness import contract
 from harness.service import NETWORK, Service
 from providers.sign_in import SignIn
 
@@ -17,6 +20,24 @@ def accept(service: Service, sign_in: SignIn, **members) -> dict:
 def reject(service: Service, sign_in: SignIn, problem: str, /, **members) -> dict:
     """Verifies a sign-in that must be refused with this problem's code; returns the problem."""
     return service.reject(sign_in.id_token, problem, **_expectations(sign_in) | members)
+
+
+def sign_in_once(service: Service, provider: str, audience: str, sign_in: Callable[[str], SignIn]) -> dict:
+    """Begins a sign-in, has the user sign in with its nonce, and finishes it, which nobody can do again; returns the answer."""
+    begun = service.api.post("/v1/sign-ins", {"provider": provider, "audience": audience, "context": "/basket"}).json
+    other = service.api.post("/v1/sign-ins", {"provider": provider, "audience": audience}).json
+    signed_in = sign_in(begun["nonce"])
+
+    def finish(handle: str):
+        body = {"sign_in": handle, "id_token": signed_in.id_token}
+        return service.api.post("/v1/sign-ins/finish", body)
+
+    contract.assert_code(finish(other["sign_in"]), "nonce_mismatch")
+    response = finish(begun["sign_in"])
+    assert response.status == 200, response
+    contract.assert_code(finish(begun["sign_in"]), "sign_in_replayed")
+    assert response.json["context"] == "/basket"
+    return response.json
 
 
 def _expectations(sign_in: SignIn) -> dict:

@@ -13,14 +13,15 @@ from harness.service import Service
 from providers import independent
 from providers.authlib_provider import AuthlibProvider
 from providers.jwk import ALGORITHMS
-from providers.relying_party import accept, reject, trusting
+from providers.relying_party import accept, reject, sign_in_once, trusting
 
 CLIENT = AuthlibProvider.client_id
 HOUR = 3600
 
 
-def trust(provider, **settings) -> Service:
-    return Service(trusting(provider, "authlib", [CLIENT], **settings))
+def trust(provider, sign_ins: dict | None = None, **settings) -> Service:
+    top = {} if sign_ins is None else {"sign_ins": sign_ins}
+    return Service(trusting(provider, "authlib", [CLIENT], **settings), **top)
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +44,13 @@ def test_an_honest_sign_in_verifies(provider, service):
     assert (answer["identity"]["issuer"], answer["identity"]["subject"]) == (provider.issuer, provider.subject)
     assert (answer["token"]["algorithm"], answer["token"]["key_id"]) == ("ES256", "first")
     assert answer["token"]["nonce_match"] == "plain"
+
+
+def test_a_sign_in_that_assay_began_is_finished_once(provider):
+    with trust(provider, sign_ins={}) as service:
+        service.wait_until_ready()
+        answer = sign_in_once(service, "authlib", CLIENT, lambda nonce: provider.sign_in(nonce=nonce))
+        assert answer["identity"]["subject"] == provider.subject
 
 
 def test_a_sign_in_without_a_nonce_verifies_only_without_one(provider, service):

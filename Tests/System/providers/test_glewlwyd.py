@@ -5,7 +5,7 @@ import pytest
 from harness.service import Service
 from providers import independent
 from providers.glewlwyd import ALGORITHMS, Glewlwyd
-from providers.relying_party import accept, reject, trusting
+from providers.relying_party import accept, reject, sign_in_once, trusting
 
 # glewlwyd hashes with SHA-256 there; see the test that says so.
 ALGORITHMS_WITH_HASHES = [algorithm for algorithm in ALGORITHMS if algorithm != "EdDSA"]
@@ -19,7 +19,7 @@ def glewlwyd():
 
 @pytest.fixture(scope="module")
 def service(glewlwyd):
-    with Service(trusting(glewlwyd, "glewlwyd", glewlwyd.client_ids)) as running:
+    with Service(trusting(glewlwyd, "glewlwyd", glewlwyd.client_ids), sign_ins={}) as running:
         yield running.wait_until_ready()
 
 
@@ -44,6 +44,14 @@ def test_a_token_verifies_and_says_who_signed_in(glewlwyd, service, algorithm):
     assert token["nonce_match"] == "plain"
     assert answer["keys"]["source"] == "network"
     assert answer["keys"]["stale"] is False
+
+
+@pytest.mark.parametrize("algorithm", ["RS256", "ES256"])
+def test_a_sign_in_that_assay_began_is_finished_once(glewlwyd, service, algorithm):
+    answer = sign_in_once(
+        service, "glewlwyd", glewlwyd.client_id(algorithm), lambda nonce: glewlwyd.sign_in(algorithm, nonce)
+    )
+    assert answer["identity"]["name"] == glewlwyd.name
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS_WITH_HASHES)

@@ -5,7 +5,7 @@ import pytest
 from harness.service import Service
 from providers import independent
 from providers.mock_provider import MockProvider
-from providers.relying_party import accept, reject, trusting
+from providers.relying_party import accept, reject, sign_in_once, trusting
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def provider():
 
 @pytest.fixture
 def service(provider):
-    with Service(trusting(provider, "mock", [provider.client_id])) as running:
+    with Service(trusting(provider, "mock", [provider.client_id]), sign_ins={}) as running:
         yield running.wait_until_ready()
 
 
@@ -37,6 +37,11 @@ def test_a_token_without_a_key_id_verifies(provider, service):
     assert (token["algorithm"], token["key_id"]) == ("RS256", None)
     assert token["audience"] == [provider.client_id]
     assert token["nonce_match"] == "plain"
+
+
+def test_a_sign_in_that_assay_began_is_finished_once(provider, service):
+    answer = sign_in_once(service, "mock", provider.client_id, provider.sign_in)
+    assert answer["identity"]["name"] == "Maria Muster"
 
 
 def test_the_wrong_nonce_audience_or_access_token_is_refused(provider, service):

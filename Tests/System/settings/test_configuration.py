@@ -193,6 +193,41 @@ def test_the_collectors_files_are_refused_by_their_lines(check, tmp_path):
     assert check("\n".join([*lines, EXAMPLE]), {"OTEL_SDK_DISABLED": "true"}).returncode == 0
 
 
+def test_the_keys_that_seal_sign_ins_are_looked_at(check, tmp_path):
+    good, copy, short, other = (tmp_path / name for name in ("good.key", "copy.key", "short.key", "other.key"))
+    good.write_bytes(run("key", "new").stdout)
+    copy.write_bytes(good.read_bytes())
+    short.write_text("c2hvcnQ=\n")
+    other.write_text("-----BEGIN PRIVATE KEY-----\n")
+    for file in (good, copy, short, other):
+        file.chmod(0o600)
+
+    def result(*files, store: str = "url: 'unix:/run/valkey.sock'"):
+        names = ", ".join(map(str, files))
+        return check("\n".join([f"sign_ins:\n  key_files: [{names}]\n  store: {{ {store} }}", EXAMPLE]))
+
+    accepted = result(good)
+    assert accepted.returncode == 0 and b"sign_ins" not in accepted.stdout, accepted.stdout
+    made = "`assay key new` makes one"
+    for files, told in [
+        ([good, tmp_path / "absent"], "absent: there is no such file"),
+        ([good, short], f"short.key: the key must have 32 octets, and has 5; {made}"),
+        ([other], f"other.key: the file must hold 32 octets in base64, and holds something else; {made}"),
+        ([good, copy], "copy.key: the file holds the same key as one before it; each key may be listed once"),
+    ]:
+        refused = result(*files)
+        assert_refused(refused, 2, "sign_ins.key_files: ", told)
+        assert good.read_bytes().strip() not in refused.stdout + refused.stderr
+    (tmp_path / "password").write_text("\n")
+    password = f"url: 'unix:/run/valkey.sock', password_file: {tmp_path}/password"
+    assert_refused(result(good, store=password), 3, "sign_ins.store.password_file: ", "password: the file is empty")
+    good.chmod(0o644)
+    exposed = result(good)
+    assert exposed.returncode == 0
+    told = f"warning: sign_ins.key_files: {good}: every user of this machine may use it (mode 644)"
+    assert told.encode() in exposed.stdout
+
+
 def test_files_that_are_not_there_are_refused_together_with_all_else(check, tmp_path):
     lines = [
         'service: { listen: "127.0.0.1:8080", tls: { certificate_file: /absent/crt, key_file: /absent/key } }',

@@ -36,7 +36,7 @@ def watched(shared_server, collector):
         apple_like(apple),
         provider(down, "down", optional=True),
     ]
-    more = {"log": {"level": "debug"}, "tracing": tracing(collector)}
+    more = {"log": {"level": "debug"}, "tracing": tracing(collector), "sign_ins": {}}
     with Service(*settings, api_keys=[sha256_hex(API_KEY)], **more) as service:
         service.wait_until_ready()
         yield service, issuer, down
@@ -96,9 +96,33 @@ def cases(issuer, down) -> dict:
         "at_hash_mismatch": (good, {"access_token": "canary-other"}),
         "c_hash_missing": (token(c_hash=None), {}),
         "c_hash_mismatch": (good, {"code": "canary-other"}),
+        "session_revoked": (token(auth_time=time - 7200), {"authenticated_after": time}),
+        "subject_mismatch": (good, {"subject": "canary-other"}),
         "keys_unavailable": (jws(down.keys[0], canary_claims(down)), {}),
         "request_invalid": (good, {"canary@member": "canary", "nonse": "canary"}),
     }
+
+
+def signed_in(service, issuer, authorization: dict) -> set[str]:
+    """Begins and finishes a sign-in, with what else may become of one; returns the codes."""
+
+    def ask(path: str, name: str, **body):
+        return service.api.post(path, body, {**authorization, "X-Request-Id": f"sign-in-{name}"})
+
+    begun = ask("/v1/sign-ins", "begin", provider="oidc", context="canary-context", subject="canary-subject").json
+    token = jws(issuer.keys[0], canary_claims(issuer, nonce=begun["nonce"]))
+    finish = {"sign_in": begun["sign_in"], "id_token": token}
+    answers = [
+        ask("/v1/sign-ins", "uri", provider="oidc", redirect_uri="https://canary.example.com/canary-path"),
+        ask("/v1/sign-ins/finish", "forged", **finish | {"sign_in": "canary" + begun["sign_in"]}),
+        ask("/v1/sign-ins/finish", "good", **finish, access_token="canary-access-token", code="canary-code"),
+        ask("/v1/sign-ins/finish", "again", **finish),
+    ]
+    codes = [answer.code for answer in answers]
+    assert codes == ["client_not_configured", "sign_in_invalid", None, "sign_in_replayed"]
+    for secret in (begun["sign_in"], begun["nonce"], begun["nonce_sha256"]):
+        assert not any(secret in line for line in service.log)
+    return {*codes} - {None}
 
 
 def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
@@ -116,9 +140,13 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
         explanation = {"id_token": token} | request
         service.admin.post("/v1/explain", explanation, {**authorization, "X-Request-Id": f"explain-{code}"})
         seen.add(code)
+    seen |= signed_in(service, issuer, authorization)
     assert contract.STATUS.keys() - seen <= {
         "key_unsuitable",
         "nonce_replayed",
+        "sign_in_expired",
+        "sign_in_not_supported",
+        "store_unavailable",
         "not_found",
         "method_not_allowed",
         "request_timeout",

@@ -193,6 +193,36 @@ def test_what_becomes_of_a_request_is_told(issuer, server, collector):
     assert not any(b"secret" in body for body in collector.bodies)
 
 
+def test_a_claim_is_a_span_below_the_one_of_its_request(issuer, collector):
+    with traced(collector, provider(issuer, nonce={"single_use": True}), sign_ins={}) as service:
+        service.wait_until_ready()
+        parent = {"traceparent": SAMPLED}
+        begun = service.api.post("/v1/sign-ins", {"provider": "oidc"}, parent).json
+        finish = {"sign_in": begun["sign_in"], "id_token": issuer.token(nonce=begun["nonce"])}
+        for _ in range(2):
+            service.api.post("/v1/sign-ins/finish", finish, parent)
+        service.verify(issuer.token(nonce="first-nonce"), parent, nonce="first-nonce")
+        service.verify(issuer.token(nonce="first-nonce"), parent, nonce="first-nonce")
+        service.verify(issuer.token(nonce="second-nonce"), parent, nonce="first-nonce")
+    requests = {span.span_id: span for span in collector.find(kind="server", trace_id=TRACE)}
+    told = sorted((span.name, span.attributes["assay.code"]) for span in requests.values())
+    assert told == [
+        ("POST /v1/sign-ins", "ok"),
+        ("POST /v1/sign-ins/finish", "ok"),
+        ("POST /v1/sign-ins/finish", "sign_in_replayed"),
+        ("POST /v1/verify", "nonce_mismatch"),
+        ("POST /v1/verify", "nonce_replayed"),
+        ("POST /v1/verify", "ok"),
+    ]
+    claims = collector.find(kind="client", name="claim")
+    assert len(claims) == 4
+    for claim in claims:
+        request = requests[claim.parent_id]
+        assert request.start <= claim.start <= claim.end <= request.end
+        assert request.attributes["assay.code"] != "nonce_mismatch" and claim.attributes == {}
+    assert not any(text in body for body in collector.bodies for text in (b"first-nonce", begun["sign_in"].encode()))
+
+
 def test_who_is_not_let_in_fills_no_queue(issuer, collector):
     digest = sha256_hex("a key")
     with traced(collector, provider(issuer), api_keys=[digest]) as service:

@@ -1,0 +1,277 @@
+"""`begin` and `finish` in each language: a sign-in from begin to end, finished once and sent once."""
+
+import json
+import subprocess
+
+import pytest
+
+from clients.languages import API_KEY, CLIENTS, LANGUAGES, environment, without_nulls
+from clients.strangers import IDENTITY, Stranger, answer, nowhere
+from harness.contract import STATUS
+
+CONTEXT = "/basket?für=✓"
+BEGIN, FINISH, VERIFY = "/v1/sign-ins", "/v1/sign-ins/finish", "/v1/verify"
+HANDLE, TOKEN, NONCE = "the-handle-of-a-sign-in", "the.secret.token", "the-secret-nonce"
+SIGN_IN = {"provider": "oidc", "id_token": TOKEN, "nonce": NONCE}
+BEGUN = {"sign_in": HANDLE, "nonce": NONCE, "nonce_sha256": "0" * 64, "state": None, "expires_at": 1_700_000_600}
+WHOLE = {
+    BEGIN: answer(201, BEGUN),
+    FINISH: answer(200, {"identity": IDENTITY, "token": {}, "keys": {}, "context": CONTEXT, "grant": None}),
+    VERIFY: answer(200, {"identity": IDENTITY, "token": {}, "keys": {}}),
+}
+FINISHED = {"finished": {"identity": without_nulls(IDENTITY), "context": CONTEXT}}
+NO_ANSWER = {"error": 0, "spent": True}
+
+
+# MARK: Against a running Assay
+
+
+@pytest.mark.parametrize(("provider", "form"), [("apple", "nonce_sha256"), ("google", "nonce"), ("oidc", "nonce")])
+def test_a_sign_in_is_finished_once(program, world, provider, form):
+    asking = program(world.url, API_KEY)
+    begun = asking.begin_sign_in(provider, context=CONTEXT)["begun"]
+    token = getattr(world, provider).token(nonce=begun[form])
+    identity = world.identity(provider=provider, id_token=token, nonce=begun["nonce"])
+    finished = asking.finish_sign_in(begun["sign_in"], token)
+    assert finished == {"finished": {"identity": without_nulls(identity), "context": CONTEXT}}
+    again = asking.finish_sign_in(begun["sign_in"], token)
+    assert again == {"error": 422, "code": "sign_in_replayed", "spent": True}
+    # The service's log has neither handle nor nonce.
+    world.service.wait_for_entry(code="sign_in_replayed")
+    assert [line for line in world.service.log if begun["sign_in"] in line or begun["nonce"] in line] == []
+
+
+@pytest.mark.parametrize("name", ["python", "ruby", "php", "go"])
+def test_the_command_of_the_page_begins_a_sign_in(world, name):
+    """In the other languages it has to be compiled, which is how their examples come here."""
+    page = (CLIENTS / name / "README.md").read_text()
+    command = page.partition("```sh\n")[2].partition("```")[0]
+    variables = {"ASSAY_URL": world.url, "ASSAY_API_KEY": API_KEY, "PYTHONDONTWRITEBYTECODE": "1"}
+    result = subprocess.run(
+        ["bash", "-c", command],
+        cwd=CLIENTS / name,
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert list(json.loads(result.stdout)["begun"]) == ["sign_in", "nonce", "nonce_sha256", "expires_at"], result.stderr
+
+
+def test_what_it_is_begun_and_finished_with(program, world):
+    asking = program(world.url, API_KEY)
+    issuer = world.identity(provider="oidc", id_token=world.oidc.token(nonce="n"), nonce="n")["issuer"]
+    members = {"audience": "client", "max_age": 600, "subject": "user-1", "issuer": issuer, "expires_in": 60}
+    begun = asking.begin_sign_in("oidc", **members)["begun"]
+    refused = {
+        "subject_mismatch": {"sub": "user-2"},
+        "auth_time_too_old": {"auth_time": begun["expires_at"] - 3600},
+        "audience_mismatch": {"aud": "another-client"},
+        "nonce_mismatch": {"nonce": "another-sign-in's"},
+    }
+    for code, claims in refused.items():
+        token = world.oidc.token(**{"nonce": begun["nonce"]} | claims)
+        assert asking.finish_sign_in(begun["sign_in"], token) == {"error": 422, "code": code, "spent": False}
+    token = world.oidc.token(nonce=begun["nonce"])
+    said = asking.finish_sign_in(begun["sign_in"], token, access_token="the-access-token")
+    assert said == {"error": 422, "code": "at_hash_missing", "spent": False}
+    # Nothing of all that used the sign-in up.
+    finished = asking.finish_sign_in(begun["sign_in"], token, code="the-code")["finished"]
+    assert (finished["identity"]["subject"], "context" in finished) == ("user-1", False)
+
+    user = {"name": {"firstName": "Ada", "lastName": "Lovelace"}, "email": "ada@example.com"}
+    begun = asking.begin_sign_in("apple")["begun"]
+    token = world.apple.token(nonce=begun["nonce_sha256"])
+    finished = asking.finish_sign_in(begun["sign_in"], token, user=user)["finished"]
+    assert finished["identity"]["name"] == "Ada Lovelace"
+
+
+def test_a_beginning_that_assay_refuses_is_an_error(program, world):
+    asking = program(world.url, API_KEY)
+    unknown = {"error": 404, "code": "provider_unknown", "spent": False}
+    assert asking.begin_sign_in("unheard-of") == unknown
+    for members in ({"expires_in": 1}, {"audience": "a-stranger's"}):
+        code = "request_invalid" if "expires_in" in members else "audience_not_configured"
+        assert asking.begin_sign_in("oidc", **members) == {"error": 400, "code": code, "spent": False}
+
+
+def test_what_is_no_handle_is_an_error(program, world):
+    said = program(world.url, API_KEY).finish_sign_in("made-up-by-somebody", world.oidc.token())
+    assert said == {"error": 422, "code": "sign_in_invalid", "spent": False}
+
+
+def test_a_caller_that_assay_does_not_know_begins_and_finishes_nothing(program, world):
+    asking = program(world.url, "a-wrong-one")
+    said = {"error": 401, "code": "caller_unauthenticated", "spent": False}
+    assert asking.begin_sign_in("oidc") == said
+    assert asking.finish_sign_in(HANDLE, TOKEN) == said
+
+
+@pytest.mark.parametrize(
+    "language", [each for each in LANGUAGES if each.speaks_unix], ids=lambda language: language.name, indirect=True
+)
+def test_over_a_unix_domain_socket(program, unix_world):
+    asking = program(unix_world.url, API_KEY)
+    begun = asking.begin_sign_in("google")["begun"]
+    token = unix_world.google.token(nonce=begun["nonce"])
+    assert asking.finish_sign_in(begun["sign_in"], token)["finished"]["identity"]["subject"] == "user-1"
+
+
+# MARK: Against what is not Assay, or not well
+
+
+def test_each_problem_says_whether_the_sign_in_is_spent(program):
+    problems = [(code, status, spent) for code, status in STATUS.items() for spent in (False, True)]
+    bodies = iter([
+        answer(status, {"code": code, "spent": spent, "request_id": "r-1"}, Retry_After="7")
+        for code, status, spent in problems
+    ])  # fmt: skip
+    with Stranger(lambda _: next(bodies)) as stranger:
+        asking = program(stranger.url)
+        for code, status, spent in problems:
+            assert asking.finish_sign_in(HANDLE, TOKEN) == {"error": status, "code": code, "spent": spent}
+        assert stranger.requests == len(problems)
+
+
+def test_what_assay_would_not_say_signs_nobody_in(program):
+    html = "<html>Welcome!</html>"
+    nobody = [html, "", [], "null", {}, {"identity": None}, {"identity": IDENTITY | {"subject": None}}]
+    strange = [(200, body) for body in nobody] + [(422, html), (422, {}), (500, html), (502, html), (503, html), (404, [])]
+    bodies = iter([answer(status, body) for status, body in strange for _ in "bf"])
+    with Stranger(lambda _: next(bodies)) as stranger:
+        asking = program(stranger.url)
+        for status, _ in strange:
+            assert asking.begin_sign_in("oidc") == {"error": status, "spent": False}
+            # Nobody knows what became of the request.
+            assert asking.finish_sign_in(HANDLE, TOKEN) == {"error": status, "spent": True}
+
+
+def test_a_begun_sign_in_is_whole(program):
+    with Stranger(answer(201, {"expires_at": 1_700_000_600})) as stranger:
+        assert program(stranger.url).begin_sign_in("oidc") == {"error": 201, "spent": False}
+
+
+def test_it_goes_nowhere_else_with_the_handle(program):
+    with Stranger(WHOLE.get) as elsewhere, Stranger(answer(307, "", Location=elsewhere.url + FINISH)) as stranger:
+        assert program(stranger.url).finish_sign_in(HANDLE, TOKEN) == {"error": 307, "spent": True}
+        assert (stranger.requests, elsewhere.connections) == (1, 0)
+
+
+def test_where_nobody_listens_nothing_is_spent(program):
+    asking = program(nowhere())
+    assert asking.begin_sign_in("oidc") == {"error": 0, "spent": False}
+    assert asking.finish_sign_in(HANDLE, TOKEN) == {"error": 0, "spent": False}
+
+
+# MARK: Sent once
+
+
+def test_a_finish_is_sent_once_even_if_the_connection_closes(program):
+    with Stranger(lambda path: b"" if path == FINISH else WHOLE[path]) as stranger:
+        asking = program(stranger.url)
+        for times in range(1, 4):
+            # Now there is a connection that was good.
+            assert "verified" in asking.verify(**SIGN_IN)
+            assert asking.finish_sign_in(HANDLE, TOKEN) == NO_ANSWER
+            assert stranger.paths == {VERIFY: times, FINISH: times}
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_a_finish_is_sent_once_whatever_the_answer(program, status):
+    with Stranger(answer(status, {"code": "overloaded", "spent": False, "request_id": "r-1"}, Retry_After="0")) as stranger:
+        said = program(stranger.url).finish_sign_in(HANDLE, TOKEN)
+        assert said == {"error": status, "code": "overloaded", "spent": False}
+        assert stranger.requests == 1
+
+
+def test_a_finish_after_the_connection_was_closed_meanwhile(program, language):
+    with Stranger(WHOLE.get, closes=True) as stranger:
+        asking = program(stranger.url)
+        for times in range(1, 21):
+            assert "verified" in asking.verify(**SIGN_IN)
+            stranger.wait_until_closed()
+            said = asking.finish_sign_in(HANDLE, TOKEN)
+            if said == FINISHED:
+                stranger.wait_until_closed()
+            else:
+                assert said == NO_ANSWER
+                assert not language.finishes_over_new_connections
+            assert stranger.paths.get(FINISH, 0) <= times
+
+
+def test_a_finish_leaves_the_kept_connection_alone(program, language):
+    with Stranger(WHOLE.get) as stranger:
+        asking = program(stranger.url)
+        for _ in range(3):
+            assert "verified" in asking.verify(**SIGN_IN)
+            assert asking.finish_sign_in(HANDLE, TOKEN) == FINISHED
+        assert stranger.connections == (4 if language.finishes_over_new_connections else 1)
+
+
+def hung_up_once(path: str):
+    """Answers the first request, closes the connection under the second, and answers the others."""
+    octets = iter([WHOLE[VERIFY], b"", WHOLE[path]])
+    return lambda _: next(octets)
+
+
+@pytest.mark.parametrize("path", [BEGIN, VERIFY])
+def test_what_uses_nothing_up_is_sent_again(program, path):
+    with Stranger(hung_up_once(path)) as stranger:
+        asking = program(stranger.url)
+        assert "verified" in asking.verify(**SIGN_IN)
+        said = asking.begin_sign_in("oidc") if path == BEGIN else asking.verify(**SIGN_IN)
+        assert "begun" in said or "verified" in said
+        assert stranger.requests == 3
+
+
+def test_a_single_use_nonce_is_sent_once(program):
+    with Stranger(hung_up_once(VERIFY)) as stranger:
+        asking = program(stranger.url)
+        assert "verified" in asking.verify(**SIGN_IN)
+        assert asking.verify(**SIGN_IN, single_use=True) == {"unavailable": 1}
+        assert stranger.requests == 2
+        assert "verified" in asking.verify(**SIGN_IN, single_use=True)
+
+
+# MARK: Secrets
+
+
+UNCAUGHT = {
+    "python": [
+        "import sys; sys.path.insert(0, 'python')",
+        "from assay import Assay",
+        "begun = Assay(sys.argv[1]).begin('oidc')",
+        "print(begun, repr(begun), [begun])",
+        "Assay(sys.argv[2]).finish(*sys.argv[3:])",
+    ],
+    "ruby": [
+        "require './ruby/assay'",
+        "begun = Assay.new(ARGV[0]).begin('oidc')",
+        "puts \"#{begun} #{begun.inspect} #{[begun]}\"",
+        "Assay.new(ARGV[1]).finish(*ARGV[2..])",
+    ],
+    "php": [
+        "require 'php/Assay.php'",
+        "var_dump((new Assay\\Client($argv[1]))->begin('oidc'))",
+        "(new Assay\\Client($argv[2]))->finish(...array_slice($argv, 3))",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", UNCAUGHT)
+def test_nothing_that_is_printed_has_a_secret(name):
+    """A sign-in that is printed, and an error that nobody catches, with its stack trace."""
+    commands = {
+        "python": ["python3", "-B", "-c"],
+        "ruby": ["ruby", "-w", "-e"],
+        "php": ["php", "-d", "zend.exception_ignore_args=0", "-d", "display_errors=stderr", "-r"],
+    }
+    program = ";\n".join(UNCAUGHT[name]) + ";"
+    with Stranger(WHOLE.get) as good, Stranger(answer(500, {"code": "internal"})) as bad:
+        # ruby takes what follows the program for its arguments, php only behind `--`.
+        separator = ["--"] if name == "php" else []
+        command = [*commands[name], program, *separator, good.url, bad.url, HANDLE, TOKEN]
+        result = subprocess.run(command, cwd=CLIENTS, env=environment(), capture_output=True, text=True, check=False)
+    said = result.stdout + result.stderr
+    assert result.returncode != 0 and "Assay answered 500 internal" in said, said
+    assert [secret for secret in (HANDLE, TOKEN, NONCE) if secret in said] == []

@@ -1,0 +1,33 @@
+"""`subject`, `issuer` and `authenticated_after`: a person whom the backend knows already.
+
+The matrices stand in `ExpectedSubjectTests`, `SessionRevocationTests` and `VerifyRequestTests`.
+"""
+
+from harness.tokens import now
+
+
+def test_only_the_expected_person_may_sign_in(service, oidc):
+    token = oidc.token(sub="user-1")
+    service.accept(token, subject="user-1", issuer=oidc.url)
+    service.accept(token, subject="user-1")
+    service.reject(token, "subject_mismatch", subject="user-2")
+    service.reject(token, "subject_mismatch", subject="user-1", issuer="https://elsewhere.example")
+
+
+def test_a_token_from_before_a_revocation_is_refused(service, oidc):
+    time = now() - 100
+    service.accept(oidc.token(auth_time=time), authenticated_after=time)
+    service.reject(oidc.token(auth_time=time), "session_revoked", authenticated_after=time + 1)
+    service.reject(oidc.token(iat=time), "session_revoked", authenticated_after=time + 1)
+
+
+def test_a_lost_value_does_not_switch_its_check_off(service, oidc):
+    for member in ("subject", "issuer", "authenticated_after"):
+        service.reject(oidc.token(), "request_invalid", **{member: None})
+    service.reject(oidc.token(), "request_invalid", issuer=oidc.url)
+
+
+def test_the_members_hold_in_batches_too(service, oidc):
+    items = [{"id_token": oidc.token(sub="a"), "subject": person} for person in ("a", "b")]
+    good, bad = service.api.post("/v1/verify/batch", {"items": items}).json["results"]
+    assert good["identity"]["subject"] == "a" and bad["error"]["code"] == "subject_mismatch"

@@ -1,0 +1,51 @@
+"""What the proxies of `deploy/proxies` send to another instance, and what they send once."""
+
+import contextlib
+import http.client
+import urllib.parse
+
+import pytest
+
+from clients.strangers import Stranger, answer
+from deploy.proxies import Proxy
+from harness.waiting import free_port, poll
+
+FINISH, VERIFY = "/v1/sign-ins/finish", "/v1/verify"
+
+
+@pytest.mark.parametrize("octets", [answer(503, {}, Retry_After="1"), b""], ids=["503", "no answer"])
+@pytest.mark.parametrize("file", ["haproxy.cfg", "nginx.conf"])
+def test_a_finish_is_sent_once(tmp_path, file, octets):
+    def answers(path: str) -> bytes:
+        return octets if path in (FINISH, VERIFY) else answer(200, {})
+
+    with Stranger(answers) as one, Stranger(answers) as other:
+        port, ports = free_port(), [urllib.parse.urlsplit(each.url).port for each in (one, other)]
+        with Proxy(file, port, ports, tmp_path) as proxy:
+            poll(lambda: is_up(proxy))
+
+            def asked(path: str) -> int:
+                """How often the instances are asked, for one request of a client."""
+                # nginx leaves an instance that fails out for a second.
+                poll(lambda: {post(proxy, "/") for _ in range(4)} == {200})
+                before = sum(each.paths.get(path, 0) for each in (one, other))
+                assert post(proxy, path) in (502, 503)
+                return sum(each.paths.get(path, 0) for each in (one, other)) - before
+
+            assert asked(FINISH) == 1
+            if octets:
+                assert asked(VERIFY) == {"nginx.conf": 2, "haproxy.cfg": 3}[file]
+
+
+def post(proxy: Proxy, path: str) -> int:
+    """The status. None of its peers is Assay, so they are not held to its contract."""
+    with contextlib.closing(http.client.HTTPConnection(proxy.address, timeout=10)) as connection:
+        connection.request("POST", path, b"{}", {"Content-Type": "application/json"})
+        return connection.getresponse().status
+
+
+def is_up(proxy: Proxy) -> bool:
+    try:
+        return post(proxy, "/") == 200
+    except OSError:
+        return False

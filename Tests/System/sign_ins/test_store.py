@@ -1,0 +1,362 @@
+"""The store that replicas share: a real Valkey or Redis, stopped, restarted, frozen, full."""
+
+import concurrent.futures
+import contextlib
+import json
+import threading
+import time
+
+import pytest
+
+from harness.certificates import Authority
+from harness.metrics import Metrics
+from harness.service import Service, provider, run
+from harness.store import SERVERS, SLEEPY, Cluster, Store
+
+from .calls import Caller, begin, finish, refused
+
+
+@pytest.fixture(scope="module")
+def key_file(tmp_path_factory):
+    file = tmp_path_factory.mktemp("keys") / "sign-ins.key"
+    file.write_bytes(run("key", "new").stdout)
+    return str(file)
+
+
+def replica(issuer, key_file, store: Store, /, limits: dict | None = None, **settings) -> Service:
+    sign_ins = {"key_files": [key_file], "store": {"url": store.url} | settings}
+    return Service(provider(issuer), sign_ins=sign_ins, **({"limits": limits} if limits else {}))
+
+
+def signed_in(service: Service, issuer) -> tuple[dict, str]:
+    begun = begin(service)
+    return begun, issuer.token(nonce=begun["nonce"])
+
+
+# Of a claim, and what a busy machine takes besides; in seconds.
+TIMEOUT, SLACK = 0.25, 1.0
+
+
+@contextlib.contextmanager
+def at_most(seconds: float):
+    begun = time.monotonic()
+    yield
+    assert time.monotonic() - begun < seconds + SLACK
+
+
+def wait_for_store(service: Service, issuer) -> None:
+    """Until a sign-in can be finished: the connection is made in the background."""
+
+    def finishes() -> bool:
+        return finish(service, *signed_in(service, issuer)).status == 200
+
+    service.wait_until(finishes)
+
+
+@pytest.mark.parametrize("server_name", SERVERS)
+def test_replicas_finish_a_sign_in_once_between_them(server, key_file, tmp_path, server_name):
+    issuer = server.issuer("store")
+    with (
+        Store(tmp_path / "store", server=server_name) as store,
+        replica(issuer, key_file, store) as one,
+        replica(issuer, key_file, store) as other,
+    ):
+        for each in (one, other):
+            wait_for_store(each, issuer)
+        begun, token = signed_in(one, issuer)
+        assert finish(other, begun, token).status == 200
+        refused(finish(one, begun, token), "sign_in_replayed", spent=True)
+        for key in store.keys():
+            assert key.startswith("assay:") and len(key) == len("assay:") + 32
+            left = int(store.command("TTL", key).strip(":\r\n"))
+            assert 600 < left <= 900
+
+
+def test_an_outage_refuses_finishes_at_once_and_touches_nothing_else(server, key_file, tmp_path):
+    issuer = server.issuer("outage")
+    with Store(tmp_path / "store") as store, replica(issuer, key_file, store) as service:
+        wait_for_store(service, issuer)
+        begun, token = signed_in(service, issuer)
+        store.stop()
+        service.wait_until(lambda: finish(service, begun, token).code == "store_unavailable")
+        refused(finish(service, begun, token), "store_unavailable")
+        service.accept(token, nonce=begun["nonce"])
+        assert service.api.get("/readyz").status == 200
+        store.start()
+        service.wait_until(lambda: finish(service, begun, token).status == 200)
+
+
+@pytest.mark.parametrize("server_name", SERVERS)
+def test_a_store_that_does_not_answer_may_have_used_the_sign_in_up(server, key_file, tmp_path, server_name):
+    issuer = server.issuer("frozen")
+    with Store(tmp_path / "store", server=server_name) as store, replica(issuer, key_file, store) as service:
+        wait_for_store(service, issuer)
+        begun, token = signed_in(service, issuer)
+        store.freeze()
+        with at_most(TIMEOUT):
+            refused(finish(service, begun, token), "store_unavailable", spent=True)
+        # The next ones are not kept waiting, and whoever only verifies notices nothing.
+        for _ in range(5):
+            with at_most(TIMEOUT / 2):
+                refused(finish(service, *signed_in(service, issuer)), "store_unavailable")
+            with at_most(TIMEOUT / 2):
+                service.accept(token, nonce=begun["nonce"])
+        store.thaw()
+        service.wait_until(lambda: finish(service, *signed_in(service, issuer)).status == 200)
+        refused(finish(service, begun, token), "sign_in_replayed", spent=True)
+
+
+def test_a_finish_that_is_refused_for_overload_claims_nothing(server, key_file, tmp_path):
+    issuer = server.issuer("overload")
+    limits = {"max_in_flight": 1}
+    with Store(tmp_path / "store") as store, replica(issuer, key_file, store, timeout="5s", limits=limits) as service:
+        wait_for_store(service, issuer)
+        first, second = signed_in(service, issuer), signed_in(service, issuer)
+        store.freeze()
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            waiting = pool.submit(finish, Caller(service), *first)
+            service.wait_until(lambda: Metrics(service.admin.get("/metrics").text).value("assay_requests_in_flight") == 1)
+            refused(finish(service, *second), "overloaded")
+            store.thaw()
+            assert waiting.result().status == 200
+        assert finish(service, *second).status == 200
+
+
+def test_a_store_that_sleeps_costs_nobody_more_than_the_timeout(server, key_file, tmp_path):
+    issuer = server.issuer("sleepy")
+    with Store(tmp_path / "store", *SLEEPY) as store, replica(issuer, key_file, store) as service:
+        wait_for_store(service, issuer)
+        sign_ins = [signed_in(service, issuer) for _ in range(8)]
+        store.sleep(0.6)
+
+        def one(sign_in):
+            with at_most(TIMEOUT):
+                return finish(Caller(service), *sign_in)
+
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            for response in pool.map(one, sign_ins):
+                assert response.code == "store_unavailable"
+        service.wait_until(lambda: finish(service, *signed_in(service, issuer)).status == 200)
+        # Those that were sent have been claimed meanwhile; the others have not.
+        for sign_in in sign_ins:
+            response = finish(service, *sign_in)
+            assert response.status == 200 or response.code == "sign_in_replayed"
+
+
+@pytest.mark.parametrize("server_name", SERVERS)
+def test_a_thousand_finishes_over_four_processes_make_one(server, key_file, tmp_path, server_name):
+    issuer = server.issuer("thousand")
+    with contextlib.ExitStack() as stack:
+        store = stack.enter_context(Store(tmp_path / "store", server=server_name))
+        services = [stack.enter_context(replica(issuer, key_file, store, timeout="10s")) for _ in range(4)]
+        for service in services:
+            wait_for_store(service, issuer)
+        begun, token = signed_in(services[0], issuer)
+
+        def some(number: int) -> list[int]:
+            caller = Caller(services[number % 4])
+            return [finish(caller, begun, token).status for _ in range(1000 // 20)]
+
+        with concurrent.futures.ThreadPoolExecutor(20) as pool:
+            statuses = [status for statuses in pool.map(some, range(20)) for status in statuses]
+        assert len(statuses) == 1000
+        assert statuses.count(200) == 1 and statuses.count(422) == 999
+
+
+def test_over_tls_with_an_authority_and_a_client_certificate(server, key_file, tmp_path):
+    issuer = server.issuer("store-tls")
+    authority, stranger = Authority(tmp_path), Authority(tmp_path, "Strangers")
+    own, client = authority.server_file("127.0.0.1"), authority.client_file()
+    tls = ("--tls-cert-file", own, "--tls-key-file", own, "--tls-ca-cert-file", authority.certificate_file)
+    options = [str(option) for option in (*tls, "--tls-auth-clients", "yes")]
+    with Store(tmp_path / "store", *options, tls=True) as store:
+        trusted = {"ca_file": str(authority.certificate_file)}
+        shown = {"certificate_file": str(client), "key_file": str(client)}
+        with replica(issuer, key_file, store, **trusted, **shown) as service:
+            wait_for_store(service, issuer)
+            store.freeze()
+            with at_most(TIMEOUT):
+                refused(finish(service, *signed_in(service, issuer)), "store_unavailable", spent=True)
+            store.thaw()
+            wait_for_store(service, issuer)
+        with replica(issuer, key_file, store, **trusted) as service:
+            reason = service.wait_for_entry(message="store unreachable")["reason"]
+            assert reason == "TLS: it asks for a client certificate (certificate_file, key_file)"
+        with replica(issuer, key_file, store, ca_file=str(stranger.certificate_file), **shown) as service:
+            reason = service.wait_for_entry(message="store unreachable")["reason"]
+            assert reason == "TLS: its certificate is not trusted, or is not valid now"
+            refused(finish(service, *signed_in(service, issuer)), "store_unavailable")
+
+
+# MARK: Failover
+
+
+def test_a_claim_that_a_replica_has_outlives_the_primary(server, key_file, tmp_path):
+    issuer = server.issuer("failover")
+    with Store(tmp_path / "primary") as primary, Store(tmp_path / "replica") as copy:
+        copy.follow(primary)
+        with replica(issuer, key_file, primary, replicas=1) as before, replica(issuer, key_file, copy) as after:
+            wait_for_store(before, issuer)
+            begun, token = signed_in(before, issuer)
+            assert finish(before, begun, token).status == 200
+            primary.stop()
+            assert copy.command("REPLICAOF", "NO", "ONE").startswith("+OK")
+            wait_for_store(after, issuer)
+            refused(finish(after, begun, token), "sign_in_replayed", spent=True)
+
+
+def test_what_a_failover_can_lose_is_what_the_replica_had_not_got(server, key_file, tmp_path):
+    """The documented window: without `replicas`, what was claimed while the replica lagged can be claimed again."""
+    issuer = server.issuer("window")
+    with Store(tmp_path / "primary") as primary, Store(tmp_path / "replica") as copy:
+        copy.follow(primary)
+        with (
+            replica(issuer, key_file, primary) as before,
+            replica(issuer, key_file, primary, replicas=1) as careful,
+            replica(issuer, key_file, copy) as after,
+        ):
+            wait_for_store(before, issuer)
+            wait_for_store(careful, issuer)
+            # From here on it gets nothing, not even what is on its way.
+            copy.freeze()
+            primary.command("CLIENT", "KILL", "TYPE", "replica")
+            begun, token = signed_in(before, issuer)
+            assert finish(before, begun, token).status == 200
+            with at_most(TIMEOUT):
+                refused(finish(careful, *signed_in(before, issuer)), "store_unavailable", spent=True)
+            primary.stop()
+            copy.thaw()
+            copy.command("REPLICAOF", "NO", "ONE")
+            wait_for_store(after, issuer)
+            assert finish(after, begun, token).status == 200
+
+
+def test_a_primary_that_became_a_replica_claims_nothing(server, key_file, tmp_path):
+    issuer = server.issuer("demoted")
+    with Store(tmp_path / "old") as old, Store(tmp_path / "new") as new, replica(issuer, key_file, old) as service:
+        wait_for_store(service, issuer)
+        begun, token = signed_in(service, issuer)
+        old.follow(new)
+        for _ in range(3):
+            refused(finish(service, begun, token), "store_unavailable")
+        service.wait_for_entry(message="store unreachable", reason="it is a replica, and takes no claims")
+        assert old.command("REPLICAOF", "NO", "ONE").startswith("+OK")
+        service.wait_until(lambda: finish(service, begun, token).status == 200)
+
+
+@pytest.mark.parametrize("server_name", SERVERS)
+def test_a_cluster_moves_a_slot_while_sign_ins_are_finished(server, key_file, tmp_path, server_name):
+    issuer = server.issuer("cluster")
+    # All keys have the slot of what is in braces, so that each of them moves.
+    prefix = "assay:{sign-ins}:"
+    with Cluster(tmp_path, server_name) as cluster:
+        slot = cluster.slot(prefix)
+        with replica(issuer, key_file, cluster.nodes[0], prefix=prefix, timeout="10s") as service:
+            wait_for_store(service, issuer)
+            is_over = threading.Event()
+
+            def sign_in_until_over(_) -> list:
+                caller, finished = Caller(service), []
+                while not is_over.is_set():
+                    begun, token = signed_in(caller, issuer)
+                    response = finish(caller, begun, token)
+                    assert response.status == 200, response
+                    finished.append((begun, token))
+                return finished
+
+            with concurrent.futures.ThreadPoolExecutor(4) as pool:
+                running = [pool.submit(sign_in_until_over, None) for _ in range(4)]
+                try:
+                    for target in (1, 2, 0, 2, 1):
+                        if target != cluster.owner(slot):
+                            cluster.move(slot, target)
+                finally:
+                    is_over.set()
+                finished = [sign_in for each in running for sign_in in each.result()]
+            assert finished
+            for begun, token in finished:
+                refused(finish(service, begun, token), "sign_in_replayed", spent=True)
+
+
+def test_a_store_that_is_full_uses_nothing_up(server, key_file, tmp_path):
+    issuer = server.issuer("full")
+    with Store(tmp_path / "store") as store, replica(issuer, key_file, store) as service:
+        wait_for_store(service, issuer)
+        begun, token = signed_in(service, issuer)
+        store.command("CONFIG", "SET", "maxmemory", "1")
+        refused(finish(service, begun, token), "store_unavailable")
+        store.command("CONFIG", "SET", "maxmemory", "0")
+        assert finish(service, begun, token).status == 200
+
+
+def test_too_few_replicas_of_the_store_leave_it_open_what_became_of_a_claim(server, key_file, tmp_path):
+    issuer = server.issuer("lonely")
+    with Store(tmp_path / "store") as store, replica(issuer, key_file, store, replicas=1) as service:
+        service.wait_until(
+            lambda: finish(service, *signed_in(service, issuer)).json.get("spent") is True
+        )
+        begun, token = signed_in(service, issuer)
+        refused(finish(service, begun, token), "store_unavailable", spent=True)
+        refused(finish(service, begun, token), "sign_in_replayed", spent=True)
+        arguments = ("--replicaof", "127.0.0.1", str(store.port))
+        with Store(tmp_path / "replica", *arguments):
+            service.wait_until(lambda: finish(service, *signed_in(service, issuer)).status == 200)
+
+
+def test_a_user_and_a_password(server, key_file, tmp_path):
+    issuer = server.issuer("acl")
+    password = tmp_path / "password"
+    password.write_text("canary-password\n")
+    acl = ("--user", "assay", "on", ">canary-password", "~assay:*", "+set", "+get", "+ping")
+    with (
+        Store(tmp_path / "store", *acl, "--requirepass", "other") as store,
+        replica(issuer, key_file, store, username="assay", password_file=str(password)) as service,
+    ):
+        wait_for_store(service, issuer)
+        assert not any("canary" in line for line in service.log)
+    password.write_text("wrong\n")
+    with (
+        Store(tmp_path / "store-2", *acl, "--requirepass", "other") as store,
+        replica(issuer, key_file, store, username="assay", password_file=str(password)) as service,
+    ):
+        service.wait_for_entry(message="store unreachable", reason="it refuses to serve: WRONGPASS")
+        refused(finish(service, *signed_in(service, issuer)), "store_unavailable")
+
+
+def test_a_password_is_read_again_when_it_changes(server, key_file, tmp_path):
+    issuer = server.issuer("password")
+    password = tmp_path / "password"
+    password.write_text("first")
+    with (
+        Store(tmp_path / "store", "--requirepass", "second") as store,
+        replica(issuer, key_file, store, password_file=str(password)) as service,
+    ):
+        service.wait_for_entry(message="store unreachable", reason="it refuses to serve: WRONGPASS")
+        password.write_text("second")
+        wait_for_store(service, issuer)
+        service.wait_for_entry(message="store reached again")
+
+
+def test_config_check_looks_at_the_store(server, key_file, tmp_path):
+    issuer = server.issuer("live-check")
+    with Store(tmp_path / "store") as store, replica(issuer, key_file, store) as service:
+
+        def found(*arguments) -> tuple[int, list[str]]:
+            checked = run("config", "check", "--live", "--config", str(service.config), *arguments)
+            lines = checked.stdout.decode().splitlines()
+            return checked.returncode, [line for line in lines if line.startswith("sign_ins.store")]
+
+        code, lines = found()
+        assert code == 0
+        assert [line.split()[1] for line in lines] == ["ok", "ok", "warning"]
+        store.command("CONFIG", "SET", "appendonly", "yes")
+        store.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+        code, lines = found()
+        assert code == 1
+        assert [line.split()[1] for line in lines] == ["ok", "failure", "ok"]
+        assert "maxmemory-policy is allkeys-lru" in lines[1]
+        report = json.loads(run("config", "check", "--live", "--json", "--config", str(service.config)).stdout)
+        assert report["store"]["could_serve"] is False and len(report["store"]["findings"]) == 3
+        store.stop()
+        code, lines = found()
+        assert code == 1 and lines == ["sign_ins.store  failure  it can't be used: the connection was refused"]
