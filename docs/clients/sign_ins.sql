@@ -4,11 +4,3 @@ CREATE TABLE sign_ins (
     nonce    TEXT NOT NULL,
     begun_at BIGINT NOT NULL -- Unix seconds
 );
-
--- An address may change hands, and a subject is one provider's own: only both together are a person.
-CREATE TABLE users (
-    id      INTEGER PRIMARY KEY,
-    issuer  TEXT NOT NULL,
-    subject TEXT NOT NULL,
-    UNIQUE (issuer, subject)
-);

@@ -1,11 +1,10 @@
-// iOS: signs in with Apple, with the nonce that the backend made for this sign-in.
+// iOS: signs in with Apple, in a sign-in that the backend began.
 
 import AuthenticationServices
-import CryptoKit
 
 @MainActor
 final class SignInWithApple: NSObject, ASAuthorizationControllerDelegate {
-    /// What the app sends to its backend, beside `"provider": "apple"`.
+    /// What the app sends to its backend, beside the `sign_in` that it kept in memory.
     struct Outcome: Encodable {
         var idToken: String
         /// At a person's first sign-in, and never again.
@@ -16,15 +15,15 @@ final class SignInWithApple: NSObject, ASAuthorizationControllerDelegate {
 
     private var continuation: CheckedContinuation<Outcome?, any Error>?
 
-    /// - Parameter nonce: As the backend sent it.
+    /// - Parameter nonceSHA256: The backend's `nonce_sha256`.
     /// - Returns: `nil` where the person cancelled, which is no error: show the button again.
-    func signIn(nonce: String) async throws -> Outcome? {
+    func signIn(nonceSHA256: String) async throws -> Outcome? {
         // One sheet at a time.
         guard continuation == nil else { return nil }
         let request = ASAuthorizationAppleIDProvider().createRequest()
         request.requestedScopes = [.fullName, .email]
-        // Apple, and whoever sees the token, gets its SHA-256 alone.
-        request.nonce = sha256(nonce)
+        // Apple puts it into the token as it is: Assay's preset `apple` expects the hash.
+        request.nonce = nonceSHA256
         let controller = ASAuthorizationController(authorizationRequests: [request])
         controller.delegate = self
         return try await withCheckedThrowingContinuation { continuation in
@@ -57,9 +56,4 @@ final class SignInWithApple: NSObject, ASAuthorizationControllerDelegate {
         continuation?.resume(with: result)
         continuation = nil
     }
-}
-
-/// Lower-case hexadecimal, as Assay's preset `apple` expects it.
-func sha256(_ nonce: String) -> String {
-    SHA256.hash(data: Data(nonce.utf8)).map { String(format: "%02x", $0) }.joined()
 }

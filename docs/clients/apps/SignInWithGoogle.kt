@@ -1,4 +1,4 @@
-// Android: signs in with Google by Credential Manager, with the nonce that the backend made for this sign-in.
+// Android: signs in with Google by Credential Manager, in a sign-in that the backend began.
 
 import android.content.Context
 import androidx.credentials.CredentialManager
@@ -8,8 +8,8 @@ import com.google.android.libraries.identity.googleid.GetSignInWithGoogleOption
 import com.google.android.libraries.identity.googleid.GoogleIdTokenCredential
 
 /**
- * The ID Token, for the backend; `null` where the person cancelled. `serverClientId` is the backend's client ID (of type
- * "web"), the token's audience.
+ * The ID Token, for the backend, beside the `sign_in` that the app kept in memory; `null` where the person cancelled.
+ * `serverClientId` is the backend's client ID (of type "web"), the token's audience; `nonce` is the backend's.
  */
 suspend fun signInWithGoogle(activity: Context, serverClientId: String, nonce: String): String? {
     val option = GetSignInWithGoogleOption.Builder(serverClientId)

@@ -1,13 +1,14 @@
-// iOS: signs in with Google, with the nonce that the backend made for this sign-in. Needs GoogleSignIn 9.
+// iOS: signs in with Google, in a sign-in that the backend began. Needs GoogleSignIn 9.
 
 import GoogleSignIn
 import UIKit
 
-/// The ID Token, for the backend; `nil` where the person cancelled.
+/// The ID Token, for the backend, beside the `sign_in` that the app kept in memory; `nil` where the person cancelled.
 ///
 /// - Parameters:
 ///   - clientID: The app's client ID, of type "iOS".
 ///   - serverClientID: The backend's client ID, of type "web": the token's audience, on iOS and Android alike.
+///   - nonce: The backend's `nonce`.
 @MainActor
 func signInWithGoogle(
     on presenter: UIViewController, clientID: String, serverClientID: String, nonce: String

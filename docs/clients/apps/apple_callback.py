@@ -1,101 +1,96 @@
 """The backend's side where Apple answers by a form (`response_mode=form_post`): Android, and pages that redirect.
 
-    begin     from the app: the SHA-256 of its verifier; the answer is the address of Apple's page
+    begin     from the app, which keeps `sign_in` in memory; `url` is Apple's page
     callback  from the browser, as a form that Apple's page posts; the answer is a redirect (303) to the app link
-    finish    from the app: the code of the app link, and the verifier; then it is signed in
+    finish    from the app: the code of the app link, and the `sign_in` that it kept; then it is signed in
 """
 
-import base64
-import hashlib
-import hmac
 import itertools
 import json
 import secrets
 import threading
 import time
 import urllib.parse
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from assay import Assay, Identity, Refused, Unavailable, Verified
+from assay import Assay, FinishedSignIn
 
 LIFETIME_SECONDS = 600
 
 
 @dataclass
-class SignIn:
-    challenge: str
-    nonce: str
-    begun_at: float
-    identity: Identity | None = None
+class Entry:
+    """A sign-in that was begun, then Apple's form. It has no `sign_in`, which the app alone keeps."""
+
+    id_token: str = field(default="", repr=False)
+    user: dict | None = field(default=None, repr=False)
+    made_at: float = field(default_factory=time.monotonic)
 
     @property
     def is_late(self) -> bool:
-        return time.monotonic() - self.begun_at > LIFETIME_SECONDS
+        return time.monotonic() - self.made_at > LIFETIME_SECONDS
 
 
 class AppleSignIns:
-    """In memory; use a table for more than one process. Each entry is taken once."""
+    """In memory; use a table for more than one process."""
 
     def __init__(self, assay: Assay, client_id: str, redirect_uri: str, app_link: str):
         """`client_id`: the Services ID, one of the provider's `audiences`. `redirect_uri`: where `callback` is reached, as
         registered at Apple. `app_link`: an https address that only the app opens."""
-        self._assay, self._app_link = assay, app_link
+        self._assay, self._client_id, self._app_link = assay, client_id, app_link
         self._parameters = {"client_id": client_id, "redirect_uri": redirect_uri, "scope": "name email"}
         self._parameters |= {"response_type": "code id_token", "response_mode": "form_post"}
         self._lock = threading.Lock()
-        self._begun: dict[str, SignIn] = {}
-        self._ended: dict[str, SignIn] = {}
+        self._begun: dict[str, Entry] = {}
+        self._forms: dict[str, Entry] = {}
 
-    def begin(self, challenge: str) -> str:
-        state, nonce = secrets.token_urlsafe(), secrets.token_urlsafe()
-        self._put(self._begun, state, SignIn(challenge, nonce, time.monotonic()))
-        hashed = hashlib.sha256(nonce.encode()).hexdigest()
-        parameters = self._parameters | {"state": state, "nonce": hashed}
-        return "https://appleid.apple.com/auth/authorize?" + urllib.parse.urlencode(parameters)
+    def begin(self) -> dict:
+        """Raises `AssayError`."""
+        begun = self._assay.begin("apple", audience=self._client_id, expires_in=LIFETIME_SECONDS)
+        state = secrets.token_urlsafe()
+        self._put(self._begun, state, Entry())
+        parameters = self._parameters | {"state": state, "nonce": begun.nonce_sha256}
+        url = "https://appleid.apple.com/auth/authorize?" + urllib.parse.urlencode(parameters)
+        return {"sign_in": begun.sign_in, "url": url}
 
     def callback(self, body: bytes) -> str:
-        """Where the browser goes next. Apple's page is another site, so no `SameSite` cookie comes with its form: `state`
-        says which sign-in it is, and `finish` that it is the app's own."""
+        """Returns where the browser goes next. Anybody can post a form, so it signs nobody in: its token is for `finish`, which needs
+        the `sign_in` that the token's nonce belongs to. `state` only keeps out forms that nobody asked for."""
         form = dict(urllib.parse.parse_qsl(body.decode("ascii", "replace"), max_num_fields=16))
-        sign_in = self._take(self._begun, form.get("state", ""))
-        if sign_in is None:
+        if self._take(self._begun, form.get("state", "")) is None:
             return self._link(error="sign_in_unknown")
         if "error" in form:
             return self._link(error="cancelled" if form["error"] == "user_cancelled_authorize" else "refused")
-        more = {"user": name} if (name := apple_user(form.get("user"))) else {}
-        match self._assay.verify("apple", form.get("id_token", ""), sign_in.nonce, **more):
-            case Verified(identity):
-                sign_in.identity, code = identity, secrets.token_urlsafe()
-                self._put(self._ended, code, sign_in)
-                return self._link(code=code)
-            case Refused():
-                return self._link(error="refused")
-            case Unavailable():
-                return self._link(error="unavailable")
+        code = secrets.token_urlsafe()
+        self._put(self._forms, code, Entry(form.get("id_token", ""), apple_user(form.get("user"))))
+        return self._link(code=code)
 
-    def finish(self, code: str, verifier: str) -> Identity | None:
-        """Who signed in. `None`: nobody, since it was somebody else's sign-in, or too late."""
-        sign_in = self._take(self._ended, code)
-        digest = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=")
-        if sign_in is None or not hmac.compare_digest(digest, sign_in.challenge.encode()):
+    def finish(self, code: str, sign_in: str) -> FinishedSignIn | None:
+        """Returns who signed in; `None` if there is no such code, or it is too late. Raises `AssayError`.
+
+        The form is kept after an error, so that the same finish may be sent again if the error is not `spent`."""
+        form = self._forms.get(code)
+        if form is None or form.is_late:
             return None
-        return sign_in.identity
+        finished = self._assay.finish(sign_in, form.id_token, user=form.user)
+        self._take(self._forms, code)
+        return finished
 
     def _link(self, **query: str) -> str:
         return f"{self._app_link}?{urllib.parse.urlencode(query)}"
 
-    def _put(self, entries: dict[str, SignIn], key: str, sign_in: SignIn) -> None:
+    def _put(self, entries: dict[str, Entry], key: str, entry: Entry) -> None:
         with self._lock:
             # The oldest come first.
-            late = itertools.takewhile(lambda entry: entry[1].is_late, entries.items())
+            late = itertools.takewhile(lambda each: each[1].is_late, entries.items())
             for old in [each for each, _ in late]:
                 del entries[old]
-            entries[key] = sign_in
+            entries[key] = entry
 
-    def _take(self, entries: dict[str, SignIn], key: str) -> SignIn | None:
+    def _take(self, entries: dict[str, Entry], key: str) -> Entry | None:
         with self._lock:
-            sign_in = entries.pop(key, None)
-        return None if sign_in is None or sign_in.is_late else sign_in
+            entry = entries.pop(key, None)
+        return None if entry is None or entry.is_late else entry
 
 
 def apple_user(text: str | None) -> dict | None:

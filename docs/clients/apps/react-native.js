@@ -1,5 +1,5 @@
 // React Native: what the common packages are given, and what the backend is to be sent; `null` where the person cancelled.
-// The nonce is the one that the backend made for this sign-in.
+// The backend began the sign-in: the app keeps its `sign_in` in memory, and has its `nonce` and `nonce_sha256`.
 
 /** Apple's names as the backend passes them on; `undefined` after a person's first sign-in. */
 function appleUser(fullName) {
@@ -7,7 +7,7 @@ function appleUser(fullName) {
   return { name: { firstName: fullName.givenName ?? null, lastName: fullName.familyName ?? null } };
 }
 
-/** `@invertase/react-native-apple-authentication`, iOS. The package hashes the nonce itself, so it gets it as it is. */
+/** `@invertase/react-native-apple-authentication`, iOS. The package hashes the nonce itself, so it gets `nonce`. */
 export async function signInWithApple(appleAuth, nonce) {
   try {
     const { identityToken, fullName } = await appleAuth.performRequest({
@@ -22,12 +22,12 @@ export async function signInWithApple(appleAuth, nonce) {
   }
 }
 
-/** `expo-apple-authentication` and `expo-crypto`, iOS. The package hands the nonce on as it gets it, so it is hashed here. */
-export async function signInWithAppleByExpo(AppleAuthentication, Crypto, nonce) {
+/** `expo-apple-authentication`, iOS. The package hands the nonce on as it gets it, so it gets `nonce_sha256`. */
+export async function signInWithAppleByExpo(AppleAuthentication, nonceSha256) {
   try {
     const { identityToken, fullName } = await AppleAuthentication.signInAsync({
       requestedScopes: [AppleAuthentication.AppleAuthenticationScope.FULL_NAME, AppleAuthentication.AppleAuthenticationScope.EMAIL],
-      nonce: await Crypto.digestStringAsync(Crypto.CryptoDigestAlgorithm.SHA256, nonce),
+      nonce: nonceSha256,
     });
     return { provider: "apple", id_token: identityToken, user: appleUser(fullName) };
   } catch (error) {

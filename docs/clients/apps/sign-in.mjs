@@ -1,17 +1,12 @@
-// The web: what a page gives Apple's and Google's scripts. The nonce is the one that the backend made for this sign-in.
-
-/** Lower-case hexadecimal, as Assay's preset `apple` expects it. Browsers have `crypto.subtle` on https pages. */
-export async function sha256(nonce) {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(nonce));
-  return Array.from(new Uint8Array(digest), (octet) => octet.toString(16).padStart(2, "0")).join("");
-}
+// The web: what a page gives Apple's and Google's scripts. The backend began the sign-in: the page has its `nonce` and
+// `nonce_sha256`, and the browser its `sign_in`, in a cookie that the page can't read.
 
 /**
  * Sign in with Apple JS. Returns what the backend is to be sent, `null` where the person cancelled; `user` comes at a
  * person's first sign-in alone.
  */
-export async function signInWithApple(AppleID, { clientId, redirectURI, nonce }) {
-  AppleID.auth.init({ clientId, redirectURI, scope: "name email", usePopup: true, nonce: await sha256(nonce) });
+export async function signInWithApple(AppleID, { clientId, redirectURI, nonceSha256 }) {
+  AppleID.auth.init({ clientId, redirectURI, scope: "name email", usePopup: true, nonce: nonceSha256 });
   try {
     const { authorization, user } = await AppleID.auth.signIn();
     return { provider: "apple", id_token: authorization.id_token, user };

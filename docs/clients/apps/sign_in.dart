@@ -1,18 +1,16 @@
-// Flutter: signs in with Apple and with Google. The nonce is the one that the backend made for this sign-in.
+// Flutter: signs in with Apple and with Google, in a sign-in that the backend began. The app keeps its `sign_in` in memory.
 
-import 'dart:convert';
-
-import 'package:crypto/crypto.dart';
 import 'package:google_sign_in/google_sign_in.dart';
 import 'package:sign_in_with_apple/sign_in_with_apple.dart';
 
-/// iOS, by `sign_in_with_apple`. What the backend is to be sent; `null` where the person cancelled.
-Future<Map<String, Object?>?> signInWithApple(String nonce) async {
+/// iOS, by `sign_in_with_apple`, with the backend's `nonce_sha256`. What the backend is to be sent; `null` where the person
+/// cancelled.
+Future<Map<String, Object?>?> signInWithApple(String nonceSha256) async {
   try {
     final credential = await SignInWithApple.getAppleIDCredential(
       scopes: [AppleIDAuthorizationScopes.fullName, AppleIDAuthorizationScopes.email],
-      // The package hands it on as it gets it. Lower-case hexadecimal, as Assay's preset `apple` expects it.
-      nonce: sha256.convert(utf8.encode(nonce)).toString(),
+      // The package hands it on as it gets it: Assay's preset `apple` expects the hash.
+      nonce: nonceSha256,
     );
     final hasName = credential.givenName != null || credential.familyName != null;
     return {
@@ -32,7 +30,7 @@ String? _googleNonce;
 /// iOS and Android, by `google_sign_in` 7. `serverClientId` is the backend's client ID, the token's audience.
 ///
 /// The package takes a nonce at `initialize`, which may be called once while the app runs. So after a cancelled sign-in, try
-/// again with the same nonce; after a finished one, the next needs the app to be started anew.
+/// again with the same `nonce` and `sign_in`; after a finished one, the next needs the app to be started anew.
 Future<Map<String, Object?>?> signInWithGoogle(String serverClientId, String nonce) async {
   if (_googleNonce == null) {
     _googleNonce = nonce;

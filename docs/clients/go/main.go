@@ -1,4 +1,8 @@
-// Reads sign-ins as JSON, one a line, and says of each what Assay said.
+// The backend's side of sign-ins: reads what apps ask as JSON, one request a line, and writes the answers.
+//
+//	{"begin": {"provider": "apple"}}                   the app keeps sign_in in memory, and signs in with a nonce
+//	{"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
+//	{"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
 package main
 
 import (
@@ -12,6 +16,33 @@ import (
 	"example.com/backend/assay"
 )
 
+type request struct {
+	Begin  *assay.BeginRequest  `json:"begin"`
+	Finish *assay.FinishRequest `json:"finish"`
+	Verify *struct {
+		assay.SignIn
+		SingleUse bool `json:"single_use"`
+	} `json:"verify"`
+}
+
+func answer(client *assay.Client, request request) (map[string]any, error) {
+	ctx := context.Background()
+	if request.Begin != nil {
+		begun, err := client.Begin(ctx, *request.Begin)
+		return map[string]any{"begun": begun}, err
+	}
+	if request.Finish != nil {
+		finished, err := client.Finish(ctx, *request.Finish)
+		return map[string]any{"finished": finished}, err
+	}
+	verify := client.Verify
+	if request.Verify.SingleUse {
+		verify = client.VerifyOnce
+	}
+	identity, err := verify(ctx, request.Verify.SignIn)
+	return map[string]any{"verified": identity}, err
+}
+
 func main() {
 	url := os.Getenv("ASSAY_URL")
 	if url == "" {
@@ -20,23 +51,26 @@ func main() {
 	client := assay.New(url, os.Getenv("ASSAY_API_KEY"))
 	lines, output := bufio.NewScanner(os.Stdin), json.NewEncoder(os.Stdout)
 	for lines.Scan() {
-		var signIn assay.SignIn
-		if err := json.Unmarshal(lines.Bytes(), &signIn); err != nil {
+		var request request
+		if err := json.Unmarshal(lines.Bytes(), &request); err != nil {
 			log.Fatal(err)
 		}
-		identity, err := client.Verify(context.Background(), signIn)
+		said, err := answer(client, request)
 		var refused *assay.Refused
 		var unavailable *assay.Unavailable
-		var mistake *assay.Error
+		var problem *assay.Error
 		switch {
 		case err == nil:
-			output.Encode(map[string]any{"verified": identity})
+			output.Encode(said)
 		case errors.As(err, &refused):
 			output.Encode(map[string]any{"refused": refused.Code})
 		case errors.As(err, &unavailable):
 			output.Encode(map[string]any{"unavailable": unavailable.RetryAfter.Seconds()})
-		case errors.As(err, &mistake):
-			output.Encode(map[string]any{"error": mistake.Status, "code": mistake.Code})
+		case errors.As(err, &problem):
+			// The text of the error is for the log. It has no token and no handle.
+			output.Encode(map[string]any{
+				"error": problem.Status, "code": problem.Code, "spent": problem.Spent, "log": problem.Error(),
+			})
 		default:
 			log.Fatal(err)
 		}

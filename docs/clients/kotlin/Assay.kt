@@ -5,8 +5,10 @@ import com.google.gson.JsonParseException
 import com.google.gson.JsonParser
 import com.google.gson.JsonPrimitive
 import java.io.IOException
+import java.net.ConnectException
 import java.net.URI
 import java.net.http.HttpClient
+import java.net.http.HttpConnectTimeoutException
 import java.net.http.HttpRequest
 import java.net.http.HttpResponse
 import java.net.http.HttpTimeoutException
@@ -34,17 +36,32 @@ data class Identity(
     val hostedDomain: String?
 )
 
-/** What the app sent, and the nonce that this backend made. Not a data class: it must not show itself in logs. */
+/**
+ * A sign-in to be finished before `expiresAt` (Unix seconds). The app gives the provider `nonceSha256` or `nonce`.
+ *
+ * `signIn` stays with this one app or browser, in the app's memory or in a `__Host-` cookie. Never log it, put it into a
+ * URL, or look it up by something that a request brings. Not a data class: it must not show itself in logs.
+ */
+class BegunSignIn(val signIn: String, val nonce: String, val nonceSha256: String, val expiresAt: Long)
+
+/** Sign this person in. `context` is what the sign-in was begun with. */
+data class FinishedSignIn(val identity: Identity, val context: String?)
+
+/** For `verify`, without `begin` and `finish`. Not a data class: it must not show itself in logs. */
 class SignIn(
     val provider: String,
     val idToken: String,
+    /** The one that this backend made for this sign-in. */
     val nonce: String?,
     val audience: String? = null,
     val maxAge: Int? = null,
     val accessToken: String? = null,
     val code: String? = null,
     /** What Apple gave the app beside the token, at a person's first sign-in. */
-    val user: JsonObject? = null
+    val user: JsonObject? = null,
+    val subject: String? = null,
+    val issuer: String? = null,
+    val authenticatedAfter: Long? = null
 )
 
 sealed class Verdict {
@@ -53,78 +70,151 @@ sealed class Verdict {
     /** Sign nobody in: this token will be refused each time. `claim` is the one missing or invalid. */
     data class Refused(val code: String, val claim: String?, val requestId: String?) : Verdict()
 
-    /** Nobody can say just now; the same request may succeed after that. */
+    /** Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after that. */
     data class Unavailable(val retryAfter: Duration) : Verdict()
 }
 
-/** A mistake of ours or in Assay's configuration (400, 401, 404, …), or a failure of Assay's (500). */
-class AssayException(val status: Int, val code: String?, val requestId: String?) :
-    Exception("Assay answered $status $code, request $requestId")
+/**
+ * A problem. If no answer came, `status` is 0 and `code` is `null`.
+ *
+ * `spent` matters after a finish. If it is `false`, nothing was used up: the same finish may be sent again, after `retryAfter`
+ * if that is not `null`. If it is `true`, the sign-in is used up, or may be: begin a new one.
+ */
+class AssayException(
+    val status: Int,
+    val code: String?,
+    val requestId: String?,
+    val spent: Boolean = false,
+    val retryAfter: Duration? = null
+) : Exception(if (status == 0) "Assay did not answer" else "Assay answered $status $code, request $requestId")
 
 /**
- * Asks Assay whose ID Token it is. Java 11 or later, and Gson. One for the whole program: it keeps the connections, and
- * many threads may use it.
+ * Signs people in with Assay. Java 11 or later, and Gson. One for the whole program: it keeps the connections, and many
+ * threads may use it.
  */
 class Assay(
-    url: String = "http://127.0.0.1:8080",
+    private val url: String = "http://127.0.0.1:8080",
     private val apiKey: String? = null,
-    /** A little longer than Assay waits for a provider's keys. */
-    private val timeout: Duration = Duration.ofSeconds(6)
+    /** A little longer than Assay waits for a provider. */
+    private val timeout: Duration = Duration.ofSeconds(6),
+    private val finishTimeout: Duration = Duration.ofSeconds(12)
 ) {
-    private val uri = URI("$url/v1/verify")
     private val http = HttpClient.newBuilder()
         .version(HttpClient.Version.HTTP_1_1)
         .connectTimeout(timeout)
         .proxy(HttpClient.Builder.NO_PROXY) // The token is for Assay alone.
         .build()
 
-    /** Throws [AssayException]. */
-    fun verify(signIn: SignIn): Verdict {
-        val request = HttpRequest.newBuilder(uri)
-            .timeout(timeout)
-            .header("Content-Type", "application/json")
-            .POST(HttpRequest.BodyPublishers.ofString(gson.toJson(signIn)))
-        apiKey?.let { request.header("Authorization", "Bearer $it") }
-        val response = try {
-            send(request.build())
+    /** `subject` is the person who must finish it, `context` comes back at the finish. Throws [AssayException]. */
+    fun begin(
+        provider: String,
+        audience: String? = null,
+        maxAge: Int? = null,
+        subject: String? = null,
+        issuer: String? = null,
+        context: String? = null,
+        expiresIn: Int? = null
+    ): BegunSignIn {
+        val request = mapOf(
+            "provider" to provider, "audience" to audience, "max_age" to maxAge, "subject" to subject,
+            "issuer" to issuer, "context" to context, "expires_in" to expiresIn
+        )
+        val answer = try {
+            post("/v1/sign-ins", request)
+        } catch (error: IOException) {
+            throw AssayException(0, null, null)
+        }
+        if (answer.status != 201 || answer.text("sign_in") == null || answer.text("nonce") == null) throw answer.problem()
+        return gson.fromJson(answer.members, BegunSignIn::class.java)
+    }
+
+    /** `user` is as in [SignIn]. Throws [AssayException]. The request is sent once, whatever happens. */
+    fun finish(
+        signIn: String,
+        idToken: String,
+        accessToken: String? = null,
+        code: String? = null,
+        user: JsonObject? = null
+    ): FinishedSignIn {
+        val request = mapOf(
+            "sign_in" to signIn, "id_token" to idToken, "access_token" to accessToken, "code" to code, "user" to user
+        )
+        val answer = try {
+            postOnce("/v1/sign-ins/finish", request, finishTimeout)
+        } catch (error: IOException) {
+            val wasUnreachable = error is ConnectException || error is HttpConnectTimeoutException
+            throw AssayException(0, null, null, spent = !wasUnreachable)
+        }
+        val identity = answer.identity()
+        if (answer.status == 200 && identity != null) return FinishedSignIn(identity, answer.text("context"))
+        // An answer without `spent` is not Assay's own: the request may have arrived.
+        throw answer.problem(spent = answer.text("spent") != "false")
+    }
+
+    /** `singleUse`: the provider has `nonce.single_use`, so the request is sent once. Throws [AssayException]. */
+    fun verify(signIn: SignIn, singleUse: Boolean = false): Verdict {
+        val answer = try {
+            if (singleUse) postOnce("/v1/verify", signIn, timeout) else post("/v1/verify", signIn)
         } catch (error: IOException) {
             return Verdict.Unavailable(Duration.ofSeconds(1))
         }
-        val answer = read(response.body())
-        val code = answer?.text("code")
-        val requestId = answer?.text("request_id")
-        val identity = answer?.get("identity") as? JsonObject
+        val identity = answer.identity()
+        val code = answer.text("code")
         return when {
-            response.statusCode() == 200 && identity?.text("issuer") != null && identity.text("subject") != null ->
-                Verdict.Verified(gson.fromJson(identity, Identity::class.java))
-            response.statusCode() == 422 && code != null -> Verdict.Refused(code, answer.text("claim"), requestId)
-            response.statusCode() == 503 -> {
-                val seconds = response.headers().firstValue("Retry-After").orElse("").toLongOrNull()
-                Verdict.Unavailable(Duration.ofSeconds(seconds ?: 1))
-            }
-            else -> throw AssayException(response.statusCode(), code, requestId)
+            answer.status == 200 && identity != null -> Verdict.Verified(identity)
+            answer.status == 422 && code != null ->
+                Verdict.Refused(code, answer.text("claim"), answer.text("request_id"))
+            answer.status == 503 -> Verdict.Unavailable(answer.retryAfter ?: Duration.ofSeconds(1))
+            else -> throw answer.problem()
         }
     }
 
-    private fun send(request: HttpRequest): HttpResponse<String> =
+    /** A request that uses nothing up, so that it may be sent twice. */
+    private fun post(path: String, request: Any): Answer =
         try {
-            http.send(request, HttpResponse.BodyHandlers.ofString())
+            postOnce(path, request, timeout)
         } catch (error: HttpTimeoutException) {
             throw error
         } catch (error: IOException) {
-            // A kept connection may have been closed just then: the request may be sent again, on another.
-            http.send(request, HttpResponse.BodyHandlers.ofString())
+            // A kept connection may have been closed just then.
+            postOnce(path, request, timeout)
         }
 
-    /** `null` if it is no JSON object: then it was not Assay that answered. */
-    private fun read(body: String): JsonObject? =
-        try {
-            JsonParser.parseString(body) as? JsonObject
-        } catch (error: JsonParseException) {
-            null
+    /** `HttpClient` takes no connection that it knows to be closed, and sends no POST again by itself. */
+    private fun postOnce(path: String, request: Any, timeout: Duration): Answer {
+        val builder = HttpRequest.newBuilder(URI(url + path))
+            .timeout(timeout)
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString(gson.toJson(request)))
+        apiKey?.let { builder.header("Authorization", "Bearer $it") }
+        return Answer(http.send(builder.build(), HttpResponse.BodyHandlers.ofString()))
+    }
+
+    /** No members if it is no JSON object: then it was not Assay that answered. */
+    private class Answer(response: HttpResponse<String>) {
+        val status = response.statusCode()
+        val retryAfter: Duration? =
+            response.headers().firstValue("Retry-After").orElse("").toLongOrNull()?.let { Duration.ofSeconds(it) }
+        val members: JsonObject =
+            try {
+                JsonParser.parseString(response.body()) as? JsonObject ?: JsonObject()
+            } catch (error: JsonParseException) {
+                JsonObject()
+            }
+
+        fun text(name: String): String? = members.text(name)
+
+        fun identity(): Identity? {
+            val identity = members.get("identity") as? JsonObject
+            if (identity?.text("issuer") == null || identity.text("subject") == null) return null
+            return gson.fromJson(identity, Identity::class.java)
         }
 
-    private fun JsonObject.text(name: String): String? = (get(name) as? JsonPrimitive)?.asString
+        fun problem(spent: Boolean = false) =
+            AssayException(status, text("code"), text("request_id"), spent, retryAfter)
+
+        private fun JsonObject.text(name: String): String? = (get(name) as? JsonPrimitive)?.asString
+    }
 
     private companion object {
         val gson = GsonBuilder().setFieldNamingPolicy(FieldNamingPolicy.LOWER_CASE_WITH_UNDERSCORES).create()

@@ -1,24 +1,57 @@
-// Reads sign-ins as JSON, one a line, and says of each what Assay said.
+// The backend's side of sign-ins: reads what apps ask as JSON, one request a line, and writes the answers.
+//
+//   {"begin": {"provider": "apple"}}                   the app keeps `sign_in` in memory, and signs in with a nonce
+//   {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
+//   {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
 
 import com.google.gson.FieldNamingPolicy
 import com.google.gson.GsonBuilder
+import com.google.gson.JsonObject
 
 private val gson = GsonBuilder().setFieldNamingPolicy(FieldNamingPolicy.LOWER_CASE_WITH_UNDERSCORES).create()
 
-private fun Assay.said(signIn: SignIn): Map<String, Any?> =
-    try {
-        when (val verdict = verify(signIn)) {
-            is Verdict.Verified -> mapOf("verified" to verdict.identity)
-            is Verdict.Refused -> mapOf("refused" to verdict.code)
-            is Verdict.Unavailable -> mapOf("unavailable" to verdict.retryAfter.seconds)
-        }
-    } catch (error: AssayException) {
-        mapOf("error" to error.status, "code" to error.code)
+private class Begin(
+    val provider: String,
+    val audience: String?,
+    val maxAge: Int?,
+    val subject: String?,
+    val issuer: String?,
+    val context: String?,
+    val expiresIn: Int?
+)
+
+private class Finish(
+    val signIn: String,
+    val idToken: String,
+    val accessToken: String?,
+    val code: String?,
+    val user: JsonObject?
+)
+
+private class Request(val begin: Begin?, val finish: Finish?, val verify: JsonObject?)
+
+private fun Assay.answer(request: Request): Map<String, Any?> {
+    request.begin?.run {
+        return mapOf("begun" to begin(provider, audience, maxAge, subject, issuer, context, expiresIn))
     }
+    request.finish?.run { return mapOf("finished" to finish(signIn, idToken, accessToken, code, user)) }
+    val singleUse = request.verify?.get("single_use")?.asBoolean ?: false
+    return when (val verdict = verify(gson.fromJson(request.verify, SignIn::class.java), singleUse)) {
+        is Verdict.Verified -> mapOf("verified" to verdict.identity)
+        is Verdict.Refused -> mapOf("refused" to verdict.code)
+        is Verdict.Unavailable -> mapOf("unavailable" to verdict.retryAfter.seconds)
+    }
+}
 
 fun main() {
     val assay = Assay(System.getenv("ASSAY_URL") ?: "http://127.0.0.1:8080", System.getenv("ASSAY_API_KEY"))
     for (line in generateSequence(::readLine)) {
-        println(gson.toJson(assay.said(gson.fromJson(line, SignIn::class.java))))
+        val said = try {
+            assay.answer(gson.fromJson(line, Request::class.java))
+        } catch (error: AssayException) {
+            // The text of the error is for the log. It has no token and no handle.
+            mapOf("error" to error.status, "code" to error.code, "spent" to error.spent, "log" to error.message)
+        }
+        println(gson.toJson(said))
     }
 }

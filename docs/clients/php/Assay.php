@@ -31,6 +31,39 @@ final class Identity
     }
 }
 
+/**
+ * A sign-in to be finished before `expires_at` (Unix seconds). The app gives the provider `nonce_sha256` or `nonce`.
+ *
+ * `sign_in` stays with this one app or browser, in the app's memory or in a `__Host-` cookie. Never log it, put it into a
+ * URL, or look it up by something that a request brings.
+ */
+final class BegunSignIn
+{
+    public function __construct(
+        #[\SensitiveParameter]
+        public readonly string $sign_in,
+        #[\SensitiveParameter]
+        public readonly string $nonce,
+        public readonly string $nonce_sha256,
+        public readonly int $expires_at,
+        mixed ...$new, // What a later Assay says besides.
+    ) {
+    }
+
+    public function __debugInfo(): array
+    {
+        return ['expires_at' => $this->expires_at];
+    }
+}
+
+/** Sign this person in. `context` is what the sign-in was begun with. */
+final class FinishedSignIn
+{
+    public function __construct(public readonly Identity $identity, public readonly ?string $context)
+    {
+    }
+}
+
 final class Verified
 {
     public function __construct(public readonly Identity $identity)
@@ -49,7 +82,7 @@ final class Refused
     }
 }
 
-/** Nobody can say just now; the same request may succeed after so many seconds. */
+/** Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after so many seconds. */
 final class Unavailable
 {
     public function __construct(public readonly int $retryAfter)
@@ -57,65 +90,148 @@ final class Unavailable
     }
 }
 
-/** A mistake of ours or in Assay's configuration (400, 401, 404, …), or a failure of Assay's (500). */
+/**
+ * A problem. If no answer came, `status` is 0 and `problem` is null.
+ *
+ * `spent` matters after a finish. If it is false, nothing was used up: the same finish may be sent again, after `retryAfter`
+ * seconds if that is not null. If it is true, the sign-in is used up, or may be: begin a new one.
+ */
 final class AssayException extends \RuntimeException
 {
     public function __construct(
         public readonly int $status,
         public readonly ?string $problem,
         public readonly ?string $requestId,
+        public readonly bool $spent = false,
+        public readonly ?int $retryAfter = null,
     ) {
-        parent::__construct("Assay answered $status $problem, request $requestId");
+        parent::__construct($status ? "Assay answered $status $problem, request $requestId" : 'Assay did not answer');
     }
 }
 
-/** Asks Assay whose ID Token it is. PHP 8.1 or later with its curl extension. */
+/** Signs people in with Assay. PHP 8.1 or later with its curl extension. */
 final class Client
 {
     private readonly \CurlHandle $curl;
+    private readonly string $url;
 
     /**
      * @param string $url may be `unix:/path`
-     * @param int $timeout seconds; a little longer than Assay waits for a provider's keys
+     * @param int $timeout seconds; a little longer than Assay waits for a provider, as is `$finishTimeout`
      */
-    public function __construct(string $url = 'http://127.0.0.1:8080', ?string $apiKey = null, int $timeout = 6)
-    {
+    public function __construct(
+        string $url = 'http://127.0.0.1:8080',
+        ?string $apiKey = null,
+        private readonly int $timeout = 6,
+        private readonly int $finishTimeout = 12,
+    ) {
         // The handle keeps the connection for as long as this object lives.
         $this->curl = curl_init();
         if (str_starts_with($url, 'unix:')) {
             curl_setopt($this->curl, CURLOPT_UNIX_SOCKET_PATH, substr($url, 5));
             $url = 'http://localhost';
         }
+        $this->url = $url;
         $headers = ['Content-Type: application/json'];
         if ($apiKey !== null) {
             $headers[] = "Authorization: Bearer $apiKey";
         }
         curl_setopt_array($this->curl, [
-            CURLOPT_URL => "$url/v1/verify",
             CURLOPT_HTTPHEADER => $headers,
             CURLOPT_RETURNTRANSFER => true,
-            CURLOPT_TIMEOUT => $timeout,
             CURLOPT_PROXY => '', // None: the token is for Assay alone.
         ]);
     }
 
     /**
-     * @param array<string, mixed> $more `audience`, `max_age`, `access_token`, `code`, `user`
+     * @param array<string, mixed> $more `audience`, `max_age`, `subject`, `issuer`, `context`, `expires_in`
+     * @throws AssayException
+     */
+    public function begin(string $provider, array $more = []): BegunSignIn
+    {
+        [$status, $retryAfter, $answer] = $this->post('/v1/sign-ins', ['provider' => $provider] + $more, $this->timeout);
+        try {
+            if ($status === 201) {
+                return new BegunSignIn(...$answer);
+            }
+        } catch (\TypeError | \ArgumentCountError) {
+            // Whoever answered, it was not Assay.
+            $answer = [];
+        }
+        throw new AssayException($status, $answer['code'] ?? null, $answer['request_id'] ?? null, false, $retryAfter);
+    }
+
+    /**
+     * The request is sent once, whatever happens.
+     *
+     * @param array<string, mixed> $more `access_token`, `code`, `user`
+     * @throws AssayException
+     */
+    public function finish(
+        #[\SensitiveParameter] string $signIn,
+        #[\SensitiveParameter] string $idToken,
+        #[\SensitiveParameter] array $more = [],
+    ): FinishedSignIn {
+        $request = ['sign_in' => $signIn, 'id_token' => $idToken] + $more;
+        [$status, $retryAfter, $answer] = $this->post('/v1/sign-ins/finish', $request, $this->finishTimeout, true);
+        try {
+            if ($status === 200) {
+                return new FinishedSignIn(new Identity(...$answer['identity'] ?? []), $answer['context'] ?? null);
+            }
+        } catch (\TypeError | \ArgumentCountError) {
+            $answer = [];
+        }
+        // An answer without `spent` is not Assay's own: the request may have arrived.
+        $spent = ($answer['spent'] ?? null) !== false;
+        throw new AssayException($status, $answer['code'] ?? null, $answer['request_id'] ?? null, $spent, $retryAfter);
+    }
+
+    /**
+     * @param array<string, mixed> $more `audience`, `max_age`, `access_token`, `code`, `user`, `subject`, `issuer`,
+     *     `authenticated_after`
+     * @param bool $singleUse the provider has `nonce.single_use`, so the request is sent once
      * @throws AssayException
      */
     public function verify(
         string $provider,
         #[\SensitiveParameter] string $idToken,
         #[\SensitiveParameter] ?string $nonce,
-        array $more = [],
+        #[\SensitiveParameter] array $more = [],
+        bool $singleUse = false,
     ): Verified|Refused|Unavailable {
         $request = ['provider' => $provider, 'id_token' => $idToken] + $more;
         if ($nonce !== null) {
             $request['nonce'] = $nonce;
         }
-        $retryAfter = 1;
+        [$status, $retryAfter, $answer] = $this->post('/v1/verify', $request, $this->timeout, $singleUse);
+        try {
+            return match ($status) {
+                200 => new Verified(new Identity(...$answer['identity'] ?? [])),
+                422 => new Refused($answer['code'] ?? null, $answer['claim'] ?? null, $answer['request_id'] ?? null),
+                0, 503 => new Unavailable($retryAfter ?? 1),
+                default => throw new AssayException($status, $answer['code'] ?? null, $answer['request_id'] ?? null),
+            };
+        } catch (\TypeError | \ArgumentCountError) {
+            // Whoever answered, it was not Assay.
+            throw new AssayException($status, null, null);
+        }
+    }
+
+    /**
+     * @param bool $once over a new connection, which Assay has no reason to have closed. On a kept one that was closed, curl
+     *     sends a request again, which is good for those that use nothing up
+     * @return array{int, ?int, array<string, mixed>} the status, `Retry-After` in seconds, and the answer's members: none if it
+     *     is no JSON object. Without an answer the status is 0, and `spent` says whether the request was sent
+     */
+    private function post(string $path, #[\SensitiveParameter] array $request, int $timeout, bool $once = false): array
+    {
+        $retryAfter = null;
         curl_setopt_array($this->curl, [
+            CURLOPT_URL => $this->url . $path,
             CURLOPT_POSTFIELDS => json_encode($request, JSON_THROW_ON_ERROR),
+            CURLOPT_TIMEOUT => $timeout,
+            CURLOPT_FRESH_CONNECT => $once,
+            CURLOPT_FORBID_REUSE => $once,
             CURLOPT_HEADERFUNCTION => function ($_, string $line) use (&$retryAfter): int {
                 if (preg_match('/^Retry-After: *(\d+)/i', $line, $found)) {
                     $retryAfter = (int) $found[1];
@@ -125,20 +241,9 @@ final class Client
         ]);
         $body = curl_exec($this->curl);
         if ($body === false) {
-            return new Unavailable(1);
+            return [0, null, ['spent' => curl_getinfo($this->curl, CURLINFO_REQUEST_SIZE) > 0]];
         }
-        $status = curl_getinfo($this->curl, CURLINFO_RESPONSE_CODE);
         $answer = json_decode($body, associative: true);
-        try {
-            return match ($status) {
-                200 => new Verified(new Identity(...$answer['identity'] ?? [])),
-                422 => new Refused($answer['code'] ?? null, $answer['claim'] ?? null, $answer['request_id'] ?? null),
-                503 => new Unavailable($retryAfter),
-                default => throw new AssayException($status, $answer['code'] ?? null, $answer['request_id'] ?? null),
-            };
-        } catch (\TypeError | \ArgumentCountError) {
-            // Whoever answered, it was not Assay.
-            throw new AssayException($status, null, null);
-        }
+        return [curl_getinfo($this->curl, CURLINFO_RESPONSE_CODE), $retryAfter, is_array($answer) ? $answer : []];
     }
 }

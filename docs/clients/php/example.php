@@ -1,6 +1,10 @@
 <?php
 
-// Reads sign-ins as JSON, one a line, and says of each what Assay said.
+// The backend's side of sign-ins: reads what apps ask as JSON, one request a line, and writes the answers.
+//
+//   {"begin": {"provider": "apple"}}                   the app keeps `sign_in` in memory, and signs in with a nonce
+//   {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
+//   {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
 
 declare(strict_types=1);
 
@@ -10,18 +14,42 @@ use Assay\{AssayException, Client, Refused, Unavailable, Verified};
 
 $assay = new Client(getenv('ASSAY_URL') ?: 'http://127.0.0.1:8080', getenv('ASSAY_API_KEY') ?: null);
 
+function without(array $members, string ...$names): array
+{
+    return array_diff_key($members, array_flip($names));
+}
+
+function answer(Client $assay, array $request): array
+{
+    if ($begin = $request['begin'] ?? null) {
+        return ['begun' => $assay->begin($begin['provider'], without($begin, 'provider'))];
+    }
+    if ($finish = $request['finish'] ?? null) {
+        $more = without($finish, 'sign_in', 'id_token');
+        return ['finished' => $assay->finish($finish['sign_in'], $finish['id_token'], $more)];
+    }
+    $verify = $request['verify'];
+    $verdict = $assay->verify(
+        $verify['provider'],
+        $verify['id_token'],
+        $verify['nonce'] ?? null,
+        without($verify, 'provider', 'id_token', 'nonce', 'single_use'),
+        $verify['single_use'] ?? false,
+    );
+    return match (true) {
+        $verdict instanceof Verified => ['verified' => $verdict->identity],
+        $verdict instanceof Refused => ['refused' => $verdict->code],
+        $verdict instanceof Unavailable => ['unavailable' => $verdict->retryAfter],
+    };
+}
+
 while (($line = fgets(STDIN)) !== false) {
-    $signIn = json_decode($line, associative: true, flags: JSON_THROW_ON_ERROR);
-    $more = array_diff_key($signIn, array_flip(['provider', 'id_token', 'nonce']));
     try {
-        $verdict = $assay->verify($signIn['provider'], $signIn['id_token'], $signIn['nonce'] ?? null, $more);
-        $said = match (true) {
-            $verdict instanceof Verified => ['verified' => $verdict->identity],
-            $verdict instanceof Refused => ['refused' => $verdict->code],
-            $verdict instanceof Unavailable => ['unavailable' => $verdict->retryAfter],
-        };
+        $said = answer($assay, json_decode($line, associative: true, flags: JSON_THROW_ON_ERROR));
     } catch (AssayException $error) {
-        $said = ['error' => $error->status, 'code' => $error->problem];
+        // The text of the error is for the log. It has no token and no handle.
+        $said = ['error' => $error->status, 'code' => $error->problem, 'spent' => $error->spent];
+        $said['log'] = $error->getMessage();
     }
     echo json_encode($said, JSON_THROW_ON_ERROR), "\n";
 }

@@ -1,11 +1,12 @@
-"""Asks Assay whose ID Token it is. Python 3.10 or later, standard library alone."""
+"""Signs people in with Assay. Python 3.10 or later, standard library alone."""
 
+import contextlib
 import http.client
 import json
 import socket
 import threading
 import urllib.parse
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,29 @@ class Identity:
         """Raises `KeyError`, `TypeError` or `ValueError` for what is no identity."""
         if not isinstance(answer["issuer"], str) or not isinstance(answer["subject"], str):
             raise ValueError("no identity")
-        return cls(**{field.name: answer[field.name] for field in fields(cls)})
+        return cls(**{each.name: answer[each.name] for each in fields(cls)})
+
+
+@dataclass(frozen=True)
+class BegunSignIn:
+    """A sign-in to be finished before `expires_at` (Unix seconds). The app gives the provider `nonce_sha256` or `nonce`.
+
+    `sign_in` stays with this one app or browser, in the app's memory or in a `__Host-` cookie. Never log it, put it into a
+    URL, or look it up by something that a request brings.
+    """
+
+    sign_in: str = field(repr=False)
+    nonce: str = field(repr=False)
+    nonce_sha256: str
+    expires_at: int
+
+
+@dataclass(frozen=True)
+class FinishedSignIn:
+    """Sign this person in. `context` is what the sign-in was begun with."""
+
+    identity: Identity
+    context: str | None
 
 
 @dataclass(frozen=True)
@@ -55,17 +78,37 @@ class Refused:
 
 @dataclass(frozen=True)
 class Unavailable:
-    """Nobody can say just now; the same request may succeed after so many seconds."""
+    """Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after so many seconds."""
 
     retry_after: int
 
 
 class AssayError(Exception):
-    """A mistake of ours or in Assay's configuration (400, 401, 404, …), or a failure of Assay's (500)."""
+    """A problem. If no answer came, `status` is 0 and `code` is `None`.
 
-    def __init__(self, status: int, code: str | None, request_id: str | None):
-        super().__init__(f"Assay answered {status} {code}, request {request_id}")
+    `spent` matters after a finish. If it is `False`, nothing was used up: the same finish may be sent again, after
+    `retry_after` seconds if that is not `None`. If it is `True`, the sign-in is used up, or may be: begin a new one.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str | None,
+        request_id: str | None,
+        spent: bool = False,
+        retry_after: int | None = None,
+    ):
+        super().__init__(f"Assay answered {status} {code}, request {request_id}" if status else "Assay did not answer")
         self.status, self.code, self.request_id = status, code, request_id
+        self.spent, self.retry_after = spent, retry_after
+
+
+class NoAnswer(Exception):
+    """The connection failed. `sent`: Assay may have the request all the same."""
+
+    def __init__(self, sent: bool):
+        super().__init__("no answer")
+        self.sent = sent
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -84,63 +127,124 @@ class UnixConnection(http.client.HTTPConnection):
 class Assay:
     """One for the whole program; each thread keeps a connection of its own."""
 
-    def __init__(self, url: str = "http://127.0.0.1:8080", api_key: str | None = None, timeout: float = 6):
-        """`url` may be `unix:/path`. `timeout` is in seconds, a little more than Assay waits for a provider's keys."""
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8080",
+        api_key: str | None = None,
+        timeout: float = 6,
+        finish_timeout: float = 12,
+    ):
+        """`url` may be `unix:/path`. Timeouts are in seconds: a little more than Assay waits for a provider."""
         self._url = urllib.parse.urlsplit(url)
-        self._timeout = timeout
+        self._timeout, self._finish_timeout = timeout, finish_timeout
         self._headers = {"Content-Type": "application/json"}
         if api_key:
             self._headers["Authorization"] = f"Bearer {api_key}"
         self._thread = threading.local()
 
-    def verify(self, provider: str, id_token: str, nonce: str | None, **more) -> Verified | Refused | Unavailable:
-        """Raises `AssayError`. `more`: `audience`, `max_age`, `access_token`, `code`, `user`."""
+    def begin(self, provider: str, **more) -> BegunSignIn:
+        """Raises `AssayError`. `more`: `audience`, `max_age`, `subject`, `issuer`, `context`, `expires_in`."""
+        try:
+            status, retry_after, answer = self._post("/v1/sign-ins", {"provider": provider, **more})
+        except NoAnswer as error:
+            raise AssayError(0, None, None) from error
+        members = {each.name: answer.get(each.name) for each in fields(BegunSignIn)}
+        if status == 201 and [type(member) for member in members.values()] == [str, str, str, int]:
+            return BegunSignIn(**members)
+        raise AssayError(status, answer.get("code"), answer.get("request_id"), retry_after=retry_after)
+
+    def finish(self, sign_in: str, id_token: str, **more) -> FinishedSignIn:
+        """Raises `AssayError`. `more`: `access_token`, `code`, `user`. The request is sent once, whatever happens."""
+        request = {"sign_in": sign_in, "id_token": id_token, **more}
+        try:
+            status, retry_after, answer = self._post_once("/v1/sign-ins/finish", request, self._finish_timeout)
+        except NoAnswer as error:
+            raise AssayError(0, None, None, error.sent) from error
+        try:
+            if status == 200:
+                return FinishedSignIn(Identity.of(answer["identity"]), answer["context"])
+        except (ValueError, KeyError, TypeError):
+            answer = {}
+        # An answer without `spent` is not Assay's own: the request may have arrived.
+        spent = answer.get("spent") is not False
+        raise AssayError(status, answer.get("code"), answer.get("request_id"), spent, retry_after)
+
+    def verify(
+        self, provider: str, id_token: str, nonce: str | None, *, single_use: bool = False, **more
+    ) -> Verified | Refused | Unavailable:
+        """Raises `AssayError`. `single_use`: the provider has `nonce.single_use`, so the request is sent once.
+
+        `more`: `audience`, `max_age`, `access_token`, `code`, `user`, `subject`, `issuer`, `authenticated_after`.
+        """
         request = {"provider": provider, "id_token": id_token, **more}
         if nonce is not None:
             request["nonce"] = nonce
         try:
-            status, retry_after, body = self._post(json.dumps(request).encode())
-        except (OSError, http.client.HTTPException):
+            if single_use:
+                status, retry_after, answer = self._post_once("/v1/verify", request, self._timeout)
+            else:
+                status, retry_after, answer = self._post("/v1/verify", request)
+        except NoAnswer:
             return Unavailable(retry_after=1)
         if status == 503:
-            return Unavailable(int(retry_after or 1))
+            return Unavailable(retry_after or 1)
         try:
-            answer = json.loads(body)
             if status == 200:
                 return Verified(Identity.of(answer["identity"]))
-            code, request_id = answer["code"], answer["request_id"]
             if status == 422:
-                return Refused(code, answer.get("claim"), request_id)
+                return Refused(answer["code"], answer.get("claim"), answer["request_id"])
         except (ValueError, KeyError, TypeError):
             # Whoever answered, it was not Assay.
-            code = request_id = None
-        raise AssayError(status, code, request_id)
+            answer = {}
+        raise AssayError(status, answer.get("code"), answer.get("request_id"), retry_after=retry_after)
 
-    def _post(self, body: bytes) -> tuple[int, str | None, bytes]:
+    def _post(self, path: str, request: dict) -> tuple[int, int | None, dict]:
+        """Over the thread's connection. Raises `NoAnswer`."""
         connection = getattr(self._thread, "connection", None)
         if connection is None:
-            connection = self._thread.connection = self._connection()
+            connection = self._thread.connection = self._connection(self._timeout)
         is_kept = connection.sock is not None
         try:
-            return self._exchange(connection, body)
-        except ConnectionError:
-            if not is_kept:
+            return self._exchange(connection, path, request)
+        except NoAnswer as error:
+            if not is_kept or not isinstance(error.__cause__, ConnectionError):
                 raise
-            # It was closed while nobody needed it. A token may be asked about twice.
-            return self._exchange(connection, body)
+            # It was closed while nobody needed it. The request uses nothing up, so it may be sent twice.
+            return self._exchange(connection, path, request)
 
-    def _exchange(self, connection: http.client.HTTPConnection, body: bytes) -> tuple[int, str | None, bytes]:
+    def _post_once(self, path: str, request: dict, timeout: float) -> tuple[int, int | None, dict]:
+        """Over a new connection, which Assay has no reason to have closed. Raises `NoAnswer`."""
+        with contextlib.closing(self._connection(timeout)) as connection:
+            return self._exchange(connection, path, request)
+
+    def _exchange(
+        self, connection: http.client.HTTPConnection, path: str, request: dict
+    ) -> tuple[int, int | None, dict]:
+        """The status, `Retry-After` in seconds, and the answer's members: none if it is no JSON object."""
+        body, sent = json.dumps(request).encode(), False
         try:
-            connection.request("POST", "/v1/verify", body, self._headers)
+            if connection.sock is None:
+                connection.connect()
+            sent = True
+            connection.request("POST", path, body, self._headers)
             response = connection.getresponse()
-            return response.status, response.headers["Retry-After"], response.read()
-        except BaseException:
+            text = response.read()
+        except BaseException as error:
             # The next request opens it anew.
             connection.close()
+            if isinstance(error, (OSError, http.client.HTTPException)):
+                raise NoAnswer(sent) from error
             raise
+        seconds = response.headers["Retry-After"] or ""
+        try:
+            answer = json.loads(text)
+        except ValueError:
+            answer = None
+        retry_after = int(seconds) if seconds.isdecimal() else None
+        return response.status, retry_after, answer if isinstance(answer, dict) else {}
 
-    def _connection(self) -> http.client.HTTPConnection:
+    def _connection(self, timeout: float) -> http.client.HTTPConnection:
         if self._url.scheme == "unix":
-            return UnixConnection(self._url.path, self._timeout)
+            return UnixConnection(self._url.path, timeout)
         kind = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
-        return kind(self._url.hostname, self._url.port, timeout=self._timeout)
+        return kind(self._url.hostname, self._url.port, timeout=timeout)

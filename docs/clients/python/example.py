@@ -1,4 +1,9 @@
-"""Reads sign-ins as JSON, one a line, and says of each what Assay said."""
+"""The backend's side of sign-ins: reads what apps ask as JSON, one request a line, and writes the answers.
+
+    {"begin": {"provider": "apple"}}                   the app keeps `sign_in` in memory, and signs in with a nonce
+    {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
+    {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
+"""
 
 import dataclasses
 import json
@@ -9,15 +14,27 @@ from assay import Assay, AssayError, Refused, Unavailable, Verified
 
 assay = Assay(os.environ.get("ASSAY_URL", "http://127.0.0.1:8080"), os.environ.get("ASSAY_API_KEY"))
 
+
+def answer(request: dict) -> dict:
+    match request:
+        case {"begin": members}:
+            return {"begun": dataclasses.asdict(assay.begin(**members))}
+        case {"finish": members}:
+            return {"finished": dataclasses.asdict(assay.finish(**members))}
+        case {"verify": members}:
+            match assay.verify(**members):
+                case Verified(identity):
+                    return {"verified": dataclasses.asdict(identity)}
+                case Refused(code):
+                    return {"refused": code}
+                case Unavailable(retry_after):
+                    return {"unavailable": retry_after}
+
+
 for line in sys.stdin:
     try:
-        match assay.verify(**json.loads(line)):
-            case Verified(identity):
-                said = {"verified": dataclasses.asdict(identity)}
-            case Refused(code):
-                said = {"refused": code}
-            case Unavailable(retry_after):
-                said = {"unavailable": retry_after}
+        said = answer(json.loads(line))
     except AssayError as error:
-        said = {"error": error.status, "code": error.code}
+        # The text of the error is for the log. It has no token and no handle.
+        said = {"error": error.status, "code": error.code, "spent": error.spent, "log": str(error)}
     print(json.dumps(said), flush=True)

@@ -1,22 +1,35 @@
 # frozen_string_literal: true
 
-# Reads sign-ins as JSON, one a line, and says of each what Assay said.
+# The backend's side of sign-ins: reads what apps ask as JSON, one request a line, and writes the answers.
+#
+#   {"begin": {"provider": "apple"}}                   the app keeps `sign_in` in memory, and signs in with a nonce
+#   {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
+#   {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
 
 require_relative "assay"
 
 $stdout.sync = true
-assay = Assay.new(ENV.fetch("ASSAY_URL", "http://127.0.0.1:8080"), api_key: ENV["ASSAY_API_KEY"])
+ASSAY = Assay.new(ENV.fetch("ASSAY_URL", "http://127.0.0.1:8080"), api_key: ENV["ASSAY_API_KEY"])
 
-def said(verdict)
-  case verdict
-  in Assay::Verified[identity] then { verified: identity.to_h }
-  in Assay::Refused[code, *] then { refused: code }
-  in Assay::Unavailable[retry_after] then { unavailable: retry_after }
+def answer(request)
+  case request
+  in { begin: { provider:, **more } }
+    { begun: ASSAY.begin(provider, **more).to_h }
+  in { finish: { sign_in:, id_token:, **more } }
+    finished = ASSAY.finish(sign_in, id_token, **more)
+    { finished: { identity: finished.identity.to_h, context: finished.context } }
+  in { verify: members }
+    case ASSAY.verify(**members)
+    in Assay::Verified[identity] then { verified: identity.to_h }
+    in Assay::Refused[code, *] then { refused: code }
+    in Assay::Unavailable[retry_after] then { unavailable: retry_after }
+    end
   end
 end
 
 $stdin.each_line do |line|
-  puts JSON.generate(said(assay.verify(**JSON.parse(line, symbolize_names: true))))
+  puts JSON.generate(answer(JSON.parse(line, symbolize_names: true)))
 rescue Assay::Error => error
-  puts JSON.generate({ error: error.status, code: error.code })
+  # The text of the error is for the log. It has no token and no handle.
+  puts JSON.generate({ error: error.status, code: error.code, spent: error.spent, log: error.message })
 end

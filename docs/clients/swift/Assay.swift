@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOFoundationCompat
+import NIOPosix
 
 /// Who signed in. `issuer` and `subject` together are the key under which to store the user.
 public struct Identity: Codable, Sendable {
@@ -25,22 +26,99 @@ public struct Identity: Codable, Sendable {
     public let hostedDomain: String?
 }
 
-/// What the app sent, and the nonce that this backend made for it.
+/// What the sign-in is to be; `provider` alone is required.
+public struct BeginRequest: Codable, Sendable {
+    public var provider: String
+    public var audience: String?
+    public var maxAge: Int?
+    /// The person who must finish it, and the issuer of this subject.
+    public var subject: String?
+    public var issuer: String?
+    /// Comes back at the finish.
+    public var context: String?
+    /// In seconds.
+    public var expiresIn: Int?
+
+    private enum CodingKeys: String, CodingKey {
+        case provider, audience, subject, issuer, context
+        case maxAge = "max_age"
+        case expiresIn = "expires_in"
+    }
+
+    public init(provider: String) { self.provider = provider }
+}
+
+/// A sign-in to be finished before `expiresAt` (Unix seconds). The app gives the provider `nonceSHA256` or `nonce`.
+///
+/// `signIn` stays with this one app or browser, in the app's memory or in a `__Host-` cookie. Never log it, put it into a
+/// URL, or look it up by something that a request brings.
+public struct BegunSignIn: Codable, Sendable, CustomStringConvertible {
+    public let signIn: String
+    public let nonce: String
+    public let nonceSHA256: String
+    public let expiresAt: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case signIn, nonce, expiresAt
+        case nonceSHA256 = "nonceSha256"
+    }
+
+    /// Without secrets.
+    public var description: String { "sign-in until \(expiresAt)" }
+}
+
+/// What the app kept, and what the provider gave it.
+public struct FinishRequest: Codable, Sendable, CustomStringConvertible {
+    public var signIn: String
+    public var idToken: String
+    public var accessToken: String?
+    public var code: String?
+    public var user: AppleUser?
+
+    private enum CodingKeys: String, CodingKey {
+        case code, user
+        case signIn = "sign_in"
+        case idToken = "id_token"
+        case accessToken = "access_token"
+    }
+
+    public init(signIn: String, idToken: String, user: AppleUser? = nil) {
+        self.signIn = signIn
+        self.idToken = idToken
+        self.user = user
+    }
+
+    /// Without secrets.
+    public var description: String { "finish of a sign-in" }
+}
+
+/// Sign this person in. `context` is what the sign-in was begun with.
+public struct FinishedSignIn: Codable, Sendable {
+    public let identity: Identity
+    public let context: String?
+}
+
+/// For `verify`, without `begin` and `finish`.
 public struct SignIn: Codable, Sendable {
     public var provider: String
     public var idToken: String
+    /// The one that this backend made for this sign-in.
     public var nonce: String?
     public var audience: String?
     public var maxAge: Int?
     public var accessToken: String?
     public var code: String?
     public var user: AppleUser?
+    public var subject: String?
+    public var issuer: String?
+    public var authenticatedAfter: Int?
 
     private enum CodingKeys: String, CodingKey {
-        case provider, nonce, audience, code, user
+        case provider, nonce, audience, code, user, subject, issuer
         case idToken = "id_token"
         case maxAge = "max_age"
         case accessToken = "access_token"
+        case authenticatedAfter = "authenticated_after"
     }
 
     public init(provider: String, idToken: String, nonce: String?) {
@@ -66,114 +144,210 @@ public enum Verdict: Sendable {
     /// Sign nobody in: this token will be refused each time. `claim` is the one missing or invalid.
     case refused(code: String, claim: String?, requestID: String)
 
-    /// Nobody can say just now; the same request may succeed after so many seconds.
+    /// Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after so many seconds.
     case unavailable(retryAfter: Int)
 }
 
-/// A mistake of ours or in Assay's configuration (400, 401, 404, …), or a failure of Assay's (500).
-public struct AssayError: Error {
-    public let status: Int
-    public let code: String?
-    public let requestID: String?
+/// A problem. If no answer came, `status` is 0 and `code` is `nil`.
+///
+/// `spent` matters after a finish. If it is `false`, nothing was used up: the same finish may be sent again, after
+/// `retryAfter` seconds if that is not `nil`. If it is `true`, the sign-in is used up, or may be: begin a new one.
+public struct AssayError: Error, CustomStringConvertible {
+    public var status: Int
+    public var code: String?
+    public var requestID: String?
+    public var spent = false
+    public var retryAfter: Int?
+
+    public var description: String {
+        status == 0 ? "Assay did not answer" : "Assay answered \(status) \(code ?? ""), request \(requestID ?? "")"
+    }
 }
 
-/// Asks Assay whose ID Token it is. Swift 6 or later, async-http-client 1.37 or later. One for the whole program: its
-/// HTTP client keeps the connections, until `shutdown`.
+/// Signs people in with Assay. Swift 6 or later, async-http-client 1.37 or later. One for the whole program: its HTTP
+/// clients keep the connections, until `shutdown`.
 public struct Assay: Sendable {
-    private let url: String
-    /// For a socket, whose requests async-http-client gives no `Host`.
-    private let host: String?
+    private let address: Address
     private let apiKey: String?
     private let timeout: TimeAmount
+    private let finishTimeout: TimeAmount
     private let http: HTTPClient
+    /// Each request over a new connection, which Assay has no reason to have closed.
+    private let once: HTTPClient
+
+    private enum Address {
+        case url(String)
+        case socket(path: String)
+    }
 
     /// - Parameters:
     ///   - url: May be `unix:/path`.
-    ///   - timeout: A little longer than Assay waits for a provider's keys.
-    public init(url: String = "http://127.0.0.1:8080", apiKey: String? = nil, timeout: TimeAmount = .seconds(6)) {
-        if url.hasPrefix("unix:"), let socket = URL(httpURLWithSocketPath: String(url.dropFirst(5)), uri: "/v1/verify")
-        {
-            self.url = socket.absoluteString
-            host = "localhost"
-        } else {
-            self.url = url + "/v1/verify"
-            host = nil
-        }
+    ///   - timeout: A little longer than Assay waits for a provider, as is `finishTimeout`.
+    public init(
+        url: String = "http://127.0.0.1:8080", apiKey: String? = nil, timeout: TimeAmount = .seconds(6),
+        finishTimeout: TimeAmount = .seconds(12)
+    ) {
+        address = url.hasPrefix("unix:") ? .socket(path: String(url.dropFirst(5))) : .url(url)
         self.apiKey = apiKey
         self.timeout = timeout
+        self.finishTimeout = finishTimeout
         // Assay sends nobody elsewhere, and the token is for it alone.
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         // Where nobody listens, that is to be known at once.
         configuration.connectionPool.retryConnectionEstablishment = false
         http = HTTPClient(configuration: configuration)
+        configuration.maximumUsesPerConnection = 1
+        once = HTTPClient(configuration: configuration)
     }
 
     public func shutdown() async throws {
         try await http.shutdown()
+        try await once.shutdown()
     }
 
     /// - Throws: `AssayError`; `CancellationError`.
-    public func verify(_ signIn: SignIn) async throws -> Verdict {
-        var request = HTTPClientRequest(url: url)
+    public func begin(_ request: BeginRequest) async throws -> BegunSignIn {
+        let answer: Answer
+        do {
+            answer = try await post("/v1/sign-ins", request)
+        } catch is NoAnswer {
+            throw AssayError(status: 0)
+        }
+        guard answer.status == 201, let begun = answer.read(BegunSignIn.self) else { throw answer.error() }
+        return begun
+    }
+
+    /// The request is sent once, whatever happens.
+    ///
+    /// - Throws: `AssayError`; `CancellationError`, after which the sign-in may be used up.
+    public func finish(_ request: FinishRequest) async throws -> FinishedSignIn {
+        let answer: Answer
+        do {
+            answer = try await post("/v1/sign-ins/finish", request, over: once, timeout: finishTimeout)
+        } catch let error as NoAnswer {
+            throw AssayError(status: 0, spent: !error.wasUnreachable)
+        }
+        guard answer.status == 200, let finished = answer.read(FinishedSignIn.self) else {
+            // An answer without `spent` is not Assay's own: the request may have arrived.
+            throw answer.error(spent: answer.problem?.spent != false)
+        }
+        return finished
+    }
+
+    /// - Parameter singleUse: The provider has `nonce.single_use`, so the request is sent once.
+    /// - Throws: `AssayError`; `CancellationError`.
+    public func verify(_ signIn: SignIn, singleUse: Bool = false) async throws -> Verdict {
+        let answer: Answer
+        do {
+            if singleUse {
+                answer = try await post("/v1/verify", signIn, over: once, timeout: timeout)
+            } else {
+                answer = try await post("/v1/verify", signIn)
+            }
+        } catch is NoAnswer {
+            return .unavailable(retryAfter: 1)
+        }
+        switch answer.status {
+        case 200:
+            guard let verified = answer.read(Verified.self) else { break }
+            return .verified(verified.identity)
+        case 422:
+            guard let problem = answer.problem else { break }
+            return .refused(code: problem.code, claim: problem.claim, requestID: problem.requestId)
+        case 503:
+            return .unavailable(retryAfter: answer.retryAfter ?? 1)
+        default: break
+        }
+        throw answer.error()
+    }
+
+    /// A request that uses nothing up, so that it may be sent twice.
+    private func post(_ path: String, _ members: some Encodable) async throws -> Answer {
+        do {
+            return try await post(path, members, over: http, timeout: timeout)
+        } catch let error as NoAnswer where error.wasClosed {
+            // A kept connection was closed just then.
+            return try await post(path, members, over: http, timeout: timeout)
+        }
+    }
+
+    private func post(
+        _ path: String, _ members: some Encodable, over http: HTTPClient, timeout: TimeAmount
+    ) async throws -> Answer {
+        var request: HTTPClientRequest
+        switch address {
+        case .url(let url): request = HTTPClientRequest(url: url + path)
+        case .socket(let socket):
+            request = HTTPClientRequest(url: URL(httpURLWithSocketPath: socket, uri: path)?.absoluteString ?? "")
+            // async-http-client gives requests over a socket none.
+            request.headers.add(name: "Host", value: "localhost")
+        }
         request.method = .POST
         request.headers.add(name: "Content-Type", value: "application/json")
-        if let host { request.headers.add(name: "Host", value: host) }
         if let apiKey { request.headers.add(name: "Authorization", value: "Bearer \(apiKey)") }
-        request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(signIn)))
-
-        let response: HTTPClientResponse
-        let body: Data
+        request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(members)))
         do {
-            response = try await send(request)
-            body = Data(buffer: try await response.body.collect(upTo: 1 << 20))
+            let response = try await http.execute(request, timeout: timeout)
+            return Answer(
+                status: Int(response.status.code),
+                retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) },
+                body: Data(buffer: try await response.body.collect(upTo: 1 << 20)))
         } catch let error as CancellationError {
             throw error
         } catch {
-            return .unavailable(retryAfter: 1)
+            throw NoAnswer(cause: error)
         }
+    }
+}
 
+private struct NoAnswer: Error {
+    let cause: any Error
+
+    /// Whether a kept connection turned out to be closed: before the request was written, while it was, or before the answer.
+    var wasClosed: Bool {
+        switch cause {
+        case is IOError, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof: true
+        default: cause as? HTTPClientError == .remoteConnectionClosed
+        }
+    }
+
+    /// Whether there was no connection at all, so that nothing was sent.
+    var wasUnreachable: Bool {
+        switch cause {
+        case is NIOConnectionError: true
+        case let error as IOError: [ECONNREFUSED, ENOENT].contains(error.errnoCode)
+        default: cause as? HTTPClientError == .connectTimeout
+        }
+    }
+}
+
+private struct Answer {
+    let status: Int
+    let retryAfter: Int?
+    let body: Data
+
+    /// `nil` if it was not Assay that answered.
+    func read<Members: Decodable>(_: Members.Type) -> Members? {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        switch response.status {
-        case .ok:
-            guard let answer = try? decoder.decode(Answer.self, from: body) else { break }
-            return .verified(answer.identity)
-        case .unprocessableEntity:
-            guard let problem = try? decoder.decode(Problem.self, from: body) else { break }
-            return .refused(code: problem.code, claim: problem.claim, requestID: problem.requestId)
-        case .serviceUnavailable:
-            return .unavailable(retryAfter: response.headers.first(name: "Retry-After").flatMap { Int($0) } ?? 1)
-        default: break
-        }
-        // Without a problem to read, whoever answered, it was not Assay.
-        let problem = try? decoder.decode(Problem.self, from: body)
-        throw AssayError(status: Int(response.status.code), code: problem?.code, requestID: problem?.requestId)
+        return try? decoder.decode(Members.self, from: body)
     }
 
-    private func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
-        do {
-            return try await http.execute(request, timeout: timeout)
-        } catch let error where isClosedConnection(error) {
-            // A kept connection was closed just then: the request may be sent again, on another.
-            return try await http.execute(request, timeout: timeout)
-        }
+    var problem: Problem? { read(Problem.self) }
+
+    func error(spent: Bool = false) -> AssayError {
+        AssayError(
+            status: status, code: problem?.code, requestID: problem?.requestId, spent: spent, retryAfter: retryAfter)
     }
 }
 
-/// Whether a kept connection turned out to be closed: before the request was written, while it was, or before the answer.
-private func isClosedConnection(_ error: any Error) -> Bool {
-    switch error {
-    case is IOError, ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof: true
-    default: error as? HTTPClientError == .remoteConnectionClosed
-    }
-}
-
-private struct Answer: Decodable {
+private struct Verified: Decodable {
     let identity: Identity
 }
 
 private struct Problem: Decodable {
     let code: String
     let claim: String?
+    let spent: Bool?
     let requestId: String
 }

@@ -1,29 +1,62 @@
-// Reads sign-ins as JSON, one a line, and says of each what Assay said.
+// The backend's side of sign-ins: reads what apps ask as JSON, one request a line, and writes the answers.
+//
+//   {"begin": {"provider": "apple"}}                   the app keeps `sign_in` in memory, and signs in with a nonce
+//   {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
+//   {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
 
 import Foundation
 
+struct Request: Decodable {
+    var begin: BeginRequest?
+    var finish: FinishRequest?
+    var verify: Verify?
+}
+
+struct Verify: Decodable {
+    struct Options: Decodable { var single_use: Bool? }
+
+    let signIn: SignIn
+    let singleUse: Bool
+
+    init(from decoder: any Decoder) throws {
+        signIn = try SignIn(from: decoder)
+        singleUse = try Options(from: decoder).single_use ?? false
+    }
+}
+
 struct Said: Encodable {
+    var begun: BegunSignIn?
+    var finished: FinishedSignIn?
     var verified: Identity?
     var refused: String?
     var unavailable: Int?
     var error: Int?
     var code: String?
+    var spent: Bool?
+    var log: String?
 }
 
 let environment = ProcessInfo.processInfo.environment
 let assay = Assay(url: environment["ASSAY_URL"] ?? "http://127.0.0.1:8080", apiKey: environment["ASSAY_API_KEY"])
 
+func answer(_ request: Request) async throws -> Said {
+    if let begin = request.begin { return Said(begun: try await assay.begin(begin)) }
+    if let finish = request.finish { return Said(finished: try await assay.finish(finish)) }
+    guard let verify = request.verify else { return Said() }
+    switch try await assay.verify(verify.signIn, singleUse: verify.singleUse) {
+    case .verified(let identity): return Said(verified: identity)
+    case .refused(let code, _, _): return Said(refused: code)
+    case .unavailable(let retryAfter): return Said(unavailable: retryAfter)
+    }
+}
+
 while let line = readLine() {
-    var said = Said()
+    var said: Said
     do {
-        switch try await assay.verify(JSONDecoder().decode(SignIn.self, from: Data(line.utf8))) {
-        case .verified(let identity): said.verified = identity
-        case .refused(let code, _, _): said.refused = code
-        case .unavailable(let retryAfter): said.unavailable = retryAfter
-        }
+        said = try await answer(JSONDecoder().decode(Request.self, from: Data(line.utf8)))
     } catch let error as AssayError {
-        said.error = error.status
-        said.code = error.code
+        // The text of the error is for the log. It has no token and no handle.
+        said = Said(error: error.status, code: error.code, spent: error.spent, log: "\(error)")
     }
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase

@@ -1,4 +1,4 @@
-// Asks Assay whose ID Token it is. Node 18 or later, nothing beside it.
+// Signs people in with Assay. Node 18 or later, nothing beside it.
 
 /** Who signed in. `issuer` and `subject` together are the key under which to store the user. */
 export interface Identity {
@@ -22,6 +22,47 @@ export interface Identity {
   hosted_domain: string | null;
 }
 
+/** What the sign-in is to be. */
+export interface BeginOptions {
+  audience?: string;
+  max_age?: number;
+  /** The person who must finish it, and the issuer of this subject. */
+  subject?: string;
+  issuer?: string;
+  /** Comes back at the finish. */
+  context?: string | null;
+  /** Seconds. */
+  expires_in?: number;
+}
+
+/**
+ * A sign-in to be finished before `expires_at` (Unix seconds). The app gives the provider `nonce_sha256` or `nonce`.
+ *
+ * `sign_in` stays with this one app or browser, in the app's memory or in a `__Host-` cookie. Never log it, put it into a
+ * URL, or look it up by something that a request brings.
+ */
+export interface BegunSignIn {
+  sign_in: string;
+  nonce: string;
+  nonce_sha256: string;
+  expires_at: number;
+}
+
+/** What the app got beside the ID Token. */
+export interface FinishOptions {
+  access_token?: string;
+  code?: string;
+  /** What Apple gave the app beside the token, at a person's first sign-in. */
+  user?: object;
+}
+
+/** Sign this person in. `context` is what the sign-in was begun with. */
+export interface FinishedSignIn {
+  identity: Identity;
+  context: string | null;
+}
+
+/** For `verify`, without `begin` and `finish`. */
 export interface SignIn {
   provider: string;
   id_token: string;
@@ -33,21 +74,42 @@ export interface SignIn {
   code?: string;
   /** What Apple gave the app beside the token, at a person's first sign-in. */
   user?: object;
+  subject?: string;
+  issuer?: string;
+  authenticated_after?: number;
 }
 
 export type Verdict =
   | { kind: "verified"; identity: Identity }
   /** Sign nobody in: this token will be refused each time. `claim` is the one missing or invalid. */
   | { kind: "refused"; code: string; claim?: string; requestId: string }
-  /** Nobody can say just now; the same request may succeed after so many seconds. */
+  /** Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after so many seconds. */
   | { kind: "unavailable"; retryAfter: number };
 
-/** A mistake of ours or in Assay's configuration (400, 401, 404, …), or a failure of Assay's (500). */
+/**
+ * A problem. If no answer came, `status` is 0 and `code` is absent.
+ *
+ * `spent` matters after a finish. If it is `false`, nothing was used up: the same finish may be sent again, after
+ * `retryAfter` seconds if that is there. If it is `true`, the sign-in is used up, or may be: begin a new one.
+ */
 export class AssayError extends Error {
-  constructor(readonly status: number, readonly code?: string, readonly requestId?: string) {
-    super(`Assay answered ${status} ${code}, request ${requestId}`);
+  constructor(
+    readonly status: number,
+    readonly code?: string,
+    readonly requestId?: string,
+    readonly spent = false,
+    readonly retryAfter?: number,
+  ) {
+    super(status ? `Assay answered ${status} ${code}, request ${requestId}` : "Assay did not answer");
     this.name = "AssayError";
   }
+}
+
+/** What came back: `members` are none if it is no JSON object, since then it was not Assay that answered. */
+interface Answer {
+  status: number;
+  retryAfter?: number;
+  members: any;
 }
 
 /** One for the whole program; `fetch` keeps the connections. */
@@ -55,68 +117,115 @@ export class Assay {
   readonly #url: string;
   readonly #headers: Record<string, string> = { "Content-Type": "application/json" };
   readonly #timeout: number;
+  readonly #finishTimeout: number;
 
-  /** `timeout`, in milliseconds, is a little longer than Assay waits for a provider's keys. */
-  constructor({ url = "http://127.0.0.1:8080", apiKey, timeout = 6000 }: AssayOptions = {}) {
-    this.#url = `${url}/v1/verify`;
+  /** Timeouts, in milliseconds, are a little longer than Assay waits for a provider. */
+  constructor({ url = "http://127.0.0.1:8080", apiKey, timeout = 6000, finishTimeout = 12000 }: AssayOptions = {}) {
+    this.#url = url;
     if (apiKey) this.#headers.Authorization = `Bearer ${apiKey}`;
     this.#timeout = timeout;
+    this.#finishTimeout = finishTimeout;
   }
 
   /** Throws `AssayError`. */
-  async verify(signIn: SignIn): Promise<Verdict> {
-    const body = JSON.stringify({ ...signIn, nonce: signIn.nonce ?? undefined });
-    let response: Response;
-    let text: string;
+  async begin(provider: string, options: BeginOptions = {}): Promise<BegunSignIn> {
+    let answer: Answer;
     try {
-      [response, text] = await this.#post(body).catch((error) => {
-        if (wasClosed(error)) return this.#post(body);
-        throw error;
-      });
+      answer = await this.#post("/v1/sign-ins", { ...options, provider });
+    } catch {
+      throw new AssayError(0);
+    }
+    const { sign_in, nonce, nonce_sha256, expires_at } = answer.members;
+    if (answer.status === 201 && sign_in && nonce) return { sign_in, nonce, nonce_sha256, expires_at };
+    throw problem(answer);
+  }
+
+  /** Throws `AssayError`. The request is sent once, whatever happens. */
+  async finish(sign_in: string, id_token: string, options: FinishOptions = {}): Promise<FinishedSignIn> {
+    let answer: Answer;
+    try {
+      answer = await this.#postOnce("/v1/sign-ins/finish", { ...options, sign_in, id_token }, this.#finishTimeout);
+    } catch (error) {
+      throw new AssayError(0, undefined, undefined, !wasUnreachable(error));
+    }
+    const { identity, context, spent } = answer.members;
+    if (answer.status === 200 && isIdentity(identity)) return { identity, context };
+    // An answer without `spent` is not Assay's own: the request may have arrived.
+    throw problem(answer, spent !== false);
+  }
+
+  /** Throws `AssayError`. `singleUse`: the provider has `nonce.single_use`, so the request is sent once. */
+  async verify(signIn: SignIn, { singleUse = false } = {}): Promise<Verdict> {
+    const request = { ...signIn, nonce: signIn.nonce ?? undefined };
+    let answer: Answer;
+    try {
+      answer = singleUse
+        ? await this.#postOnce("/v1/verify", request, this.#timeout)
+        : await this.#post("/v1/verify", request);
     } catch {
       return { kind: "unavailable", retryAfter: 1 };
     }
-    const answer = read(text);
-    switch (response.status) {
+    const { identity, code, claim, request_id } = answer.members;
+    switch (answer.status) {
       case 200:
-        if (!isIdentity(answer.identity)) break;
-        return { kind: "verified", identity: answer.identity };
+        if (!isIdentity(identity)) break;
+        return { kind: "verified", identity };
       case 422:
-        if (!answer.code) break;
-        return { kind: "refused", code: answer.code, claim: answer.claim, requestId: answer.request_id };
+        if (!code) break;
+        return { kind: "refused", code, claim, requestId: request_id };
       case 503:
-        return { kind: "unavailable", retryAfter: Number(response.headers.get("Retry-After")) || 1 };
+        return { kind: "unavailable", retryAfter: answer.retryAfter ?? 1 };
     }
-    throw new AssayError(response.status, answer.code, answer.request_id);
+    throw problem(answer);
   }
 
-  async #post(body: string): Promise<[Response, string]> {
+  /** A request that uses nothing up, so that it may be sent twice. */
+  #post(path: string, request: object): Promise<Answer> {
+    return this.#postOnce(path, request, this.#timeout).catch((error) => {
+      if (wasClosed(error)) return this.#postOnce(path, request, this.#timeout);
+      throw error;
+    });
+  }
+
+  /** `fetch` takes no connection that it knows to be closed, and sends nothing again by itself. */
+  async #postOnce(path: string, request: object, timeout: number): Promise<Answer> {
     const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(), this.#timeout);
+    const timer = setTimeout(() => abort.abort(), timeout);
     try {
-      const response = await fetch(this.#url, {
+      const response = await fetch(this.#url + path, {
         method: "POST",
         headers: this.#headers,
-        body,
+        body: JSON.stringify(request),
         redirect: "manual", // Assay sends nobody elsewhere, and the token is for it alone.
         signal: abort.signal,
       });
-      return [response, await response.text()];
+      const retryAfter = Number(response.headers.get("Retry-After")) || undefined;
+      return { status: response.status, retryAfter, members: read(await response.text()) };
     } finally {
       clearTimeout(timer);
     }
   }
 }
 
-/** Whether a kept connection was closed just then: the request may be sent again, on another. */
+/** Whether a kept connection was closed just then. */
 function wasClosed(error: any): boolean {
   return ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"].includes(error?.cause?.code);
+}
+
+/** Whether there was no connection at all, so that nothing was sent. */
+function wasUnreachable(error: any): boolean {
+  return ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"].includes(error?.cause?.code);
+}
+
+function problem({ status, retryAfter, members }: Answer, spent = false): AssayError {
+  return new AssayError(status, members.code, members.request_id, spent, retryAfter);
 }
 
 export interface AssayOptions {
   url?: string;
   apiKey?: string;
   timeout?: number;
+  finishTimeout?: number;
 }
 
 /** The members of an answer; none if it is no JSON object, since then it was not Assay that answered. */

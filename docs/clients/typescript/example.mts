@@ -1,27 +1,40 @@
-// Reads sign-ins as JSON, one a line, and says of each what Assay said.
+// The backend's side of sign-ins: reads what apps ask as JSON, one request a line, and writes the answers.
+//
+//   {"begin": {"provider": "apple"}}                   the app keeps `sign_in` in memory, and signs in with a nonce
+//   {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
+//   {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
 
 import { createInterface } from "node:readline";
 import { Assay, AssayError } from "./assay.mjs";
 
 const assay = new Assay({ url: process.env.ASSAY_URL, apiKey: process.env.ASSAY_API_KEY });
 
-async function said(line: string): Promise<object> {
-  try {
-    const verdict = await assay.verify(JSON.parse(line));
-    switch (verdict.kind) {
-      case "verified":
-        return { verified: verdict.identity };
-      case "refused":
-        return { refused: verdict.code };
-      case "unavailable":
-        return { unavailable: verdict.retryAfter };
-    }
-  } catch (error) {
-    if (error instanceof AssayError) return { error: error.status, code: error.code };
-    throw error;
+async function answer({ begin, finish, verify }: any): Promise<object> {
+  if (begin) {
+    const { provider, ...options } = begin;
+    return { begun: await assay.begin(provider, options) };
+  }
+  if (finish) {
+    const { sign_in, id_token, ...options } = finish;
+    return { finished: await assay.finish(sign_in, id_token, options) };
+  }
+  const { single_use: singleUse, ...signIn } = verify;
+  const verdict = await assay.verify(signIn, { singleUse });
+  switch (verdict.kind) {
+    case "verified":
+      return { verified: verdict.identity };
+    case "refused":
+      return { refused: verdict.code };
+    case "unavailable":
+      return { unavailable: verdict.retryAfter };
   }
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  console.log(JSON.stringify(await said(line)));
+  const said = await answer(JSON.parse(line)).catch((error) => {
+    if (!(error instanceof AssayError)) throw error;
+    // The text of the error is for the log. It has no token and no handle.
+    return { error: error.status, code: error.code, spent: error.spent, log: error.message };
+  });
+  console.log(JSON.stringify(said));
 }

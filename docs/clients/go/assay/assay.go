@@ -1,13 +1,16 @@
-// Package assay asks Assay whose ID Token it is. Go 1.19 or later, standard library alone.
+// Package assay signs people in with Assay. Go 1.19 or later, standard library alone.
 package assay
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strconv"
 	"strings"
 	"time"
@@ -35,16 +38,62 @@ type Identity struct {
 	HostedDomain      *string `json:"hosted_domain"`
 }
 
-// SignIn is what the app sent, and the nonce that this backend made for it.
-type SignIn struct {
-	Provider    string          `json:"provider"`
+// BeginRequest says what the sign-in is to be; Provider alone is required.
+type BeginRequest struct {
+	Provider  string  `json:"provider"`
+	Audience  string  `json:"audience,omitempty"`
+	MaxAge    *int    `json:"max_age,omitempty"`
+	Subject   *string `json:"subject,omitempty"` // the person who must finish it
+	Issuer    *string `json:"issuer,omitempty"`  // the issuer of Subject
+	Context   string  `json:"context,omitempty"` // comes back at the finish
+	ExpiresIn int     `json:"expires_in,omitempty"`
+}
+
+// BegunSignIn is a sign-in to be finished before ExpiresAt, in Unix seconds. The app gives the provider NonceSHA256 or Nonce.
+//
+// SignIn stays with this one app or browser, in the app's memory or in a __Host- cookie. Never log it, put it into a URL,
+// or look it up by something that a request brings.
+type BegunSignIn struct {
+	SignIn      string `json:"sign_in"`
+	Nonce       string `json:"nonce"`
+	NonceSHA256 string `json:"nonce_sha256"`
+	ExpiresAt   int64  `json:"expires_at"`
+}
+
+// String has no secret.
+func (begun BegunSignIn) String() string { return fmt.Sprintf("sign-in until %d", begun.ExpiresAt) }
+
+// FinishRequest is what the app kept, and what the provider gave it.
+type FinishRequest struct {
+	SignIn      string          `json:"sign_in"`
 	IDToken     string          `json:"id_token"`
-	Nonce       *string         `json:"nonce,omitempty"` // nil only where the provider knows none
-	Audience    string          `json:"audience,omitempty"`
-	MaxAge      *int            `json:"max_age,omitempty"`
 	AccessToken string          `json:"access_token,omitempty"`
 	Code        string          `json:"code,omitempty"`
 	User        json.RawMessage `json:"user,omitempty"` // Apple's, at a person's first sign-in
+}
+
+// String has no secret.
+func (FinishRequest) String() string { return "finish of a sign-in" }
+
+// FinishedSignIn says to sign this person in. Context is what the sign-in was begun with.
+type FinishedSignIn struct {
+	Identity *Identity `json:"identity"`
+	Context  *string   `json:"context"`
+}
+
+// SignIn is what the app sent, and the nonce that this backend made for it: for Verify, without Begin and Finish.
+type SignIn struct {
+	Provider           string          `json:"provider"`
+	IDToken            string          `json:"id_token"`
+	Nonce              *string         `json:"nonce,omitempty"` // nil only where the provider knows none
+	Audience           string          `json:"audience,omitempty"`
+	MaxAge             *int            `json:"max_age,omitempty"`
+	AccessToken        string          `json:"access_token,omitempty"`
+	Code               string          `json:"code,omitempty"`
+	User               json.RawMessage `json:"user,omitempty"` // Apple's, at a person's first sign-in
+	Subject            *string         `json:"subject,omitempty"`
+	Issuer             *string         `json:"issuer,omitempty"`
+	AuthenticatedAfter *int64          `json:"authenticated_after,omitempty"`
 }
 
 // Refused says to sign nobody in: this token will be refused each time.
@@ -58,21 +107,29 @@ func (refused *Refused) Error() string {
 	return fmt.Sprintf("assay: refused: %s, request %s", refused.Code, refused.RequestID)
 }
 
-// Unavailable says that nobody can say just now; the same request may succeed later.
+// Unavailable says that Assay cannot decide now. Unless the nonce is single-use, the same request may succeed later.
 type Unavailable struct {
 	RetryAfter time.Duration
 }
 
 func (unavailable *Unavailable) Error() string { return "assay: unavailable" }
 
-// Error is a mistake of ours or in Assay's configuration (400, 401, 404, …), or a failure of Assay's (500).
+// Error is a problem. If no answer came, Status is 0 and Code is empty.
+//
+// Spent matters after a finish. If it is false, nothing was used up: the same finish may be sent again, after RetryAfter.
+// If it is true, the sign-in is used up, or may be: begin a new one.
 type Error struct {
-	Status    int
-	Code      string
-	RequestID string
+	Status     int
+	Code       string
+	RequestID  string
+	Spent      bool
+	RetryAfter time.Duration // 0 if the answer doesn't say
 }
 
 func (err *Error) Error() string {
+	if err.Status == 0 {
+		return "assay: no answer"
+	}
 	return fmt.Sprintf("assay: %d %s, request %s", err.Status, err.Code, err.RequestID)
 }
 
@@ -81,7 +138,14 @@ type Client struct {
 	url    string
 	apiKey string
 	http   http.Client
+	once   http.Client // over a new connection each, which Assay has no reason to have closed
 }
+
+const (
+	// A little longer than Assay waits for a provider.
+	timeout       = 6 * time.Second
+	finishTimeout = 12 * time.Second
+)
 
 // New takes the address of Assay, which may be unix:/path, and an API key or "".
 func New(url, apiKey string) *Client {
@@ -93,58 +157,130 @@ func New(url, apiKey string) *Client {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
 		}
 	}
-	client := &Client{url: url + "/v1/verify", apiKey: apiKey}
-	client.http = http.Client{
-		Transport: transport,
-		// A little longer than Assay waits for a provider's keys.
-		Timeout:       6 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	once := transport.Clone()
+	once.DisableKeepAlives = true
+	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Client{
+		url:    url,
+		apiKey: apiKey,
+		http:   http.Client{Transport: transport, CheckRedirect: noRedirect},
+		once:   http.Client{Transport: once, CheckRedirect: noRedirect},
 	}
-	return client
+}
+
+// Begin begins a sign-in. Its error is *Error.
+func (client *Client) Begin(ctx context.Context, request BeginRequest) (*BegunSignIn, error) {
+	answer, err := client.post(ctx, "/v1/sign-ins", request, timeout, &client.http)
+	if err != nil {
+		return nil, err
+	}
+	if answer.status != 201 || answer.SignIn == "" {
+		return nil, answer.problem(false)
+	}
+	return &answer.BegunSignIn, nil
+}
+
+// Finish returns whose sign-in it was, or an error that is *Error. The request is sent once, whatever happens.
+func (client *Client) Finish(ctx context.Context, request FinishRequest) (*FinishedSignIn, error) {
+	answer, err := client.post(ctx, "/v1/sign-ins/finish", request, finishTimeout, &client.once)
+	if err != nil {
+		return nil, err
+	}
+	if answer.status != 200 || !isWhole(answer.Identity) {
+		// An answer without spent is not Assay's own: the request may have arrived.
+		return nil, answer.problem(answer.Spent == nil || *answer.Spent)
+	}
+	return &answer.FinishedSignIn, nil
 }
 
 // Verify returns the identity, or an error that is *Refused, *Unavailable or *Error.
 func (client *Client) Verify(ctx context.Context, signIn SignIn) (*Identity, error) {
-	body, err := json.Marshal(signIn)
+	return client.verify(ctx, signIn, &client.http)
+}
+
+// VerifyOnce is Verify for a provider with nonce.single_use: the request is sent once, whatever happens.
+func (client *Client) VerifyOnce(ctx context.Context, signIn SignIn) (*Identity, error) {
+	return client.verify(ctx, signIn, &client.once)
+}
+
+func (client *Client) verify(ctx context.Context, signIn SignIn, over *http.Client) (*Identity, error) {
+	answer, err := client.post(ctx, "/v1/verify", signIn, timeout, over)
+	var noAnswer *Error
+	switch {
+	case errors.As(err, &noAnswer):
+		return nil, &Unavailable{RetryAfter: time.Second}
+	case err != nil:
+		return nil, err
+	case answer.status == 200 && isWhole(answer.Identity):
+		return answer.Identity, nil
+	case answer.status == 422 && answer.Code != "":
+		return nil, &Refused{answer.Code, answer.Claim, answer.RequestID}
+	case answer.status == 503 && answer.retryAfter == 0:
+		return nil, &Unavailable{RetryAfter: time.Second}
+	case answer.status == 503:
+		return nil, &Unavailable{RetryAfter: answer.retryAfter}
+	}
+	return nil, answer.problem(false)
+}
+
+// answer has the members of every answer, and none if it is no JSON object: then it was not Assay that answered.
+type answer struct {
+	BegunSignIn
+	FinishedSignIn
+	Code       string `json:"code"`
+	Claim      string `json:"claim"`
+	RequestID  string `json:"request_id"`
+	Spent      *bool  `json:"spent"`
+	status     int
+	retryAfter time.Duration
+}
+
+func (answer *answer) problem(spent bool) *Error {
+	return &Error{answer.status, answer.Code, answer.RequestID, spent, answer.retryAfter}
+}
+
+func (client *Client) post(
+	ctx context.Context, path string, members any, timeout time.Duration, over *http.Client,
+) (*answer, error) {
+	body, err := json.Marshal(members)
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, client.url, bytes.NewReader(body))
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	isSent := false
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { isSent = true }}
+	ctx = httptrace.WithClientTrace(ctx, trace)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, client.url+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	// A token may be asked about twice: lets net/http try again where a kept connection turns out to be closed.
-	request.Header["Idempotency-Key"] = nil
+	if over == &client.http {
+		// It uses nothing up, so it may be sent twice: lets net/http try again if a kept connection turns out to be closed.
+		request.Header["Idempotency-Key"] = nil
+	}
 	if client.apiKey != "" {
 		request.Header.Set("Authorization", "Bearer "+client.apiKey)
 	}
-	response, err := client.http.Do(request)
+	response, err := over.Do(request)
 	if err != nil {
-		return nil, &Unavailable{RetryAfter: time.Second}
+		return nil, &Error{Spent: isSent && over == &client.once}
 	}
 	defer response.Body.Close()
-	var answer struct {
-		Identity  *Identity `json:"identity"`
-		Code      string    `json:"code"`
-		Claim     string    `json:"claim"`
-		RequestID string    `json:"request_id"`
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, &Error{Spent: over == &client.once}
 	}
-	// What is not JSON was not sent by Assay, and leaves the answer empty.
-	isJSON := json.NewDecoder(response.Body).Decode(&answer) == nil
-	switch {
-	case response.StatusCode == 200 && isJSON && isWhole(answer.Identity):
-		return answer.Identity, nil
-	case response.StatusCode == 422 && isJSON && answer.Code != "":
-		return nil, &Refused{answer.Code, answer.Claim, answer.RequestID}
-	case response.StatusCode == 503:
-		seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
-		if err != nil {
-			seconds = 1
-		}
-		return nil, &Unavailable{RetryAfter: time.Duration(seconds) * time.Second}
+	var read answer
+	if json.Unmarshal(text, &read) != nil {
+		read = answer{}
 	}
-	return nil, &Error{response.StatusCode, answer.Code, answer.RequestID}
+	read.status = response.StatusCode
+	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil {
+		read.retryAfter = time.Duration(seconds) * time.Second
+	}
+	return &read, nil
 }
 
 func isWhole(identity *Identity) bool {
