@@ -15,12 +15,11 @@ def post(url: str, body: dict, headers: dict | None = None):
 
 
 def main():
-    headers, begun = post(f"{BACKEND}/sign-in", {})
+    headers, begun = post(f"{BACKEND}/sign-in", {"provider": "apple"})
     cookie = headers["Set-Cookie"].split(";")[0]
     # In a real app, the user sees the provider's page here, and the app passes the nonce on.
     _, token = post(f"{PROVIDER}/apple/token", {"nonce": begun["nonce"]})
-    ended = {"provider": "apple", "id_token": token["id_token"]}
-    _, answer = post(f"{BACKEND}/sign-in/finish", ended, {"Cookie": cookie})
+    _, answer = post(f"{BACKEND}/sign-in/finish", {"id_token": token["id_token"]}, {"Cookie": cookie})
     print(json.dumps(answer, indent=2))
 
 

@@ -1,11 +1,11 @@
-"""An example backend that signs users in with ID Tokens, verified by Assay. It needs Python's standard library, and Assay's
-Python client (docs/clients/python/assay.py) on PYTHONPATH.
+"""An example backend that signs users in with two calls to Assay. It needs Python's standard library, and Assay's Python
+client (docs/clients/python/assay.py) on PYTHONPATH.
 
-    POST /sign-in                                      returns a nonce for one sign-in, and a cookie that identifies it
-    POST /sign-in/finish {"provider": …, "id_token": …}  returns the identity, or the reason of the refusal
+    POST /sign-in {"provider": …}         begins: returns a nonce for the provider, and a cookie for the finish
+    POST /sign-in/finish {"id_token": …}  returns the identity, or the reason of the refusal
 
-As an example, it keeps everything in memory. Three rules apply: the backend creates the nonce and uses it once, a user is
-identified by issuer and subject, and tokens are never logged.
+As an example, it keeps its users in memory. Three rules apply: a sign-in stays in the cookie of the browser or app that
+began it, a user is identified by issuer and subject, and neither a token nor a sign-in is ever logged.
 """
 
 import dataclasses
@@ -13,7 +13,6 @@ import http.cookies
 import http.server
 import json
 import os
-import secrets
 import sys
 import threading
 
@@ -21,7 +20,6 @@ import assay
 
 ASSAY = assay.Assay(os.environ.get("ASSAY_URL", "http://127.0.0.1:8080"), os.environ.get("ASSAY_API_KEY"))
 GREATEST_BODY = 64 * 1024
-GREATEST_NUMBER_OF_SIGN_INS = 10_000
 
 
 class Refused(Exception):
@@ -30,32 +28,6 @@ class Refused(Exception):
     def __init__(self, status: int, code: str):
         self.status = status
         self.code = code
-
-
-class SignIns:
-    """Sign-ins in progress: their nonces by the value of the cookie."""
-
-    def __init__(self):
-        self._lock = threading.Lock()
-        self._nonces: dict[str, str] = {}
-
-    def begin(self) -> tuple[str, str]:
-        """Starts a sign-in; returns the value of the cookie, and the nonce."""
-        key, nonce = secrets.token_urlsafe(), secrets.token_urlsafe()
-        with self._lock:
-            # Removes the oldest, so that abandoned sign-ins can't fill the memory.
-            while len(self._nonces) >= GREATEST_NUMBER_OF_SIGN_INS:
-                del self._nonces[next(iter(self._nonces))]
-            self._nonces[key] = nonce
-        return key, nonce
-
-    def take(self, key: str) -> str:
-        """Removes and returns the nonce, which is valid for one attempt."""
-        with self._lock:
-            nonce = self._nonces.pop(key, None)
-        if nonce is None:
-            raise Refused(401, "sign_in_unknown")
-        return nonce
 
 
 class Users:
@@ -70,52 +42,59 @@ class Users:
             return self._numbers.setdefault((identity.issuer, identity.subject), len(self._numbers) + 1)
 
 
-def verified_identity(provider: str, id_token: str, nonce: str) -> assay.Identity:
-    """Verifies a token of this sign-in with Assay."""
+def refusal(error: assay.AssayError) -> Refused:
+    """What the app is told of a problem."""
+    if error.status == 422:
+        return Refused(401, error.code)
+    if error.code == "provider_unknown":
+        return Refused(400, error.code)
+    if error.status in (0, 503):
+        # The same may be sent again only if nothing was used up. Otherwise the app begins anew.
+        return Refused(401, "sign_in_spent") if error.spent else Refused(503, "unavailable")
+    # A mistake in this program or in Assay's settings: the app can do nothing about it, so alert the operator.
+    print(error, file=sys.stderr, flush=True)
+    return Refused(500, error.code or "internal")
+
+
+def texts(body: bytes, *names: str) -> list[str]:
+    """Members of what the app sent."""
     try:
-        verdict = ASSAY.verify(provider, id_token, nonce)
-    except assay.AssayError as error:
-        # A mistake in this program or in Assay's settings. The app can't fix it, so alert the operator.
-        print(error, file=sys.stderr, flush=True)
-        raise Refused(500, error.code or "internal") from None
-    match verdict:
-        case assay.Verified(identity):
-            return identity
-        case assay.Refused(code):
-            raise Refused(401, code)
-        case assay.Unavailable():
-            raise Refused(503, "unavailable")
+        return [str(json.loads(body)[name]) for name in names]
+    except (ValueError, KeyError, TypeError):
+        raise Refused(400, "request_invalid") from None
 
 
 class Backend(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    sign_ins = SignIns()
     users = Users()
 
     def do_POST(self):
         try:
             body = self.body()
             if self.path == "/sign-in":
-                key, nonce = self.sign_ins.begin()
-                # Add `Secure` once the app uses https.
-                self.answer(200, {"nonce": nonce}, {"Set-Cookie": f"sign_in={key}; HttpOnly; SameSite=Lax"})
+                self.begin(*texts(body, "provider"))
             elif self.path == "/sign-in/finish":
-                self.answer(200, self.finish(body))
+                self.finish(*texts(body, "id_token"))
             else:
                 raise Refused(404, "not_found")
-        except Refused as refusal:
-            self.answer(refusal.status, {"code": refusal.code})
+        except Refused as refused:
+            self.answer(refused.status, {"code": refused.code})
+        except assay.AssayError as error:
+            refused = refusal(error)
+            self.answer(refused.status, {"code": refused.code})
 
-    def finish(self, body: bytes) -> dict:
+    def begin(self, provider: str) -> None:
+        begun = ASSAY.begin(provider)
+        # `Secure` as well, and the name `__Host-sign_in`, once the app comes by https.
+        cookie = f"sign_in={begun.sign_in}; Max-Age=600; Path=/; HttpOnly; SameSite=Lax"
+        self.answer(200, {"nonce": begun.nonce, "nonce_sha256": begun.nonce_sha256}, {"Set-Cookie": cookie})
+
+    def finish(self, id_token: str) -> None:
         cookie = http.cookies.SimpleCookie(self.headers.get("Cookie", "")).get("sign_in")
-        nonce = self.sign_ins.take(cookie.value if cookie else "")
-        try:
-            sent = json.loads(body)
-            provider, id_token = str(sent["provider"]), str(sent["id_token"])
-        except (ValueError, KeyError, TypeError):
-            raise Refused(400, "request_invalid") from None
-        identity = verified_identity(provider, id_token, nonce)
-        return {"user": self.users.number(identity), "identity": dataclasses.asdict(identity)}
+        if cookie is None:
+            raise Refused(401, "sign_in_unknown")
+        identity = ASSAY.finish(cookie.value, id_token).identity
+        self.answer(200, {"user": self.users.number(identity), "identity": dataclasses.asdict(identity)})
 
     def body(self) -> bytes:
         try:
