@@ -25,6 +25,7 @@ import picture
 import report
 import scenarios
 import side_by_side
+import sign_ins
 import startup
 from build import Builder
 from machine import Machine
@@ -36,6 +37,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PARTS = {
     "peers": ("Side by side", side_by_side.measure),
     "requests": ("Other requests", scenarios.measure),
+    "sign-ins": ("Sign-ins", sign_ins.measure),
     "cores": ("Two cores against one", cores.measure),
     "latency": ("Latency", latency.measure),
     "overload": ("Overload", overload.measure),

@@ -21,6 +21,8 @@ class Pool:
     is_bearer: bool = False
     tokens: int = 1
     """In each request."""
+    is_single_use: bool = False
+    """Each line can be sent only once."""
     status: int = 200
     code: str | None = None
     """The problem's, where the tokens are to be refused."""

@@ -42,7 +42,12 @@ def _command(port: int, pool: Pool, seconds: float, connections: int) -> dict:
             str(SCRIPT),
             f"http://127.0.0.1:{port}",
         ],
-        "env": {**os.environ, "POOL": str(pool.file), "POOL_PATH": "" if pool.is_bearer else pool.path},
+        "env": {
+            **os.environ,
+            "POOL": str(pool.file),
+            "POOL_PATH": "" if pool.is_bearer else pool.path,
+            "POOL_SHARES": str(threads) if pool.is_single_use else "",
+        },
         "stdout": subprocess.PIPE,
         "stderr": subprocess.STDOUT,
         "text": True,
@@ -64,7 +69,7 @@ def _requests(output: str, pool: Pool) -> int:
     errors = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", output)
     if errors and any(map(int, errors.groups())):
         raise RuntimeError(f"wrk on {pool.file.name}: {errors[0]}")
-    if refused != (0 if pool.status == 200 else int(found[1])):
+    if refused != (0 if pool.status < 400 else int(found[1])):
         raise RuntimeError(f"wrk on {pool.file.name}: {refused} of {found[1]} requests were refused")
     return int(found[1])
 
@@ -74,9 +79,11 @@ def run(server: Process, port: int, pool: Pool, seconds: float, connections: int
     output = subprocess.run(**_command(port, pool, seconds, connections)).stdout
     spent = server.cpu_seconds() - before
     tokens = _requests(output, pool) * pool.tokens
+    used_up = re.search(r"Pool used up in ([\d.]+) s", output)
+    reported = float(re.search(r"Requests/sec:\s+([\d.]+)", output)[1]) * pool.tokens
     return Figures(
         tokens=tokens,
-        rate=float(re.search(r"Requests/sec:\s+([\d.]+)", output)[1]) * pool.tokens,
+        rate=tokens / float(used_up[1]) if used_up else reported,
         cpu=spent / tokens * 1e6,
         p50=_milliseconds(re.search(r"^\s+50%\s+(\S+)", output, re.M)[1]),
         p99=_milliseconds(re.search(r"^\s+99%\s+(\S+)", output, re.M)[1]),
