@@ -147,6 +147,7 @@ import Testing
 
     @Test func `a connection that has ended answers no claim of the next, over TLS as well`() async throws {
         let certificate = try Certificate()
+        let context = try NIOSSLContext(configuration: certificate.client)
         try await ScriptedServer.run(tls: certificate.server) { command in
             switch (command.connection, command.name) {
             case (1, "SET"): .freeze
@@ -155,7 +156,7 @@ import Testing
             }
         } _: { server async throws in
             try await StoreUnderTest.run(server) {
-                $0.tls = try? NIOSSLContext(configuration: certificate.client)
+                $0.tls = { context }
                 $0.timeout = .milliseconds(500)
             } _: { store async throws in
                 #expect(try await store.claim() == .unavailable(mayBeClaimed: true))
@@ -178,7 +179,7 @@ import Testing
             client.trustRoots = .certificates([])
             let context = try NIOSSLContext(configuration: client)
             try await StoreUnderTest.run(.network(host: "localhost", port: server.port)) {
-                $0.tls = context
+                $0.tls = { context }
             } _: { store async throws in
                 try await eventually { !store.reported.isEmpty }
                 #expect(store.reported == ["TLS: its certificate is not trusted, or is not valid now"])

@@ -1,3 +1,4 @@
+private import Glibc
 internal import NIOCore
 private import NIOPosix
 private import NIOSSL
@@ -119,7 +120,8 @@ final class ValkeyNode {
         let channel =
             switch address {
             case .network(let host, let port):
-                bootstrap.channelOption(.tcpOption(.tcp_nodelay), value: 1).connect(host: host, port: port)
+                Self.keptAlive(bootstrap.channelOption(.tcpOption(.tcp_nodelay), value: 1))
+                    .connect(host: host, port: port)
             case .unixSocket(let path): bootstrap.connect(unixDomainSocketPath: path)
             }
         channel.assumeIsolated().whenComplete { result in
@@ -130,13 +132,22 @@ final class ValkeyNode {
         }
     }
 
+    /// Has the kernel probe a connection that is idle. Otherwise firewalls and address translation forget it, and a claim is the
+    /// first to notice.
+    private static func keptAlive(_ bootstrap: ClientBootstrap) -> ClientBootstrap {
+        bootstrap.channelOption(.socketOption(.so_keepalive), value: 1)
+            .channelOption(.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPIDLE)), value: 30)
+            .channelOption(.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPINTVL)), value: 10)
+            .channelOption(.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPCNT)), value: 3)
+    }
+
     private func greet(over channel: any Channel) {
         guard case .connecting = state else { return channel.close(promise: nil) }
         let replies = ReplyQueue { self.ended($0) }
         do {
             if let tls = settings.tls {
                 try channel.pipeline.syncOperations.addHandler(
-                    NIOSSLClientHandler(context: tls, serverHostname: address.hostNameForTLS))
+                    NIOSSLClientHandler(context: tls(), serverHostname: address.hostNameForTLS))
             }
             try channel.pipeline.syncOperations.addHandler(replies)
         } catch {

@@ -5,8 +5,8 @@ package import OpenSSL
 /// Where a Valkey or Redis is, and how it is asked.
 package struct ValkeySettings: Sendable {
     package var address: StoreAddress
-    /// `nil`: without TLS.
-    package var tls: NIOSSLContext?
+    /// The TLS configuration as it is now; `nil`: without TLS.
+    package var tls: (@Sendable () -> NIOSSLContext)?
     /// `nil`: the default user.
     package var username: String?
     /// The password as it is now; `nil`: none is asked for.

@@ -127,7 +127,7 @@ struct Application: Sendable {
 
     /// The listeners' configuration, within the machine's limits.
     private func configuration() throws -> AssayService.Configuration {
-        let files = SignInFiles(settings.signIns)
+        let files = try SignInFiles(settings.signIns)
         let keys = try files.readFirst()
         let store = (settings.signIns ?? Settings.SignIns()).store
         var configuration = AssayService.Configuration(

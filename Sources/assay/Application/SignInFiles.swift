@@ -4,10 +4,12 @@ import Settings
 import SignIns
 import Synchronization
 
-/// The files of sign-ins: the keys that seal handles, and the store's password.
+/// The files of sign-ins: the keys that seal handles, the store's password, and those of its TLS.
 final class SignInFiles: Sendable {
     private let keyFiles: [String]
     private let passwordFile: String?
+    /// `nil`: the store is asked without TLS.
+    let tls: StoreTLS?
     private let latest = Mutex(Latest())
 
     /// What was read last, and is good.
@@ -18,17 +20,25 @@ final class SignInFiles: Sendable {
 
     private static let maximumSize = 4096
 
-    init(keyFiles: [String], passwordFile: String?) {
+    init(keyFiles: [String], passwordFile: String? = nil, tls: StoreTLS? = nil) {
         self.keyFiles = keyFiles
         self.passwordFile = passwordFile
+        self.tls = tls
     }
 
     /// - Parameter settings: `nil`: sign-ins are off.
-    convenience init(_ settings: Settings.SignIns?) {
-        self.init(keyFiles: settings?.keyFiles ?? [], passwordFile: settings?.store.passwordFile)
+    /// - Throws: ``ConfigurationError`` if a file of TLS can't be used.
+    convenience init(_ settings: Settings.SignIns?) throws(ConfigurationError) {
+        let tls: StoreTLS? =
+            if let store = settings?.store, case .server(_, _, _, isTLS: true) = store.url {
+                try StoreTLS(store)
+            } else {
+                nil
+            }
+        self.init(keyFiles: settings?.keyFiles ?? [], passwordFile: settings?.store.passwordFile, tls: tls)
     }
 
-    var isEmpty: Bool { keyFiles.isEmpty && passwordFile == nil }
+    var isEmpty: Bool { keyFiles.isEmpty && passwordFile == nil && tls == nil }
 
     /// The password as it was read last; `nil`: none is needed.
     var password: SecretBytes? { latest.withLock(\.password) }
@@ -38,6 +48,7 @@ final class SignInFiles: Sendable {
     /// - Returns: the keys, where a file of theirs is another one than before; else `nil`.
     /// - Throws: ``ConfigurationError`` where one can't be used; what was read before is kept.
     func read() throws(ConfigurationError) -> HandleKeys? {
+        try tls?.readAgain()
         if let passwordFile {
             let password = try Self.password(passwordFile)
             latest.withLock { $0.password = password }

@@ -1,6 +1,5 @@
 import Host
 import NIOCore
-import NIOSSL
 import OpenSSL
 import ReplayStore
 import Service
@@ -44,7 +43,10 @@ extension ValkeySettings {
         case .server(let host, let port, let database, let isTLS):
             self.init(address: .network(host: host, port: port))
             self.database = database
-            if isTLS { tls = try settings.tls() }
+            if isTLS {
+                let storeTLS = if let tls = files.tls { tls } else { try StoreTLS(settings) }
+                tls = { storeTLS.context }
+            }
         }
         username = settings.username
         password = { files.password }
@@ -59,28 +61,6 @@ extension StoreMonitor {
         self.init { address, reason in
             guard let reason else { return log.write(.info, "store reached again", [("address", .text("\(address)"))]) }
             log.write(.warning, "store unreachable", [("address", .text("\(address)")), ("reason", .text(reason))])
-        }
-    }
-}
-
-extension Settings.SignIns.Store {
-    /// - Throws: ``ConfigurationError`` where a file can't be used.
-    fileprivate func tls() throws(ConfigurationError) -> NIOSSLContext {
-        do {
-            var configuration = TLSConfiguration.makeClientConfiguration()
-            configuration.minimumTLSVersion = .tlsv12
-            // A server that is gone does not say that the connection is over.
-            configuration.shutdownTimeout = .milliseconds(100)
-            if let authoritiesFile { configuration.trustRoots = .file(authoritiesFile) }
-            if let certificateFile, let keyFile {
-                configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(certificateFile).map {
-                    .certificate($0)
-                }
-                configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: keyFile, format: .pem))
-            }
-            return try NIOSSLContext(configuration: configuration)
-        } catch {
-            throw ConfigurationError(text: "sign_ins.store: TLS can't be set up: \(error)")
         }
     }
 }

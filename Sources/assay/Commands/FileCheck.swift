@@ -16,7 +16,7 @@ enum FileCheck {
         let path = ["sign_ins", "key_files"]
         guard case .list(let files)? = effective[path]?.value else { return [] }
         do throws(ConfigurationError) {
-            _ = try SignInFiles(keyFiles: files, passwordFile: nil).read()
+            _ = try SignInFiles(keyFiles: files).read()
             return []
         } catch {
             return [SettingsFault(line: effective.line(of: path), message: error.text)]

@@ -46,7 +46,7 @@ struct LiveCheck {
         _ settings: Settings, on loop: any EventLoop
     ) async throws(ConfigurationError) -> [StoreFinding]? {
         guard let signIns = settings.signIns else { return nil }
-        let files = SignInFiles(signIns)
+        let files = try SignInFiles(signIns)
         _ = try files.read()
         guard let store = try ValkeySettings(signIns.store, files) else { return nil }
         return try? await loop.flatSubmit { StoreInspection.findings(store, on: loop) }.get()

@@ -186,6 +186,16 @@ def test_over_tls_with_an_authority_and_a_client_certificate(server, key_file, t
             reason = service.wait_for_entry(message="store unreachable")["reason"]
             assert reason == "TLS: its certificate is not trusted, or is not valid now"
             refused(finish(service, *signed_in(service, issuer)), "store_unavailable")
+        # Files of TLS are read again when they change.
+        renewed = tmp_path / "authorities.pem"
+        renewed.write_bytes(stranger.certificate_file.read_bytes())
+        with replica(issuer, key_file, store, ca_file=str(renewed), **shown) as service:
+            service.wait_for_entry(message="store unreachable")
+            renewed.write_text("none")
+            reason = service.wait_for_entry(message="sign-in files can't be used, those before stay")["reason"]
+            assert "TLS" in reason
+            renewed.write_bytes(authority.certificate_file.read_bytes())
+            wait_for_store(service, issuer)
 
 
 # MARK: Failover
