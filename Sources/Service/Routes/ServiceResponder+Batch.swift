@@ -1,0 +1,108 @@
+internal import HTTPServer
+private import Host
+internal import JSON
+private import NIOCore
+private import NIOHTTP1
+private import SignIns
+internal import Verification
+
+/// `POST /v1/verify/batch`.
+extension ServiceResponder {
+    private static let maximumItems = 256
+    private static let items: JSONName = "items"
+
+    func verifyBatch(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
+        try body.requireOnly([Self.items], in: "batch")
+        guard let items = body[Self.items],
+            let itemCount = items.elementCount, (1...Self.maximumItems).contains(itemCount)
+        else {
+            throw .requestInvalid("A batch is {\"items\": [...]} with 1 to \(Self.maximumItems) verify requests.")
+        }
+        let deadline = keysDeadline()
+        let (verifier, loop) = (service.verifier, service.loop)
+        let now = VerificationTime.now()
+        // Where each item's answer lies in the text; of those that wait, nothing does yet.
+        var ranges: [Range<Int>] = []
+        var waiting: [() -> EventLoopFuture<UnclaimedItem>] = []
+        // Each is written as soon as it is decided, and what it was made of is let go: 64 at a time would not stay in the
+        // processor's caches.
+        let text = batchAnswer { json in
+            items.forEachObject { item in
+                let (index, start) = (ranges.count, json.count)
+                switch outcome(of: item, verifier, now) {
+                case (.decided(let verdict), nil): write(verdict, to: &json, record)
+                case (.decided(let verdict), let nonce?):
+                    waiting.append {
+                        loop.makeSucceededFuture(UnclaimedItem(index: index, verdict: verdict, nonce: nonce))
+                    }
+                case (.pending(let pending), _):
+                    waiting.append {
+                        verifier.waitForKeys(pending, until: deadline, on: loop).assumeIsolated().map { verdict in
+                            let nonce = verifier.singleUseNonce(of: pending.request, verdict)
+                            return UnclaimedItem(index: index, verdict: verdict, nonce: nonce)
+                        }.nonisolated()
+                    }
+                }
+                ranges.append(start..<json.count)
+            }
+        }
+        assert(ranges.count == itemCount)
+        guard !waiting.isEmpty else { return .now(service.end(record, json: text)) }
+        // The text of the decided items is kept until the others are decided.
+        return .later(WaitingCost(items: waiting.count, bytes: text.count)) { [ranges] in
+            let decided = EventLoopFuture.whenAllSucceed(waiting.map { $0() }, on: loop).assumeIsolated()
+            return decided.flatMap { self.claimed($0).nonisolated() }.map { late in
+                let text = self.batchAnswer { json in
+                    for (index, range) in ranges.enumerated() {
+                        if let verdict = late[index] {
+                            self.write(verdict, to: &json, record)
+                        } else {
+                            json.raw(text[range].drop { $0 == UInt8(ascii: ",") })
+                        }
+                    }
+                }
+                return self.service.end(record, json: text)
+            }.nonisolated()
+        }
+    }
+
+    /// What comes of an item before anything is waited for, and the nonce that has to be claimed for it.
+    private func outcome(
+        of item: JSONObject?, _ verifier: RequestVerifier, _ now: VerificationTime
+    ) -> (RequestVerifier.Outcome, SingleUseNonce?) {
+        do throws(Problem) {
+            guard let item else { throw .requestInvalid("Each item of a batch is an object.") }
+            let request = try VerifyRequest(item)
+            let outcome = verifier.verify(request, at: now)
+            guard service.usesNoncesOnce, case .decided(let verdict) = outcome else { return (outcome, nil) }
+            return (outcome, verifier.singleUseNonce(of: request, verdict))
+        } catch {
+            return (.decided(.refused(error, provider: nil)), nil)
+        }
+    }
+
+    /// The answer to a batch, around those to its items.
+    private func batchAnswer(_ writeResults: (inout JSONWriter) -> Void) -> [UInt8] {
+        service.json { json in
+            json.beginObject()
+            json.name("results")
+            json.beginArray()
+            writeResults(&json)
+            json.endArray()
+            json.endObject()
+        }
+    }
+
+    /// Counts an item's verdict, and writes its answer.
+    private func write(_ verdict: Verdict, to json: inout JSONWriter, _ record: RequestRecord) {
+        count(verdict)
+        switch verdict {
+        case .verified(let answer, _): answer.write(to: &json)
+        case .refused(let problem, _):
+            json.beginObject()
+            json.name("error")
+            problem.write(to: &json, requestID: record.id)
+            json.endObject()
+        }
+    }
+}
