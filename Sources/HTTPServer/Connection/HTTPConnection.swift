@@ -17,7 +17,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     private let batcher: ResponseBatcher
     private let limits: ListenerLimits
     private let counts: ListenerCounts
-    private var account: ConnectionQuota
+    private var quota: ConnectionQuota
 
     private var context: ChannelHandlerContext?
     private var phase = Phase.idle
@@ -102,7 +102,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         self.batcher = batcher
         self.limits = limits
         self.counts = counts
-        account = ConnectionQuota(counts)
+        quota = ConnectionQuota(counts)
         reader = RequestReader(maximumHeader: limits.maximumHeader)
         deadline = table.tick(inSeconds: limits.idleTimeoutSeconds)
     }
@@ -112,7 +112,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
 
     func channelActive(context: ChannelHandlerContext) {
         table.insert(self)
-        switch account.open() {
+        switch quota.open() {
         case .admitted: break
         case .refused: refuse(.overloaded(.connections))
         case .none: close()
@@ -124,7 +124,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         table.remove(self)
         phase = .lingering
         forgetRequests()
-        account.close()
+        quota.close()
         context.fireChannelInactive()
     }
 
@@ -231,9 +231,9 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         case .now(let response): finish(response)
         case .later(var cost, let begin):
             // The bytes that were counted while the request arrived are counted again for the waiting request.
-            _ = account.hold(input.readableBytes)
+            _ = quota.hold(input.readableBytes)
             cost.bytes += head.size + bodyBytes
-            guard let waiting = account.beginWaiting(cost) else { return refuse(.overloaded(.inFlight)) }
+            guard let waiting = quota.beginWaiting(cost) else { return refuse(.overloaded(.inFlight)) }
             phase = .answering
             deadline = .max
             let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
@@ -251,7 +251,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
 
     private func finish(_ response: HTTPResponse) {
         guard let head else { return }
-        account.endRequest()
+        quota.endRequest()
         answersInTurn += 1
         // HTTP/1.0 keeps connections only by an extension, and a client that requests a tunnel sends no more requests.
         let closes =
@@ -270,7 +270,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     /// Answers a request that could not be read, and closes the connection afterwards.
     private func refuse(_ fault: HTTPFault) {
         guard !isEnding else { return }
-        account.endRequest()
+        quota.endRequest()
         let request = FailedRequest(
             fault: fault, head: head, routing: head == nil ? nil : routing,
             startedAtMicroseconds: phase == .reading ? readingSinceMicroseconds : nil,
@@ -339,7 +339,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         }
     }
 
-    var unreadBytes: Int { account.unreadBytes }
+    var unreadBytes: Int { quota.unreadBytes }
 
     /// Counts the bytes that the client has not read, in this process and in the kernel.
     func countUnread() {
@@ -354,14 +354,14 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         let unread = min(unwritten, ownBytes) + (inKernel ?? 0)
         guard unread > Self.usualUnread else {
             unreadSince = .max
-            return account.holdUnread(0)
+            return quota.holdUnread(0)
         }
         // A client that keeps reading is not slow, even if it sends requests as fast as it reads.
         let bytesRead = givenBytes &- unwritten &- (inKernel ?? 0)
         if unreadSince == .max || bytesRead &- bytesReadThen > Self.usualUnread {
             (unreadSince, bytesReadThen) = (table.tick, bytesRead)
         }
-        account.holdUnread(unread)
+        quota.holdUnread(unread)
     }
 
     /// Closes the connection with a reset, so that unread output is freed at once, in this process and in the kernel.
@@ -369,7 +369,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         guard let context else { return }
         phase = .lingering
         forgetRequests()
-        account.holdUnread(0)
+        quota.holdUnread(0)
         unreadSince = .max
         _ = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable { (socket: NIOBSDSocket.Handle) in
             SocketMemory.dropAtClose(socket)
@@ -391,10 +391,10 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         }
         if phase == .reading, let head {
             // A request counts as in progress only once it was not complete in one read.
-            account.beginReading()
+            quota.beginReading()
             held += head.size + reader.heldBytes
         }
-        if !account.hold(held) {
+        if !quota.hold(held) {
             input = ByteBuffer()
             if phase == .answering {
                 faultBehind = .overloaded(.buffered)
@@ -480,7 +480,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         input = ByteBuffer()
         reader = RequestReader(maximumHeader: limits.maximumHeader)
         faultBehind = nil
-        _ = account.hold(0)
+        _ = quota.hold(0)
     }
 
     private func lastAnswerWritten() {
@@ -491,7 +491,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     }
 
     private func linger() {
-        untakenBytes = account.unreadBytes
+        untakenBytes = quota.unreadBytes
         lingeringEnds = table.tick(inSeconds: limits.requestTimeoutSeconds)
         deadline = table.tick(inSeconds: Self.lingerSeconds)
     }
@@ -503,8 +503,8 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         if phase == .reading, isWritable { return refuse(.timeout) }
         if phase == .lingering {
             // The kernel still has output for a client that reads slowly or late.
-            if account.unreadBytes < untakenBytes { return linger() }
-            if account.unreadBytes > 0, table.tick < lingeringEnds {
+            if quota.unreadBytes < untakenBytes { return linger() }
+            if quota.unreadBytes > 0, table.tick < lingeringEnds {
                 deadline = table.tick(inSeconds: Self.lingerSeconds)
                 return
             }
