@@ -132,8 +132,9 @@ struct Diagnosis {
                 fix: "See that it is an ID Token, and that the provider is set up to put \(claim.string) in it.")
         case .claimInvalid(let claim):
             self.init(
-                "The token's \(claim.string) is of a type or form that an ID Token may not have there.",
-                fix: "See that it is an ID Token; if it is, the provider breaks the rule, and its operator has to know."
+                "The token's \(claim.string) has a type or form that is invalid in an ID Token.",
+                fix:
+                    "See that it is an ID Token; if it is, the provider breaks the specification; report it to the provider."
             )
         case .cryptographyUnavailable:
             self.init("The check itself failed, through no fault of the token's.", fix: "Try again.")

@@ -21,8 +21,8 @@ extension CheckDescriptions {
         if rejection == .authorizedPartyMismatch { return partyDiagnosis }
         if policy.audiences.isEmpty {
             return Diagnosis(
-                "The token names an audience, and those of the provider \(policy.id) are to name none.",
-                fix: "Write the client ID to audiences of the provider \(policy.id), if it is yours.")
+                "The token has an audience, but tokens of the provider \(policy.id) must have none.",
+                fix: "If it is your client ID, add it to the audiences of the provider \(policy.id).")
         }
         if let audience = parameters.audience, isConfigured, !found.containsExactly(audience) {
             return Diagnosis(
@@ -38,7 +38,7 @@ extension CheckDescriptions {
             }
             return Diagnosis(
                 "The token is for this app, and also for \(Redaction.list(untrusted)), which is not trusted.",
-                fix: "Write it to trusted_audiences of the provider \(policy.id), if you trust whoever it is.")
+                fix: "If you trust that audience, add it to trusted_audiences of the provider \(policy.id).")
         }
         if let signs = signsOfAccessToken { return signs }
         return unknownAudienceDiagnosis(found)
@@ -63,8 +63,8 @@ extension CheckDescriptions {
                 "The token is for \(names), and the provider \(policy.id) has other audiences.",
                 fix:
                     """
-                    Write it to audiences of the provider \(policy.id), if it is a client ID of yours; else the \
-                    token was stolen from another app.
+                    Add it to the audiences of the provider \(policy.id) if it is your client ID. Otherwise, the \
+                    token was issued to another app.
                     """
             )
         }

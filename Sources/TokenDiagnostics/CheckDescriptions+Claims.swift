@@ -55,7 +55,7 @@ extension CheckDescriptions {
         return .failed(
             .requiredClaims, rejection,
             Diagnosis(
-                "The token has no \(names), which required_claims of the provider \(policy.id) asks for.",
+                "The token has no \(names), which required_claims of the provider \(policy.id) requires.",
                 fix:
                     """
                     Ask the provider for the scope that brings it, such as email or profile, or take it from \
@@ -68,7 +68,7 @@ extension CheckDescriptions {
         let expected = policy.claimRules.map(expectation).joined(separator: "; ")
         let broken = policy.claimRules.filter { (try? $0.check(claims)) == nil }
         guard let rejection, let rule = broken.first else {
-            return .passed(.claimValues, "The claims have the values that the settings prescribe.", expected: expected)
+            return .passed(.claimValues, "The claims have the values that the settings require.", expected: expected)
         }
         let name = rule.claim.name.string
         let setting =
@@ -85,10 +85,10 @@ extension CheckDescriptions {
                     : rule.kind == .noneOf
                         ? "The token's \(name) has a value that \(setting) of the provider \(policy.id) refuses."
                         : rejection == .claimMissing(rule.claim.name)
-                            ? "The token has no \(name), and \(setting) of the provider \(policy.id) prescribes its value."
+                            ? "The token has no \(name), and \(setting) of the provider \(policy.id) requires a value."
                             : """
                             The token's \(name) has another value than \(setting) of the provider \(policy.id) \
-                            prescribes.
+                            requires.
                             """,
                 fix: Self.tokenKinds.contains(name)
                     ? "Send the ID Token of a sign-in: \(name) tells it from other tokens by the same keys."
@@ -143,7 +143,8 @@ extension CheckDescriptions {
         }
         guard claims.text(.authorizedParty) != nil else {
             return .failed(
-                .serviceAccount, rejection, Diagnosis(rejection, otherwise: Diagnosis("The token's azp is no string.")))
+                .serviceAccount, rejection,
+                Diagnosis(rejection, otherwise: Diagnosis("The token's azp is not a string.")))
         }
         return .failed(
             .serviceAccount, rejection,
@@ -174,7 +175,7 @@ extension CheckDescriptions {
                 Diagnosis(
                     """
                     The token's \(address.string) is not one e-mail address, and required_claims of the provider \
-                    \(policy.id) asks for one.
+                    \(policy.id) requires one.
                     """,
                     fix:
                         """
@@ -188,7 +189,7 @@ extension CheckDescriptions {
             .identity, rejection,
             Diagnosis(
                 rejection == .claimInvalid(.email)
-                    ? "The token's email is no string."
+                    ? "The token's email is not a string."
                     : "The token's \(claim) is neither a boolean nor one as a string or number.",
                 fix:
                     """

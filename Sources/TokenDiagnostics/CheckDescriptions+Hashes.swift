@@ -65,13 +65,17 @@ extension CheckDescriptions {
         if [DigestAlgorithm.sha256, .sha384, .sha512].contains(where: { isHalfHash(of: value, by: $0) }) {
             return Diagnosis(
                 "The token's \(claim.string) is the \(member)'s, but by another hash function than its algorithm's.",
-                fix: "The provider breaks OpenID Connect Core 3.1.3.6; leave \(member) out until it is mended.")
+                fix:
+                    "The provider breaks OpenID Connect Core 3.1.3.6; leave \(member) out until the provider has fixed it."
+            )
         }
         let whole = try? checker.withHash(of: value.utf8.span, digest) { Base64URL.encode($0) }
         if let whole, claimed.isExactly(String(decoding: whole, as: UTF8.self)) {
             return Diagnosis(
-                "The token's \(claim.string) is the whole hash of the \(member), and half of it is due.",
-                fix: "The provider breaks OpenID Connect Core 3.1.3.6; leave \(member) out until it is mended.")
+                "The token's \(claim.string) is the whole hash of the \(member), but half of it is expected.",
+                fix:
+                    "The provider breaks OpenID Connect Core 3.1.3.6; leave \(member) out until the provider has fixed it."
+            )
         }
         let trimmed = value.filter { !$0.isWhitespace }
         if trimmed.count < value.count, isHalfHash(of: trimmed, by: digest) {

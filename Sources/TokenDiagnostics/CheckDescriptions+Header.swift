@@ -38,9 +38,9 @@ extension CheckDescriptions {
             default: nil
             }
         guard let kind else {
-            return Diagnosis("The token's typ, \(Redaction.quoted(type)), is that of no ID Token.", fix: fix)
+            return Diagnosis("The token's typ, \(Redaction.quoted(type)), is not that of an ID Token.", fix: fix)
         }
-        return Diagnosis("The token says of itself that it is \(kind) (typ \(Redaction.text(type))).", fix: fix)
+        return Diagnosis("The token's typ says that it is \(kind) (\(Redaction.text(type))).", fix: fix)
     }
 
     // MARK: Algorithm
@@ -108,7 +108,7 @@ extension CheckDescriptions {
                 fix: "Set the client up at the provider to get ID Tokens signed with RS256 or ES256.")
         case let upper where SignatureAlgorithm(rawValue: upper) != nil:
             return Diagnosis(
-                "The names of algorithms are told apart by case, and \(Redaction.quoted(name)) is none.",
+                "Algorithm names are case-sensitive, and \(Redaction.quoted(name)) is not one.",
                 fix: "Check that the token is from this provider: no JOSE library creates such a header.")
         default:
             return Diagnosis(

@@ -65,7 +65,7 @@ extension Diagnosis {
             let named = expected.first.map { ", but the request names the provider \($0.id)" } ?? ""
             return Diagnosis(
                 "The token is from another provider that is configured: its iss is that of \(other.id)\(named).",
-                fix: "Send provider \(other.id) with it, or no provider at all.")
+                fix: "Send \"provider\": \"\(other.id)\", or leave provider out.")
         }
         for policy in expected {
             if let diagnosis = otherTenant(issuer, claims, policy) ?? otherSpelling(issuer, policy) {

@@ -29,7 +29,7 @@ extension CheckDescriptions {
 
     private var singleUseNote: String {
         usesNoncesOnce
-            ? " This provider's nonces are used once (nonce: { single_use: true }): one that verified a token before is refused (nonce_replayed). An explanation does not look that up, and uses nothing up."
+            ? " This provider's nonces are used once (nonce: { single_use: true }): one that verified a token before is refused (nonce_replayed). An explanation neither looks that up nor uses up the nonce."
             : ""
     }
 
@@ -160,7 +160,7 @@ extension CheckDescriptions {
         let fix = "Write it as the provider is told to: the claim is compared byte for byte."
         if let form = form(of: Array(claim.lowercased().utf8)[...], for: nonce), form == .sha256Hex {
             return Diagnosis(
-                "The token carries the SHA-256 of your nonce in capital letters, and small ones are due.", fix: fix)
+                "The token carries the SHA-256 of your nonce in upper case, but lower case is expected.", fix: fix)
         }
         let canonical = claim.filter { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
         if let form = form(of: Array(String(canonical).utf8)[...], for: nonce), form == .sha256Base64URL {

@@ -149,7 +149,7 @@ extension CheckDescriptions {
         }
         if headerObject?["nonce"] != nil {
             return Diagnosis(
-                "The signature does not hold, and the header has a nonce: it is an access token for Microsoft Graph.",
+                "The signature is not valid, and the header has a nonce: it is an access token for Microsoft Graph.",
                 fix:
                     "Send the id_token of the provider's answer, not the access_token: nobody but Graph can verify that."
             )
@@ -161,12 +161,12 @@ extension CheckDescriptions {
             otherwise: Diagnosis(
                 token.keyID.map {
                     """
-                    The signature does not hold under the provider's key \(Redaction.quoted($0)), which the token names: \
-                    header or payload were changed, or another key signed them\(unseenKey).
+                    The signature does not match the provider's key \(Redaction.quoted($0)), which the token names: \
+                    the header or payload was changed, or another key signed them\(unseenKey).
                     """
                 }
                     ?? """
-                    The signature does not hold under any of the provider's keys: header or payload were changed, or \
+                    The signature does not match any of the provider's keys: the header or payload was changed, or \
                     another key signed them\(unseenKey).
                     """,
                 fix:

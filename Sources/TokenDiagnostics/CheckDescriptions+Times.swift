@@ -31,7 +31,7 @@ extension CheckDescriptions {
         return .made(
             .expiry, rejection,
             passed: left > 0
-                ? "The token is good for \(Redaction.duration(left)) more."
+                ? "The token is valid for another \(Redaction.duration(left))."
                 : "The token expired \(Redaction.duration(left)) ago, within clock_skew (\(skew) s).",
             failed: expiryDiagnosis, expected: expected, found: shown(.expiration))
     }
@@ -67,7 +67,7 @@ extension CheckDescriptions {
         // A time in milliseconds is about 50,000 years in the future.
         if ahead > 1_000_000_000_000 {
             return Diagnosis(
-                "The token's \(claim.string) is a time in milliseconds, and seconds are due.",
+                "The token's \(claim.string) is a time in milliseconds, but seconds are expected.",
                 fix: "Whoever issues the token has to write seconds.")
         }
         return Diagnosis(

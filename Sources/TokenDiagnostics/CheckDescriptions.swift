@@ -80,10 +80,10 @@ struct CheckDescriptions {
 
     private func reasonNotAsked(_ name: CheckName) -> String {
         switch name {
-        case .keyIssuer: "This provider's keys are good for all of its tokens."
+        case .keyIssuer: "This provider's keys may sign all of its tokens."
         case .tokenAge: "The settings don't limit a token's age (max_token_age)."
         case .requiredClaims: "The settings require no further claims (required_claims)."
-        case .claimValues: "The settings prescribe no claim's value (claim_values)."
+        case .claimValues: "The settings require no claim's value (claim_values)."
         case .serviceAccount: "The settings refuse no service accounts (service_accounts)."
         case .tokenKind where !policy.refusesAccessTokens:
             "The settings don't look for access tokens (refuse_access_tokens: false)."

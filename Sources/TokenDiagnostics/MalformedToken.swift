@@ -58,7 +58,7 @@ struct MalformedToken {
         guard !wrappings.isEmpty, (try? UnverifiedToken(repaired)) != nil else { return nil }
         let names = wrappings.map(\.name)
         return Diagnosis(
-            "There is a token, but \(names.joined(separator: ", and ")).", fix: wrappings[0].fix)
+            "The text contains a token, but \(names.joined(separator: ", and ")).", fix: wrappings[0].fix)
     }
 
     /// Values that programs send by mistake instead of a token.
@@ -71,7 +71,7 @@ struct MalformedToken {
                 fix: "Send the value of its member id_token.")
         }
         guard ["null", "undefined", "nil", "None", "[object Object]"].contains(text) else { return nil }
-        return Diagnosis("In place of a token there is the word \(Redaction.quoted(text)).", fix: fix)
+        return Diagnosis("The text is the word \(Redaction.quoted(text)), not a token.", fix: fix)
     }
 
     // MARK: Other texts
@@ -110,7 +110,7 @@ struct MalformedToken {
             )
         default:
             return Diagnosis(
-                "The text has \(parts.count) parts, which no token has.",
+                "A token has three parts, but the text has \(parts.count).",
                 fix: "Send one token, exactly as it was given.")
         }
     }
@@ -134,7 +134,7 @@ struct MalformedToken {
                     The token's \(name) is one character too long or too short: it was cut off, or put together \
                     wrongly.
                     """
-                    : "The token's \(name) is no base64url: it has other characters, or was cut off.",
+                    : "The token's \(name) is not base64url: it has other characters, or was cut off.",
                 fix: asGiven)
         }
         return Diagnosis(

@@ -110,7 +110,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .requestInvalid(let text): text
         case .notFound: "This listener has no such path; /openapi.yaml lists all paths."
         case .notFoundByAdmin:
-            "There is nothing at this path on the admin listener, which answers /livez, /readyz, /metrics, /v1/providers, "
+            "The admin listener has no such path; it has /livez, /readyz, /metrics, /v1/providers, "
                 + "/v1/providers/{id}/refresh, /v1/explain, /v1/events and /v1/verdicts; tokens are verified on the service listener."
         case .consoleOff: "The console is off on this listener; set admin.console to true to turn it on."
         case .methodNotAllowed: "This path answers other methods only; the header field Allow lists them."
@@ -129,20 +129,20 @@ package enum Problem: Error, Equatable, Sendable {
         case .signInNotSupported:
             "Sign-ins can't begin with this provider: its nonces are not checked, or its tokens follow no sign-in of an app."
         case .signInInvalid:
-            "sign_in is none of this installation's, was changed, or is of a provider or audience that is gone; begin anew."
-        case .signInExpired: "The sign-in took longer than its expires_in; begin anew."
-        case .signInReplayed: "The sign-in was finished before, and each can be finished once; begin anew."
+            "sign_in was not made by this installation, was changed, or names a provider or audience that was removed; begin a new sign-in."
+        case .signInExpired: "The sign-in took longer than its expires_in; begin a new one."
+        case .signInReplayed: "The sign-in was finished before, and each can be finished once; begin a new one."
         case .nonceReplayed:
             "A token with this nonce was verified before, and each nonce can be used once; begin a new sign-in."
         case .storeUnavailable(isSpent: false):
             "The store that remembers what was used is full or can't be reached, so nothing was used up; try again."
         case .storeUnavailable(isSpent: true):
-            "The store that remembers what was used did not answer in time, so this may be used up; begin anew."
+            "The store that remembers what was used did not answer in time, so this may be used up; begin a new sign-in."
         case .rejected(let rejection): rejection.detail
         case .keysUnavailable:
             "The provider's keys can't be fetched now, so the token can't be verified; try again later."
         case .overloaded(let limit):
-            "More is under way than \(limit) allows on this instance; try again after a moment."
+            "This instance has reached \(limit); try again later."
         case .shuttingDown: "This instance is stopping; send the request to another one, or again after the restart."
         }
     }

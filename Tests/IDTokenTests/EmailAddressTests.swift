@@ -95,7 +95,7 @@ import TokenDiagnostics
         #expect(check.found?.hasPrefix("25 characters, SHA-256 ") == true)
         let required = signIn("a@b@c").policy { $0.requiredClaims = [ClaimName("email")] }.explanation[.identity]
         #expect(required.refusal?.code == "claim_invalid")
-        #expect(required.explanation.contains("required_claims of the provider op asks for one"))
+        #expect(required.explanation.contains("required_claims of the provider op requires one"))
         #expect(signIn("a@b").explanation[.identity].found == nil)
     }
 

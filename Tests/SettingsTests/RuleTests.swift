@@ -44,8 +44,8 @@ import Testing
         arguments: [
             (tenants + "tenants: []", 6, "tenants must name at least one"),
             (tenants + "tenants: [a]\nexcluded_tenants: [b]", 6, "only one of tenants and excluded_tenants"),
-            (exact + "tenants: [a]", 5, "tenants are told by an issuer with the name of a claim in braces"),
-            (exact + "excluded_tenants: [a]", 5, "tenants are told by an issuer"),
+            (exact + "tenants: [a]", 5, "tenants need an issuer with the name of a claim in braces"),
+            (exact + "excluded_tenants: [a]", 5, "tenants need an issuer"),
             (exact + "issuer_aliases: ['https://b.example/{tid}']", 5, "each of issuer_aliases must be an issuer"),
             (tenants + "issuer_aliases: [https://b.example]", 6, "each of issuer_aliases must be an issuer"),
             (tenants + "issuer_aliases: ['https://b.example/{org}']", 6, "each of issuer_aliases must be an issuer"),

@@ -26,14 +26,14 @@ import TokenDiagnostics
         let parts = token.split(separator: ".")
         let padded = parts.map { $0 + String(repeating: "=", count: (4 - $0.count % 4) % 4) }.joined(separator: ".")
         let cases: [(String, String)] = [
-            ("\"\(token)\"", "There is a token, but it is in quotation marks."),
+            ("\"\(token)\"", "The text contains a token, but it is in quotation marks."),
             ("'\(token)'", "it is in quotation marks"),
             ("Bearer \(token)", "the word Bearer stands before it"),
             ("bearer \(token)\n", "there is white space around it or in it"),
-            ("\(token)\n", "There is a token, but there is white space around it or in it."),
+            ("\(token)\n", "The text contains a token, but there is white space around it or in it."),
             ("\(token.prefix(70))\r\n\(token.dropFirst(70))", "there is white space around it or in it"),
-            (token.replacing(".", with: "%2E"), "There is a token, but it is percent-encoded."),
-            ("%22\(token)%22", "There is a token, but it is percent-encoded, and it is in quotation marks."),
+            (token.replacing(".", with: "%2E"), "The text contains a token, but it is percent-encoded."),
+            ("%22\(token)%22", "The text contains a token, but it is percent-encoded, and it is in quotation marks."),
             (padded + "=", "its parts are padded with ="),
         ]
         for (text, explanation) in cases { expect(explain(text: text)[.tokenForm], "token_malformed", explanation) }
@@ -47,15 +47,17 @@ import TokenDiagnostics
 
     @Test(
         arguments: [
-            ("", "The token is empty."), (" \n", "The token is empty."), ("undefined", "there is the word “undefined”"),
-            ("[object Object]", "there is the word"), (#"{"id_token":"x.y.z"}"#, "token endpoint"),
+            ("", "The token is empty."), (" \n", "The token is empty."),
+            ("undefined", "the word “undefined”, not a token"),
+            ("[object Object]", "The text is the word"), (#"{"id_token":"x.y.z"}"#, "token endpoint"),
             ("ya29.a0AfH6SN", "two parts, so its signature is missing"), ("opaque", "no full stop"),
             (
                 "eyJhbGciOiJub25lIn0.e30",
                 "The token is not signed: it has no third part, and its header says so (alg none)."
             ),
             ("eyJhbGciOiJOb05lIn0.e30", "not signed"), ("eyJhbGciOiJSUzI1NiJ9.e30", "so its signature is missing"),
-            ("a.b.c.d", "4 parts"), ("a.b.c.d.e", "encrypted (JWE)"), ("e30.e30.!!", "signature is no base64url"),
+            ("a.b.c.d", "the text has 4"), ("a.b.c.d.e", "encrypted (JWE)"),
+            ("e30.e30.!!", "signature is not base64url"),
             ("e30..Zg", "payload is empty"), ("e30.eyJh.Zg", "payload is not one JSON object"),
             ("e30.e30.Z", "cut off, or put together wrongly"), ("bnVsbA.e30.Zg", "header is not one JSON object"),
             ("e30.eyJhIjoxLCJhIjoyfQ.Zg", "payload is not one JSON object"),
@@ -83,12 +85,12 @@ import TokenDiagnostics
             ("secevent+jwt", "a security event"), ("dpop+jwt", "a DPoP proof"),
         ] {
             let explanation = header(#"{"typ":"\#(type)","alg":"ES256","kid":"p256"}"#)
-            expect(explanation[.header], "header_unsupported", "says of itself that it is \(kind)", "id_token")
+            expect(explanation[.header], "header_unsupported", "says that it is \(kind)", "id_token")
             #expect(explanation[.signature].state == .passed)
         }
         expect(
             header(#"{"typ":"x","alg":"ES256","kid":"p256"}"#)[.header], "header_unsupported",
-            "“x”, is that of no ID Token")
+            "“x”, is not that of an ID Token")
         expect(header(#"{"zip":"DEF","alg":"ES256"}"#)[.header], "header_unsupported", "The header has zip,")
     }
 
@@ -96,7 +98,7 @@ import TokenDiagnostics
         let code = "algorithm_not_allowed"
         expect(header(#"{"alg":"none"}"#)[.algorithm], code, "not signed (alg none)", "Never accept")
         expect(header(#"{"alg":"HS256"}"#)[.algorithm], code, "who can verify such a token can make one", "RS256")
-        expect(header(#"{"alg":"rs256"}"#)[.algorithm], code, "told apart by case")
+        expect(header(#"{"alg":"rs256"}"#)[.algorithm], code, "case-sensitive")
         expect(header(#"{"alg":"ES256K"}"#)[.algorithm], code, "“ES256K” is not supported")
         expect(header(#"{"kid":"p256"}"#)[.algorithm], code, "names no algorithm")
         expect(header(#"{"alg":5}"#)[.algorithm], code, "names no algorithm")
@@ -162,14 +164,14 @@ import TokenDiagnostics
         signIn.header = #"{"alg":"ES256","kid":"p256"}"#
         expect(
             signIn.explanation { $0.fetchedAt = UnixTime(seconds: 1_700_000_000) }[.signature], "signature_invalid",
-            "does not hold under the provider's key “p256”, which the token names",
+            "does not match the provider's key “p256”, which the token names",
             """
             is not of another environment (test, emulator) whose keys have the same names; if the provider may have \
             replaced the key since the fetch at 2023-11-14T22:13:20Z (100 s ago), have its keys fetched
             """)
         var nameless = signIn
         nameless.header = #"{"alg":"ES256"}"#
-        expect(nameless.explanation[.signature], "signature_invalid", "does not hold under any of the provider's keys")
+        expect(nameless.explanation[.signature], "signature_invalid", "does not match any of the provider's keys")
         #expect(signIn.explanation[.key].state == .passed)
         signIn.header = #"{"alg":"ES256","kid":"p256","nonce":"x"}"#
         expect(signIn.explanation[.signature], "signature_invalid", "an access token for Microsoft Graph", "id_token")
@@ -215,7 +217,7 @@ import TokenDiagnostics
         expect(
             explanation[.issuer], "issuer_mismatch",
             "its iss is that of google, but the request names the provider op.",
-            "Send provider google")
+            "or leave provider out")
     }
 
     @Test func `a token without issuer chooses no provider`() throws {
@@ -261,7 +263,7 @@ import TokenDiagnostics
         let upper = SignIn.apple.with("aud", #""com.Example.App""#)
         expect(upper.explanation[.audience], code, "compared byte for byte", "as the provider spells it")
         let stranger = SignIn.plain.with("aud", #""zzz""#)
-        expect(stranger.explanation[.audience], code, "has other audiences", "stolen from another app")
+        expect(stranger.explanation[.audience], code, "has other audiences", "issued to another app")
         #expect(stranger.explanation[.audience].expected == "client")
         #expect(stranger.explanation[.audience].found == "zzz")
         let accessToken = SignIn.plain.with("aud", #""https://api.example""#).with("scope", #""openid""#)
@@ -286,7 +288,7 @@ import TokenDiagnostics
         expect(beside.explanation[.audience], code, "the party “y”")
         let clerk = GoldenToken.clerkSession.signIn
         expect(clerk.with("azp", #""https://x""#).explanation[.audience], code, "the party “https://x”")
-        expect(clerk.with("aud", #""x""#).explanation[.audience], "audience_mismatch", "names an audience")
+        expect(clerk.with("aud", #""x""#).explanation[.audience], "audience_mismatch", "must have none")
     }
 
     // MARK: Times
@@ -446,7 +448,7 @@ import TokenDiagnostics
     }
 
     @Test func `a nonce in another spelling is told`() {
-        expect(nonce(Self.hexadecimal.uppercased(), Self.raw, .sha256Hex), "nonce_mismatch", "in capital letters")
+        expect(nonce(Self.hexadecimal.uppercased(), Self.raw, .sha256Hex), "nonce_mismatch", "in upper case")
         expect(nonce(Self.base64Hash + "=", Self.raw, .sha256Base64URL), "nonce_mismatch", "in plain base64")
         expect(
             nonce(Self.base64Hash.replacing("_", with: "/"), Self.raw, .sha256Base64URL), "nonce_mismatch",
@@ -462,7 +464,7 @@ import TokenDiagnostics
         expect(unsupported.explanation[.nonce], "nonce_missing", "this platform supports none")
         let required = SignIn.plain.policy { $0.nonce.isRequired = true }
         expect(required.explanation[.nonce], "nonce_required", "neither request nor token has one")
-        expect(SignIn.plain.with("nonce", "5").explanation[.nonce], "claim_invalid", "nonce is of a type")
+        expect(SignIn.plain.with("nonce", "5").explanation[.nonce], "claim_invalid", "nonce has a type")
         let unchecked = SignIn.plain.with("nonce", #""x""#).policy { $0.nonce.isChecked = false }
         #expect(unchecked.explanation[.nonce].state == .notAsked)
         #expect(unchecked.explanation[.nonce].explanation.contains("check: off"))
@@ -477,7 +479,7 @@ import TokenDiagnostics
         #expect(signIn.with("at_hash", "\"\(half)\"").explanation[.atHash].state == .passed)
         expect(signIn.explanation[.atHash], "at_hash_missing", "has no at_hash", "Leave access_token out")
         expect(signIn.with("at_hash", #""x""#).explanation[.atHash], "at_hash_mismatch", "not the one that this token")
-        expect(signIn.with("at_hash", "5").explanation[.atHash], "claim_invalid", "at_hash is of a type")
+        expect(signIn.with("at_hash", "5").explanation[.atHash], "claim_invalid", "at_hash has a type")
         expect(
             signIn.with("at_hash", "\"\(sha256Base64URL(accessToken))\"").explanation[.atHash], "at_hash_mismatch",
             "the whole hash of the access_token")

@@ -82,7 +82,7 @@ import TokenDiagnostics
                     The token is from another provider that is configured: its iss is that of google, but the request names \
                     the provider op, and one more check fails.
                     """)
-            #expect(explanation.likelyCause?.fix == "Send provider google with it, or no provider at all.")
+            #expect(explanation.likelyCause?.fix == "Send \"provider\": \"google\", or leave provider out.")
         }
         let unconfigured = otherKey.explanation
         #expect(

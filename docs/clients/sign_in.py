@@ -20,9 +20,9 @@ def finish(message: dict) -> tuple[int, dict]:
     except AssayError as error:
         logging.warning("sign-in: %s", error)
         if error.status in (0, 503) and not error.spent:
-            return 503, {"error": "send the same again later"}
+            return 503, {"error": "try again later"}
         if error.status in (0, 422, 503):
-            return 401, {"error": "begin anew"}
-        return 500, {"error": "our mistake"}
+            return 401, {"error": "start a new sign-in"}
+        return 500, {"error": "internal error"}
     # Find or make the user under these two, and start a session.
     return 200, {"issuer": finished.identity.issuer, "subject": finished.identity.subject}

@@ -233,7 +233,7 @@ function drawProvider({ provider, outcome }) {
 }
 
 function drawAudiences(audiences) {
-  if (audiences.length === 0) return "none: tokens are told by azp";
+  if (audiences.length === 0) return "none: the claim azp decides";
   return audiences.flatMap((each, index) => [index === 0 ? "" : ", ", element("span", { className: "mono" }, each)]);
 }
 

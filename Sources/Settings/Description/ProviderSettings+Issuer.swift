@@ -66,7 +66,7 @@ extension ProviderReading {
             if !section.isFaulty("issuer") {
                 section.refuse(
                     allowed == nil ? "excluded_tenants" : "tenants",
-                    "tenants are told by an issuer with the name of a claim in braces, such as https://a.example/{tid}"
+                    "tenants need an issuer with the name of a claim in braces, such as https://a.example/{tid}"
                 )
             }
             return

@@ -171,13 +171,13 @@ def test_the_backend_of_the_page(world, backend, caplog):
     assert set(begun) == {"sign_in", "nonce", "nonce_sha256"}
     token = world.google.token(nonce=begun["nonce"])
     message = {"sign_in": begun["sign_in"], "id_token": token}
-    assert page.finish(message | {"id_token": world.google.token(nonce="another")}) == (401, {"error": "begin anew"})
+    assert page.finish(message | {"id_token": world.google.token(nonce="another")}) == (401, {"error": "start a new sign-in"})
     status, user = page.finish(message)
     assert (status, user["subject"]) == (200, "user-1")
-    assert page.finish(message) == (401, {"error": "begin anew"})
-    assert page.finish(message | {"sign_in": 5}) == (500, {"error": "our mistake"})
+    assert page.finish(message) == (401, {"error": "start a new sign-in"})
+    assert page.finish(message | {"sign_in": 5}) == (500, {"error": "internal error"})
     page.assay = type(assay)(nowhere())
-    assert page.finish(message) == (503, {"error": "send the same again later"})
+    assert page.finish(message) == (503, {"error": "try again later"})
     assert ["nonce_mismatch" in caplog.text, begun["sign_in"] in caplog.text, token in caplog.text] == [True, False, False]
 
 

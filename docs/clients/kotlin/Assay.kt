@@ -169,7 +169,7 @@ class Assay(
         }
     }
 
-    /** A request that uses nothing up, so that it may be sent twice. */
+    /** A request without side effects, which is safe to resend. */
     private fun post(path: String, request: Any): Answer =
         try {
             postOnce(path, request, timeout)

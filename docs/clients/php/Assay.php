@@ -219,7 +219,7 @@ final class Client
 
     /**
      * @param bool $once over a new connection, which Assay has no reason to have closed. On a kept one that was closed, curl
-     *     sends a request again, which is good for those that use nothing up
+     *     resends a request, which is safe for those without side effects
      * @return array{int, ?int, array<string, mixed>} the status, `Retry-After` in seconds, and the answer's members: none if it
      *     is no JSON object. Without an answer the status is 0, and `spent` says whether the request was sent
      */

@@ -209,7 +209,7 @@ class Assay:
         except NoAnswer as error:
             if not is_kept or not isinstance(error.__cause__, ConnectionError):
                 raise
-            # It was closed while nobody needed it. The request uses nothing up, so it may be sent twice.
+            # It was closed while nobody needed it. The request has no side effects, so it is safe to resend.
             return self._exchange(connection, path, request)
 
     def _post_once(self, path: str, request: dict, timeout: float) -> tuple[int, int | None, dict]:

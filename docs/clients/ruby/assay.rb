@@ -103,7 +103,7 @@ class Assay
   ].freeze
   private_constant :NO_ANSWER
 
-  # A request that uses nothing up, so that it may be sent twice.
+  # A request without side effects, which is safe to resend.
   def post(path, request)
     connection.post(path, JSON.generate(request), @headers)
   rescue EOFError, Errno::ECONNRESET, Errno::EPIPE

@@ -261,7 +261,7 @@ public struct Assay: Sendable {
         throw answer.error()
     }
 
-    /// A request that uses nothing up, so that it may be sent twice.
+    /// A request without side effects, which is safe to resend.
     private func post(_ path: String, _ members: some Encodable) async throws -> Answer {
         do {
             return try await post(path, members, over: http, timeout: timeout)

@@ -179,7 +179,7 @@ export class Assay {
     throw problem(answer);
   }
 
-  /** A request that uses nothing up, so that it may be sent twice. */
+  /** A request without side effects, which is safe to resend. */
   #post(path: string, request: object): Promise<Answer> {
     return this.#postOnce(path, request, this.#timeout).catch((error) => {
       if (wasClosed(error)) return this.#postOnce(path, request, this.#timeout);

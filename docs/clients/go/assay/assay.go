@@ -257,7 +257,7 @@ func (client *Client) post(
 	}
 	request.Header.Set("Content-Type", "application/json")
 	if over == &client.http {
-		// It uses nothing up, so it may be sent twice: lets net/http try again if a kept connection turns out to be closed.
+		// It has no side effects, so it is safe to resend: lets net/http try again if a kept connection turns out to be closed.
 		request.Header["Idempotency-Key"] = nil
 	}
 	if client.apiKey != "" {
