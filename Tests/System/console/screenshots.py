@@ -7,8 +7,9 @@ from playwright.sync_api import sync_playwright
 
 from console.browser import Visit, launch
 from harness.issuer import KeyServer
-from harness.service import REPOSITORY, apple_like, google_like, provider, with_console
+from harness.service import REPOSITORY, Service, apple_like, google_like, provider
 from harness.tokens import ec_key, rsa_key, sha256_hex
+from sign_ins.calls import ON, begin, finish
 
 PICTURES = REPOSITORY / "docs/console"
 
@@ -20,10 +21,12 @@ def main() -> None:
         down = server.issuer("auth", ec_key("2026-10"))
         down.jwks.status = 503
         providers = [apple_like(apple), google_like(google), provider(down, "oidc.example", optional=True)]
-        with with_console(*providers) as service:
+        console = {"listen": "127.0.0.1:0", "console": True}
+        with Service(*providers, admin=console, **ON) as service:
             service.wait_until_ready()
             service.wait_until(lambda: service.provider_state("oidc.example")["last_error"])
-            sign_in(service, apple, google)
+            verify(service, apple, google)
+            sign_in(service, apple)
             apple.rotate(apple.keys[0], rsa_key("Ey3tWUrUrC"))
             service.admin.post("/v1/providers/apple/refresh")
             browser = launch(playwright)
@@ -36,7 +39,7 @@ def main() -> None:
             browser.close()
 
 
-def sign_in(service, apple, google) -> None:
+def verify(service, apple, google) -> None:
     for issuer, good, late, foreign in ((apple, 48, 5, 2), (google, 31, 2, 0)):
         for _ in range(good):
             service.accept(issuer.token())
@@ -44,6 +47,17 @@ def sign_in(service, apple, google) -> None:
             service.reject(issuer.token(exp=1), "token_expired")
         for _ in range(foreign):
             service.reject(issuer.token(aud="another"), "audience_mismatch")
+
+
+def sign_in(service, issuer) -> None:
+    for number in range(34):
+        begun = begin(service, "apple")
+        if number % 8 == 7:
+            continue
+        token = issuer.token(nonce=begun["nonce_sha256"])
+        finish(service, begun, token)
+        if number % 16 == 0:
+            finish(service, begun, token)
 
 
 def take(visit: Visit, scheme: str, token: str) -> None:
