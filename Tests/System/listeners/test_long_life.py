@@ -27,9 +27,19 @@ MEGABYTE = 1024 * 1024
 
 
 def held(service: Service) -> int:
-    """Bytes of memory that the process has for itself: without its program, of which it reads more the more it does."""
-    status = pathlib.Path(f"/proc/{service.process.pid}/status").read_text()
-    return int(re.search(r"RssAnon:\s+(\d+) kB", status)[1]) * 1024
+    """Bytes of memory that the process has for itself: without its program, of which it reads more the more it does.
+
+    Read until it stays the same, for at most five seconds: on busy processors, the service is behind its last clients.
+    """
+    pause, before = threading.Event(), None
+    for _ in range(50):
+        status = pathlib.Path(f"/proc/{service.process.pid}/status").read_text()
+        now = int(re.search(r"RssAnon:\s+(\d+) kB", status)[1]) * 1024
+        if now == before:
+            break
+        before = now
+        pause.wait(0.1)
+    return now
 
 
 def growth(service: Service, once, before: int, times: int) -> int:

@@ -255,3 +255,21 @@ def test_operators_see_sign_ins_and_the_store_where_they_are(server, once, plain
         assert told["store"] == {"state": "ok", "entries": 1}
     with Service(provider(plain)) as service:
         assert service.wait_until_ready().admin.get("/v1/verdicts").json.keys() == {"verdicts"}
+
+
+def test_each_nonce_takes_at_most_150_bytes(issuer):
+    with Service(provider(issuer, nonce=ONCE), verified_token_cache={"entries": 0}) as service:
+        service.wait_until_ready()
+
+        def verify(batches: int) -> None:
+            for _ in range(batches):
+                nonces = [nonce() for _ in range(250)]
+                items = [{"id_token": issuer.token(nonce=each), "nonce": each} for each in nonces]
+                results = service.api.post("/v1/verify/batch", {"items": items}).json["results"]
+                assert all("identity" in result for result in results)
+
+        # Until what a batch takes has been taken.
+        verify(16)
+        before = service.resident()
+        verify(80)
+        assert service.resident() - before <= 80 * 250 * 150
