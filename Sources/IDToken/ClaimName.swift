@@ -1,7 +1,7 @@
 private import Bytes
 package import JSON
 
-/// The name of a claim that this code or the provider's settings know. Text from a token never becomes one.
+/// The name of a claim, known from this code or from the provider's settings, and never taken from a token.
 public struct ClaimName: Sendable, Hashable {
     package let json: JSONName
 
@@ -32,7 +32,7 @@ public struct ClaimName: Sendable, Hashable {
     package static let codeHash = ClaimName("c_hash")
     package static let sessionID = ClaimName("sid")
 
-    // RFC 9068, section 2.2, and `scp` in its place: what access tokens have.
+    // RFC 9068, section 2.2: claims of access tokens. `scp` is what some providers use instead of `scope`.
     package static let scope = ClaimName("scope")
     static let shortScope = ClaimName("scp")
     static let clientID = ClaimName("client_id")
@@ -47,7 +47,7 @@ public struct ClaimName: Sendable, Hashable {
     package static let email = ClaimName("email")
     package static let emailVerified = ClaimName("email_verified")
 
-    // RFC 8417, section 2.2: what marks a security event, which is no ID Token.
+    // RFC 8417, section 2.2: marks a security event token, which is not an ID Token.
     package static let events = ClaimName("events")
 
     // Apple: "Authenticating users with Sign in with Apple", the identity token's claims.

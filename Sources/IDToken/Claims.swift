@@ -1,26 +1,26 @@
 package import JSON
 
-/// A JWT Claims Set, read claim by claim. Whether its claims may be believed is not for this type to say.
+/// Typed access to a JWT Claims Set. This type does not know whether the claims have been verified.
 package struct Claims: Sendable {
-    /// The whole of it, for showing it.
+    /// The whole Claims Set, for display.
     package let object: JSONObject
 
     package init(_ object: JSONObject) { self.object = object }
 
-    /// Whether a claim has a value: neither absent, nor `null`, nor an empty string.
+    /// Whether a claim has a value: it is not absent, `null` or an empty string.
     package func hasValue(_ claim: ClaimName) -> Bool { object.hasValue(claim.json) }
 
-    /// Whether there is a claim of this name, whatever its value.
+    /// Whether the Claims Set has this claim, whatever its value.
     package func contains(_ claim: ClaimName) -> Bool { object.kind(of: claim.json) != nil }
 
-    /// A claim that must be a string where it is present.
+    /// A claim that must be a string if present.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
     func string(_ claim: ClaimName) throws(Rejection) -> String? {
         do throws(JSONTypeMismatch) { return try object.string(claim.json) } catch { throw .claimInvalid(claim) }
     }
 
-    /// A claim that must be a string where it has a value; `nil` where it is absent or `null`.
+    /// A claim that must be a string if it has a value; `nil` if it is absent or `null`.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
     func optionalString(_ claim: ClaimName) throws(Rejection) -> String? {
@@ -32,28 +32,28 @@ package struct Claims: Sendable {
         }
     }
 
-    /// A claim that must be a string, as its UTF-8.
+    /// A claim that must be a string, as UTF-8.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
     package func utf8(_ claim: ClaimName) throws(Rejection) -> ArraySlice<UInt8>? {
         do throws(JSONTypeMismatch) { return try object.utf8(claim.json) } catch { throw .claimInvalid(claim) }
     }
 
-    /// A claim that only describes: `nil` where it is absent or of another type, since providers differ (LinkedIn's
-    /// `locale` is an object) and no decision hangs on it.
+    /// A descriptive claim: `nil` if it is absent or of another type. Providers differ (LinkedIn's `locale` is an
+    /// object), and no decision depends on it.
     package func text(_ claim: ClaimName) -> String? { try? object.string(claim.json) }
 
-    /// A claim that only describes, as an integer.
+    /// A descriptive claim, as an integer.
     func integer(_ claim: ClaimName) -> Int64? { try? object.integer(claim.json) }
 
-    /// A claim that only describes, as a list of strings; a single string is a list of one.
+    /// A descriptive claim, as a list of strings. A single string becomes a list of one.
     package func texts(_ claim: ClaimName) -> [String] {
         guard let value = object[claim.json] else { return [] }
         if let string = value.string { return [string] }
         return (value.elements ?? []).compactMap(\.string)
     }
 
-    /// What lies at a path; `nil` where it leads nowhere.
+    /// The value at a path; `nil` if the path leads nowhere.
     package func value(at path: ClaimPath) -> JSONValue? {
         var value: JSONValue?
         var object: JSONObject? = object
@@ -64,17 +64,17 @@ package struct Claims: Sendable {
         return value
     }
 
-    /// A claim at a path that only describes: a string, or the first one of a list.
+    /// A descriptive claim at a path: a string, or the first string of a list.
     package func text(at path: ClaimPath) -> String? {
         guard let value = value(at: path) else { return nil }
         return value.string ?? value.elements?.first?.string
     }
 
-    /// `aud`: a string, or an array of strings (RFC 7519, section 4.1.3); empty where it is absent, `null` or `[]`.
+    /// `aud`: a string or an array of strings (RFC 7519, section 4.1.3); empty if it is absent, `null` or `[]`.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
     func audiences() throws(Rejection) -> [String] {
-        // By itself, as nearly all tokens have it.
+        // Fast path: nearly all tokens have a single audience, as a string.
         if let string = text(.audience) { return [string] }
         guard let value = object[ClaimName.audience.json], value.kind != .null else { return [] }
         guard let elements = value.elements else { throw .claimInvalid(.audience) }
@@ -98,7 +98,7 @@ package struct Claims: Sendable {
 
     /// A boolean in any of the forms that providers send: `true`, `"true"`, `1`.
     ///
-    /// Nothing else: in many a language a non-empty string is true, `"false"` among them.
+    /// Other values are rejected. Converting by truthiness would turn `"false"` into `true`.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
     func bool(_ claim: ClaimName) throws(Rejection) -> Bool? {

@@ -17,8 +17,8 @@ public import JOSE
 public final class IDTokenVerifier {
     package let jwsVerifier: JWSVerifier
 
-    /// - Parameter signatureCacheCapacity: how many valid signatures are remembered, so that a token that is shown again costs
-    ///   no second check of its signature; 0: none. Everything else is checked each time.
+    /// - Parameter signatureCacheCapacity: how many valid signatures to remember, so that the signature of a repeated
+    ///   token is not verified again; 0 disables the cache. All other checks are made every time.
     /// - Throws: ``Rejection/cryptographyUnavailable`` when out of memory.
     public init(signatureCacheCapacity: Int = 0) throws(Rejection) {
         do throws(JWSError) {
@@ -35,13 +35,13 @@ public final class IDTokenVerifier {
         try UnverifiedToken(text, headerCache: jwsVerifier.headerCache)
     }
 
-    /// Verifies a token: header, algorithm, key, signature, then every claim. The first check that fails is thrown.
+    /// Verifies a token: header, algorithm, key, signature, then every claim. Throws at the first check that fails.
     ///
     /// - Parameters:
     ///   - keys: the provider's keys.
-    ///   - algorithms: those the provider may sign with; the policy's own win over them.
-    ///   - parameters: what the relying party knows of this sign-in.
-    ///   - now: the time by which to judge the token's.
+    ///   - algorithms: the algorithms that the provider may sign with, unless the policy lists its own.
+    ///   - parameters: what the relying party knows about this sign-in.
+    ///   - now: the current time, for checks of the token's times.
     /// - Throws: ``Rejection``.
     /// - Source: OpenID Connect Core 1.0, 3.1.3.7; RFC 8725.
     public func verify(
@@ -52,12 +52,12 @@ public final class IDTokenVerifier {
         let results = try runChecks(
             on: token, with: keys, algorithms: algorithms, under: policy, expecting: parameters, now: now,
             watchedBy: FirstFailure())
-        // There is no other case: `FirstFailure` throws where a check fails.
+        // Unreachable: `FirstFailure` throws when a check fails.
         guard let verified = results.token else { throw .cryptographyUnavailable }
         return verified
     }
 
-    /// Checks what can be checked while there are no keys: the header, and the algorithm against the policy's own.
+    /// Makes the checks that need no keys: the header, and the algorithm if the policy lists its own.
     ///
     /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``.
     public func checkHeader(_ token: UnverifiedToken, under policy: ProviderPolicy) throws(Rejection) {

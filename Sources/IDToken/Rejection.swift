@@ -2,7 +2,7 @@ internal import JOSE
 
 /// Why an ID Token was rejected.
 ///
-/// Small and without text from the token, so that it can be logged. ``code`` is stable: all that callers may depend on.
+/// Contains no text from the token, so it is safe to log. Callers may depend on ``code`` only, which is stable.
 public enum Rejection: Error, Equatable, Sendable {
     case tokenMalformed(TokenPart)
     case headerUnsupported
@@ -28,10 +28,10 @@ public enum Rejection: Error, Equatable, Sendable {
     case cHashMissing
     case cHashMismatch
     case subjectMismatch
-    /// OpenSSL failed at something no token can bring about; the token may be good.
+    /// OpenSSL failed for a reason that no token can cause. The token may be valid.
     case cryptographyUnavailable
 
-    /// What about the token's form is wrong.
+    /// Which part of the token is malformed.
     public enum TokenPart: Equatable, Sendable {
         case tooLong
         case encrypted

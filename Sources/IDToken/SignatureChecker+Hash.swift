@@ -1,7 +1,7 @@
 package import OpenSSL
 
 extension SignatureChecker {
-    /// Gives a check the digest of `bytes` to compare.
+    /// Calls a closure with the digest of `bytes`.
     ///
     /// - Throws: ``Rejection/cryptographyUnavailable``.
     package func withHash<Result>(

@@ -1,24 +1,24 @@
 public import JOSE
 private import JSON
 
-/// An ID Token in the right form, of which nothing has been verified.
+/// A well-formed ID Token that has not been verified.
 ///
-/// The only thing to be read from it is who it claims to be from, so that the right provider can be asked.
+/// It gives access only to what is needed to find the provider and the key that can verify it.
 public struct UnverifiedToken: Sendable {
     package let jws: CompactJWS
     package let claims: Claims
 
-    /// Longer tokens are refused unread.
+    /// In bytes. Longer tokens are rejected without being parsed.
     public static let maximumLength = 16 * 1024
 
-    /// Reads a token: three parts of strict base64url, header and payload each one strict JSON object.
+    /// Reads a token: three parts in strict base64url; header and payload must each be one strict JSON object.
     ///
     /// - Throws: ``Rejection/tokenMalformed(_:)``.
     public init(_ text: String) throws(Rejection) {
         try self.init(Array(text.utf8)[...], headerCache: JOSEHeaderCache())
     }
 
-    /// - Parameter headerCache: the headers that this thread has seen before.
+    /// - Parameter headerCache: headers that this thread has parsed before.
     init(_ text: borrowing ArraySlice<UInt8>, headerCache: borrowing JOSEHeaderCache) throws(Rejection) {
         guard text.count <= Self.maximumLength else { throw .tokenMalformed(.tooLong) }
         let jws: CompactJWS
@@ -35,18 +35,18 @@ public struct UnverifiedToken: Sendable {
         }
     }
 
-    /// `iss`, which anyone may have written; `nil` where it is absent or no string.
+    /// `iss`, not verified; `nil` if it is absent or not a string.
     public var unverifiedIssuer: String? { claims.text(.issuer) }
 
-    /// The header's `kid`, which anyone may have written.
+    /// The header's `kid`, not verified.
     public var keyID: String? { jws.header.keyID }
 
-    /// The header's `alg`, where it is one that is supported; anyone may have written it.
+    /// The header's `alg`, not verified; `nil` if it is not supported.
     public var algorithm: SignatureAlgorithm? { jws.header.algorithm }
 
     /// Whether fetching keys for this token could help: its unverified issuer, audience and expiry would pass.
     ///
-    /// Without this gate, junk could make us call a provider.
+    /// Without this check, junk tokens could trigger requests to a provider.
     public func wouldPassClaims(of policy: ProviderPolicy, now: UnixTime) -> Bool {
         do throws(Rejection) {
             _ = try checkIssuer(claims, policy)

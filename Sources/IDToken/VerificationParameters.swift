@@ -1,24 +1,24 @@
-/// What the relying party knows of the one sign-in that an ID Token is presented for.
+/// What the relying party knows about the sign-in for which an ID Token is presented.
 public struct VerificationParameters: Sendable {
-    /// The raw nonce that was made for this sign-in.
+    /// The raw nonce that the relying party generated for this sign-in.
     public var nonce: String?
-    /// The one of the configured audiences that this sign-in was for.
+    /// The configured audience that this sign-in used.
     public var audience: String?
-    /// Seconds since the user last authenticated that are acceptable.
+    /// The maximum time since the user last authenticated, in seconds.
     public var maximumAuthenticationAgeSeconds: Int64?
-    /// The moment that ``maximumAuthenticationAgeSeconds`` is counted back from, such as the beginning of the sign-in; `nil`: now.
+    /// The time at which ``maximumAuthenticationAgeSeconds`` is measured, such as the start of the sign-in; `nil`: now.
     public var authenticationAgeIsCountedFrom: UnixTime?
-    /// When the user's sessions were last revoked: an authentication before that doesn't count.
+    /// When the user's sessions were last revoked. Authentications before this time are rejected.
     public var authenticatedAfter: UnixTime?
-    /// The person who must have signed in; `nil`: anyone.
+    /// The user who must have signed in; `nil`: any user.
     public var expectedSubject: ExpectedSubject?
-    /// The access token that came with the ID Token, checked against `at_hash`.
+    /// The access token issued with the ID Token, checked against `at_hash`.
     public var accessToken: String?
-    /// The authorization code that came with the ID Token, checked against `c_hash`.
+    /// The authorization code issued with the ID Token, checked against `c_hash`.
     public var code: String?
-    /// Whether ``code`` is checked only where the token has a `c_hash`.
+    /// Whether to check ``code`` only if the token has a `c_hash`.
     public var isCodeHashOptional = false
-    /// What the app says the user is called. Unsigned, hence never more than a name.
+    /// The user's name according to the app. It is unsigned, so it is used only as a display name.
     public var clientName: ClientName?
 
     public init(
@@ -37,10 +37,10 @@ public struct VerificationParameters: Sendable {
     }
 }
 
-/// A person whom the relying party knows already.
+/// A user whom the relying party already knows.
 public struct ExpectedSubject: Sendable, Equatable {
     public var subject: String
-    /// The issuer whose subject that is; `nil`: the provider has one issuer only.
+    /// The issuer of the subject; `nil` if the provider has only one issuer.
     public var issuer: String?
 
     public init(subject: String, issuer: String? = nil) {
@@ -49,7 +49,7 @@ public struct ExpectedSubject: Sendable, Equatable {
     }
 }
 
-/// A name that came from the app beside the token, as Apple's one-time `user` object does.
+/// A name that the app sent along with the token, such as the one in Apple's one-time `user` object.
 public struct ClientName: Sendable, Equatable {
     public var givenName: String?
     public var familyName: String?

@@ -1,10 +1,10 @@
 public import JOSE
 
-/// An ID Token that passed every check. Only ``IDTokenVerifier`` makes one.
+/// An ID Token that passed every check. Only ``IDTokenVerifier`` creates one.
 public final class VerifiedIDToken: Sendable {
     /// Who signed in.
     public let identity: Identity
-    /// `aud`; empty only for a provider that is told by `azp` instead.
+    /// `aud`; empty only for providers whose tokens are checked by `azp` instead.
     public let audiences: [String]
     /// `azp`.
     public let authorizedParty: String?
@@ -22,15 +22,15 @@ public final class VerifiedIDToken: Sendable {
     public let sessionID: String?
     /// `acr`.
     public let authenticationContextClass: String?
-    /// `amr`; empty where the token says nothing.
+    /// `amr`; empty if the token has none.
     public let authenticationMethods: [String]
-    /// The algorithm of the signature.
+    /// The signature algorithm.
     public let algorithm: SignatureAlgorithm
     /// The header's `kid`.
     public let keyID: String?
-    /// How the nonce matched; `nil` where none was asked for.
+    /// How the nonce matched; `nil` if no nonce was expected.
     public let nonceMatch: NonceMatch?
-    /// The verified payload's own JSON text, unchanged.
+    /// The verified payload as JSON text, byte for byte.
     public let claimsText: ArraySlice<UInt8>
 
     init(

@@ -1,17 +1,17 @@
 private import Bytes
 package import OpenSSL
 
-/// What may be used once, by 16 octets of a hash: a store that is read by strangers tells nothing of anybody.
+/// Identifies something single-use by 16 octets of its hash, so that the store's contents reveal nothing.
 package struct ClaimKey: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
 
-    /// Octets of ``octets``.
     static let length = 16
 
     /// - Parameters:
-    ///   - kind: keeps what is of different kinds apart.
-    ///   - parts: what is used once. Each is hashed behind its length, so that no two lists make the same key.
+    ///   - kind: separates keys of different kinds.
+    ///   - parts: what identifies the single-use item. Each part is hashed with its length, so different lists can't
+    ///     collide.
     /// - Throws: ``OpenSSLError`` when out of memory.
     package init(_ kind: StaticString, of parts: [[UInt8]], _ context: borrowing DigestContext) throws(OpenSSLError) {
         var message = Array("assay \(kind)".utf8)
@@ -29,7 +29,7 @@ package struct ClaimKey: Hashable, Sendable {
         self.low = low
     }
 
-    /// As the store names it, behind its prefix: 32 hexadecimal digits, which people can paste.
+    /// The key in the store, after the prefix: 32 hexadecimal digits, which are easy to copy.
     var digits: String {
         let octets =
             (0..<8).map { UInt8(truncatingIfNeeded: high >> (56 - $0 * 8)) }

@@ -1,69 +1,68 @@
 package import Host
 package import NIOCore
 
-/// Remembers what has been used, so that nothing is used twice.
+/// Records what has been used, so that nothing is used twice.
 ///
-/// Confined to one event loop: each has a store of its own, which shares its memory, or the server behind it, with the others'.
+/// Confined to one event loop. Each loop has its own store; they share their memory, or the server behind them.
 package protocol ReplayStore: AnyObject {
-    /// Claims a key for whoever asks first.
+    /// Claims a key for the first caller.
     ///
     /// - Parameters:
-    ///   - life: for how long the key stays claimed.
-    ///   - now: the time by both clocks.
+    ///   - end: how long the key stays claimed.
+    ///   - now: the time on both clocks.
     func claim(_ key: ClaimKey, until end: ClaimEnd, now: StoreTime) -> ClaimReply
 
-    /// How the store is now.
     func status(now: StoreTime) -> StoreStatus
 
-    /// Ends its connections. Claims under way are unavailable.
+    /// Closes its connections. Claims in progress become unavailable.
     func end()
 }
 
 /// The outcome of a claim, or how to get it.
 package enum ClaimReply {
     case now(ClaimOutcome)
-    /// Makes the claim; to be called at most once. Until then nothing is claimed, so that a request which is refused for want of
-    /// room uses nothing up.
+    /// Makes the claim; to be called at most once. Nothing is claimed before, so that a request that is shed uses
+    /// nothing up.
     case later(() -> EventLoopFuture<ClaimOutcome>)
 }
 
-/// What came of a claim.
+/// The result of a claim.
 package enum ClaimOutcome: Equatable, Sendable {
     /// Nobody had claimed it before.
     case claimed
     case alreadyClaimed
-    /// The store is full, was not reached, or did not answer in time.
+    /// The store is full, unreachable, or did not answer in time.
     ///
-    /// - Parameter mayBeClaimed: whether the claim may have been made all the same, so that asking again could be told
+    /// - Parameter mayBeClaimed: whether the claim may have been made anyway, so that a retry could return
     ///   ``alreadyClaimed``.
     case unavailable(mayBeClaimed: Bool)
 }
 
-/// When a claim may be forgotten, in Unix seconds: what was claimed is refused for its age from then on.
+/// When a claim may be forgotten, in Unix seconds. From then on, the claimed item is rejected as expired.
 package struct ClaimEnd: Equatable, Sendable {
     package let unixSeconds: Int64
 
-    /// Replicas' clocks differ, and a claim must outlive what it is about by all of them.
+    /// In seconds. The clocks of replicas differ, and a claim must outlive the claimed item on all of them.
     package static let clockTolerance: Int64 = 300
 
-    /// - Parameter expiry: when what is claimed expires, in Unix seconds.
+    /// - Parameter expiry: when the claimed item expires, in Unix seconds.
     package init(after expiry: Int64) {
         let (sum, overflow) = expiry.addingReportingOverflow(Self.clockTolerance)
         unixSeconds = overflow ? .max : sum
     }
 
-    /// From now on, at least the tolerance; in milliseconds.
+    /// The remaining time in milliseconds, at least the tolerance.
     func milliseconds(from now: StoreTime) -> Int64 {
         let (difference, overflow) = unixSeconds.subtractingReportingOverflow(now.unixSeconds)
         let seconds = min(max(overflow ? .max : difference, Self.clockTolerance), Self.longest)
         return seconds * 1000
     }
 
-    /// No sign-in and no token is taken for longer; in seconds.
+    /// In seconds. No sign-in and no token is accepted for longer.
     private static let longest: Int64 = 366 * 86400
 }
 
-/// A moment by both clocks.
+/// A time on both clocks.
 package struct StoreTime: Equatable, Sendable {
     package let monotonic: MonotonicTime
     package let unixSeconds: Int64
@@ -74,18 +73,18 @@ package struct StoreTime: Equatable, Sendable {
     }
 }
 
-/// How a store is, as one event loop sees it.
+/// The state of a store, as one event loop sees it.
 package struct StoreStatus: Sendable, Equatable {
     package let health: StoreHealth
-    /// Claims that are remembered in this process; `nil`: they are remembered elsewhere.
+    /// The number of claims in this process's memory; `nil` if they are stored elsewhere.
     package let entries: Int?
 }
 
-/// Whether a claim would be answered now.
+/// Whether claims can be made now.
 package enum StoreHealth: String, Sendable {
     case ok
     /// It can't be reached, or does not answer.
     case unreachable
-    /// It holds as many claims as it may.
+    /// It holds its maximum number of claims.
     case full
 }

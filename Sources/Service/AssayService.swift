@@ -10,33 +10,33 @@ package import SignIns
 private import Synchronization
 package import Telemetry
 
-/// The service: two listeners over the same event loops, and the providers' keys behind them.
+/// The service: two listeners on the same event loops, and the providers' keys.
 package final class AssayService: Sendable {
     private let served: ServedProviders
     private let group: MultiThreadedEventLoopGroup
     private let loops: PerLoop<ServiceLoop>
     private let serviceListener: HTTPListener
     private let adminListener: HTTPListener
-    /// Of the listeners that speak TLS.
+    /// One for each listener that uses TLS.
     private let certificates: [CertificateWatch]
-    /// `nil`: sign-ins are off, or have no files.
+    /// `nil` if sign-ins are disabled or have no files.
     private let signInFiles: SignInFileWatch?
     private let log: Log
     private let sink: LogSink
     private let tracing: TraceExport?
-    /// Has the log say what it has held back.
+    /// Logs the numbers of suppressed lines.
     private let repeats: RepeatedTask
 
-    /// Where the service listens, and how.
+    /// The service's listeners and what they need.
     package struct Configuration: Sendable {
         package var service: Listener
         package var admin: Listener
         package var settings: ServiceSettings
-        /// The keys that seal sign-ins; `nil`: these are off.
+        /// The keys that seal sign-ins; `nil`: sign-ins are disabled.
         package var signInKeys: HandleKeys?
         package var store: StoreSetup
-        /// Reads the files of sign-ins again; `nil`: there are none. Returns other keys if there are some. Throws why a file can't
-        /// be used, and then what was read before counts. Blocks.
+        /// Rereads the files of sign-ins; `nil`: there are none. Returns the new keys if they have changed. Throws if a
+        /// file can't be used; the previous keys then stay in use. Blocks.
         package var readSignInFiles: (@Sendable () throws -> HandleKeys?)?
         package var version: String
 
@@ -55,7 +55,7 @@ package final class AssayService: Sendable {
 
     package struct Listener: Sendable {
         package var address: ListenAddress
-        /// What it speaks TLS with; `nil`: plain HTTP.
+        /// The certificate and key for TLS; `nil`: plain HTTP.
         package var tls: TLSFiles?
         package var limits: ListenerLimits
 
@@ -66,10 +66,10 @@ package final class AssayService: Sendable {
         }
     }
 
-    /// Takes over the keys that an earlier process kept, begins to fetch, and binds both listeners. Never fails because a
+    /// Loads the keys that an earlier process archived, starts to fetch, and binds both listeners. Does not fail if a
     /// provider is down.
     ///
-    /// - Throws: an I/O error where an address can't be bound, `TLSFileError` where TLS can't be spoken.
+    /// - Throws: an I/O error if an address can't be bound, `TLSFileError` if the TLS files can't be used.
     package static func start(
         _ configuration: Configuration, providers: [Provider], telemetry: KeyTelemetry,
         configurations: ConfigurationTelemetry, tracing: TraceExport? = nil,
@@ -113,7 +113,7 @@ package final class AssayService: Sendable {
         for watch in certificates { watch.start(on: group.next()) }
         let signInFiles = configuration.readSignInFiles.map { read in
             SignInFileWatch(read, log: log) { keys in
-                // Out of memory, a loop goes on with the keys it has.
+                // If memory runs out, a loop keeps its current keys.
                 _ = loops.onEach { try $0.signIns?.change(to: keys) }
             }
         }
@@ -153,23 +153,21 @@ package final class AssayService: Sendable {
     package var serviceAddress: String { serviceListener.address }
     package var adminAddress: String { adminListener.address }
 
-    /// Has the files of the listeners' certificates and of sign-ins looked at now, and not at the next turn.
+    /// Checks the listeners' certificates and the files of sign-ins now instead of at the next poll.
     package func reloadFiles() async {
         for watch in certificates { await watch.poll() }
         await signInFiles?.poll()
     }
 
-    /// For how long other settings are put off for the keys of the providers that they bring: so that no more requests than
-    /// need be find themselves without.
+    /// How long a change of settings waits for the keys of new providers, so that fewer requests find no keys.
     private static let firstKeysTimeout = Interval.seconds(5)
 
-    /// Serves with other settings and providers from now on, every event loop between two of its requests. Not to be called
-    /// again before it has returned.
+    /// Switches to new settings and providers. Each event loop switches between two requests. Calls must not overlap.
     ///
-    /// - Parameter providers: those whose keys come from where they came from have the key store that they had.
-    /// - Throws: an error of the event loops'.
+    /// - Parameter providers: a provider whose keys have the same source as before keeps its key store.
+    /// - Throws: an event loop error.
     package func change(to settings: ServiceSettings, providers: [Provider]) async throws {
-        // Whoever may not call any more waits for no provider's keys.
+        // Callers whose access was revoked are rejected at once, before any keys are awaited.
         try await EventLoopFuture.andAllSucceed(loops.onEach { $0.admit(by: settings) }, on: group.next()).get()
         let before = served.registry
         let after = try await before.changed(to: providers, on: group)
@@ -178,22 +176,22 @@ package final class AssayService: Sendable {
         try await after.startKeys(notIn: before, on: loop)
         let deadline = SystemClocks.monotonic() + Self.firstKeysTimeout
         let firstKeys = added.map { $0.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: deadline) }
-        // Whatever became of them: a provider that can't be reached is no reason to go on without the others.
+        // Failures are ignored: an unreachable provider must not hold up the others.
         try await EventLoopFuture.andAllComplete(firstKeys, on: loop).get()
-        // Before any loop counts for its new providers.
+        // The registry must know the new providers before any loop counts for them.
         served.registry = after
         try await EventLoopFuture.andAllSucceed(loops.onEach { $0.change(to: settings, after) }, on: loop).get()
-        // Every loop has changed over: who still waits for these has begun to before.
+        // Every loop has switched, so only requests that started before still wait for these stores.
         for store in before.keyStores(notIn: after) { store.retire() }
     }
 
-    /// For how long the last spans are waited for.
+    /// How long to wait for the last spans to be exported.
     private static let lastExport = Interval.seconds(2)
 
-    /// Stops: unready at once, new requests answered until the delay is over, those under way then finished within the
-    /// grace, and everything closed.
+    /// Stops gracefully: not ready at once, new requests served until the delay is over, requests in flight finished
+    /// within the grace period, then everything closed.
     ///
-    /// - Parameter isHurried: returns when the rest of the delay is no longer wanted, or when its task is cancelled.
+    /// - Parameter isHurried: returns when the rest of the delay should be skipped, or when its task is cancelled.
     package func stop(
         after delay: Interval, orWhen isHurried: @escaping @Sendable () async -> Void, grace: Interval
     ) async {

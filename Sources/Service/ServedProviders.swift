@@ -1,7 +1,7 @@
 private import Synchronization
 internal import Verification
 
-/// The providers that are served now, for whoever is on no event loop of theirs.
+/// The current providers, for code that runs outside the event loops.
 final class ServedProviders: Sendable {
     private let current: Mutex<ProviderRegistry>
 

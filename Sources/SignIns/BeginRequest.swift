@@ -12,8 +12,6 @@ package struct BeginRequest {
     let context: String?
     let lifetimeSeconds: Int64
 
-    /// Reads a request.
-    ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject) throws(Problem) {
         try object.requireOnly(Names.all, in: "request")
@@ -30,7 +28,8 @@ package struct BeginRequest {
         lifetimeSeconds = try Self.lifetime(object)
     }
 
-    /// Refuses members that are put into the authorization URL, where they are malformed or there is no such URL.
+    /// Rejects members for the authorization URL that are malformed, or that a native sign-in, which has no such URL,
+    /// must not have.
     ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
     private static func checkBrowserMembers(_ object: JSONObject, isNative: Bool) throws(Problem) {
@@ -90,7 +89,7 @@ package struct BeginRequest {
 }
 
 extension String {
-    /// Whether it is one scope (RFC 6749, 3.3).
+    /// Whether the text is a single scope (RFC 6749, 3.3).
     fileprivate var isScope: Bool {
         !isEmpty
             && utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }

@@ -5,22 +5,20 @@ package import JSON
 package import OpenSSL
 package import Verification
 
-/// A sign-in that has begun: its handle, and what the app has to hand to the provider.
+/// A sign-in that has begun: its handle, and what the app has to pass to the provider.
 package struct BegunSignIn {
     let handle: SealedSignIn
     let nonce: String
     let nonceDigest: String
     let expiresAt: UnixTime
 
-    /// Begins a sign-in.
-    ///
     /// - Throws: ``Problem/clientNotConfigured``, ``Problem/audienceNotConfigured``, ``Problem/signInNotSupported``,
-    ///   ``Problem/requestInvalid(_:)``, and ``Problem/rejected(_:)`` where OpenSSL fails.
+    ///   ``Problem/requestInvalid(_:)``, and ``Problem/rejected(_:)`` if OpenSSL fails.
     package init(
         _ request: BeginRequest, under policy: ProviderPolicy, now: UnixTime, sealedBy sealer: SignInSealer,
         _ digests: borrowing DigestContext
     ) throws(Problem) {
-        // Until a provider has clients, none lists a redirect URI.
+        // Providers can't have clients yet, so no redirect URI is configured.
         if request.redirectURI != nil { throw .clientNotConfigured }
         if let audience = request.audience, !policy.audiences.containsExactly(audience) { throw .audienceNotConfigured }
         guard policy.nonce.isChecked, policy.issuesTokensOfSignIns,

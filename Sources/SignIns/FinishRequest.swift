@@ -15,8 +15,6 @@ package struct FinishRequest {
     let clientName: ClientName?
     let includesClaims: Bool
 
-    /// Reads a request.
-    ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject) throws(Problem) {
         try object.requireOnly(Names.all, in: "request")
@@ -56,7 +54,7 @@ package struct FinishRequest {
 
     /// Opens the handle.
     ///
-    /// - Throws: ``Problem/signInInvalid``, ``Problem/signInExpired``, and ``Problem/rejected(_:)`` where OpenSSL fails.
+    /// - Throws: ``Problem/signInInvalid``, ``Problem/signInExpired``, and ``Problem/rejected(_:)`` if OpenSSL fails.
     package func open(by sealer: SignInSealer, now: UnixTime) throws(Problem) -> OpenedSignIn {
         let opened: OpenedSignIn?
         do throws(OpenSSLError) {
@@ -64,7 +62,7 @@ package struct FinishRequest {
         } catch {
             throw .rejected(.cryptographyUnavailable)
         }
-        // A handle of a clock that was far ahead would still be good when its claim is forgotten.
+        // A handle from a clock that was far ahead would outlive its claim, so it could be used twice.
         guard let opened, opened.content.begunAt <= now.advanced(bySeconds: ClaimEnd.clockTolerance) else {
             throw .signInInvalid
         }

@@ -5,13 +5,14 @@ package import OpenSSL
 package import ReplayStore
 package import Verification
 
-/// An opened sign-in and the ID Token that is to finish it, not verified yet.
+/// An opened sign-in and the ID Token that should finish it, which is not verified yet.
 package struct FinishingSignIn {
     let signIn: OpenedSignIn
-    /// What verifies the token: with the nonce, the audience and the person of the sign-in, whatever the request says.
+    /// The request to verify the token. Nonce, audience and subject are the sign-in's, whatever the finish request
+    /// says.
     package let verification: VerifyRequest
 
-    /// - Parameter policy: of the sign-in's provider; `nil`: there is none any more.
+    /// - Parameter policy: the policy of the sign-in's provider; `nil` if it is no longer configured.
     /// - Throws: ``Problem/signInInvalid``, ``Problem/clientNotConfigured``, ``Problem/requestInvalid(_:)``.
     package init(
         _ signIn: OpenedSignIn, _ request: FinishRequest, under policy: ProviderPolicy?
@@ -29,7 +30,7 @@ package struct FinishingSignIn {
             guard request.code == nil else { throw .clientNotConfigured }
             throw .requestInvalid("The request needs id_token or code, as the app got it from the provider.")
         }
-        // Until a provider has clients, none lists a redirect URI.
+        // Providers can't have clients yet, so no redirect URI is configured.
         guard request.redirectURI == nil else { throw .clientNotConfigured }
         var parameters = VerificationParameters(
             nonce: content.nonceText, audience: content.audience,
@@ -44,18 +45,18 @@ package struct FinishingSignIn {
             includesClaims: request.includesClaims)
     }
 
-    /// - Parameter answer: that of ``verification``.
+    /// - Parameter answer: the answer to ``verification``.
     package func verified(_ answer: VerifyAnswer) -> VerifiedSignIn { VerifiedSignIn(signIn: signIn, answer: answer) }
 }
 
-/// A sign-in whose ID Token was verified, and which may have been finished before.
+/// A sign-in whose ID Token has been verified, but which may have been finished before.
 package struct VerifiedSignIn {
     fileprivate let signIn: OpenedSignIn
     fileprivate let answer: VerifyAnswer
 
-    /// What has to be claimed for it, by whoever finishes it first.
+    /// The claim that the first finish makes.
     ///
-    /// - Throws: ``Problem/rejected(_:)`` where OpenSSL fails.
+    /// - Throws: ``Problem/rejected(_:)`` if OpenSSL fails.
     package func claim(_ digests: borrowing DigestContext) throws(Problem) -> (key: ClaimKey, end: ClaimEnd) {
         do throws(OpenSSLError) {
             return (
@@ -66,7 +67,7 @@ package struct VerifiedSignIn {
         }
     }
 
-    /// - Parameter outcome: of its ``claim(_:)``.
+    /// - Parameter outcome: the outcome of its ``claim(_:)``.
     /// - Throws: ``Problem/signInReplayed``, ``Problem/storeUnavailable(isSpent:)``.
     package func finished(_ outcome: ClaimOutcome) throws(Problem) -> FinishedSignIn {
         switch outcome {
@@ -77,7 +78,7 @@ package struct VerifiedSignIn {
     }
 }
 
-/// A sign-in that was finished, by this request and no other.
+/// A sign-in that this request, and no other, has finished.
 package struct FinishedSignIn {
     fileprivate let answer: VerifyAnswer
     fileprivate let context: String?

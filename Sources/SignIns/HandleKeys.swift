@@ -1,16 +1,16 @@
 package import OpenSSL
 private import JOSE
 
-/// The keys that seal sign-ins: the first seals, all open.
+/// The keys of handles. The first one seals; all of them open.
 ///
-/// Every process that is given the same key files can open what another one sealed.
+/// Processes with the same key files can open each other's handles.
 package struct HandleKeys: Sendable {
     let keys: [HandleKey]
 
-    /// Keys read from files, each with 32 octets in base64.
+    /// Decodes keys from the contents of files, each with 32 octets in base64.
     ///
     /// - Parameter texts: at least one.
-    /// - Throws: ``HandleKeyError``, which names no octet of a key.
+    /// - Throws: ``HandleKeyError``, which contains no part of a key.
     package init(texts: [[UInt8]]) throws(HandleKeyError) {
         var keys: [HandleKey] = []
         for (index, text) in texts.enumerated() {
@@ -30,9 +30,9 @@ package struct HandleKeys: Sendable {
         self.keys = keys
     }
 
-    /// One key, made now: what it seals, only this process opens.
+    /// A new random key. Only this process can open what it seals.
     ///
-    /// - Throws: ``OpenSSLError`` when the random generator can't be seeded.
+    /// - Throws: ``OpenSSLError`` if the random generator can't be seeded.
     package static func made() throws(OpenSSLError) -> HandleKeys {
         var octets = try randomBytes(HandleKey.length)
         defer { wipe(&octets) }
@@ -41,17 +41,17 @@ package struct HandleKeys: Sendable {
 
     private init(_ keys: [HandleKey]) { self.keys = keys }
 
-    /// A new key as a key file holds it, with a line end.
+    /// The contents of a new key file, with a line feed.
     ///
-    /// - Throws: ``OpenSSLError`` when the random generator can't be seeded.
+    /// - Throws: ``OpenSSLError`` if the random generator can't be seeded.
     package static func newKeyFile() throws(OpenSSLError) -> [UInt8] {
         var octets = try randomBytes(HandleKey.length)
         defer { wipe(&octets) }
-        // 32 octets take 43 characters of base64url, and one more of padding in base64.
+        // 32 octets take 43 characters of base64url, and one of padding in base64.
         var encoded = Base64URL.encode(octets)
         defer { wipe(&encoded) }
         var text: [UInt8] = []
-        // Never moved, so that no copy is left behind.
+        // Reserved at once, because a reallocation would leave a copy of the key in memory.
         text.reserveCapacity(encoded.count + 2)
         for character in encoded {
             switch character {
@@ -64,8 +64,8 @@ package struct HandleKeys: Sendable {
         return text
     }
 
-    /// The octets of a text in base64 or base64url, with or without padding and white space around it. What is copied of the text
-    /// is overwritten.
+    /// Decodes base64 or base64url, with or without padding and surrounding white space. Intermediate copies are
+    /// overwritten.
     private static func decode(_ text: [UInt8]) -> [UInt8]? {
         var characters: [UInt8] = []
         characters.reserveCapacity(text.count)
@@ -86,16 +86,16 @@ package struct HandleKeys: Sendable {
     }
 }
 
-/// Why key files can't be used.
+/// Why a key file can't be used.
 package enum HandleKeyError: Error, Equatable {
     case none
     case notBase64(index: Int)
     case wrongLength(index: Int, found: Int)
-    /// The same key as in a file before.
+    /// The key is the same as in an earlier file.
     case twice(index: Int)
     case cryptographyUnavailable
 
-    /// For people to read: what was found, what was expected.
+    /// A readable message: what was found, and what was expected.
     package var text: String {
         switch self {
         case .none: "at least one key file is needed"
@@ -107,7 +107,7 @@ package enum HandleKeyError: Error, Equatable {
         }
     }
 
-    /// Which file, counted from 0.
+    /// The index of the file, from 0.
     package var index: Int? {
         switch self {
         case .notBase64(let index), .wrongLength(let index, _), .twice(let index): index
@@ -116,19 +116,19 @@ package enum HandleKeyError: Error, Equatable {
     }
 }
 
-/// A key that seals sign-ins, and the name that handles have for it.
+/// A key that seals sign-ins, and its ID in handles.
 struct HandleKey: Sendable {
     static let length = 32
-    /// Octets of an ``id``.
+    /// Length of an ``id`` in octets.
     static let idLength = 8
 
-    /// Tells the key that sealed a handle. It is a code that only the key makes, so it says nothing of the key.
+    /// Identifies the key that sealed a handle. It is a MAC by the key, so it reveals nothing about the key.
     let id: [UInt8]
     let secret: SecretBytes
 
     init(_ secret: SecretBytes) throws(OpenSSLError) {
         self.secret = secret
-        // Longer than a salt, so that no handle's own key comes of the same message.
+        // Longer than a salt, so it can't collide with the derivation of a handle's own key.
         let code = try MessageAuthenticator(key: secret).code(of: Array("assay sign-in handle key id".utf8).span)
         id = code.withBytes { code in (0..<Self.idLength).map { code[$0] } }
     }

@@ -1,9 +1,9 @@
 private import IDToken
 
-/// The octets of a sign-in inside its handle: numbers of eight octets, the highest first, and texts behind their lengths in two.
+/// Encodes a sign-in for its handle: integers as eight octets, big-endian; texts with a two-octet length prefix.
 ///
-/// A layout of our own, since every octet counts within 2 KiB, and nobody else reads it. Another layout takes another
-/// ``SignInSealer/version``.
+/// A custom format, because handles are limited to 2 KiB and nothing else reads them. A change of the format needs a
+/// new ``SignInSealer/version``.
 extension SignIn {
     var encoded: [UInt8] {
         var writer = FieldWriter()
@@ -19,7 +19,7 @@ extension SignIn {
         return writer.octets
     }
 
-    /// - Returns: `nil` where the octets are none of ``encoded``.
+    /// - Returns: `nil` if the octets are not the result of ``encoded``.
     init?(encoded octets: Span<UInt8>) {
         var reader = FieldReader(octets.count)
         do throws(NotEncoded) {
@@ -37,7 +37,7 @@ extension SignIn {
                 expiresAt: UnixTime(seconds: expiresAt),
                 maximumAuthenticationAgeSeconds: maximumAge.flatMap(Int64.init),
                 subject: subject, issuer: issuer, context: context)
-            // What is no number was not written here.
+            // The encoder writes only a number or `nil` here.
             guard (maximumAge == nil) == (maximumAuthenticationAgeSeconds == nil) else { return nil }
         } catch {
             return nil
@@ -52,7 +52,7 @@ private struct FieldWriter {
         withBigEndian(UInt64(bitPattern: number), 8)
     }
 
-    /// - Parameter octets: `nil` is told from nothing.
+    /// - Parameter octets: `nil` and an empty field are encoded differently.
     mutating func write(octets field: [UInt8]?) {
         withBigEndian(UInt64((field?.count ?? -1) + 1), 2)
         octets += field ?? []
@@ -65,7 +65,7 @@ private struct FieldWriter {
     }
 }
 
-/// The octets are none that were written.
+/// The octets do not come from the encoder.
 private struct NotEncoded: Error {}
 
 /// Reads what ``FieldWriter`` wrote, in the same order.
@@ -81,7 +81,7 @@ private struct FieldReader {
         Int64(bitPattern: try bigEndian(octets, 8))
     }
 
-    /// - Returns: `nil` where none was written.
+    /// - Returns: `nil` if the field was written as `nil`.
     mutating func field(_ octets: Span<UInt8>) throws(NotEncoded) -> [UInt8]? {
         let length = try bigEndian(octets, 2)
         guard length > 0 else { return nil }
@@ -91,7 +91,7 @@ private struct FieldReader {
         return (position..<position + count).map { octets[$0] }
     }
 
-    /// - Returns: `nil` where none was written.
+    /// - Returns: `nil` if the field was written as `nil`.
     mutating func text(_ octets: Span<UInt8>) throws(NotEncoded) -> String? {
         guard let field = try field(octets) else { return nil }
         guard let text = String(validating: field, as: UTF8.self) else { throw NotEncoded() }

@@ -3,14 +3,14 @@ private import JOSE
 
 /// Seals sign-ins into handles, and opens them. Confined to one thread.
 ///
-/// A handle is base64url of: the version, the id of the key, a salt, the encrypted sign-in, a tag. Version, id and salt are in the
-/// clear and authenticated. Each handle has a key of its own, the HMAC-SHA-256 of its salt under the key file's key, so that
-/// the nonce of AES-256-GCM can be zero and no number of handles wears a key out.
+/// A handle is the base64url encoding of: version, key ID, salt, encrypted sign-in, tag. Version, key ID and salt are
+/// authenticated but not encrypted. Each handle has its own key, the HMAC-SHA-256 of its salt under the key from the
+/// file. So AES-256-GCM can use a zero nonce, and the number of handles per key file is not limited.
 package final class SignInSealer {
     private let keys: [(id: [UInt8], deriving: MessageAuthenticator)]
     private let cipher: AuthenticatedCipher
 
-    /// The layout of a handle and of what is in it.
+    /// The version of the format of handles and their contents.
     static let version: UInt8 = 1
     static let saltLength = 16
     private static let clearLength = 1 + HandleKey.idLength + saltLength
@@ -25,7 +25,7 @@ package final class SignInSealer {
     }
 
     /// - Parameter salt: 16 random octets, never used before.
-    /// - Returns: `nil` where the handle would be longer than ``SealedSignIn/maximumLength``.
+    /// - Returns: `nil` if the handle would be longer than ``SealedSignIn/maximumLength``.
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func seal(_ signIn: SignIn, salt: [UInt8]) throws(OpenSSLError) -> SealedSignIn? {
         precondition(salt.count == Self.saltLength)
@@ -38,9 +38,9 @@ package final class SignInSealer {
         return SealedSignIn(text: Base64URL.encode(clear + sealed))
     }
 
-    /// Opens a handle. Nothing is said of whether it has expired.
+    /// Opens a handle. Does not check whether it has expired.
     ///
-    /// - Returns: `nil` where it is no handle of these keys, or has been changed.
+    /// - Returns: `nil` if it was not sealed with one of these keys, or was modified.
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func open(_ handle: SealedSignIn) throws(OpenSSLError) -> OpenedSignIn? {
         guard handle.text.count <= SealedSignIn.maximumLength, let octets = Base64URL.decode(handle.text.span),
@@ -59,9 +59,9 @@ package final class SignInSealer {
 
 @available(*, unavailable) extension SignInSealer: Sendable {}
 
-/// A handle as a backend keeps it: what `POST /v1/sign-ins` answers, and what claims to be it when it comes back.
+/// A handle: as `POST /v1/sign-ins` returns it to a backend, or as a backend sends it back, not yet opened.
 package struct SealedSignIn: Equatable, Sendable {
-    /// Octets of the longest handle.
+    /// Maximum length of a handle in octets.
     package static let maximumLength = 2048
 
     package let text: [UInt8]
@@ -69,10 +69,10 @@ package struct SealedSignIn: Equatable, Sendable {
     package init(text: [UInt8]) { self.text = text }
 }
 
-/// A sign-in whose handle was sealed here, or by a process with the same keys. Only ``SignInSealer`` makes one.
+/// A sign-in whose handle was sealed by this process or one with the same keys. Only ``SignInSealer`` creates one.
 package struct OpenedSignIn: Sendable {
     package let content: SignIn
-    /// Random octets that no other sign-in has.
+    /// Random octets, unique to this sign-in.
     let salt: [UInt8]
 
     fileprivate init(_ content: SignIn, salt: [UInt8]) {

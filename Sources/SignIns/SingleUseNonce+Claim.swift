@@ -5,11 +5,11 @@ package import OpenSSL
 package import ReplayStore
 package import Verification
 
-/// How a nonce is remembered that a backend made.
+/// How a backend's own nonce is claimed.
 extension SingleUseNonce {
-    /// What has to be claimed for it, by the first request that has it.
+    /// The claim that the first request with this nonce makes.
     ///
-    /// - Throws: ``Problem/rejected(_:)`` where OpenSSL fails.
+    /// - Throws: ``Problem/rejected(_:)`` if OpenSSL fails.
     package func claim(_ digests: borrowing DigestContext) throws(Problem) -> (key: ClaimKey, end: ClaimEnd) {
         do throws(OpenSSLError) {
             var digest = writtenDigest
@@ -23,8 +23,8 @@ extension SingleUseNonce {
         }
     }
 
-    /// The digest that the nonce itself is, where a provider takes nonces plain and hashed: whoever holds only a token can send
-    /// the hash in it as a plain nonce, which must count as the nonce that was hashed.
+    /// The digest that the nonce spells out, if the provider accepts both plain and hashed nonces. An attacker who has
+    /// only a token can send the hash in it as a plain nonce, which must count as the nonce that was hashed.
     private var writtenDigest: [UInt8]? {
         guard match == .plain else { return nil }
         var digest: [UInt8]?
@@ -35,8 +35,8 @@ extension SingleUseNonce {
         return digest?.count == 32 ? digest : nil
     }
 
-    /// - Parameter outcome: of its ``claim(_:)``.
-    /// - Returns: why the token is refused; `nil` where it is not.
+    /// - Parameter outcome: the outcome of its ``claim(_:)``.
+    /// - Returns: why the token is rejected; `nil` if it is not.
     package func problem(_ outcome: ClaimOutcome) -> Problem? {
         switch outcome {
         case .claimed: nil

@@ -1,34 +1,32 @@
 public import IDToken
 
-/// One of the checks that a verification is made of, and what became of it, in words for people.
+/// One check of a verification and its result, described for people.
 ///
-/// ``expected`` and ``found`` hold no secret: of a nonce, a code, an access token, a subject and an address no more than
-/// ``Redaction/fingerprint(_:_:)``.
+/// ``expected`` and ``found`` contain no secrets. A nonce, a code, an access token, a subject and an address are shown
+/// only as a ``Redaction/fingerprint(_:_:)``.
 public struct Check: Sendable, Equatable {
-    /// The same names each time, in the order of ``IDToken/CheckName``.
+    /// Always the same names, in the order of ``IDToken/CheckName``.
     public let name: Name
-    /// What became of it.
     public let state: State
-    /// What the settings or the request ask for.
+    /// What the settings or the request require.
     public let expected: String?
-    /// What the token has.
+    /// What the token contains.
     public let found: String?
-    /// One sentence: what was looked at, and how it went.
+    /// One sentence: what was checked, and the result.
     public internal(set) var explanation: String
-    /// What to change, and where; `nil` where there is nothing to.
+    /// What to change and where; `nil` if there is nothing to change.
     public let fix: String?
 
     public typealias Name = CheckName
 
-    /// What became of a check.
+    /// The result of a check.
     public enum State: Sendable, Equatable {
-        /// The token is as it should be.
         case passed
-        /// A verification would be refused for it, if not for an earlier one.
+        /// A verification would fail here, unless an earlier check failed.
         case failed(Refusal)
-        /// It needs something that failed before.
+        /// It needs the result of a check that failed.
         case notReached
-        /// Neither the settings nor the request ask for it.
+        /// Neither the settings nor the request enable it.
         case notAsked
 
         /// The state in HTTP answers.
@@ -42,16 +40,16 @@ public struct Check: Sendable, Equatable {
         }
     }
 
-    /// Why a verification of the token would be refused.
+    /// Why a verification of the token would fail.
     public enum Refusal: Sendable, Equatable {
         /// The verifier rejects the token.
         case rejected(Rejection)
-        /// No provider has the token's issuer.
+        /// No configured provider has the token's issuer.
         case providerUnknown
         /// There are no keys to verify with.
         case keysUnavailable
 
-        /// The contract's name for it.
+        /// The code in the contract.
         public var code: String {
             switch self {
             case .rejected(let rejection): rejection.code.rawValue
@@ -87,11 +85,11 @@ public struct Check: Sendable, Equatable {
         _ name: Name, _ rejection: Rejection, _ diagnosis: Diagnosis, expected: String? = nil, found: String? = nil
     ) -> Check { failed(name, .rejected(rejection), diagnosis, expected: expected, found: found) }
 
-    /// A check that was made.
+    /// The description of a check that was made.
     ///
     /// - Parameters:
-    ///   - rejection: `nil` where it passed, for the reason `passed`.
-    ///   - diagnosis: why it failed, unless the rejection alone says so.
+    ///   - rejection: `nil` if it passed. `passed` then explains why.
+    ///   - diagnosis: why it failed, unless the rejection alone explains it.
     static func made(
         _ name: Name, _ rejection: Rejection?, passed: @autoclosure () -> String,
         failed diagnosis: @autoclosure () -> Diagnosis, expected: String? = nil, found: String? = nil
@@ -107,11 +105,11 @@ public struct Check: Sendable, Equatable {
         Check(name, .notAsked, explanation, found: found)
     }
 
-    /// Why it failed; `nil` where it did not.
+    /// Why it failed; `nil` if it did not.
     public var refusal: Refusal? { if case .failed(let refusal) = state { refusal } else { nil } }
 }
 
-/// Why a check failed, in one sentence, and what to do about it.
+/// Why a check failed, in one sentence, and how to fix it.
 struct Diagnosis {
     let explanation: String
     let fix: String?
@@ -121,9 +119,9 @@ struct Diagnosis {
         self.fix = fix
     }
 
-    /// What is wrong with a claim that is missing, or of a type or form that it may not have.
+    /// What is wrong with a claim that is missing, or has an invalid type or form.
     ///
-    /// - Parameter otherwise: for every other rejection.
+    /// - Parameter otherwise: the diagnosis for all other rejections.
     init(_ rejection: Rejection, otherwise: @autoclosure () -> Diagnosis) {
         switch rejection {
         case .claimMissing(let claim):

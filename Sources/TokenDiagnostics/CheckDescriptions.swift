@@ -2,18 +2,18 @@ public import IDToken
 public import JOSE
 internal import OpenSSL
 
-/// What there is to say of the checks of one verification: what each was about, and why it failed.
+/// Describes the checks of one verification: what each one compared, and why it failed.
 ///
-/// Nothing is decided here: that a check failed is what the verifier's own list said. Only the diagnosis of a failure asks a
-/// rule once more, after undoing what may have happened.
+/// Decides nothing: the verifier's own list determines which checks fail. Only the diagnosis of a failure runs a check
+/// again, with a likely mistake undone.
 struct CheckDescriptions {
     let token: UnverifiedToken
     let policy: ProviderPolicy
     let parameters: VerificationParameters
-    /// Whether a nonce that a token was verified with is refused the next time.
+    /// Whether the provider's nonces are single-use.
     let usesNoncesOnce: Bool
     let keys: ExplainedKeys?
-    /// Of all other providers that are configured.
+    /// The policies of all other configured providers.
     let others: [ProviderPolicy]
     let now: UnixTime
     let checker: SignatureChecker
@@ -27,7 +27,7 @@ struct CheckDescriptions {
         var checks: [Check] = []
         for (name, outcome) in outcomes {
             if name == .signature {
-                // Whether the algorithm may be used is said before anything is said of keys.
+                // How the key is described depends on whether the algorithm was refused.
                 let isRefused = checks.contains { $0.name == .algorithm && $0.refusal != nil }
                 checks += keyAndSignature(outcome, isAlgorithmRefused: isRefused)
                 continue
@@ -46,7 +46,7 @@ struct CheckDescriptions {
 
     /// Describes a check that was made.
     ///
-    /// - Parameter rejection: `nil` where it passed.
+    /// - Parameter rejection: `nil` if it passed.
     private func check(_ name: CheckName, _ rejection: Rejection?) -> Check {
         switch name {
         case .header: header(rejection)
@@ -96,7 +96,7 @@ struct CheckDescriptions {
         }
     }
 
-    /// What follows "Not reached: ".
+    /// The text after "Not reached: ".
     func reasonNotReached(_ name: CheckName) -> String {
         switch name {
         case .algorithm: "the header changes how the token is to be read"
@@ -113,20 +113,20 @@ struct CheckDescriptions {
     }
 }
 
-/// A provider's keys, and what is known of where they come from.
+/// A provider's keys, and their origin as far as it is known.
 public struct ExplainedKeys: Sendable {
     public var set: JWKSet
-    /// Those that the provider may sign with; the policy's own win over them.
+    /// The algorithms that the provider may sign with, unless the policy lists its own.
     public var algorithms: SignatureAlgorithms
     /// By this machine's clock.
     public var fetchedAt: UnixTime?
     public var nextFetchAt: UnixTime?
-    /// Seconds by which the provider's clock was ahead of this machine's at least when the keys were fetched; `nil` where it
-    /// told no time.
+    /// The least number of seconds by which the provider's clock was ahead of this machine's when the keys were
+    /// fetched; `nil` if the response had no date.
     public var clockOffsetSeconds: Int64?
-    /// Why the last fetch of them failed; `nil` where it did not.
+    /// Why the last fetch failed; `nil` if it did not.
     public var fetchFailure: String?
-    /// Whether the token's key was looked for and could not be fetched.
+    /// Whether a fetch was needed to find the token's key, and failed.
     public var isMissingKey: Bool
 
     public init(

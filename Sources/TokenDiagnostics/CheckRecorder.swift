@@ -1,13 +1,13 @@
 internal import IDToken
 
-/// Records what becomes of each check of a verification, and goes on past failures.
+/// Records the result of each check, and continues after failures.
 final class CheckRecorder: CheckObserver {
     enum Outcome {
         case passed
         case failed(Rejection)
-        /// It needs what an earlier check did not find.
+        /// It needs the result of a check that failed.
         case notReached
-        /// Neither the settings nor the request ask for it.
+        /// Neither the settings nor the request enable it.
         case notAsked
     }
 

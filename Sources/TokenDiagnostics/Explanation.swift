@@ -1,24 +1,24 @@
 internal import IDToken
 
-/// A verification told as a list of checks: each that passed, failed, was not reached or not asked for, and why.
+/// A verification as a list of checks: whether each passed, failed, was not reached or was not enabled, and why.
 ///
-/// It is made from what an observer of the verifier's checks recorded: the first check that failed has the code that the
-/// verifier gives. It proves nothing: only ``/IDToken/IDTokenVerifier/verify(_:with:algorithms:under:expecting:now:)`` makes a
-/// ``/IDToken/VerifiedIDToken``.
+/// It is made from the results that an observer recorded. The first failed check has the same code as the verifier's
+/// rejection. An explanation proves nothing: only
+/// ``/IDToken/IDTokenVerifier/verify(_:with:algorithms:under:expecting:now:)`` creates a ``/IDToken/VerifiedIDToken``.
 public struct Explanation: Sendable, Equatable {
-    /// Every check, in the order of the verifier.
+    /// All checks, in the verifier's order.
     public let checks: [Check]
-    /// One sentence: what is wrong with the token, if anything is; the likeliest cause, where several checks fail.
+    /// One sentence: what is wrong with the token, if anything. If several checks fail, the most likely cause.
     public let summary: String
-    /// `nil` where no check failed.
+    /// `nil` if no check failed.
     public let likelyCause: Cause?
-    /// What is in the token; `nil` where it can't be read.
+    /// The token's contents; `nil` if they can't be read.
     public let contents: TokenContents?
 
     /// - Parameters:
-    ///   - checks: those that were made; the others were not reached.
-    ///   - reason: why they were not.
-    ///   - likelyCause: `nil`: the first check that failed.
+    ///   - checks: the checks that were made. All others are marked as not reached.
+    ///   - reason: why they were not reached.
+    ///   - likelyCause: `nil`: the first failed check.
     init(
         _ checks: [Check], notReached reason: String, validSummary: String, likelyCause: Cause? = nil,
         contents: TokenContents? = nil
@@ -38,9 +38,9 @@ public struct Explanation: Sendable, Equatable {
         }
     }
 
-    /// The first check that failed, which is what a verification is refused for.
+    /// Why a verification would fail: the result of the first failed check.
     public var refusal: Check.Refusal? { checks.lazy.compactMap(\.refusal).first }
 
-    /// Whether a verification would find the token good: nothing failed, and so nothing went unreached.
+    /// Whether a verification would succeed: every enabled check was reached and passed.
     public var isValid: Bool { refusal == nil && !checks.contains { $0.state == .notReached } }
 }

@@ -4,13 +4,13 @@ package import JSON
 internal import KeySource
 package import TokenDiagnostics
 
-/// The answer of `POST /v1/explain`: a verification told check by check, and the keys that it went by.
+/// The answer of `POST /v1/explain`: the result of each check, and the state of the provider's keys.
 package struct ExplainAnswer {
     package let explanation: Explanation
-    /// The id of the provider that the token was measured by; `nil` where there was none.
+    /// The ID of the provider whose rules applied; `nil` if there was none.
     let provider: String?
     let keys: KeyStatus?
-    /// By which the token's times were judged, in Unix seconds.
+    /// The time with which the token's times were compared, in Unix seconds.
     let time: Int64
 
     /// Writes the answer as a JSON object, every member present.

@@ -1,11 +1,12 @@
 private import Bytes
 package import JSON
 
-/// The members of a request. Unless said otherwise, one that is `null` is absent, as backends write what they don't have.
+/// Reads the members of a request. Unless stated otherwise, `null` means absent, because backends often send `null` for
+/// missing values.
 extension JSONObject {
-    /// A string of a certain length.
+    /// A string of limited length.
     ///
-    /// - Parameter characters: how many Unicode scalars it may have.
+    /// - Parameter characters: the permitted number of Unicode scalars.
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package func string(_ name: JSONName, characters: ClosedRange<Int>) throws(Problem) -> String? {
         do throws(JSONTypeMismatch) {
@@ -17,9 +18,10 @@ extension JSONObject {
         throw .requestInvalid(wrongLength(name, characters))
     }
 
-    /// A member that switches a check on: where it is `null`, a backend has lost what to check, and the check must not be left out.
+    /// A member that enables a check. `null` is an error: the backend probably lost the value, and the check must not
+    /// be skipped.
     ///
-    /// - Throws: ``Problem/requestInvalid(_:)``, also where it is `null`.
+    /// - Throws: ``Problem/requestInvalid(_:)``.
     package func checkedString(_ name: JSONName, characters: ClosedRange<Int>) throws(Problem) -> String? {
         if let string = try string(name, characters: characters) { return string }
         guard kind(of: name) == .null else { return nil }

@@ -3,7 +3,7 @@ package import JSON
 package import KeySource
 
 extension KeyStatus {
-    /// When the next fetch is planned, in Unix seconds; `nil` while one is under way.
+    /// When the next fetch is planned, in Unix seconds; `nil` while one is in progress.
     ///
     /// - Parameter unixSeconds: now.
     package func nextFetchAt(unixSeconds: Int64) -> Int64? { nextFetchIn.map { unixSeconds + $0.secondsRoundedUp } }

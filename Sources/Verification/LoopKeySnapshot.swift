@@ -2,22 +2,21 @@ internal import Host
 internal import JOSE
 package import KeySource
 
-/// A provider's keys as one event loop last heard of them. Confined to that loop.
+/// One event loop's latest copy of a provider's keys. Confined to that loop.
 ///
-/// An object of its own, since it outlasts the settings: whatever they make of the provider, its keys stay what they are.
+/// It is separate from the settings, because the keys survive a change of the settings.
 package final class LoopKeySnapshot {
     private(set) var latest: Latest?
 
     package init() {}
 
-    /// Takes over the provider's new keys.
     package func install(_ snapshot: KeySnapshot) { latest = Latest(snapshot) }
 
     package var snapshot: KeySnapshot? { latest?.snapshot }
 
     final class Latest {
         let snapshot: KeySnapshot
-        /// Those of the snapshot.
+        /// The snapshot's keys.
         let keys: JWKSet
         let algorithms: SignatureAlgorithms
         let usableUntil: MonotonicTime

@@ -1,6 +1,6 @@
 package import JSON
 
-/// The members that several kinds of requests have.
+/// Names of members that several kinds of requests share.
 package enum MemberNames {
     package static let idToken: JSONName = "id_token"
     package static let provider: JSONName = "provider"
@@ -22,7 +22,7 @@ package enum MemberNames {
     ]
 }
 
-/// How many Unicode scalars each of them may have.
+/// The permitted lengths of these members, in Unicode scalars.
 package enum MemberBounds {
     package static var provider: ClosedRange<Int> { 1...255 }
     static var nonce: ClosedRange<Int> { 1...512 }

@@ -1,15 +1,15 @@
 package import IDToken
 package import JSON
 
-/// Why a request was not answered as asked (RFC 9457). The table of every code the contract knows.
+/// Why a request failed (RFC 9457). Lists every code of the contract.
 package enum Problem: Error, Equatable, Sendable {
-    /// The text says what was expected. It is written here; of a request it has no more than the name of an unknown member
-    /// (see ``JSONObject/redactedName(_:)``) and the place of a JSON error.
+    /// The text says what was expected. It is written in this code. The only text from a request is the name of an
+    /// unknown member (see ``JSONObject/redactedName(_:)``), and the position of a JSON error.
     case requestInvalid(String)
     case notFound
-    /// As `notFound`, on the admin listener, which has other paths.
+    /// Like `notFound`, on the admin listener, which has other paths.
     case notFoundByAdmin
-    /// A path of the console while it is off.
+    /// A path of the console while the console is disabled.
     case consoleOff
     case methodNotAllowed(allow: String)
     case requestTimeout
@@ -25,15 +25,16 @@ package enum Problem: Error, Equatable, Sendable {
     case signInExpired
     case signInReplayed
     case nonceReplayed
-    /// - Parameter isSpent: whether the sign-in, or the nonce, may be used up by a claim whose answer is not known.
+    /// - Parameter isSpent: whether the sign-in or nonce may have been used up, because the outcome of its claim is
+    ///   unknown.
     case storeUnavailable(isSpent: Bool)
     case rejected(Rejection)
     case keysUnavailable(retryAfterSeconds: Int64)
-    /// - Parameter limit: the setting whose limit was hit, such as `limits.max_in_flight`.
+    /// - Parameter limit: the setting whose limit was reached, such as `limits.max_in_flight`.
     case overloaded(limit: String)
     case shuttingDown
 
-    /// Stable: what clients may depend on.
+    /// Stable: clients may depend on it.
     package var code: String {
         switch self {
         case .requestInvalid: "request_invalid"
@@ -60,7 +61,7 @@ package enum Problem: Error, Equatable, Sendable {
         }
     }
 
-    /// The status code of HTTP that goes with it (RFC 9457, 3.1.2).
+    /// The HTTP status code (RFC 9457, 3.1.2).
     package var status: Int {
         switch self {
         case .requestInvalid, .audienceNotConfigured, .clientNotConfigured, .signInNotSupported: 400
@@ -147,12 +148,12 @@ package enum Problem: Error, Equatable, Sendable {
         }
     }
 
-    /// The claim that a rejection is about, a name known to the code or the settings.
+    /// The claim that caused the rejection. The name is known from the code or the settings.
     var claim: String? {
         if case .rejected(let rejection) = self { rejection.claim?.string } else { nil }
     }
 
-    /// Whether what was sent is used up, or may be, so that it must not be sent again.
+    /// Whether the sign-in or nonce has been used up, or may have been, so that it must not be sent again.
     package var isSpent: Bool {
         switch self {
         case .signInReplayed, .nonceReplayed, .storeUnavailable(isSpent: true): true
@@ -160,7 +161,7 @@ package enum Problem: Error, Equatable, Sendable {
         }
     }
 
-    /// The setting whose limit was hit, where one was.
+    /// The setting whose limit was reached, if any.
     package var limit: String? { if case .overloaded(let limit) = self { limit } else { nil } }
 
     /// The code of ``overloaded(limit:)``, whatever the limit.
@@ -168,7 +169,7 @@ package enum Problem: Error, Equatable, Sendable {
 
     /// Writes the problem as a JSON object.
     ///
-    /// - Parameter tellsSpent: whether the call uses something up, and its caller has to know whether this one did.
+    /// - Parameter tellsSpent: whether to say if this call used something up, for calls that can.
     package func write(to json: inout JSONWriter, requestID: String, tellsSpent: Bool = false) {
         json.beginObject()
         json.member("type", "urn:assay:problem:" + code)

@@ -1,12 +1,12 @@
 package import IDToken
 package import KeySource
 
-/// A configured provider: what its tokens must be, and where its keys come from.
+/// A configured provider: the rules for its tokens, and the source of its keys.
 package struct Provider: Sendable {
     package let policy: ProviderPolicy
-    /// Whether the service counts as ready without this provider's keys.
+    /// Whether the service can be ready without this provider's keys.
     package let isOptional: Bool
-    /// Whether a nonce that a token was verified with is refused the next time.
+    /// Whether a nonce is rejected once a token with it has been verified.
     package let usesNoncesOnce: Bool
     package let keys: KeyStore
 

@@ -5,27 +5,28 @@ package import KeySource
 package import NIOCore
 package import NIOPosix
 
-/// The providers that the service serves, each under a number.
+/// The configured providers, each under a number.
 ///
-/// Loops count by number, and requests that wait outlast a change of the settings; so an id keeps its number as long as the
-/// process lives, even while no provider has it, and what was counted under it can neither go back nor pass to another.
+/// Loops use the numbers for metrics, and waiting requests outlast a change of the settings. So an ID keeps its number
+/// for the lifetime of the process, even while no provider has it. Its counters never go backwards and never pass to
+/// another provider.
 package struct ProviderRegistry: Sendable {
-    /// By number.
+    /// Indexed by number.
     package private(set) var entries: [Entry]
 
     package struct Entry: Sendable {
         package let id: String
-        /// `nil` where the settings have no such provider any more.
+        /// `nil` if the provider is no longer configured.
         package fileprivate(set) var member: Member?
     }
 
     package struct Member: Sendable {
         package let provider: Provider
-        /// Its keys, as each event loop last heard of them.
+        /// Each event loop's latest copy of the keys.
         package let delivered: PerLoop<LoopKeySnapshot>
     }
 
-    /// Of no provider yet.
+    /// An empty registry.
     package init() { entries = [] }
 
     private init(entries: [Entry]) { self.entries = entries }
@@ -33,10 +34,10 @@ package struct ProviderRegistry: Sendable {
     package var providers: [Provider] { entries.compactMap { $0.member?.provider } }
     package var ids: [String] { entries.map(\.id) }
 
-    /// The registry of other settings. A provider whose key store is known has the keys that its loops have already; a new
-    /// store's keys are delivered from now on.
+    /// The registry for new settings. A provider whose key store exists already keeps the keys that its loops have.
+    /// Delivery of the keys of new stores starts now.
     ///
-    /// - Throws: an error of the event loops'.
+    /// - Throws: an event loop error.
     package func changed(to providers: [Provider], on group: MultiThreadedEventLoopGroup) async throws
         -> ProviderRegistry
     {
@@ -50,15 +51,15 @@ package struct ProviderRegistry: Sendable {
         return changed
     }
 
-    /// The key stores that another registry does not have.
+    /// The key stores that the other registry does not have.
     package func keyStores(notIn other: ProviderRegistry) -> [KeyStore] {
         let others = other.providers
         return providers.map(\.keys).filter { store in !others.contains { $0.keys === store } }
     }
 
-    /// Has the key stores take over what an earlier process kept, and begin to fetch.
+    /// Loads the keys that an earlier process archived, and starts to fetch.
     ///
-    /// - Throws: an error of the event loops'.
+    /// - Throws: an event loop error.
     package func startKeys(notIn other: ProviderRegistry = ProviderRegistry(), on loop: any EventLoop) async throws {
         try await EventLoopFuture.andAllSucceed(keyStores(notIn: other).map { $0.start() }, on: loop).get()
     }
@@ -85,7 +86,7 @@ package struct ProviderRegistry: Sendable {
 }
 
 extension RequestVerifier {
-    /// That of an event loop which serves the providers of a registry.
+    /// A verifier for one event loop.
     package convenience init(_ registry: ProviderRegistry, on loop: any EventLoop, by verifier: IDTokenVerifier) {
         self.init(registry.entries.map { $0.member.map { ($0.provider, $0.delivered[loop]) } }, by: verifier)
     }

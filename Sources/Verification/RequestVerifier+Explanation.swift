@@ -6,20 +6,20 @@ package import NIOCore
 internal import TokenDiagnostics
 
 extension RequestVerifier {
-    /// Explains what ``verify(_:at:)`` answers to a request. Where that would have keys fetched, so does this.
+    /// Explains the answer of ``verify(_:at:)``. Fetches keys in the same cases.
     ///
     /// - Parameters:
-    ///   - deadline: how long it waits for keys.
-    ///   - loop: this verifier's.
-    /// - Returns: the explanation, or what is wrong with the request and not with its token; and the number of the provider
-    ///   that it is about.
+    ///   - deadline: how long to wait for keys.
+    ///   - loop: this verifier's event loop.
+    /// - Returns: the explanation, or an error in the request rather than the token; and the number of the provider.
     package func explain(
         _ request: VerifyRequest, until deadline: MonotonicTime, on loop: any EventLoop
     ) -> EventLoopFuture<(answer: Result<ExplainAnswer, Problem>, provider: Int?)> {
         let outcome = verify(request, at: .now())
         let number = outcome.provider
         let provider = providers.first { $0.number == number }
-        // A header that is refused needs no keys, but telling of the signature does: of a fetch under way it waits for the end.
+        // A rejected header needs no keys. But the explanation also covers the signature, so it waits for a fetch in
+        // progress.
         let waitsForKeys = provider?.snapshot == nil && !outcome.isMalformed
         let decided = status(
             of: provider?.provider.keys, onceDecided: outcome, waitingForKeys: waitsForKeys, until: deadline, on: loop)
@@ -33,8 +33,8 @@ extension RequestVerifier {
         }.nonisolated()
     }
 
-    /// The state of a provider's keys, once a fetch that could bring what is needed has ended; and why the token would be
-    /// refused then, if it would.
+    /// The state of a provider's keys after any fetch that could help; and the reason why the token would then be
+    /// rejected, if any.
     private func status(
         of keys: KeyStore?, onceDecided outcome: Outcome, waitingForKeys: Bool, until deadline: MonotonicTime,
         on loop: any EventLoop
@@ -55,11 +55,12 @@ extension RequestVerifier {
     }
 
     /// - Parameters:
-    ///   - status: of the keys of the provider that it is about; `nil` where it is about none.
-    ///   - verdict: why the token was refused; `nil` where it was not.
+    ///   - status: the state of the provider's keys; `nil` if there is no provider.
+    ///   - verdict: why the token was rejected; `nil` if it was not.
     ///   - now: in Unix seconds.
-    /// - Throws: ``Problem/providerUnknown`` where the request names one that is not there,
-    ///   ``Problem/audienceNotConfigured``, ``Problem/requestInvalid(_:)``: what is wrong with the request, and not with its token.
+    /// - Throws: ``Problem/providerUnknown`` if the request names an unknown provider,
+    ///   ``Problem/audienceNotConfigured``, ``Problem/requestInvalid(_:)``: errors in the request rather than the
+    ///   token.
     private func explain(
         _ request: VerifyRequest, _ status: KeyStatus?, verdict: Problem?, now: Int64
     ) throws(Problem) -> ExplainAnswer {
@@ -99,9 +100,9 @@ extension RequestVerifier.Outcome {
 }
 
 extension ExplainedKeys {
-    /// `nil` where a provider has no keys that may verify now.
+    /// `nil` if the provider has no keys that may be used now.
     ///
-    /// - Parameter isMissingKey: whether a key that was looked for could not be fetched.
+    /// - Parameter isMissingKey: whether the token's key could not be fetched.
     fileprivate init?(_ status: KeyStatus, isMissingKey: Bool, now: Int64) {
         guard let snapshot = status.snapshot, snapshot.isUsable(at: status.now) else { return nil }
         self.init(

@@ -3,11 +3,11 @@ package import NIOCore
 
 private import KeySource
 
-/// Requests that the keys at hand can't decide.
+/// Handles requests that the current keys can't decide.
 extension RequestVerifier {
-    /// Waits for the provider's one shared fetch, off this loop, and verifies once more when it is back.
+    /// Waits for the provider's shared fetch, off this loop, then verifies again.
     ///
-    /// - Parameter loop: this verifier's.
+    /// - Parameter loop: this verifier's event loop.
     package func waitForKeys(
         _ pending: Pending, until deadline: MonotonicTime, on loop: any EventLoop
     ) -> EventLoopFuture<Verdict> {
@@ -18,7 +18,7 @@ extension RequestVerifier {
             switch outcome {
             case .unchanged: return finished(.refused(pending.currentProblem, provider: provider))
             case .unavailable(let retryAfter):
-                // Such a refusal is final, and the token may be a good one, by a key that could not be fetched.
+                // A rejection would be final, but the token may be valid: its key could not be fetched.
                 let problem =
                     pending.isMissingKey
                     ? Problem.keysUnavailable(retryAfterSeconds: max(retryAfter.secondsRoundedUp, 1))
@@ -32,7 +32,7 @@ extension RequestVerifier {
                 guard outcome == .retry else {
                     return finished(.refused(pending.currentProblem, provider: pending.provider))
                 }
-                // Each round is judged by newer keys, and the deadline ends them all.
+                // This terminates: each round uses newer keys, and the deadline applies to all rounds.
                 return self.waitForKeys(pending, until: deadline, on: loop)
             }
         }.nonisolated()

@@ -4,24 +4,24 @@ package import IDToken
 internal import JOSE
 package import KeySource
 
-/// Verifies the requests of one event loop under one configuration: the verifier of tokens, the providers, and their keys as
-/// this loop last heard of them.
+/// Verifies the requests of one event loop with one version of the settings: the token verifier, the providers, and the
+/// loop's latest copy of their keys.
 ///
-/// Confined to its loop: a new snapshot is delivered to it, so that verifying reads plain variables and takes no lock. Other
-/// settings make another one, and a request that waits goes on with the one it began with.
+/// Confined to its loop. New snapshots are delivered to it, so verifying reads plain variables and takes no lock. New
+/// settings create another verifier; a waiting request keeps the one it started with.
 package final class RequestVerifier {
-    /// By number; `nil` where the provider is not configured any more.
+    /// Indexed by number; `nil` if the provider is no longer configured.
     private let slots: [ProviderSlot?]
     package let verifier: IDTokenVerifier
     private let indicesByID: [ExactString: Int]
     private let indicesByIssuer: [ExactString: Int]
-    /// The providers whose issuers can't be listed, since they take tokens of any tenant.
+    /// The providers that accept tokens of any tenant, so their issuers can't be listed.
     private let indicesOfAnyTenant: [Int]
 
-    /// A provider, and its keys as this loop last heard of them.
+    /// A provider, and this loop's latest copy of its keys.
     ///
-    /// An object of this loop's own: a policy and a snapshot are structures of many parts, and each copy of one would count
-    /// references, some of them to what the other loops count as well.
+    /// A class, because policies and snapshots are large structs: each copy would retain many references, some of them
+    /// shared with other loops.
     private final class ProviderSlot {
         let provider: Provider
         let policy: ProviderPolicy
@@ -35,28 +35,28 @@ package final class RequestVerifier {
         }
     }
 
-    /// A request that newer keys might decide otherwise.
+    /// A request whose verdict could change with newer keys.
     package struct Pending {
         package let request: VerifyRequest
         let keys: KeyStore
-        /// What it lacks.
+        /// What to fetch.
         let need: KeyStore.StateMachine.FetchReason
-        /// The version of the keys that it was judged by.
+        /// The version of the keys that gave the current verdict.
         let version: Int
-        /// Whether the provider may have published the key meanwhile: where it can't be asked, nothing can be said of the
-        /// token. If not, the keys at hand decide.
+        /// Whether the token's key may have been published since the last fetch. If the provider can't be reached, the
+        /// token's validity is then unknown. If this is false, the current keys decide.
         let isMissingKey: Bool
         package let provider: Int
-        /// The verdict by the keys at hand.
+        /// The verdict with the current keys.
         let currentProblem: Problem
     }
 
-    /// A verdict, or what has to be waited for.
+    /// A verdict, or a request that has to wait for keys.
     package enum Outcome {
         case decided(Verdict)
         case pending(Pending)
 
-        /// The number of the provider that the token is of; `nil` where there is none.
+        /// The number of the token's provider; `nil` if there is none.
         package var provider: Int? {
             switch self {
             case .decided(let verdict): verdict.provider
@@ -65,7 +65,7 @@ package final class RequestVerifier {
         }
     }
 
-    /// - Parameter providers: by the number under which a verdict names them; `nil` where there is none.
+    /// - Parameter providers: indexed by number, as in verdicts; `nil` for numbers without a provider.
     package init(_ providers: [(provider: Provider, keys: LoopKeySnapshot)?], by verifier: IDTokenVerifier) {
         slots = providers.map { $0.map { ProviderSlot($0.provider, $0.keys) } }
         self.verifier = verifier
@@ -82,7 +82,6 @@ package final class RequestVerifier {
         indicesByIssuer = byIssuer
     }
 
-    /// The providers by their numbers, with their keys.
     package var providers: [(number: Int, provider: Provider, snapshot: KeySnapshot?)] {
         slots.enumerated().compactMap { number, slot in
             slot.map { (number, $0.provider, $0.delivered.snapshot) }
@@ -99,13 +98,13 @@ package final class RequestVerifier {
         return (number, slot.provider)
     }
 
-    /// The provider that tokens with this issuer are from.
+    /// The index of the provider with this issuer.
     private func index(ofIssuer issuer: String) -> Int? {
         indicesByIssuer[ExactString(issuer)]
             ?? indicesOfAnyTenant.first { slots[$0]?.policy.isIssuer(issuer) == true }
     }
 
-    /// Verifies one token, in the order of the contract: request, form, then everything that the verifier checks.
+    /// Verifies one token, in the contract's order: the request, the token's form, then all checks of the verifier.
     package func verify(_ request: VerifyRequest, at now: VerificationTime) -> Outcome {
         var index = request.provider.flatMap { indicesByID[ExactString($0)] }
         if request.provider != nil, index == nil { return .decided(.refused(.providerUnknown, provider: nil)) }
@@ -154,7 +153,8 @@ package final class RequestVerifier {
         }
     }
 
-    /// There are no keys: what can be refused without them is, and nothing has them fetched that could not pass with them.
+    /// The outcome without keys. A token that can be rejected without keys is rejected; keys are fetched only for a
+    /// token that could pass.
     private func verdictWithoutKeys(
         _ token: UnverifiedToken, _ request: VerifyRequest, _ index: Int, _ slot: ProviderSlot, _ now: UnixTime
     ) -> Outcome {
@@ -172,29 +172,28 @@ package final class RequestVerifier {
                 currentProblem: .keysUnavailable(retryAfterSeconds: 1)))
     }
 
-    /// The nonce that a verdict uses up: that of a verified token, where the provider's nonces are used once.
+    /// The nonce that a verdict uses up: a verified token's, if the provider's nonces are single-use.
     package func singleUseNonce(of request: VerifyRequest, _ verdict: Verdict) -> SingleUseNonce? {
         guard case .verified(let answer, let index) = verdict, let slot = slots[index], slot.provider.usesNoncesOnce
         else { return nil }
         return SingleUseNonce(answer, of: request, under: slot.policy)
     }
 
-    /// Whether a nonce of any provider is used once.
+    /// Whether any provider's nonces are single-use.
     package var usesNoncesOnce: Bool { slots.contains { $0?.provider.usesNoncesOnce == true } }
 
-    /// What newer keys might hold, if a rejection is for want of it.
+    /// What to fetch, if newer keys could change a rejection.
     ///
-    /// A token that names no key has its signature tried with those that fit; if none of them made it, the provider may have
-    /// changed its key without anything in the token to tell. A provider may also put another key, or one of another type,
-    /// in place of the one that a token names. And where the provider's own document says which algorithms it uses, it may
-    /// have begun to use another.
+    /// If a token names no key, all suitable keys are tried. If none verifies it, the provider may have rotated its
+    /// key, and the token would not show it. A provider may also replace the key that a token names, even with one of
+    /// another type. If the algorithms come from the provider's own metadata, it may have started to use another.
     private func need(
         after rejection: Rejection, _ token: UnverifiedToken, _ snapshot: KeySnapshot, _ policy: ProviderPolicy,
         _ now: MonotonicTime
     ) -> KeyStore.StateMachine.FetchReason? {
         switch (rejection, token.keyID) {
         case (.keyNotFound, let keyID?) where !snapshot.hasKey(keyID): .key(keyID)
-        // The store would say the same, at the price of a hop to its loop for each bad signature of a flood.
+        // The store would decide the same, but in a flood each bad signature would cost a hop to its loop.
         case (.keyNotFound, let keyID?), (.keyUnsuitable, let keyID?), (.signatureInvalid, let keyID?):
             snapshot.isConfirmed(at: now) ? nil : .replacedKey(keyID)
         case (.keyNotFound, nil), (.keyUnsuitable, nil), (.signatureInvalid, nil): .newerKeys

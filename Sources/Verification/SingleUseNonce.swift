@@ -1,20 +1,20 @@
 package import IDToken
 
-/// The nonce that a token was verified with, at a provider whose nonces are used once.
+/// The nonce of a verified token, for a provider whose nonces are single-use.
 package struct SingleUseNonce {
-    /// The provider's id.
+    /// The provider's ID.
     package let provider: String
-    /// As the request has it.
+    /// As in the request.
     package let nonce: String
     package let match: NonceMatch
-    /// Every form that the provider's tokens may have.
+    /// The forms that the provider's policy accepts.
     package let accepted: [NonceMatch]
-    /// When no token of its age passes any more, the clock skew included.
+    /// The time after which the token is rejected as expired, including clock skew.
     package let expiresAt: UnixTime
 }
 
 extension SingleUseNonce {
-    /// - Returns: `nil` where the token has no nonce.
+    /// - Returns: `nil` if the token has no nonce.
     init?(_ answer: VerifyAnswer, of request: VerifyRequest, under policy: ProviderPolicy) {
         guard let nonce = request.parameters.nonce, let match = answer.token.nonceMatch else { return nil }
         provider = policy.id

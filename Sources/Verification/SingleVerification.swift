@@ -5,18 +5,18 @@ private import KeySource
 internal import NIOCore
 package import NIOPosix
 
-/// Verifies or explains one token in this process, without a listener: for the command line.
+/// Verifies or explains one token in this process, without a listener, for the command line.
 package struct SingleVerification: Sendable {
     private let providers: [Provider]
     private let loop: any EventLoop
     private let verifier: NIOLoopBound<RequestVerifier>
     private let keysTimeout: Interval
 
-    /// What came of it, as the service would answer.
+    /// The result, as the service would answer.
     package struct Answer: Sendable {
         /// One JSON object.
         package let text: [UInt8]
-        /// Why the request or its token was refused; `nil` where it was not.
+        /// Why the request or its token was rejected; `nil` if it was not.
         package let problem: Problem?
 
         fileprivate init(_ write: (inout JSONWriter) -> Void) {
@@ -35,10 +35,10 @@ package struct SingleVerification: Sendable {
         }
     }
 
-    /// Begins to fetch the providers' keys.
+    /// Starts to fetch the providers' keys.
     ///
     /// - Parameter keysTimeout: how long to wait for keys.
-    /// - Throws: an error of the event loops', ``Rejection/cryptographyUnavailable`` when out of memory.
+    /// - Throws: an event loop error, or ``Rejection/cryptographyUnavailable`` when out of memory.
     package init(
         _ providers: [Provider], keysTimeout: Interval, on group: MultiThreadedEventLoopGroup
     ) async throws {
@@ -53,7 +53,7 @@ package struct SingleVerification: Sendable {
         }.get()
     }
 
-    /// What `POST /v1/verify` answers.
+    /// The answer of `POST /v1/verify`.
     package func verify(_ request: VerifyRequest) async throws -> Answer {
         let deadline = SystemClocks.monotonic() + keysTimeout
         return try await loop.flatSubmit { [loop, verifier] () -> EventLoopFuture<Answer> in
@@ -71,7 +71,7 @@ package struct SingleVerification: Sendable {
         }.get()
     }
 
-    /// What `POST /v1/explain` answers.
+    /// The answer of `POST /v1/explain`.
     package func explain(_ request: VerifyRequest) async throws -> Answer {
         let deadline = SystemClocks.monotonic() + keysTimeout
         return try await loop.flatSubmit { [loop, verifier] in
@@ -84,7 +84,7 @@ package struct SingleVerification: Sendable {
         }.get()
     }
 
-    /// For people: of each provider whose keys could not be fetched, why.
+    /// Readable messages about the providers whose keys could not be fetched.
     package func keyFailures() async throws -> [String] {
         var failures: [String] = []
         for provider in providers {

@@ -2,10 +2,10 @@ private import Bytes
 package import JSON
 
 extension JSONObject {
-    /// Refuses members whose names are not among `names`.
+    /// Rejects objects with members other than `names`.
     ///
-    /// - Parameter description: of the object in the request, as people write it.
-    /// - Throws: ``Problem/requestInvalid(_:)``, which names the first one.
+    /// - Parameter description: the object's name in error messages.
+    /// - Throws: ``Problem/requestInvalid(_:)``, which names the first unknown member.
     package func requireOnly(_ names: [JSONName], in description: StaticString) throws(Problem) {
         if hasOnly(names) { return }
         throw unknownMember(names, description)
@@ -18,12 +18,12 @@ extension JSONObject {
             "The \(description) has an unknown member \(name); known members: \(known.joined(separator: ", ")).")
     }
 
-    /// A member's name as `detail` may show it.
+    /// A member's name in a form that is safe to show in `detail`.
     ///
-    /// The name is the caller's own text, and a caller that mixes up names and values may have put a token, a nonce or an
-    /// address there. What does not read like a name is described by its length: anything that is longer than 32 characters,
-    /// has other characters than letters, digits and a little punctuation, or, beyond 16 characters, has digits or as many
-    /// capital letters as random text.
+    /// The name comes from the caller. A caller that confuses names and values may send a token, a nonce or an address
+    /// as a name. Names that don't look like names are replaced by their length: those longer than 32 characters, those
+    /// with characters other than letters, digits and some punctuation, and those longer than 16 characters that
+    /// contain digits or as many capital letters as random text.
     static func redactedName(_ name: [UInt8]) -> String {
         let digits = name.count(where: \.isDigit)
         let capitals = name.count { (0x41...0x5a).contains($0) }

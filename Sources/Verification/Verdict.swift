@@ -1,12 +1,12 @@
 package import Host
 package import IDToken
 
-/// What became of one request.
+/// The result of one request.
 package enum Verdict {
     case verified(VerifyAnswer, provider: Int)
     case refused(Problem, provider: Int?)
 
-    /// The number of the provider that it is about; `nil` where there is none.
+    /// The number of the provider; `nil` if there is none.
     package var provider: Int? {
         switch self {
         case .verified(_, let provider): provider
@@ -14,15 +14,15 @@ package enum Verdict {
         }
     }
 
-    /// Why it was refused; `nil` where it was not.
+    /// Why it was rejected; `nil` if it was not.
     package var problem: Problem? { if case .refused(let problem, _) = self { problem } else { nil } }
 }
 
-/// The time of a verification, by both clocks.
+/// The time of a verification, on both clocks.
 package struct VerificationTime {
-    /// What keys grow old by.
+    /// For the age of keys.
     package let monotonic: MonotonicTime
-    /// What tokens speak of.
+    /// For the token's times.
     package let wall: UnixTime
 
     package static func now() -> VerificationTime {

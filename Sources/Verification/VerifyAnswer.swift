@@ -4,7 +4,7 @@ private import JOSE
 package import JSON
 internal import KeySource
 
-/// What an answer says of the keys that verified.
+/// The keys that verified a token, as an answer reports them.
 struct KeysUsed {
     let source: KeySnapshot.Source
     let ageSeconds: Int64
@@ -17,7 +17,7 @@ struct KeysUsed {
     }
 }
 
-/// The answer to a token that verified: who signed in, what the token says, and which keys said so.
+/// The answer for a verified token: who signed in, the token's claims, and the keys that were used.
 package struct VerifyAnswer {
     let token: VerifiedIDToken
     let keys: KeysUsed
@@ -30,7 +30,7 @@ package struct VerifyAnswer {
         json.endObject()
     }
 
-    /// Writes the members of the answer into an object that has others too.
+    /// Writes the answer's members into an object that has other members too.
     package func writeMembers(to json: inout JSONWriter) {
         json.name("identity")
         write(token.identity, to: &json)

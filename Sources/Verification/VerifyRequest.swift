@@ -4,22 +4,21 @@ package import JSON
 
 /// The body of `POST /v1/verify`, or one item of a batch.
 ///
-/// Members that are not known are refused, so that a misspelt `nonce` can't switch a check off. A member that is `null` is
-/// absent, as backends write what they don't have; one that switches a check on and is `null` is refused, since a
-/// backend that lost a nonce must not have its token verified without one.
+/// Unknown members are rejected, so that a misspelled `nonce` can't disable a check. `null` means absent, because
+/// backends often send `null` for missing values. But for a member that enables a check, `null` is an error: a backend
+/// that lost a nonce must not have its token verified without one.
 ///
-/// A class: a structure of as many parts is copied where its initializer ends, each reference counted once more.
+/// A class: a struct of this size would be copied at the end of its initializer, retaining each reference once more.
 package final class VerifyRequest: Sendable {
     let idToken: ArraySlice<UInt8>
     let provider: String?
     let parameters: VerificationParameters
     let includesClaims: Bool
 
-    /// Reads a request.
-    ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ object: JSONObject) throws(Problem) {
-        // One look at the names of most requests, instead of one for each name that they don't have, saves 1,000 instructions.
+        // Comparing the names once, instead of looking up each optional member, saves 1,000 instructions for most
+        // requests.
         let isPlain = object.hasOnly(MemberNames.ofMostRequests)
         if !isPlain { try object.requireOnly(MemberNames.ofVerifyRequest, in: "request") }
         guard let idToken = try? object.utf8(MemberNames.idToken) else {
@@ -33,7 +32,7 @@ package final class VerifyRequest: Sendable {
         includesClaims = isPlain ? false : try object.boolean(MemberNames.includeClaims) ?? false
     }
 
-    /// What verifies the token of a sign-in that was begun here. The parameters are the sign-in's.
+    /// A request for the token of a sign-in that was begun here, with the sign-in's parameters.
     package init(
         ofSignIn idToken: ArraySlice<UInt8>, provider: String, parameters: VerificationParameters, includesClaims: Bool
     ) {
@@ -43,7 +42,7 @@ package final class VerifyRequest: Sendable {
         self.includesClaims = includesClaims
     }
 
-    /// Takes what a request says from elsewhere than JSON, within the same bounds.
+    /// A request from a source other than JSON, with the same bounds.
     ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(
@@ -70,7 +69,7 @@ package final class VerifyRequest: Sendable {
         self.includesClaims = includesClaims
     }
 
-    /// Reads what a request says of its sign-in.
+    /// Reads the parameters of the sign-in.
     ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
     private static func parameters(of object: JSONObject, nonce: String?) throws(Problem) -> VerificationParameters {
@@ -86,7 +85,7 @@ package final class VerifyRequest: Sendable {
             expectedSubject: try ExpectedSubject(of: object))
     }
 
-    /// - Throws: ``Problem/requestInvalid(_:)``, also where it is `null`.
+    /// - Throws: ``Problem/requestInvalid(_:)``, also if it is `null`.
     private static func authenticatedAfter(_ object: JSONObject) throws(Problem) -> UnixTime? {
         do throws(JSONTypeMismatch) {
             return try object.integer(MemberNames.authenticatedAfter).map(UnixTime.init(seconds:))
@@ -95,7 +94,7 @@ package final class VerifyRequest: Sendable {
         }
     }
 
-    /// Refuses what this provider's settings don't allow a request to ask for.
+    /// Rejects a request for something that the provider's settings don't allow.
     ///
     /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/requestInvalid(_:)``.
     func check(against policy: ProviderPolicy) throws(Problem) {
@@ -107,10 +106,10 @@ package final class VerifyRequest: Sendable {
 }
 
 extension ExpectedSubject {
-    /// Reads `subject` and `issuer`. Whether the issuer has to be named, the provider decides.
+    /// Reads `subject` and `issuer`. Whether the issuer is required depends on the provider.
     ///
-    /// - Returns: `nil` where the request names nobody.
-    /// - Throws: ``Problem/requestInvalid(_:)``, also where a member is `null`.
+    /// - Returns: `nil` if the request names no subject.
+    /// - Throws: ``Problem/requestInvalid(_:)``, also if a member is `null`.
     package init?(of object: JSONObject) throws(Problem) {
         let issuer = try object.checkedString(MemberNames.issuer, characters: MemberBounds.issuer)
         guard let subject = try object.checkedString(MemberNames.subject, characters: MemberBounds.subject) else {
@@ -120,7 +119,7 @@ extension ExpectedSubject {
         self.init(subject: subject, issuer: issuer)
     }
 
-    /// Refuses a subject without its issuer where the provider has several: subjects are an issuer's own.
+    /// Requires an issuer if the provider has several, because subjects are unique only within one issuer.
     ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package func check(against policy: ProviderPolicy) throws(Problem) {
@@ -131,7 +130,8 @@ extension ExpectedSubject {
 }
 
 extension ClientName {
-    /// Reads Apple's one-time `user` object. Its `email` is checked for its type and not used: nobody signed it.
+    /// Reads Apple's one-time `user` object. The type of its `email` is checked, but the value is not used: it is
+    /// unsigned.
     ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
     package init(_ value: JSONValue) throws(Problem) {

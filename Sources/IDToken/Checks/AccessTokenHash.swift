@@ -1,11 +1,11 @@
 internal import JOSE
 internal import OpenSSL
 
-/// Checks that the access token is the one that the ID Token was issued with: its hash must be in the token and equal, compared in
-/// constant time.
+/// Checks that the ID Token was issued with this access token: the token's `at_hash` must be present and match.
+/// Compared in constant time.
 ///
 /// - Parameters:
-///   - accessToken: `nil` where the caller gives none.
+///   - accessToken: `nil` if the caller has none.
 ///   - digest: the hash function of the token's algorithm.
 /// - Throws: ``Rejection/atHashMissing``, ``Rejection/atHashMismatch``, ``Rejection/claimInvalid(_:)``,
 ///   ``Rejection/cryptographyUnavailable``.

@@ -2,11 +2,11 @@ private import Bytes
 
 /// Checks that the ID Token was issued to this relying party, and returns `aud`.
 ///
-/// At least one audience must be ours. With more than one, each must be ours or trusted, or `azp` must be there and ours:
-/// OpenID Connect Core refuses "additional audiences not trusted by the Client".
+/// At least one audience must be ours. With several, each must be ours or trusted, or `azp` must be present and ours:
+/// OpenID Connect Core rejects "additional audiences not trusted by the Client".
 ///
-/// A provider without audiences, but with authorized parties, issues tokens for no audience: those are told by `azp` alone,
-/// which must then be there.
+/// A provider configured with authorized parties but without audiences issues tokens without an audience. Only `azp`
+/// identifies their client, so it must be present.
 ///
 /// - Parameter audience: if given, the only audience that counts as ours for this sign-in.
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/audienceMismatch``,
@@ -40,15 +40,16 @@ func checkAudience(
 }
 
 extension ProviderPolicy {
-    /// Whether a client ID is this relying party's.
+    /// Whether a client ID belongs to this relying party.
     fileprivate func isConfiguredAudience(_ candidate: String, narrowedTo audience: String?) -> Bool {
         audiences.containsExactly(candidate) && audience.map { candidate.isExactly($0) } ?? true
     }
 }
 
-/// Checks a token that has no audience by design: Clerk's session tokens say in `azp` which origin asked for them.
+/// Checks a token that has no audience by design. In Clerk's session tokens, `azp` is the origin that requested the
+/// token.
 ///
-/// - Throws: ``Rejection/audienceMismatch`` for a token that names an audience, which can't be ours;
+/// - Throws: ``Rejection/audienceMismatch`` if the token has an audience, since it can't be ours;
 ///   ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/authorizedPartyMismatch``.
 private func checkOnlyAuthorizedParty(
     of audiences: [String], _ claims: Claims, _ policy: ProviderPolicy

@@ -1,9 +1,9 @@
 /// Checks that the user authenticated recently enough, and returns `auth_time`.
 ///
-/// The age is counted back from now, or from the moment that ``VerificationParameters/authenticationAgeIsCountedFrom`` says.
+/// The age is measured now, or at ``VerificationParameters/authenticationAgeIsCountedFrom`` if given.
 ///
-/// `iat` stands in where the token has no `auth_time`; an `auth_time` of 0 is a time (1970), not absence. One in the future
-/// is no evidence of anything.
+/// `iat` is used if the token has no `auth_time`. An `auth_time` of 0 is a time (1970), not an absent one. An
+/// `auth_time` in the future is rejected, since it proves nothing.
 ///
 /// - Throws: ``Rejection/claimInvalid(_:)``, ``Rejection/authTimeTooOld``.
 /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 13; 3.1.2.1, `max_age`.

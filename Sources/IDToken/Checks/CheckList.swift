@@ -2,13 +2,14 @@ package import JOSE
 package import OpenSSL
 
 extension IDTokenVerifier {
-    /// The list of checks, in the contract's order: header, algorithm, key, signature, then every claim. It stands only here;
-    /// to learn of more than the first failure, pass another observer.
+    /// The only list of checks, in the contract's order: header, algorithm, key, signature, then every claim. To see
+    /// more than the first failure, pass another observer.
     ///
-    /// What follows a `??` is for observers that go on past a failure: what stands in for the value that a check did not find.
+    /// The values after `??` are for observers that continue after a failure. They replace the value that the failed
+    /// check did not return.
     ///
-    /// - Returns: what the checks found, among it the verified token where the observer is ``FirstFailure``.
-    /// - Throws: the rejection that the observer ends the verification with.
+    /// - Returns: what the checks found. With ``FirstFailure``, this includes the verified token.
+    /// - Throws: the rejection with which the observer ends the verification.
     /// - Source: OpenID Connect Core 1.0, 3.1.3.7; RFC 8725.
     @inline(__always)
     package func runChecks<Observer: CheckObserver>(
@@ -80,7 +81,7 @@ extension IDTokenVerifier {
             try checkExpectedSubject(identity, signIn.expectedSubject)
         }
 
-        // `FirstFailure` has thrown where a check found nothing. No other observer ends with a verified token.
+        // `FirstFailure` has already thrown if a check failed. Other observers never produce a verified token.
         guard Observer.self == FirstFailure.self, let jws, let audiences, let authorizedParty, let expiresAt,
             let notBefore, let issuedAt, let authTime, let identity, let nonceMatch
         else { return CheckResults(token: nil, jws: jws, nonceMatch: nonceMatch ?? nil) }
@@ -91,7 +92,8 @@ extension IDTokenVerifier {
         return CheckResults(token: verified, jws: jws, nonceMatch: nonceMatch)
     }
 
-    /// The checks that need no key, and the algorithm; of a token that can be read, its own where it is not allowed.
+    /// The checks that need no key, and the algorithm. If the algorithm is not allowed but known, the token's own is
+    /// returned.
     @inline(__always)
     func runHeaderChecks<Observer: CheckObserver>(
         on token: UnverifiedToken, allowing algorithms: SignatureAlgorithms, watchedBy observer: Observer
@@ -106,23 +108,23 @@ extension IDTokenVerifier {
     }
 }
 
-/// The results of a verification's checks.
+/// What the checks of a verification found.
 package struct CheckResults {
     let token: VerifiedIDToken?
-    /// `nil` where the signature was not verified.
+    /// `nil` if the signature was not verified.
     package let jws: VerifiedJWS?
-    /// `nil` where no nonce was compared, or another was found.
+    /// `nil` if no nonce was compared, or it did not match.
     package let nonceMatch: NonceMatch?
 }
 
 extension UnverifiedToken {
-    /// The hash function of `at_hash` and `c_hash`. Where no key has verified, Ed25519 is what EdDSA most likely means.
+    /// The hash function of `at_hash` and `c_hash`. If no key has verified the token, EdDSA is assumed to mean Ed25519.
     package func hashAlgorithm(_ jws: VerifiedJWS?) -> DigestAlgorithm? {
         jws?.tokenHash ?? algorithm?.tokenHash(edwardsCurve: nil)
     }
 }
 
 extension Claims {
-    /// `iat`, where it can be read.
+    /// `iat`, if it can be read.
     fileprivate var issuedAt: UnixTime? { try? time(.issuedAt) }
 }

@@ -1,15 +1,16 @@
-/// The name of a check, as explanations of a verification give it, in the order of the checks.
+/// The name of a check in explanations of a verification, in the order of the checks.
 ///
-/// Every line of the verifier's list has one. ``tokenForm``, ``provider`` and ``key`` occur in explanations only.
+/// Every entry of ``IDTokenVerifier``'s list has one. ``tokenForm``, ``provider`` and ``key`` occur in explanations
+/// only.
 public enum CheckName: String, CaseIterable, Sendable {
-    /// Whether the text is a token, which comes before all checks of what it says.
+    /// Whether the text is a well-formed token. Comes before all other checks.
     case tokenForm = "token_form"
-    /// Whether a provider was found to verify the token by.
+    /// Whether a configured provider was found for the token.
     case provider
     case header
     case algorithm
-    /// Whether the provider has published a key for the token: to people another thing than a signature that does not hold, to
-    /// the verifier the first half of the same check.
+    /// Whether the provider has published a key for the token. The verifier checks this together with the signature;
+    /// explanations report it separately, because the causes differ.
     case key
     case signature
     case issuer
@@ -27,7 +28,7 @@ public enum CheckName: String, CaseIterable, Sendable {
     case requiredClaims = "required_claims"
     case claimValues = "claim_values"
     case serviceAccount = "service_account"
-    /// Whether an ``Identity`` can be made of the claims.
+    /// Whether the claims yield an ``Identity``.
     case identity
     case nonce
     case tokenKind = "token_kind"

@@ -1,21 +1,21 @@
-/// Watches the checks of a verification: it is handed each rule by name, in the order of the list, and decides whether to go on
-/// where one fails.
+/// Observes the checks of a verification. It receives each check by name, in order, and decides whether to continue
+/// after a failure.
 package protocol CheckObserver {
-    /// Makes a check.
+    /// Runs a check.
     ///
     /// - Parameters:
     ///   - isEnabled: whether the settings or the request ask for the check.
-    ///   - input: what an earlier check found; `nil` where that check failed.
+    ///   - input: the result of an earlier check; `nil` if that check failed.
     ///   - rule: the check itself.
-    /// - Returns: what the check found; `nil` where it was not made, or failed and the verification goes on nevertheless.
-    /// - Throws: the rule's rejection, where the verification ends with it.
+    /// - Returns: the result of the check; `nil` if it was not run, or if it failed and the verification continues.
+    /// - Throws: the rule's rejection, if the verification ends here.
     func check<Input, Value>(
         _ name: CheckName, isEnabled: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
     ) throws(Rejection) -> Value?
 }
 
 extension CheckObserver {
-    /// Makes a check that needs nothing of an earlier one.
+    /// Runs a check that needs no result of an earlier one.
     @inline(__always)
     @discardableResult
     func check<Value>(
@@ -24,7 +24,7 @@ extension CheckObserver {
         try check(name, isEnabled: isEnabled, input: { () }, rule: { () throws(Rejection) in try rule() })
     }
 
-    /// Makes a check that needs what an earlier one found.
+    /// Runs a check that needs the result of an earlier one.
     @inline(__always)
     @discardableResult
     func check<Input, Value>(
@@ -35,14 +35,15 @@ extension CheckObserver {
     }
 }
 
-/// Ends a verification with the first check that fails. Specialized and inlined, nothing of it is left but the checks.
+/// Ends a verification at the first check that fails. Compiles to the bare checks once specialized and inlined.
 struct FirstFailure: CheckObserver {
     @inline(__always)
     func check<Input, Value>(
         _ name: CheckName, isEnabled: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
     ) throws(Rejection) -> Value? {
         guard isEnabled else { return nil }
-        // No check goes on past a failure here, so each finds what it needs. A check that could not be made must not pass.
+        // With this observer, an earlier failure has already thrown, so the input exists. A check that can't run must
+        // not pass.
         guard let input = input() else { throw .cryptographyUnavailable }
         return try rule(input)
     }

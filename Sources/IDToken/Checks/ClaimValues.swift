@@ -1,7 +1,7 @@
 private import Bytes
 private import JSON
 
-/// Checks the claims whose values the settings prescribe or refuse.
+/// Checks the claims whose values the settings require or forbid.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.
 func checkClaimValues(_ claims: Claims, _ policy: ProviderPolicy) throws(Rejection) {
@@ -9,8 +9,8 @@ func checkClaimValues(_ claims: Claims, _ policy: ProviderPolicy) throws(Rejecti
 }
 
 extension ClaimRule {
-    /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, the latter also where the claim is neither a
-    ///   string nor a boolean nor an integer.
+    /// - Throws: ``Rejection/claimMissing(_:)``; ``Rejection/claimInvalid(_:)``, also if the claim is not a string, a
+    ///   boolean or an integer.
     package func check(_ claims: Claims) throws(Rejection) {
         guard let value = claims.value(at: claim), value.kind != .null else {
             guard kind != .oneOf else { throw .claimMissing(claim.name) }

@@ -1,11 +1,11 @@
 internal import JOSE
 internal import OpenSSL
 
-/// Checks that the authorization code is the one that the ID Token was issued with: its hash must be in the token and equal, compared in
-/// constant time.
+/// Checks that the ID Token was issued with this authorization code: the token's `c_hash` must be present and match.
+/// Compared in constant time.
 ///
 /// - Parameters:
-///   - code: `nil` where the caller gives none.
+///   - code: `nil` if the caller has none.
 ///   - isOptional: whether a token without the claim passes.
 ///   - digest: the hash function of the token's algorithm.
 /// - Throws: ``Rejection/cHashMissing``, ``Rejection/cHashMismatch``, ``Rejection/claimInvalid(_:)``,

@@ -1,5 +1,5 @@
-/// Checks that the token is no notification and no logout token: they are signed with the same keys as ID Tokens, addressed
-/// to the same audience, and have `events`.
+/// Checks that the token has no `events` claim. Security events and logout tokens have one; they are signed with the
+/// same keys as ID Tokens and sent to the same audience.
 ///
 /// - Throws: ``Rejection/claimInvalid(_:)``.
 /// - Source: RFC 8725, section 3.12; OpenID Connect Back-Channel Logout 1.0, 2.4.

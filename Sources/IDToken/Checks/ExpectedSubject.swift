@@ -1,8 +1,8 @@
 private import Bytes
 
-/// Checks that the person is the one who must have signed in: the same subject, of the same issuer where one is expected.
+/// Checks that the expected user signed in: the subject must match, and the issuer too if one is expected.
 ///
-/// - Parameter expected: `nil` where anyone may sign in.
+/// - Parameter expected: `nil` if any user may sign in.
 /// - Throws: ``Rejection/subjectMismatch``.
 func checkExpectedSubject(_ identity: Identity, _ expected: ExpectedSubject?) throws(Rejection) {
     guard let expected else { return }

@@ -1,4 +1,4 @@
-/// Checks `exp`: now must be before it, give or take the clock skew.
+/// Checks that `exp` lies in the future, allowing for clock skew.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/tokenExpired``.
 /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 9; RFC 7519, section 4.1.4.

@@ -1,7 +1,7 @@
 internal import JOSE
 package import OpenSSL
 
-/// Whether a claim is the base64url of the left half of the hash of `value`.
+/// Whether a claim equals the base64url encoding of the left half of the hash of `value`.
 ///
 /// - Throws: ``Rejection/cryptographyUnavailable``.
 package func halfHash(

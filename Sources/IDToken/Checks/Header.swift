@@ -1,6 +1,6 @@
 package import JOSE
 
-/// Checks that the JOSE header does not say that this is some other kind of token, nor that it has to be read in another way.
+/// Checks that the JOSE header declares no other kind of token and no unsupported extension.
 ///
 /// - Throws: ``Rejection/headerUnsupported``.
 func checkJOSEHeader(_ header: JOSEHeader) throws(Rejection) {
@@ -10,8 +10,8 @@ func checkJOSEHeader(_ header: JOSEHeader) throws(Rejection) {
 
 /// Checks the JOSE header's `typ`.
 ///
-/// Absent, `JWT` and `application/jwt`, in any case of letters. Access tokens (`at+jwt`), logout tokens (`logout+jwt`) and
-/// security events (`secevent+jwt`) say what they are, and are believed.
+/// It may be absent, `JWT` or `application/jwt`, in any letter case. Access tokens (`at+jwt`), logout tokens
+/// (`logout+jwt`) and security events (`secevent+jwt`) declare other types and are rejected.
 ///
 /// - Throws: ``Rejection/headerUnsupported``.
 /// - Source: RFC 7515, section 4.1.9; RFC 8725, sections 3.11 and 3.12.

@@ -1,4 +1,4 @@
-/// Checks `iat`: it must not lie in the future, give or take the clock skew.
+/// Checks that `iat` does not lie in the future, allowing for clock skew.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/tokenNotYetValid``.
 /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 10; RFC 7519, section 4.1.6.

@@ -12,8 +12,8 @@ func checkIssuer(_ claims: Claims, _ policy: ProviderPolicy) throws(Rejection) -
     return policy.issuer
 }
 
-/// Checks an issuer that differs by tenant: it is a template's, of a tenant that is allowed, and the token's own claim names
-/// the same tenant.
+/// Checks the issuer of a multi-tenant provider: it must match a template, its tenant must be allowed, and the token's
+/// tenant claim must name the same tenant.
 ///
 /// - Parameter templates: the canonical one first.
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/issuerMismatch``.

@@ -1,12 +1,12 @@
 internal import JOSE
 package import OpenSSL
 
-/// Checks that the ID Token was made for this very sign-in, and returns how its `nonce` matched.
+/// Checks that the ID Token was issued for this sign-in, and returns how its `nonce` matched.
 ///
-/// A nonce in only one of request and token is always refused: the token was made for another sign-in, or by a flow that
-/// forgot it. Compared in constant time.
+/// If only the request or only the token has a nonce, the token is rejected: it was issued for another sign-in, or the
+/// client lost its nonce. Compared in constant time.
 ///
-/// - Returns: `nil` where there is no nonce, or the provider's rule says not to look.
+/// - Returns: `nil` if there is no nonce, or if the provider's rule turns the check off.
 /// - Throws: ``Rejection/nonceRequired``, ``Rejection/nonceMissing``, ``Rejection/nonceMismatch``,
 ///   ``Rejection/claimInvalid(_:)``, ``Rejection/cryptographyUnavailable``.
 /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 11, and 15.5.2.
@@ -26,7 +26,7 @@ package func checkNonce(
     throw .nonceMismatch
 }
 
-/// Whether a `nonce` claim is what it has to be for a raw nonce.
+/// Whether a `nonce` claim matches a raw nonce.
 ///
 /// - Throws: ``Rejection/cryptographyUnavailable``.
 package func matchesNonce(

@@ -1,4 +1,4 @@
-/// Checks `nbf`: where it is there, it must not lie in the future, give or take the clock skew.
+/// Checks that `nbf`, if present, does not lie in the future, allowing for clock skew.
 ///
 /// - Throws: ``Rejection/claimInvalid(_:)``, ``Rejection/tokenNotYetValid``.
 /// - Source: RFC 7519, section 4.1.5.

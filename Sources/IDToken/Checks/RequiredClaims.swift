@@ -1,11 +1,11 @@
-/// Checks that the claims that the settings require have values.
+/// Checks that every claim that the settings require has a value.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``.
 func checkRequiredClaims(_ claims: Claims, _ policy: ProviderPolicy) throws(Rejection) {
     for claim in policy.requiredClaims { try checkPresence(of: claim, claims) }
 }
 
-/// Checks that a claim that the settings require has a value.
+/// Checks that a required claim has a value.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``.
 package func checkPresence(of claim: ClaimName, _ claims: Claims) throws(Rejection) {

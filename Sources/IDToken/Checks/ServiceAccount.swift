@@ -1,11 +1,12 @@
 private import Bytes
 private import JSON
 
-/// Checks that the token is a person's, and not one that a program got for itself.
+/// Rejects tokens that a service account requested for itself.
 ///
-/// Google gives a service account an ID Token for whatever audience it asks for, by the keys and issuer of people's tokens.
+/// Google issues ID Tokens to service accounts for any audience they ask for, with the same keys and issuer as for
+/// users.
 ///
-/// - Throws: ``Rejection/claimInvalid(_:)``, which names `azp`, or the claim of the address.
+/// - Throws: ``Rejection/claimInvalid(_:)``, naming `azp` or the e-mail claim.
 /// - Source: cloud.google.com/iam/docs/reference/credentials, `projects.serviceAccounts.generateIdToken`.
 func checkServiceAccount(_ claims: Claims, _ policy: borrowing ProviderPolicy, subject: String) throws(Rejection) {
     if policy.serviceAccounts.refusesAzpEqualToSub, let party = try claims.utf8(.authorizedParty),
@@ -15,7 +16,7 @@ func checkServiceAccount(_ claims: Claims, _ policy: borrowing ProviderPolicy, s
     }
     if !policy.serviceAccounts.emailDomains.isEmpty {
         let path = policy.identityClaims[.email]
-        // Of another type, it is refused where the identity is made.
+        // A value of another type is rejected later, when the identity is read.
         let email = path.map { Array((claims.text(at: $0) ?? "").utf8)[...] } ?? (try? claims.utf8(.email))
         if let email, policy.serviceAccounts.emailDomains.contains(where: { isAddress(email.span, in: $0) }) {
             throw .claimInvalid(path?.name ?? .email)
@@ -24,11 +25,11 @@ func checkServiceAccount(_ claims: Claims, _ policy: borrowing ProviderPolicy, s
 }
 
 extension ServiceAccountRule {
-    /// Whether any token is refused by it.
+    /// Whether the rule can reject any token.
     var isActive: Bool { refusesAzpEqualToSub || !emailDomains.isEmpty }
 }
 
-/// Whether a text ends in a domain, or in one below it.
+/// Whether an address ends in a domain or one of its subdomains.
 private func isAddress(_ email: Span<UInt8>, in domain: String) -> Bool {
     let domain = domain.utf8.span
     let start = email.count - domain.count

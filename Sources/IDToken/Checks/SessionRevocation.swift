@@ -1,9 +1,9 @@
-/// Checks that the user authenticated no earlier than the moment at which the relying party revoked their sessions.
+/// Checks that the user authenticated after the relying party revoked their sessions.
 ///
-/// `iat` stands in where the token has no `auth_time`. The clock skew is not applied: a session that ended in the same moment must
-/// not come back. An `auth_time` in the future is no evidence of anything.
+/// `iat` is used if the token has no `auth_time`. Clock skew is not allowed for: a session that was just revoked must
+/// not come back. An `auth_time` in the future is rejected, since it proves nothing.
 ///
-/// - Parameter revokedAt: `nil` where no session was revoked.
+/// - Parameter revokedAt: `nil` if no session was revoked.
 /// - Throws: ``Rejection/sessionRevoked``, ``Rejection/claimInvalid(_:)``.
 func checkSessionRevocation(
     _ claims: Claims, _ policy: ProviderPolicy, after revokedAt: UnixTime?, issuedAt: UnixTime, now: UnixTime

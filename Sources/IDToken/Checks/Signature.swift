@@ -1,7 +1,7 @@
 internal import JOSE
 
 extension JWSVerifier {
-    /// Checks that a key which the provider has published made the signature.
+    /// Checks that the signature was made by a key that the provider has published.
     ///
     /// - Throws: ``Rejection/keyNotFound``, ``Rejection/keyUnsuitable``, ``Rejection/signatureInvalid``,
     ///   ``Rejection/cryptographyUnavailable``.

@@ -1,4 +1,4 @@
-/// Checks the token's age by its `iat`, where the settings limit it.
+/// Checks the token's age by its `iat`, if the settings limit it.
 ///
 /// - Throws: ``Rejection/tokenTooOld``.
 func checkTokenAge(issuedAt: UnixTime, _ policy: ProviderPolicy, now: UnixTime) throws(Rejection) {

@@ -1,8 +1,8 @@
 /// Checks that a token without a nonce is not an access token.
 ///
-/// Some providers sign JWT access tokens with the keys of their ID Tokens, for the client's own audience, and without a `typ`
-/// that says so. Any API that receives such a token could present it as a sign-in. A nonce rules that out; without one, only
-/// the token's claims can tell.
+/// Some providers sign JWT access tokens with the keys of their ID Tokens, for the client's own audience, and without a
+/// distinguishing `typ`. Any API that receives such a token could present it as a sign-in. A nonce prevents that.
+/// Without one, only the token's claims can tell the difference.
 ///
 /// - Throws: ``Rejection/claimInvalid(_:)``, which names the claim of an access token.
 /// - Source: RFC 9068, section 2.2; RFC 8725, section 3.12.
@@ -14,7 +14,7 @@ func checkTokenKind(_ claims: Claims) throws(Rejection) {
 }
 
 extension ProviderPolicy {
-    /// Whether a token may be an access token as far as its nonce tells: none was compared, and it has none.
+    /// Whether the nonce leaves open that the token is an access token: none was compared, and the token has none.
     ///
     /// - Parameter nonce: the raw nonce of the sign-in.
     func detectsAccessTokens(_ claims: Claims, nonce: String?) -> Bool {
@@ -22,9 +22,9 @@ extension ProviderPolicy {
     }
 }
 
-/// The claims that tell ID Tokens and access tokens apart.
+/// The claims that distinguish ID Tokens from access tokens.
 package enum TokenKind {
-    /// Claims of access tokens, which few ID Tokens have.
+    /// Claims of access tokens that few ID Tokens have.
     package static let accessTokenClaims: [ClaimName] = [.scope, .shortScope, .clientID]
     /// Claims of ID Tokens that access tokens usually lack (OpenID Connect Core 1.0, sections 2 and 3.3.2.11).
     package static let idTokenClaims: [ClaimName] = [.accessTokenHash, .codeHash, .authTime, .sessionID]

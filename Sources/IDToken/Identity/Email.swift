@@ -1,20 +1,20 @@
 private import Bytes
 private import JSON
 
-/// An e-mail address: one `addr-spec`, and nothing beside it. What is no address gets no trust, however it ends.
+/// An e-mail address: exactly one `addr-spec`. Text that is not an address gets no trust, whatever domain it ends in.
 ///
-/// - One `@`. Before it, letters, digits, dots anywhere, ``!#$%&'*+-/=?^_`{|}~`` and characters beyond ASCII; so no spaces,
-///   controls, commas, quotation marks, brackets, colons, semicolons or backslashes.
-/// - Behind it, labels of 1 to 63 letters, digits, hyphens inside, and characters beyond ASCII, joined by dots.
-/// - Of the characters beyond ASCII none is a space, a control or invisible, nor another form of `@` or of the dot.
-/// - Source: RFC 5322, sections 3.2.3 and 3.4.1, with dots as providers hand them out; RFC 6531, section 3.3; RFC 1035, section
-///   2.3.1, as amended by RFC 1123, section 2.1.
+/// - One `@`, preceded by letters, digits, dots anywhere, ``!#$%&'*+-/=?^_`{|}~`` and non-ASCII characters. Spaces,
+///   controls, commas, quotation marks, brackets, colons, semicolons and backslashes are not allowed.
+/// - After the `@`, labels joined by dots: 1 to 63 letters, digits, inner hyphens and non-ASCII characters.
+/// - No non-ASCII character may be a space, a control, invisible, or another form of `@` or of the dot.
+/// - Source: RFC 5322, sections 3.2.3 and 3.4.1, with dots as providers assign them; RFC 6531, section 3.3; RFC 1035,
+///   section 2.3.1, as amended by RFC 1123, section 2.1.
 package struct EmailAddress {
     package let text: String
-    /// Where the domain begins, in UTF-8.
+    /// Offset of the domain in the UTF-8 text.
     private let domainStart: Int
 
-    /// `nil` where the text is no address.
+    /// `nil` if the text is not an address.
     package init?(_ text: String) {
         let bytes = text.utf8.span
         var everyBit: UInt8 = 0
@@ -39,7 +39,8 @@ package struct EmailAddress {
         self.text = text
     }
 
-    /// Whether the address is in a domain: compared without regard to the case of ASCII letters, and otherwise octet for octet.
+    /// Whether the address is in a domain. ASCII letters are compared without regard to case, everything else byte for
+    /// byte.
     func isIn(_ domain: String) -> Bool {
         guard text.utf8.count - domainStart == domain.utf8.count else { return false }
         let (bytes, domain) = (text.utf8.span, domain.utf8.span)
@@ -53,23 +54,23 @@ package struct EmailAddress {
 }
 
 extension UInt8 {
-    /// Whether a byte may stand before the `@`: `atext` of RFC 5322, a dot, or part of a character beyond ASCII.
+    /// Whether a byte may precede the `@`: `atext` of RFC 5322, a dot, or part of a non-ASCII character.
     fileprivate var isLocalPart: Bool {
-        // A bit for each character of ASCII, from 0 and from 64.
+        // One bit per ASCII character: 0 to 63, and 64 to 127.
         let (low, high): (UInt64, UInt64) = (0xa3ff_ecfa_0000_0000, 0x7fff_ffff_c7ff_fffe)
         return self >= 0x80 || ((self < 64 ? low : high) &>> UInt64(self)) & 1 == 1
     }
 
-    /// Whether a byte may stand in a label of a domain: a letter, a digit, a hyphen, or part of a character beyond ASCII.
+    /// Whether a byte may occur in a domain label: a letter, a digit, a hyphen, or part of a non-ASCII character.
     fileprivate var isDomainLabel: Bool { self >= 0x80 || self == UInt8(ascii: "-") || isLetterOrDigit }
 }
 
 extension Span<UInt8> {
-    /// Whether a run of bytes that may each stand in a label is one: of 1 to 63 characters, with no hyphen at either end.
+    /// Whether a run of label bytes is a valid label: 1 to 63 characters, with no hyphen at either end.
     fileprivate func isDomainLabel(_ run: Range<Int>) -> Bool {
         guard !run.isEmpty, self[run.lowerBound] != UInt8(ascii: "-"), self[run.upperBound - 1] != UInt8(ascii: "-")
         else { return false }
-        // Of a character's bytes, only the first counts.
+        // Counts the first byte of each character.
         return run.count <= 63 || run.count(where: { self[$0] & 0xc0 != 0x80 }) <= 63
     }
 }
@@ -80,14 +81,14 @@ extension Unicode.Scalar {
         switch properties.generalCategory {
         case .control, .format, .spaceSeparator, .lineSeparator, .paragraphSeparator: return false
         default:
-            // What compatibility normalization or IDNA makes an `@` or a dot of.
+            // Characters that compatibility normalization or IDNA turns into `@` or a dot.
             return !["\u{fe6b}", "\u{ff20}", "\u{3002}", "\u{ff0e}", "\u{ff61}"].contains(self)
         }
     }
 }
 
 extension EmailRule {
-    /// Whether the provider says that it checked the address; `nil` where it says nothing.
+    /// Whether the provider says that it verified the address; `nil` if it doesn't say.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email_verified` of another type.
     func isVerified(_ claims: Claims, hasEmail: Bool) throws(Rejection) -> Bool? {
@@ -98,7 +99,7 @@ extension EmailRule {
         }
     }
 
-    /// Whether an address is a private relay's; `nil` where the provider has none and says nothing.
+    /// Whether an address is a private relay address; `nil` if the provider has no relay and doesn't say.
     ///
     /// A relay's domain wins over a claim that denies it: Apple has left the claim out for relay addresses.
     func isPrivate(_ address: borrowing EmailAddress, claimed: Bool?) -> Bool? {
@@ -118,6 +119,6 @@ extension EmailRule {
 }
 
 extension JSONValue {
-    /// Microsoft's `xms_edov` has been seen as a boolean, as a number, and as a string of either.
+    /// Microsoft's `xms_edov` occurs as a boolean, as a number, and as a string of either.
     fileprivate var isTruthy: Bool { bool == true || integer == 1 || string == "true" || string == "1" }
 }

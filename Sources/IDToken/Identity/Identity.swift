@@ -1,6 +1,6 @@
-/// Who signed in, in the same words for every provider.
+/// Who signed in, in a form that is the same for every provider.
 ///
-/// (``issuer``, ``subject``) is the key under which to store a user; ``email`` never is.
+/// Store users under (``issuer``, ``subject``), never under ``email``.
 public struct Identity: Sendable, Equatable {
     /// The relying party's name for the provider.
     public let provider: String
@@ -8,46 +8,46 @@ public struct Identity: Sendable, Equatable {
     public let issuer: String
     /// `sub`, 1 to 255 characters, compared byte for byte.
     public let subject: String
-    /// The address, as written; `nil` where there is none, or what is there is not one `addr-spec` of RFC 5322.
+    /// The address as written; `nil` if there is none, or if it is not one `addr-spec` of RFC 5322.
     public let email: String?
-    /// Whether the provider says that it checked the address; `nil` where it says nothing, or of no address.
+    /// Whether the provider says that it verified the address; `nil` if it doesn't say, or if there is no address.
     public let isEmailVerified: Bool?
-    /// What the address may be used for; `nil` where there is none.
+    /// What the address may be used for; `nil` if there is none.
     public let emailTrust: EmailTrust?
-    /// Whether the address relays to one the user keeps private; `nil` where the provider has no such thing.
+    /// Whether the address is a relay to one that the user keeps private; `nil` if the provider has no relay.
     public let isPrivateEmail: Bool?
     public let name: String?
     public let givenName: String?
     public let familyName: String?
-    /// Where the names come from; `nil` where there are none.
+    /// Where the names come from; `nil` if there are none.
     public let nameSource: NameSource?
     public let preferredUsername: String?
     public let picture: String?
     public let locale: String?
-    /// Apple's guess whether the user is a person; `nil` for other providers.
+    /// Apple's estimate of whether the user is a person; `nil` for other providers.
     public let realUserStatus: RealUserStatus?
-    /// Apple's `transfer_sub`, sent for 60 days after an app changed hands; `nil` for other providers.
+    /// Apple's `transfer_sub`, sent for 60 days after an app is transferred; `nil` for other providers.
     public let transferSubject: String?
-    /// The organization that the user belongs to at the provider: Microsoft's `tid`, or what ``ProviderPolicy/identityClaims``
-    /// names.
+    /// The user's organization at the provider: Microsoft's `tid`, or the claim named in
+    /// ``ProviderPolicy/identityClaims``.
     public let tenant: String?
-    /// Google's `hd`; `nil` for other providers, unless ``ProviderPolicy/reportsHostedDomain`` says so.
+    /// Google's `hd`; `nil` for other providers, unless ``ProviderPolicy/reportsHostedDomain`` is set.
     public let hostedDomain: String?
 
-    /// What an address may be used for. Accounts may be linked by address only where it is authoritative.
+    /// What an address may be used for. Accounts may be linked by address only if it is authoritative.
     public enum EmailTrust: String, Sendable {
-        /// Verified, and the provider runs the mailbox or its domain.
+        /// Verified, by a provider that runs the mailbox or its domain.
         case authoritative
-        /// The provider says verified, no more.
+        /// Verified, according to the provider.
         case verified
-        /// The provider says it is not verified, or says nothing.
+        /// Not verified, according to the provider; or the provider doesn't say.
         case unverified
     }
 
     public enum NameSource: String, Sendable {
         /// The token, which is signed.
         case token
-        /// The app, whose word is not.
+        /// The app, whose data is unsigned.
         case client
     }
 
@@ -57,17 +57,18 @@ public struct Identity: Sendable, Equatable {
         case likelyReal = "likely_real"
     }
 
-    /// Reads the identity from claims that were verified.
+    /// Reads the identity from verified claims.
     ///
-    /// Claims and policy are borrowed: what an initializer is given is copied otherwise, and a policy has eleven references.
+    /// Claims and policy are borrowed, because initializers copy their arguments otherwise, and a policy holds eleven
+    /// references.
     ///
-    /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email`, `email_verified` or `is_private_email` of another type, and for a
-    ///   required address that is none.
+    /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email`, `email_verified` or `is_private_email` of another type,
+    ///   and for a required address that is malformed.
     init(
         _ claims: borrowing Claims, issuer: String, subject: String, _ policy: borrowing ProviderPolicy,
         clientName: ClientName?
     ) throws(Rejection) {
-        // What may be refused first: what was set before would have to be undone.
+        // Everything that can throw comes first. Otherwise, the compiler adds cleanup for members that are already set.
         let email = try claims.email(policy)
         let hasEmail = if case .address = email { true } else { false }
         let isEmailVerified = try policy.email.isVerified(claims, hasEmail: hasEmail)
@@ -87,7 +88,7 @@ public struct Identity: Sendable, Equatable {
             isPrivateEmail = policy.email.isPrivate(address, claimed: isClaimedPrivate)
         case .absent, .malformed:
             self.email = nil
-            // Of something that is no address, nothing is verified.
+            // If the text is not an address, there is nothing that could be verified.
             if case .absent = email { self.isEmailVerified = isEmailVerified } else { self.isEmailVerified = nil }
             emailTrust = nil
             isPrivateEmail = nil
@@ -120,14 +121,14 @@ extension Identity.RealUserStatus {
     }
 }
 
-/// The names of a user, all from one source: what the app says never completes what the token says.
+/// The names of a user, all from one source: names from the app never complete those from the token.
 private struct Names {
     var full: String?
     var given: String?
     var family: String?
     var source: Identity.NameSource?
 
-    // In place: what comes back from a call is copied out of it, and then let go.
+    // Inlined, to save a copy and a release of the result.
     @inline(__always)
     init(_ claims: borrowing Claims, _ policy: borrowing ProviderPolicy, _ clientName: ClientName?) {
         full = claims.text(.name, policy)

@@ -1,4 +1,4 @@
-/// A member of the identity that a provider may keep in a claim of its own. The names are the contract's.
+/// A member of the identity that a policy may read from another claim. The names are the contract's.
 public enum IdentityMember: String, Sendable, CaseIterable {
     case email
     case name
@@ -11,9 +11,9 @@ public enum IdentityMember: String, Sendable, CaseIterable {
     case hostedDomain = "hosted_domain"
     case transferSubject = "transfer_subject"
 
-    /// The claim that fills it where a policy names no other. Of ``hostedDomain`` and ``transferSubject``, only where the policy
-    /// says that the provider has them.
-    // Inlined, so that of a member that the caller names only its claim is left.
+    /// The claim that holds it unless the policy names another. ``hostedDomain`` and ``transferSubject`` are read only
+    /// if the policy says that the provider has them.
+    // Inlined, so that a constant member compiles to its claim.
     @inline(__always)
     package var defaultClaim: ClaimName {
         switch self {
@@ -34,7 +34,8 @@ public enum IdentityMember: String, Sendable, CaseIterable {
 extension Claims {
     /// The text of a member of the identity.
     ///
-    /// Nearly every provider uses the usual claims, and then nothing is looked up; inlined, it costs what naming the claim did.
+    /// Nearly every provider uses the standard claims, for which nothing is looked up. Inlined, this costs no more than
+    /// naming the claim.
     @inline(__always)
     func text(_ member: IdentityMember, _ policy: borrowing ProviderPolicy) -> String? {
         policy.identityClaims.isEmpty ? text(member.defaultClaim) : text(member, from: policy.identityClaims)
@@ -45,17 +46,17 @@ extension Claims {
         return text(at: path)
     }
 
-    /// The text of a member that only some providers have: where the policy says so, or names its claim.
+    /// The text of a member that only some providers have, if the policy says so or names its claim.
     @inline(__always)
     func text(_ member: IdentityMember, ifReported isReported: Bool, _ policy: borrowing ProviderPolicy) -> String? {
         if isReported { return text(member, policy) }
         return policy.identityClaims.isEmpty ? nil : policy.identityClaims[member].flatMap(text(at:))
     }
 
-    /// What the token says to be the user's address.
+    /// The user's e-mail address according to the token.
     ///
-    /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email` of another type, and for a claim that the policy requires and that
-    ///   holds no address.
+    /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email` of another type, and for a required claim that does not
+    ///   hold an address.
     func email(_ policy: borrowing ProviderPolicy) throws(Rejection) -> ClaimedEmail {
         let path = policy.identityClaims.isEmpty ? nil : policy.identityClaims[.email]
         let text = if let path { text(at: path) } else { try optionalString(.email) }
@@ -67,11 +68,11 @@ extension Claims {
     }
 }
 
-/// What a token says to be the user's address.
+/// The user's e-mail address according to a token.
 enum ClaimedEmail {
     case address(EmailAddress)
-    /// There is no claim, or it is empty.
+    /// The claim is absent or empty.
     case absent
-    /// It is a text, but no address.
+    /// The claim is a string, but not an address.
     case malformed
 }

@@ -1,9 +1,9 @@
-/// Where a claim is: its name, or a JSON Pointer (RFC 6901) to a member of a claim that is an object, such as
+/// The location of a claim: its name, or a JSON Pointer (RFC 6901) to a member of an object claim, such as
 /// `/firebase/tenant`.
 public struct ClaimPath: Sendable, Hashable {
-    /// As it was written; what a rejection names.
+    /// The path as written. Rejections name it.
     public let name: ClaimName
-    /// The names from the outermost object inwards, at least one.
+    /// The member names from the outermost object inwards, at least one.
     let steps: [ClaimName]
 
     public init(_ text: String) {

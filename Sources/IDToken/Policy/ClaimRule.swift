@@ -1,18 +1,17 @@
-/// Which values a claim may have: what tells an ID Token from another token by the same keys, or the users of one
-/// organization from others.
+/// Which values a claim may have. Distinguishes ID Tokens from other tokens signed with the same keys, or the users of
+/// one organization from others.
 public struct ClaimRule: Sendable, Equatable {
     public var claim: ClaimPath
-    /// What the claim is compared with, byte for byte: a string with its text, a boolean and an integer with the digits or
-    /// the word that JSON writes.
+    /// What the claim is compared with, byte for byte: the text of a string, or a boolean or integer as JSON writes it.
     public var values: [String]
     public var kind: Kind
 
     public enum Kind: Sendable, Equatable {
-        /// The claim must be there, with one of the values.
+        /// The claim must be present, with one of the values.
         case oneOf
-        /// The claim may be absent, and must not have one of the values.
+        /// The claim may be absent. If present, it must not have any of the values.
         case noneOf
-        /// The claim must be absent or `null`, whatever the values are.
+        /// The claim must be absent or `null`. The values are ignored.
         case absent
     }
 

@@ -1,18 +1,18 @@
 private import Bytes
 
-/// An issuer that differs by tenant: a text in which the name of a claim, in braces, stands for that claim's value, such as
-/// `https://login.microsoftonline.com/{tid}/v2.0`.
+/// An issuer that differs by tenant: a URL in which the name of a claim, in braces, is replaced by that claim's value,
+/// such as `https://login.microsoftonline.com/{tid}/v2.0`.
 public struct IssuerTemplate: Sendable, Equatable {
     /// The claim that names the tenant.
     public let claim: ClaimName
     private let prefix: String
     private let suffix: String
 
-    /// Longer names are no tenant's.
+    /// In bytes. Longer names are rejected.
     private static let maximumTenantLength = 128
 
-    /// `nil` for a text without just one name in braces. A brace is no character of a URL, so no issuer is a template by
-    /// accident.
+    /// `nil` unless the text has exactly one name in braces. Braces can't occur in a URL, so a plain issuer is never
+    /// mistaken for a template.
     public init?(_ text: String) {
         let parts = text.split(separator: "{", omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
@@ -23,16 +23,16 @@ public struct IssuerTemplate: Sendable, Equatable {
         suffix = String(rest[1])
     }
 
-    /// As it was written.
+    /// The template as written.
     public var text: String { prefix + "{" + claim.string + "}" + suffix }
 
     /// The issuer of one tenant.
     public func issuer(ofTenant tenant: String) -> String { prefix + tenant + suffix }
 
-    /// The tenant whose issuer this is; `nil` where the text is no issuer of this template.
+    /// The tenant of an issuer; `nil` if the issuer does not match this template.
     ///
-    /// A tenant's name is made of characters that stand for themselves in a URL (RFC 3986, section 2.3), so that none can
-    /// reach into the parts of another issuer.
+    /// A tenant's name consists of unreserved URL characters (RFC 3986, section 2.3), so it can't match other parts of
+    /// an issuer.
     package func tenant(in issuer: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let (start, end) = (prefix.utf8, suffix.utf8)
         guard issuer.count > start.count + end.count, issuer.starts(with: start),
@@ -43,12 +43,12 @@ public struct IssuerTemplate: Sendable, Equatable {
         return tenant
     }
 
-    /// Whether both say the same but for what stands in the braces.
+    /// Whether both templates are equal except for the claim in braces.
     func hasSameText(_ other: IssuerTemplate) -> Bool {
         prefix.isExactly(other.prefix) && suffix.isExactly(other.suffix)
     }
 
-    /// Whether some text could be an issuer of both. Errs on the side of yes.
+    /// Whether an issuer could match both templates. May return false positives.
     func mayOverlap(_ other: IssuerTemplate) -> Bool {
         let (prefixes, suffixes) = ((prefix, other.prefix), (suffix, other.suffix))
         return (prefixes.0.hasPrefix(prefixes.1) || prefixes.1.hasPrefix(prefixes.0))
@@ -56,7 +56,7 @@ public struct IssuerTemplate: Sendable, Equatable {
     }
 }
 
-/// The tenants whose tokens are accepted, where the issuer is a template.
+/// The tenants whose tokens are accepted if the issuer is a template.
 public enum TenantRule: Sendable, Equatable {
     case any(except: [String])
     case only([String])

@@ -1,57 +1,58 @@
 private import Bytes
 public import JOSE
 
-/// What a relying party demands of one OpenID Provider's ID Tokens.
+/// What a relying party requires of the ID Tokens of one OpenID Provider.
 public struct ProviderPolicy: Sendable, Equatable {
     /// The relying party's own name for the provider.
     public var id: String
-    /// The canonical issuer, compared byte for byte and reported for every alias; or a template (see ``IssuerTemplate``), and
-    /// then the tenant's own issuer is reported.
+    /// The canonical issuer, compared byte for byte and reported for every alias; or an ``IssuerTemplate``, for which
+    /// the tenant's own issuer is reported.
     public var issuer: String { didSet { readTemplates() } }
-    /// Other spellings of the issuer that the provider uses, compared byte for byte; templates of the same claim, where the
-    /// issuer is a template.
+    /// Other spellings of the issuer that the provider uses, compared byte for byte. If the issuer is a template, these
+    /// are templates of the same claim.
     public var issuerAliases: [String] = [] { didSet { readTemplates() } }
-    /// Which tenants are accepted; only where the issuer is a template.
+    /// Which tenants are accepted. Applies only if the issuer is a template.
     public var tenants = TenantRule.any(except: [])
-    /// What the `issuer` of a JWK that has one must be, each with the tenant in braces; empty: it is not looked at.
+    /// The accepted values of a JWK's `issuer`, with the tenant in braces; empty: not checked. Keys without `issuer`
+    /// are accepted.
     public var keyIssuers: [IssuerTemplate] = []
-    /// The relying party's client IDs at this provider; empty where its tokens name none and ``authorizedParties`` tells
-    /// them. With neither, every token is refused.
+    /// The relying party's client IDs at this provider; empty if its tokens have no audience and ``authorizedParties``
+    /// identifies the clients. If both are empty, every token is rejected.
     public var audiences: [String]
-    /// Client IDs of others that may stand beside ours in `aud`.
+    /// Client IDs of other parties that may occur next to ours in `aud`.
     public var trustedAudiences: [String] = []
-    /// The values that `azp` may have; empty: any, beside a single audience.
+    /// The accepted values of `azp`; empty: any, if the token has a single audience.
     public var authorizedParties: [String] = []
-    /// The algorithms that the provider may sign with; `nil`: those its discovery document lists.
+    /// The algorithms that the provider may sign with; `nil`: those in its discovery document.
     public var algorithms: SignatureAlgorithms?
     public var nonce = NonceRule()
-    /// Seconds by which the provider's clock may differ from ours.
+    /// Maximum difference between the provider's clock and ours, in seconds.
     public var clockSkewSeconds: Int64 = 60
-    /// Seconds since `iat` after which a token is refused, whatever its `exp`.
+    /// Maximum age of a token since its `iat`, in seconds, whatever its `exp`.
     public var maximumTokenAgeSeconds: Int64?
-    /// Claims that must be there, beside those every ID Token has.
+    /// Claims that must be present, in addition to those that every ID Token has.
     public var requiredClaims: [ClaimName] = []
-    /// What the values of claims must be, or must not.
+    /// Claim values that are required or forbidden.
     public var claimRules: [ClaimRule] = []
-    /// What tells tokens that programs get for themselves, which are refused.
+    /// How to recognize tokens that service accounts request for themselves. They are rejected.
     public var serviceAccounts = ServiceAccountRule()
-    /// Whether a token is refused where neither request nor token has a nonce, and the token has `scope`, `scp` or `client_id`,
-    /// but none of `at_hash`, `c_hash`, `auth_time` and `sid`: it is an access token.
+    /// Whether to reject suspected access tokens: neither request nor token has a nonce, and the token has `scope`,
+    /// `scp` or `client_id`, but none of `at_hash`, `c_hash`, `auth_time` and `sid`.
     public var refusesAccessTokens = true
     public var email = EmailRule()
-    /// Where members of the identity are, if not in the claims of OpenID Connect Core, section 5.1.
+    /// Claims to read members of the identity from, if not the claims of OpenID Connect Core, section 5.1.
     public var identityClaims: [IdentityMember: ClaimPath] = [:]
-    /// Whether `real_user_status` is this provider's claim.
+    /// Whether this provider defines the claim `real_user_status`.
     public var reportsRealUserStatus = false
-    /// Whether `hd` is this provider's claim, and means a domain that it hosts.
+    /// Whether this provider defines the claim `hd` as a domain that it hosts.
     public var reportsHostedDomain = false
-    /// Whether `transfer_sub` is this provider's claim.
+    /// Whether this provider defines the claim `transfer_sub`.
     public var reportsTransferSubject = false
-    /// Whether its tokens answer a request that an app made for this one sign-in, nonce and all.
+    /// Whether an app requests each token for one sign-in, with a nonce of its own.
     public var issuesTokensOfSignIns = true
-    /// Whether the issuer is a template: then each tenant has an issuer, and subjects, of its own.
+    /// Whether the issuer is a template: each tenant then has its own issuer and its own subjects.
     package var hasTemplateIssuer: Bool { issuerTemplates != nil }
-    /// The issuer and its aliases, where they are templates; `nil` where they are not, as most are.
+    /// The issuer and its aliases, if they are templates; otherwise `nil`.
     package private(set) var issuerTemplates: [IssuerTemplate]?
 
     public init(id: String, issuer: String, audiences: [String]) {
@@ -70,7 +71,7 @@ public struct ProviderPolicy: Sendable, Equatable {
         issuerTemplates = [canonical] + aliases
     }
 
-    /// Whether a token's `iss` names this provider. That its tenant is the one it names elsewhere is not asked here.
+    /// Whether a token's `iss` names this provider. Does not check that the token's tenant claim agrees.
     public func isIssuer(_ issuer: String) -> Bool { isIssuer(Array(issuer.utf8)[...]) }
 
     func isIssuer(_ issuer: ArraySlice<UInt8>) -> Bool {
@@ -83,14 +84,14 @@ public struct ProviderPolicy: Sendable, Equatable {
 }
 
 extension ProviderPolicy {
-    /// Every text that `iss` may be; `nil` where they can't be listed, since any tenant is accepted.
+    /// Every accepted value of `iss`; `nil` if they can't be listed because any tenant is accepted.
     public var allIssuers: [String]? {
         guard let issuerTemplates else { return [issuer] + issuerAliases }
         guard case .only(let tenants) = tenants else { return nil }
         return issuerTemplates.flatMap { template in tenants.map(template.issuer(ofTenant:)) }
     }
 
-    /// Whether a token could name both providers. Errs on the side of yes.
+    /// Whether a token could match both providers. May return false positives.
     public func sharesIssuer(with other: ProviderPolicy) -> Bool {
         if let issuers = allIssuers { return issuers.contains(where: other.isIssuer) }
         if let issuers = other.allIssuers { return issuers.contains(where: isIssuer) }
@@ -102,7 +103,7 @@ extension ProviderPolicy {
 
 /// How a nonce is compared.
 public struct NonceRule: Sendable, Equatable {
-    /// What the `nonce` claim may be, given the raw nonce; the first that fits is reported.
+    /// The accepted forms of the `nonce` claim, given the raw nonce. The first match is reported.
     public var accepted: [NonceMatch] = [.plain]
     /// Whether every sign-in must have a nonce.
     public var isRequired = false
@@ -112,7 +113,7 @@ public struct NonceRule: Sendable, Equatable {
     public init() {}
 }
 
-/// What a `nonce` claim is, given the raw nonce that the relying party made.
+/// The form of a `nonce` claim, given the raw nonce that the relying party generated.
 public enum NonceMatch: String, Sendable, CaseIterable {
     /// The lower-case hexadecimal SHA-256 of the raw nonce, as native apps send it to Apple.
     case sha256Hex = "sha256_hex"
@@ -122,38 +123,36 @@ public enum NonceMatch: String, Sendable, CaseIterable {
     case plain
 }
 
-/// What tells the tokens that programs get for themselves from those of people, where a provider issues both for the same
-/// audience. Such tokens are refused.
+/// How to recognize tokens that service accounts request for themselves, if a provider issues them for the same
+/// audience as users' tokens. Such tokens are rejected.
 public struct ServiceAccountRule: Sendable, Equatable {
-    /// Whether a token is refused whose `azp` is its `sub`: the account asked for a token of its own.
+    /// Whether to reject tokens whose `azp` equals their `sub`: the account requested the token itself.
     public var refusesAzpEqualToSub = false
-    /// Domains of service accounts' addresses; those below them count as well. Compared without regard to the case of ASCII
-    /// letters.
+    /// Domains of service accounts' addresses, including their subdomains. The case of ASCII letters is ignored.
     public var emailDomains: [String] = []
 
     public init() {}
 }
 
-/// What a provider's word on e-mail addresses is worth.
+/// How far to trust a provider's statements about e-mail addresses.
 public struct EmailRule: Sendable, Equatable {
-    /// What says whether an address is verified.
+    /// What determines whether an address is verified.
     public var verification = Verification.emailVerified
-    /// Domains of addresses that relay to one the user keeps private; empty where the provider has no such thing. Compared
-    /// without regard to the case of ASCII letters.
+    /// Domains of private relay addresses; empty if the provider has no relay. The case of ASCII letters is ignored.
     public var privateDomains: [String] = []
     /// Domains whose mailboxes the provider itself runs.
     public var authoritativeDomains: [String] = []
     /// Whether the claim `hd` names a domain that the provider runs mail for.
     public var trustsHostedDomain = false
 
-    /// What says whether an address is verified.
+    /// What determines whether an address is verified.
     public enum Verification: Sendable, Equatable {
         /// The claim `email_verified` of OpenID Connect Core, section 5.1.
         case emailVerified
-        /// Another claim, such as Microsoft's `xms_edov`: verified where it is `true`, `1`, or either as a string, and not
-        /// verified whatever else it is.
+        /// Another claim, such as Microsoft's `xms_edov`: verified if it is `true`, `1`, or either as a string;
+        /// otherwise not verified.
         case claim(ClaimPath)
-        /// Nothing: the provider verifies no address, whatever its tokens say.
+        /// Nothing: the provider does not verify addresses, whatever its tokens say.
         case nothing
     }
 

@@ -3,7 +3,8 @@ private import JOSE
 extension ProviderPreset {
     /// Sign in with Apple.
     ///
-    /// Issuer and keys are pinned: in June 2025 Apple's discovery document named another issuer than its tokens did.
+    /// Issuer and keys are pinned: in June 2025 the issuer in Apple's discovery document differed from the one in its
+    /// tokens.
     /// - Source: developer.apple.com/documentation/signinwithapple, "Authenticating users with Sign in with Apple" and
     ///   "Fetch Apple's public key for verifying token signature".
     public static let apple = ProviderPreset(
@@ -11,9 +12,10 @@ extension ProviderPreset {
     ) { facts in
         facts.keys = .jwkSet("https://appleid.apple.com/auth/keys")
         facts.policy.algorithms = [.rs256]
-        // Apple echoes what the app sent; apps send the hash and keep the raw nonce for the backend.
+        // Apple echoes the nonce that the app sent. Apps send a hash and keep the raw nonce for the backend.
         facts.policy.nonce.accepted = [.sha256Hex]
-        // The second one is announced for 2026, beside the first. Never icloud.com: it holds real mailboxes too.
+        // The second domain is announced for 2026, in addition to the first. Never icloud.com: it also holds real
+        // mailboxes.
         let relays = ["privaterelay.appleid.com", "private.icloud.com"]
         facts.policy.email.privateDomains = relays
         facts.policy.email.authoritativeDomains = relays + ["icloud.com", "me.com", "mac.com"]

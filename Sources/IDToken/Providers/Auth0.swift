@@ -1,7 +1,7 @@
 extension ProviderPreset {
     /// Auth0, one tenant or custom domain.
     ///
-    /// - Source: Auth0's own samples: the issuer ends in a slash. Applications may sign with HS256 instead (unsourced), which
+    /// - Source: Auth0's own samples: the issuer ends in a slash. Applications may be set to HS256 (unsourced), which
     ///   is not supported.
     public static let auth0 = ProviderPreset(
         name: "auth0", summary: "Auth0, one tenant or custom domain", parameters: [.auth0Domain]

@@ -3,9 +3,9 @@ private import JOSE
 extension ProviderPreset {
     /// Azure AD B2C, one user flow or custom policy.
     ///
-    /// The issuer names no policy, so all of a tenant's share it, and it is not what the discovery document lies below; `tfp`
-    /// tells the policies apart.
-    /// - Source: learn.microsoft.com/azure/active-directory-b2c/tokens-overview. That `emails` stands in for `email` is
+    /// All policies of a tenant share one issuer; `tfp` names the policy. The discovery document is not below the
+    /// issuer.
+    /// - Source: learn.microsoft.com/azure/active-directory-b2c/tokens-overview. That `emails` replaces `email` is
     ///   unsourced.
     public static let azureB2C = ProviderPreset(
         name: "azure-b2c", summary: "Azure AD B2C, one user flow", parameters: [.subdomain, .tenant, .policy]
@@ -18,7 +18,8 @@ extension ProviderPreset {
             url: "\(host)/\(arguments[.subdomain]).onmicrosoft.com/\(policy)/v2.0/.well-known/openid-configuration",
             issuer: issuer)
         facts.policy.algorithms = [.rs256]
-        // An app that is an API too gets access tokens of the same issuer, audience and policy; scp is theirs alone.
+        // An app that is also an API gets access tokens of the same issuer, audience and policy. Only access tokens
+        // have scp.
         facts.policy.claimRules = [
             ClaimRule(ClaimPath("tfp"), .oneOf, [policy]), ClaimRule(ClaimPath("scp"), .absent, []),
         ]
@@ -30,7 +31,7 @@ extension ProviderPreset {
 extension PresetParameter {
     fileprivate static let policy = word("policy", "the name of the user flow, such as B2C_1_sign_in")
 
-    /// What stands before `.b2clogin.com` or `.ciamlogin.com`.
+    /// The part before `.b2clogin.com` or `.ciamlogin.com`.
     static let subdomain = word("subdomain", "the first part of the tenant's host name")
 
     static let tenant = PresetParameter(

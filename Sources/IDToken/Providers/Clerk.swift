@@ -1,8 +1,8 @@
 private import JOSE
 
 extension ProviderPreset {
-    /// Clerk: session tokens, with no audience and the origins of the app as authorized parties; or ID Tokens of its OAuth
-    /// server, with the client IDs as audiences.
+    /// Clerk: session tokens, without an audience and with the app's origins as authorized parties; or ID Tokens of its
+    /// OAuth server, with client IDs as audiences.
     ///
     /// - Source: clerk.com/docs/backend-requests/resources/session-tokens and /manual-jwt.
     public static let clerk = ProviderPreset(
@@ -13,7 +13,7 @@ extension ProviderPreset {
         var facts = ProviderFacts(issuer: issuer)
         facts.keys = .jwkSet(issuer + "/.well-known/jwks.json")
         facts.policy.algorithms = [.rs256]
-        // The user has something to do yet, such as choosing an organization, before being signed in.
+        // A pending user must complete a step, such as choosing an organization, before being signed in.
         facts.policy.claimRules = [ClaimRule(ClaimPath("sts"), .noneOf, ["pending"])]
         return facts
     }

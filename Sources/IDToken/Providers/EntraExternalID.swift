@@ -3,9 +3,10 @@ private import JOSE
 extension ProviderPreset {
     /// Microsoft Entra External ID, for customers.
     ///
-    /// The issuer's host is the tenant's UUID, whatever name the metadata was asked for by; the metadata of the same tenant at
-    /// login.microsoftonline.com has other keys.
-    /// - Source: github.com/AzureAD/microsoft-authentication-library-for-js, issues 8592 and 8595. `xms_edov` is unsourced here.
+    /// The issuer's host is the tenant's UUID, whatever name is used to request the metadata. The same tenant's
+    /// metadata at login.microsoftonline.com has different keys.
+    /// - Source: github.com/AzureAD/microsoft-authentication-library-for-js, issues 8592 and 8595. `xms_edov` is
+    ///   unsourced here.
     public static let entraExternal = ProviderPreset(
         name: "entra-external", summary: "Microsoft Entra External ID", parameters: [.subdomain, .tenant]
     ) { arguments in

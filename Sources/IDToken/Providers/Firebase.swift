@@ -3,8 +3,8 @@ private import JOSE
 extension ProviderPreset {
     /// ID Tokens of Firebase Authentication and Google Cloud Identity Platform.
     ///
-    /// - Source: github.com/firebase/firebase-admin-node, `src/auth/token-verifier.ts`; the JWK Set's address from a published
-    ///   discovery document.
+    /// - Source: github.com/firebase/firebase-admin-node, `src/auth/token-verifier.ts`; the JWK Set's address from a
+    ///   published discovery document.
     public static let firebase = ProviderPreset(
         name: "firebase", summary: "Firebase Authentication, ID tokens", parameters: [.project]
     ) { arguments in
@@ -13,8 +13,8 @@ extension ProviderPreset {
             .jwkSet("https://www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com"))
     }
 
-    /// Session cookies of Firebase Authentication: the same claims from another issuer with other keys, valid up to two weeks,
-    /// and never to be taken for ID Tokens.
+    /// Session cookies of Firebase Authentication. They have the same claims as its ID Tokens, but another issuer and
+    /// other keys. They are valid for up to two weeks and must never be accepted as ID Tokens.
     ///
     /// - Source: as above; firebase.google.com/docs/auth/admin/manage-cookies.
     public static let firebaseSessionCookie = ProviderPreset(
@@ -33,7 +33,7 @@ extension ProviderPreset {
         facts.keys = keys
         facts.policy.audiences = [project]
         facts.policy.algorithms = [.rs256]
-        // Its own SDK signs in; its tokens have no nonce.
+        // Firebase's own SDK makes the sign-in, and its tokens have no nonce.
         facts.policy.issuesTokensOfSignIns = false
         facts.policy.identityClaims = [.tenant: ClaimPath("/firebase/tenant")]
         return facts
@@ -41,7 +41,7 @@ extension ProviderPreset {
 }
 
 extension PresetParameter {
-    /// Old projects' names begin with a domain: `example.com:project`.
+    /// The names of old projects begin with a domain: `example.com:project`.
     fileprivate static let project = PresetParameter("project", "the project's ID") { text in
         text.split(separator: ":", omittingEmptySubsequences: false).allSatisfy { part in
             part.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { isWord(String($0)) }

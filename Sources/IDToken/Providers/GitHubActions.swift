@@ -1,10 +1,11 @@
 extension ProviderPreset {
-    /// Workflows of GitHub Actions: machines, with no person behind them to make a user of.
+    /// GitHub Actions workflows: tokens identify machines, not users.
     ///
-    /// A workflow names the audience of its token, so any repository in the world gets one for yours: a rule has to say which
-    /// may. `job_workflow_ref` is no such rule, since other repositories can call a workflow that is public.
-    /// - Source: docs.github.com/actions/reference/security/oidc. Repositories created after 2026-07-15 have another form of
-    ///   `sub`; `repository_id` stays what it is.
+    /// A workflow chooses the audience of its token, so any repository in the world can get one for yours. A rule must
+    /// say which repositories are accepted. `job_workflow_ref` is not enough, since other repositories can call a
+    /// public workflow.
+    /// - Source: docs.github.com/actions/reference/security/oidc. Repositories created after 2026-07-15 have another
+    ///   form of `sub`; `repository_id` does not change.
     public static let gitHubActions = ProviderPreset(
         name: "github-actions", summary: "workflows of GitHub Actions, those that claim_values names",
         issuer: "https://token.actions.githubusercontent.com"

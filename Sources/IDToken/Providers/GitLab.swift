@@ -1,15 +1,15 @@
 private import JOSE
 
 extension ProviderPreset {
-    /// GitLab.com; for an instance of one's own, its URL as `issuer`.
+    /// GitLab.com. For a self-managed instance, set `issuer` to its URL.
     ///
     /// - Source: docs.gitlab.com/integration/openid_connect_provider.
     public static let gitLab = ProviderPreset(
         name: "gitlab", summary: "GitLab.com, or an instance of your own by its issuer", issuer: "https://gitlab.com"
     ) { facts in
         facts.policy.algorithms = [.rs256]
-        // Jobs of pipelines get tokens by the same keys, for whatever audience their author writes; this claim is theirs alone
-        // (docs.gitlab.com/ci/secrets/id_token_authentication).
+        // CI jobs get tokens signed with the same keys, for any audience that their author chooses. Only those tokens
+        // have this claim (docs.gitlab.com/ci/secrets/id_token_authentication).
         facts.policy.claimRules = [ClaimRule(ClaimPath("ref_protected"), .noneOf, ["true", "false"])]
     }
 }

@@ -1,7 +1,8 @@
 extension ProviderPreset {
     /// Keycloak, one realm.
     ///
-    /// Access and logout tokens are signed with the same keys; the claim `typ`, which is not the header's, tells them apart.
+    /// Access and logout tokens are signed with the same keys. The claim `typ` (not the header's `typ`) tells them
+    /// apart.
     /// - Source: keycloak.org, "Securing applications and services with OpenID Connect"; tokens in public repositories.
     public static let keycloak = selfHosted(
         name: "keycloak", summary: "Keycloak, one realm", issuer: "https://<host>/realms/<realm>"

@@ -1,9 +1,10 @@
 private import JOSE
 
 extension ProviderPreset {
-    /// LINE Login from native apps and LIFF, which get tokens by ES256.
+    /// LINE Login from native apps and LIFF, whose tokens are signed with ES256.
     ///
-    /// Web channels get tokens by HS256 with the channel's secret, which is not supported: a secret that verifies also signs.
+    /// Tokens for web channels are signed with HS256 and the channel's secret. This is not supported: whoever can
+    /// verify them can also sign them.
     /// - Source: developers.line.biz/en/docs/line-login/verify-id-token.
     public static let line = ProviderPreset(
         name: "line",

@@ -1,10 +1,11 @@
 private import JOSE
 
 extension ProviderPreset {
-    /// Microsoft Entra ID, work and school accounts and personal ones, tokens of version 2.0.
+    /// Microsoft Entra ID: work, school and personal accounts, with version 2.0 tokens.
     ///
-    /// - Source: learn.microsoft.com/entra/identity-platform: "Access tokens" (issuers, `tid`, the keys' `issuer`, `ver`),
-    ///   "ID token claims reference" (no `email_verified`), "Migrate away from using email claims" (`xms_edov`).
+    /// - Source: learn.microsoft.com/entra/identity-platform: "Access tokens" (issuers, `tid`, the keys' `issuer`,
+    ///   `ver`), "ID token claims reference" (no `email_verified`), "Migrate away from using email claims"
+    ///   (`xms_edov`).
     public static let microsoft = ProviderPreset(
         name: "microsoft", summary: "Microsoft Entra ID: one tenant, common, organizations or consumers",
         parameters: [.directory]
@@ -18,8 +19,8 @@ extension ProviderPreset {
         return facts
     }
 
-    /// The same, tokens of version 1.0: of apps that sign in at the older endpoint. They have another issuer and metadata of
-    /// their own; keys may name themselves by the issuer of version 2.0.
+    /// Microsoft Entra ID with version 1.0 tokens, for apps that sign in at the older endpoint. Issuer and metadata
+    /// differ from version 2.0; keys may name the issuer of version 2.0.
     ///
     /// - Source: as above; how the metadata of several tenants spells its issuer is unsourced.
     public static let microsoftVersion1 = ProviderPreset(
@@ -49,13 +50,14 @@ extension ProviderPolicy {
 }
 
 extension EmailRule.Verification {
-    /// Anyone who runs a tenant can write any address into a user's profile; this claim says that the domain's owner did.
+    /// A tenant's administrator can write any address into a user's profile. This claim says that the domain's owner
+    /// verified it.
     static let entra = Self.claim(ClaimPath("xms_edov"))
 }
 
 extension [ClaimRule] {
-    /// Access tokens for an app that is an API too are signed by the same keys, for the same audience. They alone say how the
-    /// client proved itself, in either version's claim.
+    /// Access tokens for an app that is also an API have the same keys and audience as its ID Tokens. Only access
+    /// tokens say how the client authenticated, in a claim that differs by version.
     ///
     /// - Source: learn.microsoft.com/entra/identity-platform/access-token-claims-reference.
     static var noEntraAccessToken: [ClaimRule] {
@@ -69,11 +71,11 @@ extension PresetParameter {
     ) { EntraAuthority.severalTenants[$0] != nil || isUUID($0) }
 }
 
-/// What Microsoft calls an authority: one tenant, or a word for several.
+/// What Microsoft calls an authority: one tenant, or a keyword for several.
 private struct EntraAuthority {
     let name: String
 
-    /// The one tenant of all personal accounts.
+    /// The tenant of all personal accounts.
     private static let consumers = "9188040d-6c67-4c5b-b112-36a304b66dad"
 
     static let severalTenants: [String: TenantRule] = [
@@ -82,9 +84,9 @@ private struct EntraAuthority {
 
     var tenants: TenantRule { Self.severalTenants[name] ?? .only([name]) }
 
-    /// How the metadata's address names it.
+    /// The authority's name in the metadata's URL.
     var path: String { tenants == .only([Self.consumers]) ? Self.consumers : name }
 
-    /// How the metadata's issuer names it.
+    /// The authority's name in the metadata's issuer.
     var issuerPart: String { if case .only(let tenants) = tenants { tenants[0] } else { "{tenantid}" } }
 }

@@ -1,14 +1,14 @@
 extension ProviderPreset {
-    /// Any OpenID Provider: everything else comes from the settings and its discovery document.
+    /// Any OpenID Provider. Everything specific to it comes from the settings and its discovery document.
     ///
     /// - Source: OpenID Connect Core 1.0; OpenID Connect Discovery 1.0.
     public static let oidc = selfHosted(
         name: "oidc", summary: "any OpenID Provider, by its issuer", issuer: "https://<host>"
     ) { $0.policy.refusesAccessTokens = true }
 
-    /// A provider that everyone runs at an issuer of their own.
+    /// A self-hosted provider: each installation has its own issuer.
     ///
-    /// - Parameter form: what such an issuer looks like.
+    /// - Parameter form: the form of such an issuer.
     static func selfHosted(
         name: String, summary: String, issuer form: String,
         adjust: @escaping @Sendable (inout ProviderFacts) -> Void = { _ in }

@@ -1,7 +1,7 @@
 extension ProviderPreset {
     /// Okta: the organization's own authorization server, or a custom one.
     ///
-    /// Only ID Tokens: the keys of the organization's access tokens are not published.
+    /// ID Tokens only: Okta does not publish the keys of the organization's access tokens.
     /// - Source: developer.okta.com/docs/concepts/key-rotation and /docs/guides/validate-id-tokens; the path of custom
     ///   authorization servers is unsourced.
     public static let okta = ProviderPreset(

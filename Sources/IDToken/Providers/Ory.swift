@@ -1,7 +1,7 @@
 extension ProviderPreset {
-    /// Ory Network, or an Ory Hydra of one's own.
+    /// Ory Network, or a self-hosted Ory Hydra.
     ///
-    /// Access tokens that are JWTs may be signed with keys of the same set: never ask for one whose audience is a client ID.
+    /// JWT access tokens may be signed with keys of the same set: never request one whose audience is a client ID.
     /// - Source: ory.sh/docs/hydra/jwks.
     public static let ory = selfHosted(
         name: "ory", summary: "Ory Network or Ory Hydra", issuer: "https://<project>.projects.oryapis.com"

@@ -1,12 +1,12 @@
 private import Bytes
 
-/// What a preset has to be told: the relying party's own part of a provider.
+/// A value that a preset needs from the relying party.
 public struct PresetParameter: Sendable {
-    /// As the settings spell it.
+    /// The name in the settings.
     public let name: String
-    /// What it is, in the words that follow "must be".
+    /// A description that completes the sentence "must be …".
     public let meaning: String
-    /// What stands for it where it is not known.
+    /// Stands in for a value that is not known.
     public let placeholder: String
     public let isOptional: Bool
     private let isWellFormed: @Sendable (String) -> Bool
@@ -24,9 +24,9 @@ public struct PresetParameter: Sendable {
 
     public func accepts(_ argument: String) -> Bool { isWellFormed(argument) }
 
-    /// The issuer itself: for software that everyone runs at an address of their own.
+    /// The issuer itself, for self-hosted software.
     ///
-    /// - Parameter form: what such an issuer looks like.
+    /// - Parameter form: the form of such an issuer.
     static func issuer(_ form: String) -> PresetParameter {
         PresetParameter("issuer", "the issuer as its tokens spell it, such as \(form)", placeholder: form) {
             !$0.isEmpty
@@ -37,7 +37,7 @@ public struct PresetParameter: Sendable {
         PresetParameter("domain", meaning, placeholder: placeholder, isWellFormed: isHost)
     }
 
-    /// A name of letters, digits, hyphens and underscores.
+    /// A name that consists of letters, digits, hyphens and underscores.
     static func word(
         _ name: String, _ meaning: String, placeholder: String? = nil, isOptional: Bool = false
     ) -> PresetParameter {
@@ -49,14 +49,14 @@ public struct PresetParameter: Sendable {
             && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
     }
 
-    /// A UUID as Microsoft's tokens spell it, with letters in lower case.
+    /// A UUID in lower case, as in Microsoft's tokens.
     static func isUUID(_ text: String) -> Bool {
         let groups = text.split(separator: "-", omittingEmptySubsequences: false)
         return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
             && groups.joined().utf8.allSatisfy { $0.isLowercaseHexadecimal }
     }
 
-    /// A host's name with at least two labels, maybe with a port.
+    /// A host name with at least two labels and an optional port.
     private static func isHost(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard let name = parts.first, parts.count <= 2, parts.dropFirst().allSatisfy({ UInt16($0) != nil }) else {
@@ -71,7 +71,7 @@ public struct PresetParameter: Sendable {
     }
 }
 
-/// What a relying party says of its own part of a provider: a value for each of a preset's parameters.
+/// A relying party's values for a preset's parameters.
 public struct PresetArguments: Sendable, ExpressibleByDictionaryLiteral {
     private var values: [String: String] = [:]
 
@@ -87,6 +87,6 @@ public struct PresetArguments: Sendable, ExpressibleByDictionaryLiteral {
         set { values[name] = newValue }
     }
 
-    /// The value given for a parameter, or what stands for it.
+    /// The value given for a parameter, or its placeholder.
     subscript(parameter: PresetParameter) -> String { values[parameter.name] ?? parameter.placeholder }
 }

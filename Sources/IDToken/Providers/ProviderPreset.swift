@@ -1,13 +1,13 @@
-/// What is known of a provider before a relying party says anything: the facts one would otherwise copy from its manual.
+/// What is known about a provider before any settings are read: facts that one would otherwise copy from its manual.
 ///
 /// To add a provider, add a file to `Providers/` and its preset to ``all``; the verifier does not change.
 public struct ProviderPreset: Sendable {
     public let name: String
-    /// What it is for, in one line.
+    /// A one-line description.
     public let summary: String
-    /// What a relying party has to say of its own part of the provider.
+    /// The values that a relying party must provide.
     public let parameters: [PresetParameter]
-    /// The provider that some arguments mean.
+    /// The provider's facts for some arguments.
     public let facts: @Sendable (PresetArguments) -> ProviderFacts
 
     init(
@@ -41,11 +41,11 @@ public struct ProviderPreset: Sendable {
 
     public static func named(_ name: String) -> ProviderPreset? { all.first { $0.name == name } }
 
-    /// The policy of a relying party that adds its client IDs and changes nothing.
+    /// The policy of a relying party that adds its client IDs and changes nothing else.
     ///
     /// - Parameters:
-    ///   - issuer: if given, what stands in place of the preset's.
-    ///   - arguments: for the preset's ``parameters``. No token passes a policy that lacks one.
+    ///   - issuer: if given, replaces the preset's issuer.
+    ///   - arguments: values for the preset's ``parameters``. If one is missing, the policy rejects every token.
     public func policy(
         id: String, issuer: String? = nil, audiences: [String], arguments: PresetArguments = PresetArguments()
     ) -> ProviderPolicy {
@@ -57,38 +57,38 @@ public struct ProviderPreset: Sendable {
     }
 }
 
-/// A provider as a preset describes it: what its tokens are, and where it publishes its keys.
+/// A provider according to a preset: what its tokens contain, and where it publishes its keys.
 public struct ProviderFacts: Sendable, Equatable {
-    /// Its ``ProviderPolicy/id`` is empty, and its audiences too, where they can't be known.
+    /// Its ``ProviderPolicy/id`` is empty, and so are its audiences unless they are known.
     public var policy: ProviderPolicy
     public var keys = PublishedKeys.discovery()
-    /// What the relying party has to say of whose tokens it takes; `nil` where the audience says enough.
+    /// What the relying party must restrict; `nil` if checking the audience is enough.
     public private(set) var callers: CallerRestriction?
 
     init(issuer: String) {
         policy = ProviderPolicy(id: "", issuer: issuer, audiences: [])
-        // Known providers are told by their own claims and audiences.
+        // The presets of known providers recognize access tokens by their claims and audiences.
         policy.refusesAccessTokens = false
     }
 }
 
-/// What narrows down who may call, of a provider that gives anyone a token for whatever audience they name.
+/// For a provider that issues tokens to anyone, for any audience: how the relying party restricts who may call.
 public struct CallerRestriction: Sendable, Equatable {
-    /// Whose tokens are taken without a rule, in the words that follow "the tokens of".
+    /// Whose tokens would be accepted without a rule. Completes the sentence "the tokens of …".
     public let everyone: String
-    /// Claims of which one, by its value, tells the relying party's own callers.
+    /// Claims that can identify the relying party's own callers. A rule on one of them is enough.
     public let claims: [ClaimPath]
 }
 
 extension ProviderFacts {
-    /// Demands a rule on one of some claims. Until there is one, no token passes: the first claim must have a value that none
-    /// has, its placeholder.
+    /// Requires a rule on one of the given claims. Until the settings have one, no token passes: the first claim must
+    /// equal a placeholder that no token contains.
     mutating func requireClaimRule(on claims: String..., against everyone: String) {
         callers = CallerRestriction(everyone: everyone, claims: claims.map(ClaimPath.init))
         policy.claimRules.append(ClaimRule(ClaimPath(claims[0]), .oneOf, ["<\(claims[0])>"]))
     }
 
-    /// The rules of the policy without the placeholder of the one that is demanded.
+    /// The policy's rules, without the placeholder for the required one.
     public var ownClaimRules: [ClaimRule] {
         guard let demanded = callers?.claims.first else { return policy.claimRules }
         return policy.claimRules.filter { $0.claim != demanded }
@@ -99,11 +99,11 @@ extension ProviderFacts {
 public enum PublishedKeys: Sendable, Equatable {
     /// Where its discovery document says.
     ///
-    /// - `url`: where the document is; `nil`: below the issuer.
-    /// - `issuer`: what the document names as issuer, where that is not what tokens name.
+    /// - `url`: the address of the document; `nil`: below the issuer.
+    /// - `issuer`: the document's issuer, if it differs from the tokens'.
     case discovery(url: String? = nil, issuer: String? = nil)
     /// A JWK Set at this address.
     case jwkSet(String)
-    /// A JSON object at this address, of certificates in PEM by `kid`.
+    /// A JSON object at this address that maps each `kid` to a certificate in PEM.
     case certificates(String)
 }

@@ -1,5 +1,5 @@
 extension ProviderPreset {
-    /// Salesforce, by its login host or a My Domain. A subject is a URL.
+    /// Salesforce, by its login host or a My Domain. The subject is a URL.
     ///
     /// - Source: a token in a public write-up; that the discovery document lies below the issuer is unsourced.
     public static let salesforce = ProviderPreset(

@@ -1,7 +1,7 @@
 private import JOSE
 
 extension ProviderPreset {
-    /// Sign in with Slack. A user is one workspace's.
+    /// Sign in with Slack. A user belongs to one workspace.
     ///
     /// - Source: slack.com/.well-known/openid-configuration, as stored; the claim of the workspace is unsourced.
     public static let slack = ProviderPreset(

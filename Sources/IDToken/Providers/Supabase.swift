@@ -1,9 +1,9 @@
 private import JOSE
 
 extension ProviderPreset {
-    /// Supabase Auth, one project with asymmetric signing keys: its access tokens, which say who signed in.
+    /// Supabase Auth, one project with asymmetric signing keys. Its access tokens identify the user.
     ///
-    /// Projects on the old shared secret sign with HS256 and publish no key.
+    /// Projects that use the legacy shared secret sign with HS256 and publish no keys.
     /// - Source: supabase.com/docs/guides/auth/signing-keys, /jwts and /oauth-server/token-security.
     public static let supabase = ProviderPreset(
         name: "supabase", summary: "Supabase Auth, one project with signing keys", parameters: [.supabaseProject]
@@ -13,9 +13,10 @@ extension ProviderPreset {
         facts.keys = .jwkSet(issuer + "/.well-known/jwks.json")
         facts.policy.audiences = ["authenticated"]
         facts.policy.algorithms = [.es256, .rs256]
-        // Its own SDK signs in; its tokens have no nonce.
+        // Supabase's own SDK makes the sign-in, and its tokens have no nonce.
         facts.policy.issuesTokensOfSignIns = false
-        // The project's OAuth server gives other apps tokens of the same audience, to act for a user; this claim names the app.
+        // The project's OAuth server issues tokens with the same audience to third-party apps. Only those have this
+        // claim.
         facts.policy.claimRules = [ClaimRule(ClaimPath("client_id"), .absent, [])]
         return facts
     }

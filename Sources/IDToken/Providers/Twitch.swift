@@ -1,7 +1,7 @@
 private import JOSE
 
 extension ProviderPreset {
-    /// Twitch. Claims about the user are there only if the request's `claims` asked for them.
+    /// Twitch. Claims about the user are present only if the request's `claims` parameter asked for them.
     ///
     /// - Source: dev.twitch.tv/docs/authentication/getting-tokens-oidc.
     public static let twitch = ProviderPreset(

@@ -3,20 +3,21 @@ private import Synchronization
 
 /// The claims of one process, shared by its event loops.
 ///
-/// In shards, each under a lock that only a claim takes. A claim that is full is refused: nothing is forgotten early.
+/// Divided into shards, each with a lock that only claims take. If it is full, new claims are rejected: nothing is
+/// evicted before its time.
 package final class ClaimMemory: Sendable {
     private let shards: [Shard]
     private let capacity: Int
     private let count = Atomic<Int>(0)
     private static let shardCount = 16
 
-    /// - Parameter capacity: how many claims it holds at most.
+    /// - Parameter capacity: the maximum number of claims.
     package init(capacity: Int) {
         self.capacity = capacity
         shards = (0..<Self.shardCount).map { _ in Shard() }
     }
 
-    /// How it is, once what has expired is forgotten.
+    /// The state after removing expired claims.
     func status(now: StoreTime) -> StoreStatus {
         forget(now: now)
         let entries = count.load(ordering: .relaxed)
@@ -24,11 +25,11 @@ package final class ClaimMemory: Sendable {
     }
 
     func claim(_ key: ClaimKey, until end: ClaimEnd, now: StoreTime) -> ClaimOutcome {
-        // The key is a hash, whose every bit is as good as any.
+        // The key is a hash, so any of its bits will do.
         let shard = shards[Int(truncatingIfNeeded: key.low) & (Self.shardCount - 1)]
         let outcome = shard.claims.withLock { $0.claim(key, until: end, now: now, counting: reserve, release) }
         guard outcome == .unavailable(mayBeClaimed: false) else { return outcome }
-        // Other shards may hold what has expired, since each forgets only when it is asked.
+        // Other shards may hold expired claims, because each removes its own only when it is used.
         forget(now: now)
         return shard.claims.withLock { $0.claim(key, until: end, now: now, counting: reserve, release) }
     }
@@ -52,16 +53,16 @@ package final class ClaimMemory: Sendable {
     }
 }
 
-/// The claims of a shard, and when each may be forgotten.
+/// The claims of one shard, and when each may be forgotten.
 private struct Claims {
     private var keys: Set<ClaimKey> = []
-    /// What may be forgotten together, by the minute of the monotonic clock in which that is.
+    /// Claims grouped by the minute of the monotonic clock after which they are forgotten.
     private var minutes: [Int64: Minute] = [:]
     private var nextMinute: Int64?
 
     private struct Minute {
         var keys: [ClaimKey] = []
-        /// By the wall clock as well: where that is set back, what has expired is good again.
+        /// By the wall clock as well: if it is set back, expired items become valid again.
         var endUnixSeconds = Int64.min
     }
 
@@ -73,7 +74,7 @@ private struct Claims {
         guard reserve() else { return .unavailable(mayBeClaimed: false) }
         keys.insert(key)
         let endMilliseconds = now.monotonic.milliseconds + end.milliseconds(from: now)
-        // In the minute after, which is over only when the claim may go.
+        // Rounded up to the next minute, so that no claim is forgotten early.
         let minute = endMilliseconds / 60_000 + 1
         minutes[minute, default: Minute()].keys.append(key)
         let latest = minutes[minute]?.endUnixSeconds ?? .min
@@ -97,7 +98,7 @@ private struct Claims {
     }
 }
 
-/// The store of one process.
+/// A store in the memory of this process.
 package final class MemoryStore: ReplayStore {
     private let memory: ClaimMemory
 

@@ -1,4 +1,4 @@
-/// A command of Valkey and Redis, as it goes over a connection: an array of bulk strings.
+/// A Valkey or Redis command, encoded as an array of bulk strings.
 struct RESPCommand: Equatable, Sendable {
     let arguments: [[UInt8]]
 
@@ -16,14 +16,14 @@ struct RESPCommand: Equatable, Sendable {
 }
 
 extension RESPCommand {
-    /// Sets a key that is not there, for a time.
+    /// Sets a key with an expiry, unless it exists.
     static func setIfAbsent(_ key: [UInt8], to value: [UInt8], milliseconds: Int64) -> RESPCommand {
         RESPCommand(word("SET"), key, value, word("NX"), word("PX"), word(String(milliseconds)))
     }
 
     static func get(_ key: [UInt8]) -> RESPCommand { RESPCommand(word("GET"), key) }
 
-    /// Waits until as many replicas have what was written over this connection before, or a time has passed.
+    /// Waits until enough replicas have all earlier writes of this connection, or until a timeout.
     static func wait(replicas: Int, milliseconds: Int64) -> RESPCommand {
         RESPCommand(word("WAIT"), word(String(replicas)), word(String(milliseconds)))
     }
@@ -38,10 +38,10 @@ extension RESPCommand {
     }
 
     static func select(_ database: Int) -> RESPCommand { RESPCommand(word("SELECT"), word(String(database))) }
-    /// How the server is set in one respect.
+    /// Reads a setting of the server.
     static func setting(_ name: String) -> RESPCommand { RESPCommand(word("CONFIG"), word("GET"), word(name)) }
     static var ping: RESPCommand { RESPCommand(word("PING")) }
-    /// The next command may be answered by a node to which its slot is just moving.
+    /// Allows the next command to access a slot that is being migrated to the node.
     static var asking: RESPCommand { RESPCommand(word("ASKING")) }
 
     private static func word(_ text: String) -> [UInt8] { Array(text.utf8) }

@@ -1,29 +1,29 @@
-/// A reply of RESP2, the protocol of Valkey and Redis: the kinds that the commands sent here are answered with.
+/// A reply of RESP2, the protocol of Valkey and Redis. Only the kinds that our commands can get.
 enum RESPReply: Equatable, Sendable {
     /// Such as `OK`.
     case simple([UInt8])
-    /// Such as `MOVED 3999 127.0.0.1:6381`; the first word tells the kind.
+    /// Such as `MOVED 3999 127.0.0.1:6381`. The first word is the error's code.
     case error([UInt8])
     case integer(Int64)
     case bulk([UInt8])
-    /// Of bulk strings alone.
+    /// An array of bulk strings only.
     case array([[UInt8]])
-    /// There is no such value.
+    /// The null reply: there is no such value.
     case null
 }
 
-/// What a server sent is no reply that is expected here.
+/// A server sent something that is not an expected reply.
 struct RESPError: Error, Equatable {}
 
-/// Reads replies from the octets of a connection, however they are cut. Strict: what is not exactly the protocol ends the
-/// connection, since nobody could say which reply belongs to which command any more.
+/// Parses replies from a stream, across any packet boundaries. Strict: any violation of the protocol closes the
+/// connection, because replies could no longer be matched to commands.
 ///
 /// See *RESP protocol specification*, RESP2.
 struct RESPReader {
     private var octets: [UInt8] = []
     private var start = 0
 
-    /// Octets of a line, and of a bulk string: far more than the replies that are expected here have.
+    /// Maximum length of a line, and of a bulk string; expected replies are far shorter.
     static let maximumLine = 1024
     static let maximumBulk = 512
     static let maximumElements = 16
@@ -38,9 +38,9 @@ struct RESPReader {
         octets.append(contentsOf: more)
     }
 
-    /// The next reply; `nil` where more octets are needed.
+    /// The next reply; `nil` if more octets are needed.
     ///
-    /// - Throws: ``RESPError``, from then on always.
+    /// - Throws: ``RESPError``, also on every later call.
     mutating func next() throws(RESPError) -> RESPReply? {
         guard start < octets.count else { return nil }
         guard let line = try line(from: start + 1) else { return nil }
@@ -65,7 +65,7 @@ struct RESPReader {
         if count == -1 { return take(.null, to: place) }
         guard (0...Int64(Self.maximumBulk)).contains(count) else { throw RESPError() }
         let end = place + Int(count)
-        // A wrong octet is refused as soon as it is there.
+        // Rejects a wrong octet without waiting for the next.
         for (offset, expected) in [UInt8(ascii: "\r"), UInt8(ascii: "\n")].enumerated()
         where end + offset < octets.count && octets[end + offset] != expected {
             throw RESPError()
@@ -99,7 +99,7 @@ struct RESPReader {
         return .array(elements)
     }
 
-    /// A line that ends in CR LF; `nil` where its end is not there yet.
+    /// A line that ends in CR LF; `nil` if it is not complete yet.
     private func line(from first: Int) throws(RESPError) -> (end: Int, next: Int)? {
         let bound = min(octets.count, first + Self.maximumLine + 2)
         guard let end = octets[first..<max(first, bound)].firstIndex(where: { $0 == 0x0d || $0 == 0x0a }) else {
@@ -112,7 +112,7 @@ struct RESPReader {
         return (end, end + 2)
     }
 
-    /// A decimal number in its one form: no plus sign, no leading zeros, no minus zero.
+    /// A decimal number in canonical form: no plus sign, no leading zeros, no minus zero.
     private static func integer(_ text: [UInt8]) throws(RESPError) -> Int64 {
         guard let number = Int64(String(decoding: text, as: UTF8.self)), Array(String(number).utf8) == text else {
             throw RESPError()

@@ -3,14 +3,14 @@ private import NIOCore
 private import NIOPosix
 private import NIOSSL
 
-/// Why a connection to a store could not be made, or has ended, in the log's words. Nothing in them is the server's to choose.
+/// Why a connection to a store failed or ended, as a text for the log. It contains no text from the server.
 enum ConnectionFailure {
     static let closed = "the connection was closed"
     static let silent = "it does not answer in time"
     static let notRESP = "its replies are not those of a Valkey or Redis"
     static let replica = "it is a replica, and takes no claims"
 
-    /// The reason that an error of the network or of TLS stands for.
+    /// The text for a network or TLS error.
     static func reason(_ error: any Error) -> String {
         switch error {
         case let error as NIOConnectionError:
@@ -21,7 +21,7 @@ enum ConnectionFailure {
         case is NIOSSLExtraError: "TLS: its certificate is not for this host"
         case NIOSSLError.handshakeFailed(let error): reason(handshake: error)
         case NIOSSLError.uncleanShutdown: closed
-        // TLS 1.3: a server looks at the client's certificate when the client's handshake is over.
+        // In TLS 1.3, the server checks the client's certificate after the client's handshake is complete.
         case let error as BoringSSLError: reason(handshake: error)
         case is NIOSSLError: "TLS failed"
         default: "the connection failed"
@@ -40,7 +40,7 @@ enum ConnectionFailure {
         }
     }
 
-    /// The library tells the reason in its description alone.
+    /// The library reports the reason only in the error's description.
     private static func reason(handshake error: BoringSSLError) -> String {
         let text = String(describing: error)
         let known = [

@@ -1,4 +1,4 @@
-/// The slot of a key in a cluster: which node has it depends on its slot alone.
+/// The slot of a key in a cluster, which determines its node.
 ///
 /// See *Valkey cluster specification*, *Key distribution model* and *Hash tags*.
 enum KeySlot {
@@ -6,7 +6,7 @@ enum KeySlot {
 
     static func slot(of key: [UInt8]) -> UInt16 { checksum(of: hashed(key)) % count }
 
-    /// What is in the first braces, if anything is; else the whole key.
+    /// The text in the first braces, unless it is empty; otherwise the whole key.
     private static func hashed(_ key: [UInt8]) -> ArraySlice<UInt8> {
         guard let open = key.firstIndex(of: UInt8(ascii: "{")),
             let close = key[(open + 1)...].firstIndex(of: UInt8(ascii: "}")), close > open + 1

@@ -1,31 +1,31 @@
 internal import NIOCore
 
-/// Asks whether replicas have what was written over one connection, with one `WAIT` at a time: each covers every command that was
-/// sent before it. Confined to one event loop.
+/// Checks with `WAIT` whether replicas have received the writes of one connection. Only one `WAIT` is in flight at a
+/// time; it covers all commands sent before it. Confined to one event loop.
 ///
-/// A server answers nothing else on a connection while it waits there. So a `WAIT` takes less than half of a claim's time, and a
-/// claim that came in meanwhile has enough left for its own.
+/// While a server waits, it answers nothing else on the connection. So a `WAIT` may take less than half of a claim's
+/// time. A claim made meanwhile then has enough time left for its own.
 final class ReplicaConfirmation {
     private let replicas: Int
     private let limit: TimeAmount
-    /// Called with whether enough replicas have it: by the `WAIT` under way, and by the one after it.
+    /// Called with whether enough replicas have the writes, by the current `WAIT` or the next one.
     private var covered: [(Bool) -> Void] = []
     private var later: [(Bool) -> Void] = []
-    /// The number of the `WAIT` under way, and when it is overdue; `nil`: there is none.
+    /// The number of the `WAIT` in flight, and its deadline; `nil` if there is none.
     private var current: (number: Int, overdue: NIODeadline)?
 
-    /// - Parameter timeout: the time that a claim has.
+    /// - Parameter timeout: the timeout of a claim.
     init(replicas: Int, timeout: TimeAmount) {
         self.replicas = replicas
         limit = max(.milliseconds(timeout.nanoseconds / 1_000_000 * 2 / 5), .milliseconds(1))
     }
 
-    /// Whether the server is still allowed to answer nothing but its `WAIT`.
+    /// Whether the server is busy with a `WAIT` that is not overdue.
     func isUnderWay(at now: NIODeadline) -> Bool { current.map { now < $0.overdue } ?? false }
 
     /// - Parameters:
-    ///   - number: of a command that was carried out.
-    ///   - completion: told whether enough replicas have it, in time.
+    ///   - number: the number of a command that succeeded.
+    ///   - completion: called with whether enough replicas confirmed it in time.
     func confirm(_ number: Int, over replies: ReplyQueue, _ completion: @escaping (Bool) -> Void) {
         if let current {
             if number < current.number { covered.append(completion) } else { later.append(completion) }
@@ -36,7 +36,7 @@ final class ReplicaConfirmation {
 
     private func begin(_ completions: [(Bool) -> Void], over replies: ReplyQueue) {
         covered = completions
-        // Before it is sent, since a connection that has ended tells so at once.
+        // Set before sending, because a closed connection calls back at once.
         current = (.max, .now() + limit + limit)
         let number = replies.send(.wait(replicas: replicas, milliseconds: limit.nanoseconds / 1_000_000)) { result in
             let isEnough = if case .reply(.integer(let count)) = result { count >= self.replicas } else { false }

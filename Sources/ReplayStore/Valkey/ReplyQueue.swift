@@ -1,14 +1,15 @@
 internal import NIOCore
 
-/// Sends commands over a connection, and hands each its reply: replies come in the order of the commands. Confined to one event loop.
+/// Sends commands over a connection, and matches replies to them: replies arrive in the order of the commands. Confined
+/// to one event loop.
 final class ReplyQueue: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What came of a command.
+    /// The result of a command.
     enum Result {
         case reply(RESPReply)
-        /// The connection ended before the reply: nobody knows whether the command was carried out.
+        /// The connection ended before the reply, so it is unknown whether the command was executed.
         case broken
     }
 
@@ -17,20 +18,20 @@ final class ReplyQueue: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     private var isFlushDue = false
     private var sent = 0
-    /// Why the connection ends as soon as nothing waits any more; `nil`: it does not.
+    /// Why the connection ends once all replies have arrived; `nil` if it stays open.
     private var reasonToEnd: String?
-    /// `nil`: it has ended.
+    /// `nil` once the connection has ended.
     private var onEnd: ((_ reason: String) -> Void)?
 
-    /// - Parameter onEnd: called once, when the connection has ended, before the commands that wait are told.
+    /// - Parameter onEnd: called once when the connection has ended, before the pending commands get their results.
     init(onEnd: @escaping (_ reason: String) -> Void) { self.onEnd = onEnd }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    /// Sends a command. What is sent within a turn of the event loop goes out together.
+    /// Sends a command. Commands sent in the same turn of the event loop are written together.
     ///
-    /// - Returns: the command's number; later ones have higher numbers.
+    /// - Returns: the command's number; numbers increase.
     @discardableResult
     func send(_ command: RESPCommand, _ completion: @escaping (Result) -> Void) -> Int {
         sent += 1
@@ -51,16 +52,16 @@ final class ReplyQueue: ChannelInboundHandler {
         return number
     }
 
-    /// Ends the connection once every command has been answered.
+    /// Ends the connection once every command has its reply.
     func endWhenAnswered(_ reason: String) {
         reasonToEnd = reason
         endIfAnswered()
     }
 
-    /// Ends the connection now: whatever still comes over it is not looked at.
+    /// Ends the connection now. Later input is ignored.
     func end(_ reason: String) {
         guard let onEnd = onEnd.take() else { return }
-        // Over TLS, the channel closes only when the other side has said that this is the end, or some time later.
+        // With TLS, the channel closes only after the peer's close_notify or a timeout.
         context?.close(promise: nil)
         context = nil
         onEnd(reason)
@@ -76,7 +77,7 @@ final class ReplyQueue: ChannelInboundHandler {
         reader.append(unwrapInboundIn(data).readableBytesView)
         do throws(RESPError) {
             while onEnd != nil, let reply = try reader.next() {
-                // A reply to nothing: from here on none could be told whose it is.
+                // A reply without a command: from here on, replies could not be matched.
                 guard let completion = waiting.popFirst() else { throw RESPError() }
                 completion(.reply(reply))
             }

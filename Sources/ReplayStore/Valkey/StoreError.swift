@@ -1,17 +1,17 @@
-/// An error of a server, by its first word.
+/// An error reply of a server, by its first word.
 enum StoreError: Equatable {
-    /// Another node has the slot, for good.
+    /// Another node has the slot permanently.
     case moved(slot: UInt16, to: String)
-    /// Another node has the slot's key, while the slot is moving.
+    /// Another node has the key while its slot is being migrated.
     case ask(to: String)
     /// The node has become a replica.
     case readOnly
-    /// The command was not carried out, by a word that says so.
+    /// The command was not executed; the error's code says so.
     case refused(String)
-    /// Nobody knows whether the command was carried out.
+    /// It is unknown whether the command was executed.
     case other(String)
 
-    /// Errors that are found before a command is carried out.
+    /// Errors that servers detect before they execute a command.
     private static let refusals: Set = [
         "OOM", "MISCONF", "NOREPLICAS", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "NOAUTH", "NOPERM",
     ]
@@ -34,7 +34,7 @@ enum StoreError: Equatable {
             }
     }
 
-    /// For the log: the first word alone, if it is a word.
+    /// For the log: only the first word, if it looks like an error code.
     var shown: String {
         switch self {
         case .moved: "MOVED"

@@ -1,26 +1,26 @@
 package import NIOCore
 
-/// One thing that was found out about a store, for operators.
+/// One result of inspecting a store, for operators.
 package struct StoreFinding: Sendable, Equatable {
     package let level: Level
     package let message: String
 
     package enum Level: String, Sendable {
         case ok
-        /// Sign-ins work; someone should know.
+        /// Sign-ins work, but there is a risk.
         case warning
-        /// With this a sign-in can't be finished, or can be finished twice.
+        /// A sign-in can't be finished, or could be finished twice.
         case failure
     }
 }
 
-/// Connects to a store once, as the service does, and looks at how it is set: whether it forgets claims when memory is short, or at
-/// a restart.
+/// Connects to a store once, as the service does, and checks its settings: whether it can lose claims when memory is
+/// short, or at a restart.
 package enum StoreInspection {
-    /// To be called on the event loop.
+    /// Must be called on the event loop.
     package static func findings(_ settings: ValkeySettings, on loop: any EventLoop) -> EventLoopFuture<[StoreFinding]>
     {
-        // The first result counts.
+        // Only the first result counts.
         let promise = loop.makePromise(of: [StoreFinding].self)
         let monitor = StoreMonitor { _, reason in
             guard let reason else { return }
@@ -41,7 +41,7 @@ package enum StoreInspection {
         return promise.futureResult
     }
 
-    /// What settings mean; `nil`: they can't be read.
+    /// Evaluates settings; `nil` for those that can't be read.
     static func findings(policy: String?, log: String?, save: String?) -> [StoreFinding] {
         let connected = StoreFinding(level: .ok, message: "connected")
         guard let policy, let log, let save else {
@@ -73,7 +73,7 @@ package enum StoreInspection {
         return [connected, eviction, persistence]
     }
 
-    /// The value in the reply to `CONFIG GET`, if it is printable; else `nil`.
+    /// The value in the reply to `CONFIG GET`; `nil` if it is not printable.
     private static func value(_ result: ReplyQueue.Result) -> String? {
         guard case .reply(.array(let elements)) = result, elements.count == 2,
             elements[1].allSatisfy({ (0x20...0x7e).contains($0) })

@@ -1,18 +1,18 @@
 private import Synchronization
 
-/// Reports when a server becomes unreachable, when the reason changes, and when every event loop reaches it again: not each of the
-/// connections that fail meanwhile.
+/// Reports when a server becomes unreachable, when the reason changes, and when every event loop reaches it again. Does
+/// not report every failed connection in between.
 package final class StoreMonitor: Sendable {
     private let failing = Mutex<[StoreAddress: Failing]>([:])
     private let report: @Sendable (StoreAddress, _ reason: String?) -> Void
 
-    /// The nodes of event loops that do not reach a server.
+    /// The event loops' nodes that can't reach a server.
     private struct Failing {
         var nodes: Set<ObjectIdentifier> = []
         var reason: String
     }
 
-    /// - Parameter report: called on any event loop; the reason is `nil` where the server is reached again.
+    /// - Parameter report: called on any event loop; the reason is `nil` when the server is reachable again.
     package init(_ report: @escaping @Sendable (StoreAddress, _ reason: String?) -> Void) { self.report = report }
 
     func failed(_ node: ValkeyNode, _ reason: String) {
@@ -29,7 +29,7 @@ package final class StoreMonitor: Sendable {
         if forget(node) { report(node.address, nil) }
     }
 
-    /// - Returns: whether it was the last that did not reach its server.
+    /// - Returns: whether no other node fails to reach its server.
     @discardableResult
     func forget(_ node: ValkeyNode) -> Bool {
         failing.withLock { failing in

@@ -1,20 +1,20 @@
 internal import NIOCore
 
-/// A claim under way. Confined to one event loop.
+/// A claim in progress. Confined to one event loop.
 final class ValkeyClaim {
     let set: RESPCommand
     let get: RESPCommand
-    /// This claim's own, so that after a connection that broke it can be told from another's.
+    /// Unique to this claim, so that it can be recognized after a broken connection.
     let value: [UInt8]
     let slot: UInt16
     let deadline: NIODeadline
     private let promise: EventLoopPromise<ClaimOutcome>
     var outcome: EventLoopFuture<ClaimOutcome> { promise.futureResult }
     private(set) var isOver = false
-    /// Whether a connection broke between the command and its reply: it is sent once more, and not a third time.
+    /// Whether a connection broke between the command and its reply. The command is then retried once, but not twice.
     var wasBroken = false
     var redirections = 0
-    /// What was asked last, until it has answered.
+    /// The connection of the last command, until its reply arrives.
     var connection: ValkeyNode.Connection?
 
     init(
@@ -36,7 +36,7 @@ final class ValkeyClaim {
         promise.succeed(outcome)
     }
 
-    /// Ends where nothing is under way: the claim was made only if a connection broke before.
+    /// Ends the claim while no command is in flight. It was made only if a connection broke before.
     func endUnmade() { end(.unavailable(mayBeClaimed: wasBroken)) }
 }
 

@@ -1,24 +1,25 @@
 internal import NIOCore
 
-/// The server that the settings name, and the nodes that its redirections have led to, each with one connection. Without a cluster
-/// there is the first alone. Confined to one event loop.
+/// The configured server and the nodes that its redirections have named, with one connection to each. Without a
+/// cluster, there is only the first. Confined to one event loop.
 final class ValkeyCluster {
     private let home: ValkeyNode
     private let makeNode: (StoreAddress, @escaping (ValkeyNode.Change) -> Void) -> ValkeyNode
     private var others: [StoreAddress: Other] = [:]
-    /// The slots that others have, as far as redirections told.
+    /// The slots of other nodes, learned from redirections.
     private var slots: [UInt16: StoreAddress] = [:]
-    /// Counts uses, to tell which node was not used for longest.
+    /// Counts uses, to find the least recently used node.
     private var uses = 0
 
     private struct Other {
         let node: ValkeyNode
-        /// How many of ``slots`` it has.
+        /// The number of its entries in ``slots``.
         var slots = 0
         var lastUse = 0
     }
 
-    /// Nodes beside the first. A cluster with more primaries is served all the same, and has connections opened anew.
+    /// Maximum number of nodes besides the first. In a cluster with more primaries, connections are closed and
+    /// reopened.
     static let maximumOthers = 64
 
     init(_ settings: ValkeySettings, on loop: any EventLoop, _ monitor: StoreMonitor) {
@@ -26,10 +27,10 @@ final class ValkeyCluster {
         makeNode = { ValkeyNode($0, settings, on: loop, monitor, isPermanent: false, onChange: $1) }
     }
 
-    /// Whether a claim would be sent now.
+    /// Whether a claim could be sent now.
     var isReachable: Bool { ready != nil }
 
-    /// A node that can be asked now: the slot's, or else any in use, which redirects.
+    /// A node that is ready: preferably the slot's, otherwise any, which will redirect.
     func readyNode(for slot: UInt16) -> ValkeyNode? {
         if let address = slots[slot], let node = others[address]?.node, node.connection != nil {
             use(address)
@@ -43,7 +44,7 @@ final class ValkeyCluster {
         return others.values.first { $0.slots > 0 && $0.node.connection != nil }?.node
     }
 
-    /// The node that a redirection names: the first, another that is known, or a new one.
+    /// The node that a redirection names, created if it is not known.
     func node(at address: StoreAddress) -> ValkeyNode {
         if address == home.address { return home }
         if let known = others[address] {
@@ -55,7 +56,7 @@ final class ValkeyCluster {
         }
         let node = makeNode(address) { [weak self] change in
             switch change {
-            // It may have failed over: another node knows.
+            // It may have failed over. Another node will redirect to the new one.
             case .failed: self?.forgetSlots(of: address)
             case .unused: self?.drop(address)
             }
@@ -65,7 +66,7 @@ final class ValkeyCluster {
         return node
     }
 
-    /// Remembers that a node has a slot from now on.
+    /// Records that a node now has a slot.
     func assign(_ slot: UInt16, to address: StoreAddress) {
         let before = slots[slot]
         guard before != address else { return }
@@ -73,11 +74,10 @@ final class ValkeyCluster {
         others[address]?.slots += 1
         guard let before else { return }
         others[before]?.slots -= 1
-        // The last of its slots has moved: it leaves the cluster, or has become a replica.
+        // Its last slot has moved: it is leaving the cluster, or has become a replica.
         if others[before]?.slots == 0 { drop(before) }
     }
 
-    /// Ends all connections.
     func end() {
         home.end()
         for other in others.values { other.node.end() }

@@ -4,25 +4,25 @@ private import NIOPosix
 private import NIOSSL
 private import OpenSSL
 
-/// The connection to one server, opened anew whenever it ends. Confined to one event loop.
+/// The connection to one server, reopened whenever it ends. Confined to one event loop.
 final class ValkeyNode {
     let address: StoreAddress
     private let loop: any EventLoop
     private let settings: ValkeySettings
     private let monitor: StoreMonitor
-    /// Whether a connection is there even while nobody asks for it.
+    /// Whether to stay connected even if there is no demand.
     private let isPermanent: Bool
     private var state = State.idle
-    /// Called when the connection is ready, or can't be made.
+    /// Called when the connection is ready or has failed.
     private var waiting: [(Connection?) -> Void] = []
-    /// Connections in a row that failed, or ended early.
+    /// Consecutive connections that failed or ended early.
     private var failures = 0
-    /// Whether anybody asked for a connection since the last one ended.
+    /// Whether a connection was requested since the last one ended.
     private var isWanted = false
-    /// Called when a connection can't be made or has ended, and when after a rest nobody has asked for it again.
+    /// Called when a connection fails or ends, and when after the backoff none has been requested.
     private let onChange: (Change) -> Void
 
-    /// A connection that answers.
+    /// A connection that has completed its greeting.
     struct Connection {
         let replies: ReplyQueue
         let confirmation: ReplicaConfirmation
@@ -33,19 +33,19 @@ final class ValkeyNode {
     private enum State {
         case idle
         case connecting
-        /// Connected, and not known to answer yet.
+        /// Connected, but the greeting is not complete yet.
         case greeting(ReplyQueue, limit: Scheduled<Void>)
         case ready(Connection, since: NIODeadline)
-        /// What was sent is still answered; nothing more is sent.
+        /// Commands in flight still get their replies, but no more are sent.
         case draining(ReplyQueue)
-        /// Waits before the next connection.
+        /// Backoff before the next connection.
         case resting(Scheduled<Void>)
         case ended
     }
 
     private static let shortestRest = TimeAmount.milliseconds(50)
     private static let longestRest = TimeAmount.seconds(2)
-    /// Claims that wait for the connection at once.
+    /// Maximum number of claims that wait for the connection.
     private static let maximumWaiting = 1024
 
     init(
@@ -61,10 +61,11 @@ final class ValkeyNode {
         if isPermanent { connect() }
     }
 
-    /// What commands are sent over; `nil` while it is not ready.
+    /// The connection; `nil` while it is not ready.
     var connection: Connection? { if case .ready(let connection, _) = state { connection } else { nil } }
 
-    /// Calls `body` with the connection as soon as it is ready, now where it is; with `nil` where there is none, and none soon.
+    /// Calls `body` with the connection as soon as it is ready, possibly at once; with `nil` if none can be expected
+    /// soon.
     func whenReady(_ body: @escaping (Connection?) -> Void) {
         isWanted = true
         switch state {
@@ -77,15 +78,15 @@ final class ValkeyNode {
         }
     }
 
-    /// Sends nothing more over the connection, which has become a replica's, and opens another one once what was sent has been
-    /// answered: the name may lead to the new primary by then.
+    /// Drains the connection, because its server has become a replica, and opens another. The host name may resolve to
+    /// the new primary by then.
     func leaveReplica() {
         guard case .ready(let connection, _) = state else { return }
         state = .draining(connection.replies)
         connection.replies.endWhenAnswered(ConnectionFailure.replica)
     }
 
-    /// Ends for good. What was sent is still answered.
+    /// Closes permanently after all commands in flight have their replies.
     func retire() {
         let last = state
         state = .ended
@@ -101,7 +102,7 @@ final class ValkeyNode {
         refuseWaiting()
     }
 
-    /// Ends for good, now.
+    /// Closes permanently and at once.
     func end() {
         let replies: ReplyQueue? =
             switch state {
@@ -176,7 +177,7 @@ final class ValkeyNode {
         }
     }
 
-    /// Sends a command of the greeting. Any other answer than the expected one ends the connection.
+    /// Sends a command of the greeting. Any unexpected reply closes the connection.
     private func send(
         _ command: RESPCommand, over replies: ReplyQueue, expecting expected: String, _ then: @escaping () -> Void
     ) {
@@ -196,7 +197,8 @@ final class ValkeyNode {
             limit.cancel()
             rest(reason)
         case .ready(_, let since) where .now() - since >= settings.settledAfter:
-            // It may be there again at once: a server that was restarted, or a proxy that ends idle connections.
+            // Reconnect without backoff: the server may have been restarted, or a proxy may have closed an idle
+            // connection.
             failures = 0
             state = .idle
             isWanted = false
@@ -208,13 +210,13 @@ final class ValkeyNode {
         }
     }
 
-    /// Waits, longer from failure to failure, before the next connection is opened. Nobody waits with it.
+    /// Waits with exponential backoff before the next connection. Pending claims fail at once.
     private func rest(_ reason: String) {
         if case .ended = state { return }
         let base = min(Self.shortestRest * (1 << min(failures, 6)), Self.longestRest)
         failures += 1
         isWanted = false
-        // Event loops, and processes, should not all ask at the same moment.
+        // Jitter, so that event loops and processes don't all reconnect at the same time.
         let rest = base + .nanoseconds(Int64.random(in: 0...base.nanoseconds / 2))
         state = .resting(
             loop.assumeIsolated().scheduleTask(in: rest) {
@@ -237,7 +239,7 @@ final class ValkeyNode {
 @available(*, unavailable) extension ValkeyNode: Sendable {}
 
 extension StoreAddress {
-    /// `nil` for an IP address, which a certificate names otherwise, and for a Unix socket.
+    /// `nil` for IP addresses, which certificates name in another field, and for Unix sockets.
     fileprivate var hostNameForTLS: String? {
         guard case .network(let host, _) = self, (try? SocketAddress(ipAddress: host, port: 0)) == nil else {
             return nil

@@ -2,26 +2,26 @@ package import NIOCore
 package import NIOSSL
 package import OpenSSL
 
-/// Where a Valkey or Redis is, and how it is asked.
+/// How to connect to a Valkey or Redis server.
 package struct ValkeySettings: Sendable {
     package var address: StoreAddress
-    /// The TLS configuration as it is now; `nil`: without TLS.
+    /// Returns the current TLS configuration; `nil`: no TLS.
     package var tls: (@Sendable () -> NIOSSLContext)?
     /// `nil`: the default user.
     package var username: String?
-    /// The password as it is now; `nil`: none is asked for.
+    /// Returns the current password; `nil`: none is needed.
     package var password: (@Sendable () -> SecretBytes?)?
     package var database = 0
-    /// What every key begins with.
+    /// The prefix of every key.
     package var prefix = "assay:"
-    /// How many replicas must have a claim before it counts.
+    /// How many replicas must confirm a claim before it counts.
     package var replicas = 0
-    /// How long a claim may take.
+    /// The timeout of a claim.
     package var timeout = TimeAmount.milliseconds(250)
 
-    /// How long a connection, TLS and the greeting may take.
+    /// The timeout of connecting, including the TLS handshake and the greeting.
     var greetingTimeout = TimeAmount.seconds(2)
-    /// A connection that ended sooner counts as one that failed.
+    /// A connection that ends sooner counts as failed.
     var settledAfter = TimeAmount.seconds(5)
 
     package init(address: StoreAddress) { self.address = address }
@@ -32,7 +32,7 @@ package enum StoreAddress: Hashable, Sendable, CustomStringConvertible {
     case network(host: String, port: Int)
     case unixSocket(path: String)
 
-    /// From a redirection such as `127.0.0.1:6381`; where it names no host, that is the one that redirects.
+    /// From a redirection such as `127.0.0.1:6381`. Without a host, it means the redirecting server's host.
     init?(redirection text: some StringProtocol, from redirecting: StoreAddress) {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (1...65_535).contains(port)

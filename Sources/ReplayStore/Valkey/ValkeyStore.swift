@@ -2,7 +2,8 @@ private import Host
 package import NIOCore
 private import OpenSSL
 
-/// Claims in a Valkey or Redis, over one pipelined connection of this event loop's own, and one to each further node of a cluster.
+/// Stores claims in Valkey or Redis. Each event loop has one pipelined connection of its own, and one to each further
+/// node of a cluster.
 ///
 /// A claim is one `SET key value NX PX ttl`.
 package final class ValkeyStore: ReplayStore {
@@ -10,7 +11,7 @@ package final class ValkeyStore: ReplayStore {
     private let settings: ValkeySettings
     private let prefix: [UInt8]
     private let cluster: ValkeyCluster
-    /// Claims under way, in the order of their deadlines.
+    /// Claims in progress, ordered by deadline.
     private var deadlines = CircularBuffer<ValkeyClaim>()
     private var timer: Scheduled<Void>?
     private var isFull = false
@@ -18,7 +19,7 @@ package final class ValkeyStore: ReplayStore {
     private static let maximumRedirections = 5
     private static let valueLength = 16
 
-    /// - Parameter loop: that of all calls.
+    /// - Parameter loop: the event loop on which all calls are made.
     package init(_ settings: ValkeySettings, on loop: any EventLoop, _ monitor: StoreMonitor) {
         self.settings = settings
         self.loop = loop
@@ -87,7 +88,7 @@ package final class ValkeyStore: ReplayStore {
 
     private static let ok = Array("OK".utf8)
 
-    /// Has replicas confirm the claim, where they must.
+    /// Waits until replicas confirm the claim, if that is required.
     private func confirm(_ claim: ValkeyClaim, _ number: Int, _ connection: ValkeyNode.Connection) {
         guard settings.replicas > 0 else { return claim.end(.claimed) }
         claim.connection = connection
@@ -96,13 +97,13 @@ package final class ValkeyStore: ReplayStore {
         }
     }
 
-    /// Whether a claim that is there is this one, made before its connection broke.
+    /// Checks whether an existing claim is this one, made before its connection broke.
     private func readBack(_ claim: ValkeyClaim, _ connection: ValkeyNode.Connection) {
         claim.connection = connection
         connection.replies.send(claim.get) { result in
             switch result {
             case .reply(.bulk(claim.value)):
-                // A new connection can't ask which replicas have what another one wrote.
+                // A new connection can't ask which replicas have the writes of another.
                 claim.end(self.settings.replicas == 0 ? .claimed : .unavailable(mayBeClaimed: true))
             case .reply(.bulk): claim.end(.alreadyClaimed)
             case .reply, .broken: claim.end(.unavailable(mayBeClaimed: true))
@@ -110,7 +111,7 @@ package final class ValkeyStore: ReplayStore {
         }
     }
 
-    /// Sends it once more when there is a connection again, if that is in time.
+    /// Retries once there is a connection again, if that is in time.
     private func sendAgain(_ claim: ValkeyClaim, _ node: ValkeyNode) {
         guard !claim.wasBroken else { return claim.endUnmade() }
         claim.wasBroken = true
@@ -136,14 +137,14 @@ package final class ValkeyStore: ReplayStore {
         }
     }
 
-    /// The node that a redirection names; `nil` after too many, and where it names none.
+    /// The node that a redirection names; `nil` after too many redirections, or if it names none.
     private func node(_ target: String, from node: ValkeyNode, _ claim: ValkeyClaim) -> ValkeyNode? {
         claim.redirections += 1
         guard claim.redirections <= Self.maximumRedirections else { return nil }
         return StoreAddress(redirection: target, from: node.address).map(cluster.node(at:))
     }
 
-    /// A reply that no such command has.
+    /// Handles a reply that the command can't have.
     private func refuse(_ claim: ValkeyClaim, _ connection: ValkeyNode.Connection) {
         claim.end(.unavailable(mayBeClaimed: true))
         connection.replies.end(ConnectionFailure.notRESP)
@@ -151,7 +152,7 @@ package final class ValkeyStore: ReplayStore {
 
     // MARK: Time
 
-    /// All claims have the same time, so that the first to begin is the first to end.
+    /// All claims have the same timeout, so they expire in order.
     private func watch(_ claim: ValkeyClaim) {
         deadlines.append(claim)
         setTimer()
@@ -175,7 +176,7 @@ package final class ValkeyStore: ReplayStore {
         guard !claim.isOver else { return }
         guard let connection = claim.connection else { return claim.endUnmade() }
         claim.end(.unavailable(mayBeClaimed: true))
-        // A server that does not answer one in time is not asked by others, unless it does as it was told.
+        // A server that missed a deadline gets no more claims on this connection, unless it is busy with a `WAIT`.
         if !connection.confirmation.isUnderWay(at: now) { connection.replies.end(ConnectionFailure.silent) }
     }
 }

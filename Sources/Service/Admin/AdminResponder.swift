@@ -9,10 +9,10 @@ internal import KeySource
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Answers the admin listener on one event loop: what operators and their tools ask.
+/// Serves the admin listener on one event loop: endpoints for operators and their tools.
 final class AdminResponder: HTTPResponder {
     private let service: ServiceLoop
-    /// Longer than two fetches in a row can take: the one that is under way, and the one that begins after the call.
+    /// More than two consecutive fetches can take: one in progress, and one that starts after the call.
     private static let refreshTimeout = Interval.seconds(45)
 
     private let scrape: @Sendable () -> EventLoopFuture<[UInt8]>
@@ -21,10 +21,10 @@ final class AdminResponder: HTTPResponder {
     private let process: ServiceProcess
 
     /// - Parameters:
-    ///   - process: which version answers, and since when.
-    ///   - scrape: gathers the metrics of all loops, as Prometheus text.
-    ///   - verdicts: gathers the verdicts of all loops.
-    ///   - history: what has lately happened to the keys of the provider with an id.
+    ///   - process: the version and the start time.
+    ///   - scrape: collects the metrics of all loops, as Prometheus text.
+    ///   - verdicts: collects the verdicts of all loops.
+    ///   - history: the recent events of a provider's keys, by the provider's ID.
     init(
         _ service: ServiceLoop, process: ServiceProcess, scrape: @escaping @Sendable () -> EventLoopFuture<[UInt8]>,
         verdicts: @escaping @Sendable () -> EventLoopFuture<Verdicts>,
@@ -86,10 +86,10 @@ final class AdminResponder: HTTPResponder {
         }
     }
 
-    /// Probes and scrapers come without a key, and see nothing that is anybody's secret. So does a browser for the console's
-    /// own files, since it can't be told to send one with a navigation.
+    /// Authenticates the caller. Probes and scrapes need no API key, since they return no secrets. The console's own
+    /// files need none either, since a browser can't send a key with a navigation.
     ///
-    /// - Returns: the name of the API key that was presented, where one was asked for.
+    /// - Returns: the name of the caller's API key, if one is required.
     private func admit(_ head: RequestHead, to route: Route) throws(Problem) -> String? {
         switch route {
         case .live, .ready, .metrics: return nil
@@ -102,7 +102,7 @@ final class AdminResponder: HTTPResponder {
         return keyName
     }
 
-    /// Relative, like all the page's addresses: a proxy may serve it below a path of its own.
+    /// Relative, like all URLs of the page: a proxy may serve it under a path prefix.
     private func redirectToConsole(_ record: RequestRecord) -> HTTPResponse {
         service.end(
             record, .found, "text/plain; charset=utf-8", Array("The console is at console.\n".utf8),
@@ -114,7 +114,7 @@ final class AdminResponder: HTTPResponder {
     private func listEvents(_ record: RequestRecord) -> HTTPResponse {
         let ids = service.verifier.providers.map(\.provider.policy.id)
         let events = ids.flatMap { id in history(id).entries.map { (provider: id, entry: $0) } }
-        // The newest first; of one second, the one that came later.
+        // Newest first. Within the same second, the later entry first.
         let newestFirst = events.enumerated().sorted {
             ($0.element.entry.at, $0.offset) > ($1.element.entry.at, $1.offset)
         }
@@ -168,9 +168,9 @@ final class AdminResponder: HTTPResponder {
         }
     }
 
-    /// What a refresh is asked to do with keys that it does not find.
+    /// What a refresh does with keys that are missing from the response.
     ///
-    /// - Throws: ``Problem/requestInvalid(_:)`` for any other query: a misspelt word must not change what is dropped.
+    /// - Throws: ``Problem/requestInvalid(_:)`` for any other query: a typo must not change which keys are dropped.
     private static func dropsOmitted(_ query: String) throws(Problem) -> Bool {
         switch query {
         case "", "drop_omitted=false": false
@@ -179,8 +179,7 @@ final class AdminResponder: HTTPResponder {
         }
     }
 
-    /// Explains what `POST /v1/verify` would answer. Where that would have keys fetched, so does this; nothing is counted as
-    /// a verification.
+    /// Explains the answer of `POST /v1/verify`. Fetches keys in the same cases, but does not count as a verification.
     private func explain(_ request: VerifyRequest, _ record: RequestRecord) -> HTTPReply {
         let deadline = SystemClocks.monotonic() + service.settings.keysTimeout
         let (verifier, loop) = (service.verifier, service.loop)
@@ -207,14 +206,14 @@ final class AdminResponder: HTTPResponder {
 
 @available(*, unavailable) extension AdminResponder: Sendable {}
 
-/// What operators are told of the process that answers them.
+/// What operators see about the process.
 struct ServiceProcess: Sendable {
     let version: String
     let startedAtUnixSeconds: Int64
 }
 
 extension KeyStatus {
-    /// Writes what an operator may see of a provider; nothing in it is secret.
+    /// Writes the parts of a provider's settings that operators may see. None is secret.
     fileprivate func write(to json: inout JSONWriter, _ provider: Provider) {
         json.beginObject()
         json.member("id", provider.policy.id)

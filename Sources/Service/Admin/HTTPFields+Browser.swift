@@ -1,12 +1,12 @@
 internal import HTTPServer
 private import NIOCore
 
-/// What the header fields of a request tell of a browser behind it.
+/// Detects browsers by a request's header fields.
 extension HTTPFields {
-    /// Whether a browser sends the request for a page of another site.
+    /// Whether a browser sent the request for a page of another site.
     ///
-    /// By Fetch Metadata, which pages can't forge, and where a browser sends none, by `Origin` (RFC 6454, section 7). Whatever
-    /// is no browser sends neither.
+    /// Uses Fetch Metadata, which pages can't forge. If a browser doesn't send it, `Origin` is used (RFC 6454, section
+    /// 7). Other clients send neither.
     var isCrossSite: Bool {
         let sites = all("Sec-Fetch-Site")
         guard sites.isEmpty else {
@@ -19,8 +19,8 @@ extension HTTPFields {
         return text != "http://" + host && text != "https://" + host
     }
 
-    /// Whether the request is for a host other than `localhost`, an IP address, or one of these names: anybody can point a
-    /// name of their own at this listener (DNS rebinding).
+    /// Whether the request's host is other than `localhost`, an IP address, or one of these names. An attacker can
+    /// point their own domain name at this listener (DNS rebinding).
     ///
     /// - Parameter names: in lower case.
     func isForForeignHost(besides names: [String]) -> Bool {

@@ -1,15 +1,15 @@
 internal import NIOCore
 
-/// A page for operators, on the admin listener: it shows what that listener's other endpoints answer, and holds nothing itself.
+/// A page for operators on the admin listener. It shows what the other endpoints of that listener return.
 enum Console {
-    /// Nothing is loaded but its own script and style, nothing is asked but this listener, and no page may frame it. Text
-    /// can't become markup (`require-trusted-types-for`).
+    /// The page loads only its own script and style, connects only to this listener, and can't be framed. Text can't
+    /// become markup (`require-trusted-types-for`).
     private static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; \
         form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'
         """
 
-    /// The header fields that each of its files has beside those every response has.
+    /// Header fields of the console's files, in addition to those of every response.
     static let headers: [(name: StaticString, value: String)] = [
         ("Content-Security-Policy", policy),
         ("X-Content-Type-Options", "nosniff"),
@@ -18,7 +18,7 @@ enum Console {
         ("Cross-Origin-Resource-Policy", "same-origin"),
     ]
 
-    /// One of its files, as they are built into the program.
+    /// One of the console's files, which are built into the executable.
     enum File {
         case page, style, script
 

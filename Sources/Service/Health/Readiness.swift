@@ -2,12 +2,12 @@ private import Host
 private import KeySource
 internal import Verification
 
-/// Whether the service counts as ready: by the keys of its providers.
+/// Whether the service is ready, depending on its providers' keys.
 struct Readiness {
-    /// By number, the version of the keys up to which readiness does without a provider's.
+    /// By provider number: the version of the keys up to which readiness ignores the provider.
     private var excused: [Int: Int] = [:]
 
-    /// Whether every provider that readiness waits for has keys that can verify now.
+    /// Whether every provider that counts for readiness has usable keys.
     func isReady(_ verifier: RequestVerifier) -> Bool {
         let now = SystemClocks.monotonic()
         return verifier.providers.allSatisfy { number, provider, snapshot in
@@ -15,15 +15,15 @@ struct Readiness {
         }
     }
 
-    /// Whether readiness does without a provider's keys because it came while the service was ready, and has had none since.
+    /// Whether readiness ignores a provider: it was added while the service was ready, and has not had keys since.
     ///
-    /// A provider that can't be reached is no reason to take all instances from those who need the others, as would happen
-    /// where all are given the same settings at once.
+    /// An unreachable new provider must not take instances out of service for the others' users. If all instances
+    /// received the same settings at once, none would be left.
     private func isExcused(_ number: Int, _ snapshot: KeySnapshot?) -> Bool {
         excused[number].map { (snapshot?.version ?? 0) <= $0 } ?? false
     }
 
-    /// Notes the version of the keys beyond which readiness waits for a provider as for any other.
+    /// Records the versions of the keys from which readiness no longer ignores new providers.
     mutating func excuseNewcomers(_ verifier: RequestVerifier, wasReady: Bool) {
         let now = SystemClocks.monotonic()
         let before = excused

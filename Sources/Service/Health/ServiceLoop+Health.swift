@@ -22,7 +22,8 @@ extension ServiceLoop {
                     json.member("id", each.provider.policy.id)
                     json.member("state", KeyState(each.snapshot, at: now).rawValue)
                 }
-                // An outage of the store takes nobody's verifications away, so it is reported and does not affect readiness.
+                // An outage of the store does not affect verifications, so it is reported but does not affect
+                // readiness.
                 if let store {
                     json.name("store")
                     json.object { $0.member("state", store.status.health.rawValue) }

@@ -2,11 +2,11 @@ internal import Verification
 internal import HTTPServer
 private import OpenSSL
 
-/// The API keys that callers may present, known by their digests only.
+/// The API keys that callers may use, stored as digests only.
 package struct CallerKeys: Sendable {
     private let keys: [Key]
 
-    /// A key's digest, and the name by which log and metrics call it.
+    /// A key's digest, and its name in the log and in metrics.
     package struct Key: Sendable, Equatable {
         package let name: String
         /// SHA-256, 32 octets.
@@ -18,22 +18,21 @@ package struct CallerKeys: Sendable {
         }
     }
 
-    /// - Parameter keys: none: every caller is let in.
+    /// - Parameter keys: if empty, every caller is admitted.
     package init(_ keys: [Key]) { self.keys = keys }
 
-    /// Keys without names of their own: `key-1`, and so on.
+    /// Keys without names; they are called `key-1`, and so on.
     package init(digests: [[UInt8]]) {
         self.init(digests.enumerated().map { Key(name: "key-\($0.offset + 1)", digest: $0.element) })
     }
 
     package var isRequired: Bool { !keys.isEmpty }
 
-    /// Whether a caller is let in.
     func admits(_ fields: HTTPFields) -> Bool { !isRequired || name(presentedBy: fields) != nil }
 
-    /// Lets a caller in.
+    /// Authenticates a caller.
     ///
-    /// - Returns: the name of the key that it presents; `nil` where none is asked for.
+    /// - Returns: the name of its key; `nil` if no key is required.
     /// - Throws: ``Problem/callerUnauthenticated``.
     func admit(_ fields: HTTPFields) throws(Problem) -> String? {
         guard isRequired else { return nil }
@@ -41,8 +40,8 @@ package struct CallerKeys: Sendable {
         return name
     }
 
-    /// The name of the key in `Authorization: Bearer <key>`. Every digest is compared, each in constant time, so that the time
-    /// taken tells nothing.
+    /// The name of the key in `Authorization: Bearer <key>`. Compares every digest in constant time, so that the time
+    /// taken reveals nothing.
     private func name(presentedBy fields: HTTPFields) -> String? {
         guard let credentials = fields.only("Authorization")?.string.utf8, credentials.count > 7,
             String(credentials.prefix(7))?.lowercased() == "bearer "

@@ -5,19 +5,20 @@ internal import NIOCore
 private import NIOPosix
 private import Synchronization
 
-/// Keeps what one listener speaks TLS with as its files have it: certificates are renewed while the service runs.
+/// Keeps one listener's TLS certificate and key current: certificates are renewed while the service runs.
 ///
-/// Files that can't be used change nothing, and are told of once.
+/// Files that can't be used change nothing, and are reported once.
 final class CertificateWatch: Sendable {
     let tls: ListenerTLS
-    /// The listener's name, for log and metrics.
+    /// The listener's name in the log and in metrics.
     let name: String
     private let log: Log
     private let state = Mutex(State())
-    /// Its own: a disk that hangs holds up nobody else. One, so that one look comes after the other.
+    /// A thread of its own, so that a hanging disk delays nothing else. Only one, so that polls run one after the
+    /// other.
     private let thread = NIOThreadPool(numberOfThreads: 1)
 
-    /// How often files that had changed were read, and what came of it.
+    /// The number of reloads of changed files, by result.
     struct Counts: Sendable, Equatable {
         var successes = 0
         var failures = 0
@@ -25,11 +26,11 @@ final class CertificateWatch: Sendable {
 
     private struct State: Sendable {
         var counts = Counts()
-        /// What is wrong with the files as they are.
+        /// What is wrong with the current files, if anything.
         var failure: TLSFileError?
     }
 
-    /// A look at files that have not changed is three calls of `stat`.
+    /// Polling unchanged files takes three calls of `stat`.
     private static let period = TimeAmount.seconds(2)
 
     /// Reads the files for the first time. Blocks.
@@ -50,14 +51,14 @@ final class CertificateWatch: Sendable {
 
     var counts: Counts { state.withLock(\.counts) }
 
-    /// Looks at the files every other second from now on.
+    /// Starts to poll the files every two seconds.
     func start(on loop: any EventLoop) {
         loop.scheduleRepeatedAsyncTask(initialDelay: Self.period, delay: Self.period) { _ in
             loop.makeFutureWithTask { await self.poll() }
         }
     }
 
-    /// Looks at the files now, and takes them into use if they have changed.
+    /// Polls the files now, and uses them if they have changed.
     func poll() async { try? await thread.runIfActive { self.reload() } }
 
     private func reload() {

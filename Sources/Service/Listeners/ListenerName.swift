@@ -1,4 +1,4 @@
-/// The two listeners, as log and metrics name them.
+/// The two listeners, as named in the log and in metrics.
 enum ListenerName: String, Hashable, Sendable {
     case service, admin
 }

@@ -2,14 +2,14 @@ internal import Host
 internal import HTTPServer
 internal import NIOCore
 
-/// Watches whether an event loop keeps up with its requests. Confined to that loop.
+/// Detects whether an event loop is overloaded. Confined to that loop.
 final class OverloadDetector {
     private let loop: any EventLoop
     private var shedder: LoadShedder
     private var task: RepeatedTask?
     private static let periodMicroseconds: Int64 = 100_000
 
-    /// - Parameter queueTimeout: how long a request may wait for its turn.
+    /// - Parameter queueTimeout: the longest that a request may wait in the queue.
     init(on loop: any EventLoop, queueTimeout: Interval) {
         self.loop = loop
         self.queueTimeout = queueTimeout
@@ -23,15 +23,15 @@ final class OverloadDetector {
 
     var queueTimeout: Interval { didSet { shedder.limit = queueTimeout.microseconds } }
 
-    /// Whether a request is taken up in this turn of the loop, or is one too many for it.
+    /// Whether to handle a request in this turn of the loop, or to shed it.
     ///
-    /// - Parameter startedAtMicroseconds: when the request came; monotonic.
+    /// - Parameter startedAtMicroseconds: when the request arrived, on the monotonic clock.
     func admits(at startedAtMicroseconds: Int64) -> Bool {
         guard shedder.isCrowded else { return true }
         switch shedder.admit(at: startedAtMicroseconds) {
         case .admitted: return true
         case .first:
-            // What is executed now, runs when all that came in with this request has been taken up.
+            // Runs after all requests that arrived together with this one.
             loop.assumeIsolated().execute { self.shedder.turnEnded() }
             return true
         case .refused: return false

@@ -3,21 +3,21 @@ internal import HTTPServer
 internal import Telemetry
 internal import Verification
 
-/// What is known of a request whatever becomes of it.
+/// What is recorded about every request, whatever its outcome.
 struct RequestRecord {
     let id: String
     let route: Route
-    /// `nil` where the request's head could not be read.
+    /// `nil` if the request's head could not be read.
     let method: RequestMethod?
     let startedAtMicroseconds: Int64
-    /// The caller's span, where it told of one.
+    /// The caller's span, if the request has one.
     let caller: SpanContext?
     let listener: ListenerName
-    /// The name in the client's certificate, where it had to show one.
+    /// The name in the client's certificate, if mutual TLS is required.
     let clientName: String?
-    /// The name of the API key that the client has presented, once it was asked for one.
+    /// The name of the client's API key, once it has been authenticated.
     var keyName: String?
-    /// When its one claim was made and answered, in microseconds of the monotonic clock; `nil`: there was none.
+    /// When its claim started and ended, in microseconds of the monotonic clock; `nil` if there was none.
     var claim: Range<Int64>?
 }
 
@@ -28,7 +28,7 @@ extension ServiceLoop {
             at: SystemClocks.monotonicMicroseconds())
     }
 
-    /// - Parameter route: where its head was read; else it is unknown.
+    /// - Parameter route: `nil` if the head could not be read.
     func begin(_ route: Route?, _ request: FailedRequest, on listener: ListenerName) -> RequestRecord {
         begin(
             route ?? .unknown, request.head, on: listener, clientName: request.clientName,

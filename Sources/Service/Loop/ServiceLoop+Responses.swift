@@ -5,9 +5,9 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import Verification
 
-/// Responses: each is counted, logged and traced where it is made.
+/// Creates responses, and counts, logs and traces each.
 extension ServiceLoop {
-    /// Counts and logs a request, and makes its response.
+    /// Counts and logs a request, and creates its response.
     func end(
         _ record: RequestRecord, _ status: HTTPResponseStatus, _ contentType: StaticString, _ body: [UInt8] = [],
         constant: ByteBuffer? = nil, code: String? = nil, provider: Int? = nil, limit: String? = nil,
@@ -41,7 +41,7 @@ extension ServiceLoop {
     private static let adminBuffer =
         "the admin listener's buffer (4MiB or twice limits.max_body, at most limits.max_buffered)"
 
-    /// The answer to a request that could not be read to its end.
+    /// The response to a request that could not be read completely.
     func response(to request: FailedRequest, _ route: Route?, on listener: ListenerName) -> HTTPResponse {
         let problem: Problem =
             switch request.fault {
@@ -51,7 +51,7 @@ extension ServiceLoop {
             case .headersTooLarge: .headersTooLarge
             case .bodyTooLarge: .requestTooLarge
             case .timeout: .requestTimeout
-            // The admin listener has limits of its own: one that is a setting, and one that follows from others.
+            // The admin listener has limits of its own: one is a setting, the other is derived.
             case .overloaded(.connections) where listener == .admin: .overloaded(limit: "admin.max_connections")
             case .overloaded(.buffered) where listener == .admin: .overloaded(limit: Self.adminBuffer)
             case .overloaded(let limit): .overloaded(limit: "limits.\(limit.rawValue)")

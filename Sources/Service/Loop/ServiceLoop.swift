@@ -10,20 +10,20 @@ private import OpenSSL
 internal import SignIns
 internal import Telemetry
 
-/// Everything that the requests of one event loop share. Confined to that loop.
+/// The state that all requests of one event loop share. Confined to that loop.
 final class ServiceLoop {
     let loop: any EventLoop
     private(set) var settings: ServiceSettings
     private(set) var verifier: RequestVerifier
-    /// The ids of providers, by number.
+    /// The IDs of providers, indexed by number.
     private(set) var providerIDs: [String]
     private(set) var readiness = Readiness()
-    /// `nil`: sign-ins are off.
+    /// `nil` if sign-ins are disabled.
     let signIns: LoopSignIns?
     private let storeSetup: StoreSetup
-    /// What remembers claims; `nil` until something has to be used once.
+    /// The store for single-use claims; `nil` until it is first needed.
     private(set) var store: LoopStore?
-    /// Whether a nonce of any provider is used once.
+    /// Whether any provider's nonces are single-use.
     private(set) var usesNoncesOnce: Bool
     var requestIDs = RequestIDs()
     var metrics = LoopMetrics()
@@ -31,15 +31,15 @@ final class ServiceLoop {
     let load: OverloadDetector
     private(set) var telemetry: RequestTelemetry
     private var writer = JSONWriter()
-    /// A batch's answer should not hold memory for good.
+    /// A larger buffer, left by the answer to a batch, is released.
     private static let keptCapacity = 64 * 1024
 
     enum Stage: Comparable {
         case serving
-        /// A stop was asked for: not ready any more, connections are closed after their next answer, but everything is
-        /// answered, since not everybody knows.
+        /// Draining: not ready, and connections are closed after their next response. New requests are still served,
+        /// since not all load balancers have noticed yet.
         case leaving
-        /// Requests that begin come too late.
+        /// New requests are rejected.
         case stopping
     }
 
@@ -67,21 +67,21 @@ final class ServiceLoop {
         }
     }
 
-    /// Goes by other settings in who may call, and in nothing else yet.
+    /// Applies the access rules of new settings, and nothing else yet.
     func admit(by other: ServiceSettings) {
         settings.callerKeys = other.callerKeys
         settings.operatorKeys = other.operatorKeys
         settings.operatorHosts = other.operatorHosts
     }
 
-    /// Serves with other settings from the next request on. Requests that wait for keys go on with the verifier that
-    /// they began with.
+    /// Applies new settings from the next request on. Requests that wait for keys keep the verifier that they started
+    /// with.
     func change(to settings: ServiceSettings, _ registry: ProviderRegistry) {
         let wasReady = readiness.isReady(verifier)
         telemetry.change(to: settings.loggedRequests)
         var tokenVerifier = verifier.verifier
         if settings.signatureCacheCapacity != self.settings.signatureCacheCapacity,
-            // Out of memory, it goes on with the one it has, which remembers as many as before.
+            // If memory runs out, the current verifier stays, with its cache capacity.
             let other = try? IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity)
         {
             tokenVerifier = other
@@ -91,19 +91,19 @@ final class ServiceLoop {
         providerIDs = registry.ids
         verifier = RequestVerifier(registry, on: loop, by: tokenVerifier)
         usesNoncesOnce = verifier.usesNoncesOnce
-        // Out of memory, there is none, and such a provider's tokens are refused.
+        // If memory runs out, there is no store, and the tokens of such providers are rejected.
         if usesNoncesOnce, store == nil { store = try? LoopStore(storeSetup, on: loop) }
         readiness.excuseNewcomers(verifier, wasReady: wasReady)
     }
 
-    /// Writes what is left of the log, closes the connections to the store, and looks after nothing more.
+    /// Flushes the log, closes the store's connections, and stops all timers.
     func end() {
         telemetry.end()
         load.end()
         store?.end()
     }
 
-    /// The JSON text that `write` writes. All of a loop's go through one writer, whose memory is there already.
+    /// The JSON text that `write` produces. All of a loop's JSON goes through one writer, to reuse its buffer.
     func json(_ write: (inout JSONWriter) -> Void) -> [UInt8] {
         writer.removeAll()
         write(&writer)

@@ -1,27 +1,27 @@
 internal import Telemetry
-/// What one event loop counts. Plain variables of that loop; they are summed up when somebody asks.
+/// The counters of one event loop. They are plain variables of that loop, and are added up on demand.
 struct LoopMetrics: Sendable {
-    /// Verdicts by the provider's number, `nil` where none was found, and code; `ok` where the token verified.
+    /// Verdicts by provider number (`nil` if none was found) and code; the code is `ok` for verified tokens.
     private(set) var verifications = Counter<VerdictLabel>()
-    /// Answers by route and status.
+    /// Responses by route and status.
     private(set) var requests = Counter<Answer>()
-    /// Requests that would have waited too long for their turn.
+    /// Requests that were shed because their wait in the queue would have been too long.
     private(set) var refusedByQueue = 0
     /// Durations of `POST /v1/verify`.
     private(set) var verifyDurations = Histogram()
 
     var signIns = SignInMetrics()
 
-    /// Requests by who called.
+    /// Requests by caller.
     private(set) var callers: [Caller: Int] = [:]
 
-    /// Who called, by a name of the settings or of an authority's.
+    /// A caller, by its name in the settings or in its certificate.
     enum Caller: Hashable {
         case apiKey(String, ListenerName)
         case certificate(String, ListenerName)
     }
 
-    /// So many callers are told apart; an authority may issue certificates without end.
+    /// The maximum number of callers to distinguish. An authority may issue any number of certificates.
     private static let maximumCallers = 256
 
     struct VerdictLabel: Equatable {
@@ -47,7 +47,7 @@ struct LoopMetrics: Sendable {
         if route == .verify { verifyDurations.record(microseconds: microseconds) }
     }
 
-    /// Counts a request of a caller; one for whom there is no room counts as `other`.
+    /// Counts a caller's request. Callers beyond the maximum count as `other`.
     mutating func countCaller(_ caller: Caller) {
         guard callers[caller] == nil, callers.count >= Self.maximumCallers else {
             callers[caller, default: 0] += 1

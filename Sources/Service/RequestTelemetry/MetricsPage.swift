@@ -7,14 +7,14 @@ internal import KeySource
 internal import ReplayStore
 internal import Telemetry
 
-/// Every metric of the service, declared in one place. Label values come from closed sets: routes, codes, and the ids of
-/// configured providers, so that nothing a caller sends can add a time series.
+/// Declares every metric of the service. Label values come from closed sets (routes, codes, IDs of configured
+/// providers), so callers can't create time series.
 struct MetricsPage {
     let providers: [Provider]
-    /// The ids of these and of those that were configured before, by number.
+    /// The IDs of current and former providers, indexed by number.
     let providerIDs: [String]
     let loops: LoopMetrics
-    /// Of the event loops; none: nothing is used once.
+    /// One per event loop; empty if nothing is single-use.
     var stores: [StoreStatus] = []
     let statuses: [KeyStatus]
     let keyCounts: KeyTelemetry.Counts
@@ -95,7 +95,7 @@ struct MetricsPage {
                     Sample([("provider", id), ("state", state.rawValue)], state == current ? 1 : 0)
                 }
             })
-        /// A value of each provider that has keys.
+        /// A sample for each provider that has keys.
         func samples<Value: Numeric>(_ value: (KeySnapshot) -> Value) -> [Sample] {
             zip(ids, statuses).compactMap { id, status in status.snapshot.map { Sample([("provider", id)], value($0)) }
             }

@@ -4,33 +4,33 @@ private import Host
 private import JSON
 internal import NIOCore
 
-/// A line for each request of one event loop, or for each that was refused. Confined to that loop.
+/// Logs all requests of one event loop, or only the refused ones. Confined to that loop.
 ///
-/// Lines are gathered and handed on ten times a second: a system call for each request would cost more than the request.
+/// Lines are flushed in batches, ten times a second: a system call per request would cost more than the request.
 final class RequestLog {
     private let sink: LogSink
     private let writesRefusedOnly: Bool
     private let includesProbes: Bool
-    /// `nil`: however often the same is refused, each has its line.
+    /// `nil`: refusals are not rate-limited.
     private var repeats: LogRateLimiter<Refusal>?
     private var lines = JSONWriter(reservingCapacity: 2 * flushSize)
-    /// The time as text, made anew once a millisecond at most.
+    /// The formatted time, updated at most once per millisecond.
     private var timestamp = (unixMilliseconds: Int64(0), text: "")
     private var flushing: RepeatedTask?
     private static let flushSize = 32 * 1024
 
-    /// What makes refused requests the same: all of it from closed sets.
+    /// Refusals with equal values share a rate limit. All values come from closed sets.
     private struct Refusal: Hashable {
         let route: Route
         let status: UInt
         let code: String?
         let provider: String?
         let limit: String?
-        /// Of the settings, and nobody else's to choose.
+        /// A name in the settings, so callers can't choose it.
         let keyName: String?
     }
 
-    /// - Parameter logged: which requests have a line; with `none` there is no log of them.
+    /// - Parameter logged: which requests to log; with `none`, there is no request log.
     init?(of logged: LoggedRequests, to sink: LogSink, on loop: any EventLoop) {
         guard logged.kind != .none else { return nil }
         writesRefusedOnly = logged.kind == .refused
@@ -71,13 +71,13 @@ final class RequestLog {
         if lines.count >= Self.flushSize { flush() }
     }
 
-    /// Whether lines of a refusal are limited in number: a client without a key must not be able to fill the log.
+    /// Whether to rate-limit lines of a refusal: a client without an API key must not be able to fill the log.
     private func isLimited(_ refusal: Refusal) -> Bool {
         if writesRefusedOnly { return true }
         if refusal.keyName != nil { return false }
         switch refusal.status {
         case 400, 401, 404, 405, 408, 413, 415, 431: return true
-        // Connections beyond the limit are refused as they come.
+        // Connections over the limit are rejected before authentication.
         case 503: return refusal.code == Problem.overloadedCode
         default: return false
         }
@@ -100,7 +100,7 @@ final class RequestLog {
         lines.member("provider", provider)
     }
 
-    /// Says how many refused requests had no line.
+    /// Logs the numbers of suppressed lines.
     private func write(_ heldBack: [LogRateLimiter<Refusal>.HeldBack]) {
         for requests in heldBack {
             beginLine()
@@ -115,7 +115,7 @@ final class RequestLog {
         }
     }
 
-    /// Hands on what is left, and nothing after it.
+    /// Flushes the remaining lines and stops.
     func end() {
         flushing?.cancel()
         flushing = nil

@@ -4,23 +4,23 @@ private import HTTPServer
 internal import Telemetry
 private import Tracing
 
-/// Makes a span of each request that is traced, once it has been answered: nothing is done of a request within it, so
-/// it costs no more than its ids before.
+/// Creates spans of traced requests after they have been answered. Nothing runs inside a request's span, so until then
+/// it costs no more than its IDs.
 ///
-/// Attributes go by OpenTelemetry's semantic conventions for HTTP servers. They hold routes, codes and ids of the
-/// settings: no path, address, token or claim.
+/// Attributes follow OpenTelemetry's semantic conventions for HTTP servers. They contain routes, codes and IDs from the
+/// settings, but no path, address, token or claim.
 struct RequestSpans {
     private let tracer: SpanTracer
 
     init(_ tracer: SpanTracer) { self.tracer = tracer }
 
-    /// Records the span of a request that has been answered.
+    /// Records the span of an answered request.
     ///
-    /// - Returns: what names it; `nil` where it is not recorded.
+    /// - Returns: the span's context; `nil` if it is not recorded.
     func record(
         _ request: RequestRecord, status: UInt, code: String?, provider: String?, microseconds: Int64
     ) -> SpanContext? {
-        // Whoever is not let in does not get to fill the queue of spans, whatever trace they say they are of.
+        // Unauthenticated callers must not be able to fill the span queue, whatever trace they claim to belong to.
         guard request.route.isTraced, status != 401, code != Problem.overloadedCode, let method = request.method
         else { return nil }
         let context = tracer.newContext(below: request.caller)
@@ -51,7 +51,7 @@ struct RequestSpans {
         return context
     }
 
-    /// Records how long the store took to say whether something was used before.
+    /// Records how long the store took for a claim.
     private func record(claimFrom begun: UInt64, to end: UInt64, below request: SpanContext) {
         let context = tracer.newContext(below: request)
         let span = tracer.startSpan("claim", ofKind: .client, named: context, below: request, at: begun)
@@ -65,7 +65,7 @@ struct RequestSpans {
 }
 
 extension Route {
-    /// Probes, scrapers and the console ask all day, and nobody wonders what became of it; and what is nowhere is nothing.
+    /// Probes, scrapes and the console poll all day, and their traces help nobody. Unknown paths are not traced either.
     fileprivate var isTraced: Bool {
         switch self {
         case .live, .ready, .metrics, .events, .verdicts, .root, .console, .consoleStyle, .consoleScript, .unknown:
@@ -74,6 +74,6 @@ extension Route {
         }
     }
 
-    /// Whether its response, unless it is a problem, says that something is good.
+    /// Whether the span of a successful request has the code `ok`.
     fileprivate var hasVerdict: Bool { self == .verify || self == .signIns || self == .finishSignIn }
 }

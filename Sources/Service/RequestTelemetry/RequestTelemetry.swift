@@ -2,12 +2,12 @@ internal import HTTPServer
 internal import NIOCore
 internal import Telemetry
 
-/// What is told of the requests of one event loop: lines of the log, and spans. Confined to that loop.
+/// Log lines and spans for the requests of one event loop. Confined to that loop.
 struct RequestTelemetry {
     private let loop: any EventLoop
     private let sink: LogSink
     private var logged: LoggedRequests
-    /// `nil`: no request has a line.
+    /// `nil`: requests are not logged.
     private var log: RequestLog?
     /// `nil`: requests are not traced.
     private let spans: RequestSpans?
@@ -27,7 +27,7 @@ struct RequestTelemetry {
         log = RequestLog(of: logged, to: sink, on: loop)
     }
 
-    /// The caller's span, where there is anyone to be told of it.
+    /// The caller's span, if it will be logged or exported.
     func caller(of head: RequestHead) -> SpanContext? {
         guard log != nil || spans != nil else { return nil }
         return SpanContext(calling: head.fields, withState: spans != nil)
@@ -42,7 +42,7 @@ struct RequestTelemetry {
             trace: RequestTrace(caller: record.caller, span: span))
     }
 
-    /// Writes what is left of the log, and nothing after it.
+    /// Flushes the log and stops it.
     mutating func end() {
         log?.end()
         log = nil

@@ -2,16 +2,16 @@ internal import HTTPServer
 internal import JSON
 internal import Telemetry
 
-/// Where a request belongs in a trace, for its line in the log.
+/// The trace context of a request, for its log line.
 struct RequestTrace {
     private let context: SpanContext
     private let caller: SpanContext?
     private let span: SpanContext?
 
     /// - Parameters:
-    ///   - caller: the caller's span, where it told of one.
-    ///   - span: the request's own, where it is recorded.
-    /// - Returns: `nil` where there is neither: the request is of no trace that anyone has.
+    ///   - caller: the caller's span, if the request has one.
+    ///   - span: the request's own span, if it is recorded.
+    /// - Returns: `nil` if there is neither.
     init?(caller: SpanContext?, span: SpanContext?) {
         guard let context = span ?? caller else { return nil }
         self.context = context
@@ -19,8 +19,8 @@ struct RequestTrace {
         self.span = span
     }
 
-    /// Writes the members that OpenTelemetry has for a line of a log (Trace Context in non-OTLP Log Formats), and
-    /// `parent_id`, as W3C Trace Context calls the caller's span.
+    /// Writes the members that OpenTelemetry defines for log lines (Trace Context in non-OTLP Log Formats), and
+    /// `parent_id`, W3C Trace Context's name for the caller's span.
     func write(to json: inout JSONWriter) {
         json.member("trace_id", context.traceID.text)
         if let span { json.member("span_id", span.spanID.text) }
@@ -30,10 +30,10 @@ struct RequestTrace {
 }
 
 extension SpanContext {
-    /// The span on whose behalf a request is made, as its header says (W3C Trace Context, 3). A field that is
-    /// malformed, or there twice, counts as none.
+    /// Reads the caller's span from the request's header (W3C Trace Context, 3). A malformed or repeated field counts
+    /// as absent.
     ///
-    /// - Parameter withState: whether anyone will want to know of `tracestate`.
+    /// - Parameter withState: whether to read `tracestate`.
     init?(calling fields: HTTPFields, withState: Bool) {
         guard let text = fields.only("traceparent") else { return nil }
         self.init(traceParent: text.bytes.span)

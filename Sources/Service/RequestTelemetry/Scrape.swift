@@ -7,7 +7,7 @@ internal import ReplayStore
 internal import Telemetry
 private import Verification
 
-/// Gathers what all loops have counted.
+/// Collects the counters of all loops.
 struct Scrape: Sendable {
     let served: ServedProviders
     let loops: PerLoop<ServiceLoop>
@@ -21,19 +21,19 @@ struct Scrape: Sendable {
     let version: String
     let startedAtUnixSeconds = SystemClocks.unixSeconds()
 
-    /// The metrics page, made on one of the loops.
+    /// The metrics page, created on one of the loops.
     func page(on loop: any EventLoop) -> EventLoopFuture<[UInt8]> {
         let counted = EventLoopFuture.whenAllSucceed(
             loops.onEach { (metrics: $0.metrics, store: $0.store?.status) }, on: loop)
         return counted.flatMap { parts in
-            // Only now: a provider is in the registry before any loop counts for it.
+            // Must come after the loops: a provider is in the registry before any loop counts for it.
             let registry = served.registry
             let statuses = EventLoopFuture.whenAllSucceed(registry.providers.map { $0.keys.status() }, on: loop)
             return statuses.map { page(parts, registry, $0) }
         }
     }
 
-    /// How many tokens got which verdict, added up on one of the loops.
+    /// The numbers of tokens by verdict, added up on one of the loops.
     func verdicts(on loop: any EventLoop) -> EventLoopFuture<Verdicts> {
         let counted = EventLoopFuture.whenAllSucceed(
             loops.onEach { (metrics: $0.metrics, store: $0.store?.status) }, on: loop)

@@ -2,24 +2,24 @@ internal import JSON
 internal import ReplayStore
 private import Telemetry
 
-/// How many tokens got which verdict, and what became of sign-ins, since the process began: what the metrics count, for a person
-/// to look at.
+/// The numbers of tokens and sign-ins by verdict since the process started. Shows operators the same numbers as the
+/// metrics.
 struct Verdicts: Sendable {
     private let counts: [Count]
     private let begun: [Count]
     private let finished: [Count]
-    /// As the event loops see it; none: nothing is used once.
+    /// One per event loop; empty if nothing is single-use.
     private let stores: [StoreStatus]
 
     private struct Count: Sendable {
-        /// `nil` where no provider was found.
+        /// `nil` if no provider was found.
         let provider: String?
         /// `ok`, or the problem's code.
         let code: String
         let count: Int
     }
 
-    /// - Parameter providerIDs: by number.
+    /// - Parameter providerIDs: indexed by number.
     init(_ metrics: LoopMetrics, _ stores: [StoreStatus], _ providerIDs: [String]) {
         func counts(_ counter: Counter<LoopMetrics.VerdictLabel>) -> [Count] {
             counter.map { verdict, count in
@@ -54,7 +54,7 @@ struct Verdicts: Sendable {
 }
 
 extension StoreHealth {
-    /// Whatever is worse is greater.
+    /// Larger means worse.
     fileprivate var severity: Int {
         switch self {
         case .ok: 0

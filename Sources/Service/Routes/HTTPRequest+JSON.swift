@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import JSON
 
 extension HTTPRequest {
-    /// The JSON object that a call carries.
+    /// The JSON object in the body.
     ///
     /// - Throws: ``Problem/contentTypeUnsupported``, ``Problem/requestInvalid(_:)``.
     func jsonObject() throws(Problem) -> JSONObject {
@@ -17,7 +17,7 @@ extension HTTPRequest {
         }
     }
 
-    /// `application/json`, with no parameter but `charset=utf-8`.
+    /// `application/json`, with no parameter other than `charset=utf-8`.
     private func isJSON(_ contentType: HeadSlice?) -> Bool {
         guard let contentType else { return false }
         if contentType == "application/json" { return true }
@@ -29,7 +29,7 @@ extension HTTPRequest {
 }
 
 extension JSONErrorLocation {
-    /// What is wrong with a body, and where. It quotes nothing: any byte of a body may be part of a token.
+    /// What is wrong with a body, and where. Quotes nothing, because any byte may be part of a token.
     var sentence: String {
         let place = "byte offset \(offset) (line \(line), column \(column))"
         return switch error {

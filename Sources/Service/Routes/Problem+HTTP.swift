@@ -1,11 +1,11 @@
 internal import NIOHTTP1
 internal import Verification
 
-/// How a problem is answered over HTTP.
+/// HTTP responses for problems.
 extension Problem {
     var responseStatus: HTTPResponseStatus { HTTPResponseStatus(statusCode: status) }
 
-    /// The header fields that go with it.
+    /// Additional header fields.
     var headers: [(name: StaticString, value: String)] {
         switch self {
         case .methodNotAllowed(let allow): [("Allow", allow)]

@@ -1,7 +1,7 @@
 internal import Verification
 internal import HTTPServer
 
-/// The paths that one of the listeners answers. A closed set, so that metrics and logs can name them.
+/// The paths of both listeners. A closed set, so they can be used in metrics and logs.
 enum Route: Int, CaseIterable {
     case verify, batch, signIns, finishSignIn, openAPI, live, ready, providers, refresh, explain, events, verdicts,
         metrics, unknown
@@ -10,7 +10,7 @@ enum Route: Int, CaseIterable {
     /// The route that a responder has found.
     init(_ routing: HeadRouting) { self = Route(rawValue: routing.route) ?? .unknown }
 
-    /// The path as the log and the metrics show it.
+    /// The path in the log and in metrics.
     var pattern: StaticString {
         switch self {
         case .verify: "/v1/verify"
@@ -34,7 +34,7 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// Whether it is asked all day long by what watches over the service.
+    /// Whether monitoring polls this path.
     var isProbe: Bool { self == .live || self == .ready || self == .metrics }
 
     var method: RequestMethod {
@@ -45,16 +45,16 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// Whether the path is there only while sign-ins are on.
+    /// Whether the path exists only if sign-ins are enabled.
     var isOfSignIns: Bool { self == .signIns || self == .finishSignIn }
 
-    /// Whether its caller has to know whether what was sent is used up.
+    /// Whether a response must say if the request used something up.
     var usesSomethingUp: Bool { self == .finishSignIn }
 
-    /// Whether the path is there only while the console is on.
+    /// Whether the path exists only if the console is enabled.
     var belongsToConsole: Bool { self == .root || consoleFile != nil }
 
-    /// The file that the path is of, where it is the console's.
+    /// The console's file at this path, if any.
     var consoleFile: Console.File? {
         switch self {
         case .console: .page
@@ -64,7 +64,7 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// Refuses a path that is none, and a method that its route does not have.
+    /// Rejects unknown paths, and methods that the route does not support.
     ///
     /// - Throws: ``Problem/notFound``, ``Problem/methodNotAllowed(allow:)``.
     func check(_ method: RequestMethod) throws(Problem) {
@@ -86,7 +86,7 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// The routes of the admin listener whose paths are always the same.
+    /// The routes of the admin listener with constant paths.
     private static let admin: [Route] = [
         .live, .ready, .metrics, .providers, .explain, .events, .verdicts, .root, .console, .consoleStyle,
         .consoleScript,
@@ -97,7 +97,7 @@ enum Route: Int, CaseIterable {
         admin.first { path == $0.pattern } ?? (providerToRefresh(path) == nil ? .unknown : .refresh)
     }
 
-    /// The provider id in `/v1/providers/{id}/refresh`.
+    /// The provider ID in `/v1/providers/{id}/refresh`.
     static func providerToRefresh(_ path: HeadSlice) -> String? {
         let parts = path.string.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == "v1", parts[2] == "providers", parts[4] == "refresh",

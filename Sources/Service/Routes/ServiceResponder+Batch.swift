@@ -21,11 +21,11 @@ extension ServiceResponder {
         let deadline = keysDeadline()
         let (verifier, loop) = (service.verifier, service.loop)
         let now = VerificationTime.now()
-        // Where each item's answer lies in the text; of those that wait, nothing does yet.
+        // The position of each item's answer in the text; empty for items that still wait.
         var ranges: [Range<Int>] = []
         var waiting: [() -> EventLoopFuture<UnclaimedItem>] = []
-        // Each is written as soon as it is decided, and what it was made of is let go: 64 at a time would not stay in the
-        // processor's caches.
+        // Each answer is written, and its memory released, as soon as it is decided: 64 at a time would not fit into
+        // the CPU's caches.
         let text = batchAnswer { json in
             items.forEachObject { item in
                 let (index, start) = (ranges.count, json.count)
@@ -48,7 +48,7 @@ extension ServiceResponder {
         }
         assert(ranges.count == itemCount)
         guard !waiting.isEmpty else { return .now(service.end(record, json: text)) }
-        // The text of the decided items is kept until the others are decided.
+        // The decided items' answers are kept as text until the others are decided.
         return .later(WaitingCost(items: waiting.count, bytes: text.count)) { [ranges] in
             let decided = EventLoopFuture.whenAllSucceed(waiting.map { $0() }, on: loop).assumeIsolated()
             return decided.flatMap { self.claimed($0).nonisolated() }.map { late in
@@ -66,7 +66,7 @@ extension ServiceResponder {
         }
     }
 
-    /// What comes of an item before anything is waited for, and the nonce that has to be claimed for it.
+    /// An item's outcome before any waiting, and the nonce to claim for it.
     private func outcome(
         of item: JSONObject?, _ verifier: RequestVerifier, _ now: VerificationTime
     ) -> (RequestVerifier.Outcome, SingleUseNonce?) {
@@ -81,7 +81,7 @@ extension ServiceResponder {
         }
     }
 
-    /// The answer to a batch, around those to its items.
+    /// The answer to a batch, with the items' answers inside.
     private func batchAnswer(_ writeResults: (inout JSONWriter) -> Void) -> [UInt8] {
         service.json { json in
             json.beginObject()
@@ -93,7 +93,7 @@ extension ServiceResponder {
         }
     }
 
-    /// Counts an item's verdict, and writes its answer.
+    /// Counts an item's verdict and writes its answer.
     private func write(_ verdict: Verdict, to json: inout JSONWriter, _ record: RequestRecord) {
         count(verdict)
         switch verdict {

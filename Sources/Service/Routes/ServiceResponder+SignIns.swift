@@ -52,8 +52,8 @@ extension ServiceResponder {
         }
     }
 
-    /// Claims the sign-in, once its token was verified, and answers. A store elsewhere is asked only once the connection has
-    /// admitted the request: the client of one that is overloaded may send its finish again.
+    /// Claims the sign-in once its token has been verified, and responds. A remote store is called only after the
+    /// connection has admitted the request: if it is shed as overload, the client may send the same finish again.
     private func claim(
         _ finishing: FinishingSignIn, _ verdict: Verdict, _ signIns: LoopSignIns, _ record: RequestRecord
     ) -> HTTPReply {
@@ -94,7 +94,7 @@ extension ServiceResponder {
         return service.end(record, problem, provider: provider)
     }
 
-    /// - Throws: ``Problem/notFound`` where sign-ins are off.
+    /// - Throws: ``Problem/notFound`` if sign-ins are disabled.
     private func signIns() throws(Problem) -> LoopSignIns {
         guard let signIns = service.signIns else { throw .notFound }
         return signIns

@@ -2,26 +2,26 @@ internal import NIOCore
 private import SignIns
 internal import Verification
 
-/// Nonces that are used once: claimed as the last check, so that a token that is refused uses none up.
+/// Single-use nonces. They are claimed as the last check, so a rejected token uses none up.
 extension ServiceResponder {
-    /// An item of a batch that had to wait, before its nonce is claimed.
+    /// A batch item that had to wait, before its nonce is claimed.
     struct UnclaimedItem {
         let index: Int
         let verdict: Verdict
-        /// `nil`: it has none that is used once.
+        /// `nil` if it has no single-use nonce.
         let nonce: SingleUseNonce?
     }
 
-    /// What became of a token once its nonce was claimed.
+    /// The verdict on a token after its nonce has been claimed.
     struct ClaimedVerdict {
         let verdict: Verdict
-        /// When the claim was made and answered; `nil`: there was none.
+        /// When the claim started and ended; `nil` if there was none.
         let claim: Range<Int64>?
     }
 
-    /// The verdict once the nonce is claimed.
+    /// The verdict after the nonce has been claimed.
     ///
-    /// - Parameter nonce: `nil`: there is none to claim.
+    /// - Parameter nonce: `nil` if there is none to claim.
     func claimed(_ verdict: Verdict, _ nonce: SingleUseNonce?) -> EventLoopFuture<ClaimedVerdict>.Isolated {
         let loop = service.loop
         func decided(_ verdict: Verdict) -> EventLoopFuture<ClaimedVerdict>.Isolated {
@@ -42,7 +42,7 @@ extension ServiceResponder {
         }
     }
 
-    /// The verdicts of a batch's items by their places. Claims are made in the order of the items, so that the first one with a
+    /// The verdicts of a batch's items by index. Claims are made in the order of the items, so the first item with a
     /// nonce wins.
     func claimed(_ items: [UnclaimedItem]) -> EventLoopFuture<[Int: Verdict]>.Isolated {
         let verdicts = items.map { item in
@@ -55,7 +55,7 @@ extension ServiceResponder {
 }
 
 extension CountedClaim {
-    /// Makes the claim, where it is not made yet.
+    /// Makes the claim if it has not been made yet.
     fileprivate func future(on loop: any EventLoop) -> EventLoopFuture<Result> {
         switch self {
         case .now(let result): loop.makeSucceededFuture(result)

@@ -7,7 +7,7 @@ internal import KeySource
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Answers the service listener on one event loop: the calls that backends make.
+/// Serves the service listener on one event loop: endpoints for backends.
 final class ServiceResponder: HTTPResponder {
     let service: ServiceLoop
 
@@ -17,10 +17,9 @@ final class ServiceResponder: HTTPResponder {
 
     func route(_ head: RequestHead) -> HeadRouting {
         var route = Route.service(head.path)
-        // What is off is not there.
         if route.isOfSignIns, service.signIns == nil { route = .unknown }
         var routing = HeadRouting(bodyLimit: service.settings.maximumBody, route: route.rawValue)
-        // Nobody who may not ask gets to fill our memory.
+        // Unauthenticated callers must not be able to fill our memory.
         if route == .batch, service.settings.callerKeys.admits(head.fields) {
             routing.bodyLimit = service.settings.maximumBatchBody
         }
@@ -57,7 +56,7 @@ final class ServiceResponder: HTTPResponder {
         }
     }
 
-    /// The JSON object that a call carries.
+    /// The JSON object in the body.
     private func body(
         of request: HTTPRequest, _ record: inout RequestRecord
     ) throws(Problem) -> JSONObject {
@@ -80,7 +79,7 @@ final class ServiceResponder: HTTPResponder {
             guard service.usesNoncesOnce, let nonce = verifier.singleUseNonce(of: request, verdict) else {
                 return .now(answer(verdict, record))
             }
-            // Only once there is room to wait for the store: what is refused for want of room has used nothing up.
+            // Claims only after the wait has been admitted: a request that is shed must not use up a nonce.
             return .later { self.claimed(verdict, nonce).map { self.answer($0, record) }.nonisolated() }
         case .pending(let pending):
             return .later {

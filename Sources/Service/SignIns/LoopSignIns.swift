@@ -1,7 +1,7 @@
 internal import OpenSSL
 internal import SignIns
 
-/// What the sign-ins of one event loop share. Confined to that loop.
+/// The shared state for sign-ins on one event loop. Confined to that loop.
 final class LoopSignIns {
     private(set) var sealer: SignInSealer
     let store: LoopStore
@@ -12,9 +12,9 @@ final class LoopSignIns {
         self.store = store
     }
 
-    /// Seals and opens with other keys from the next request on.
+    /// Uses new keys from the next request on.
     ///
-    /// - Throws: ``OpenSSLError`` when out of memory; it goes on with those it has.
+    /// - Throws: ``OpenSSLError`` when out of memory; the current keys then stay in use.
     func change(to keys: HandleKeys) throws(OpenSSLError) { sealer = try SignInSealer(keys) }
 }
 

@@ -3,10 +3,10 @@ internal import NIOCore
 internal import OpenSSL
 internal import ReplayStore
 
-/// What remembers, for one event loop, what was used. Confined to that loop.
+/// One event loop's access to the store for single-use claims. Confined to that loop.
 final class LoopStore {
     let claims: any ReplayStore
-    /// What makes the keys of claims.
+    /// For computing the keys of claims.
     let digests: DigestContext
 
     /// - Throws: ``OpenSSLError`` when out of memory.
@@ -19,7 +19,7 @@ final class LoopStore {
             }
     }
 
-    /// Closes its connections.
+    /// Closes the store's connections.
     func end() { claims.end() }
 
     var status: StoreStatus {

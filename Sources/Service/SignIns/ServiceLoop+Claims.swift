@@ -5,7 +5,7 @@ internal import ReplayStore
 private import Verification
 
 extension ServiceLoop {
-    /// Claims a key, and counts what comes of it.
+    /// Makes a claim, and counts its outcome.
     func claim(_ key: ClaimKey, until end: ClaimEnd, in store: LoopStore) -> CountedClaim {
         let now = VerificationTime.now()
         func counted(_ outcome: ClaimOutcome, since begunAt: Int64) -> CountedClaim.Result {
@@ -26,7 +26,7 @@ extension ServiceLoop {
     }
 }
 
-/// The outcome of a claim that is counted, or how to get it.
+/// The outcome of a counted claim, or a closure that makes it.
 enum CountedClaim {
     case now(Result)
     /// Makes the claim, as in ``ClaimReply/later(_:)``.

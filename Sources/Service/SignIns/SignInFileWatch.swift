@@ -4,23 +4,24 @@ private import Synchronization
 internal import SignIns
 internal import Telemetry
 
-/// Has sign-ins go by their files as they are: keys that seal are rotated while the service runs, and so is the store's password.
+/// Keeps the files of sign-ins current: sealing keys and the store's password are rotated while the service runs.
 ///
 /// Files that can't be used change nothing, and are reported once.
 final class SignInFileWatch: Sendable {
     private let readAgain: @Sendable () throws -> HandleKeys?
     private let log: Log
     private let onKeys: @Sendable (HandleKeys) -> Void
-    /// What is wrong with the files as they are.
+    /// What is wrong with the current files, if anything.
     private let failure = Mutex<String?>(nil)
-    /// Its own: a disk that hangs holds up nobody else. One, so that one look comes after the other.
+    /// A thread of its own, so that a hanging disk delays nothing else. Only one, so that polls run one after the
+    /// other.
     private let thread = NIOThreadPool(numberOfThreads: 1)
 
     private static let period = TimeAmount.seconds(2)
 
     /// - Parameters:
     ///   - readAgain: as in ``AssayService/Configuration/readSignInFiles``.
-    ///   - onKeys: called with other keys, on any thread.
+    ///   - onKeys: called with new keys, on any thread.
     init(
         _ readAgain: @escaping @Sendable () throws -> HandleKeys?, log: Log,
         onKeys: @escaping @Sendable (HandleKeys) -> Void
@@ -33,14 +34,14 @@ final class SignInFileWatch: Sendable {
 
     deinit { thread.shutdownGracefully { _ in } }
 
-    /// Looks at the files every other second from now on.
+    /// Starts to poll the files every two seconds.
     func start(on loop: any EventLoop) {
         loop.scheduleRepeatedAsyncTask(initialDelay: Self.period, delay: Self.period) { _ in
             loop.makeFutureWithTask { await self.poll() }
         }
     }
 
-    /// Looks at the files now.
+    /// Polls the files now.
     func poll() async { try? await thread.runIfActive { self.look() } }
 
     private func look() {

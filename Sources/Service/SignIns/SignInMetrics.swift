@@ -1,22 +1,22 @@
 internal import ReplayStore
 internal import Telemetry
 
-/// What one event loop counts of sign-ins.
+/// One event loop's counters for sign-ins.
 struct SignInMetrics: Sendable {
-    /// By the provider's number.
+    /// By provider number.
     private(set) var begun = Counter<Int>()
-    /// By the provider's number, `nil` where none is known, and code; `ok` where the sign-in was finished.
+    /// By provider number (`nil` if unknown) and code; the code is `ok` for finished sign-ins.
     private(set) var finished = Counter<LoopMetrics.VerdictLabel>()
     private(set) var claims = Counter<Claim>()
-    /// How long the store took.
+    /// Response times of the store.
     private(set) var claimDurations = Histogram()
 
-    /// What came of a claim, as a label.
+    /// The outcome of a claim, as a label.
     enum Claim: String, Sendable {
         case claimed
         case alreadyClaimed = "already_claimed"
         case unavailable
-        /// The store did not answer in time, and may have made the claim.
+        /// The store did not answer in time, so the claim may or may not have been made.
         case unknown
 
         init(_ outcome: ClaimOutcome) {
@@ -50,7 +50,7 @@ struct SignInMetrics: Sendable {
 }
 
 extension MetricsPage {
-    /// - Parameter stores: of the event loops; none: nothing is used once.
+    /// - Parameter stores: one per event loop; empty if nothing is single-use.
     func writeSignIns(to page: inout PrometheusText, _ stores: [StoreStatus]) {
         guard !stores.isEmpty else { return }
         let signIns = loops.signIns

@@ -1,6 +1,7 @@
 package import ReplayStore
 
-/// Where it is remembered what was used, for all event loops; each makes a ``LoopStore`` of it once it needs one.
+/// The settings of the store for single-use claims. Each event loop creates a ``LoopStore`` from them when it first
+/// needs one.
 package struct StoreSetup: Sendable {
     package var kind: Kind
 

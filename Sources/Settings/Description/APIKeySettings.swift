@@ -10,7 +10,7 @@ enum APIKeysReader {
         isRequired: true, "What log and metrics call the key.")
     private static let sha256 = Setting("sha256", digest, isRequired: true, "The key's SHA-256 digest.")
 
-    /// - Parameter defaultDescription: the default in words, where there is one.
+    /// - Parameter defaultDescription: the default in words, if there is one.
     static func setting(defaultDescription: String? = nil, _ help: String) -> Setting<[Settings.APIKey]> {
         let pair = ValueForm.section([name.description, sha256.description])
         return Setting(
@@ -21,7 +21,8 @@ enum APIKeysReader {
             shown: { $0.isEmpty ? nil : .list($0.map { digest.text($0.digest) }) })
     }
 
-    /// - Returns: the keys; one without a name is called `key-` and its place in the list. `nil` where there is no list.
+    /// - Returns: the keys; `nil` if there is no list. A key without a name is called `key-` and its position in the
+    ///   list.
     @Sendable private static func read(_ section: Section) -> [Settings.APIKey]? {
         let unnamed = ValueType(expected: digest.expected, form: digest.form, isSecret: true) { text in
             digest.parse(text).map { Settings.APIKey(name: "", digest: $0) }

@@ -1,9 +1,9 @@
 internal import HTTPServer
 
 extension Settings.Listener {
-    /// What both listeners have.
+    /// Settings of both listeners.
     ///
-    /// - Parameter callers: who asks there.
+    /// - Parameter callers: who calls this listener.
     static func members(for callers: String) -> [Member<Settings.Listener>] {
         [
             Member(
@@ -112,7 +112,7 @@ enum ListenerReader {
             listener.tls = TLSFiles(
                 certificate: certificate, key: key, clientAuthorities: authorities, clientNames: names)
         } else if parent.mentions("tls") {
-            // What an empty value would leave open is not for us to guess.
+            // An incomplete tls section is an error: falling back to plain HTTP could be insecure.
             parent.refuse("tls", "tls needs both certificate_file and key_file")
         }
     }
@@ -130,7 +130,7 @@ enum ListenerReader {
             && scheme.allSatisfy { $0.isLetter || $0.isNumber || "+-.".contains($0) }
     }
 
-    /// A listener that other machines can reach must be told who may call, and the two can't listen at one place.
+    /// A listener that other machines can reach needs an access rule, and the two listeners can't share an address.
     @Sendable static func checkReach(_ top: Section, _ settings: inout Settings) {
         guard !top.isFaulty("api_keys"), !top.isFaulty("allow_insecure_listen") else { return }
         let service = top.section("service")
@@ -157,7 +157,7 @@ enum ListenerReader {
 }
 
 extension Settings {
-    /// Whether anybody on another machine may call a listener, and nothing says that this is meant.
+    /// Whether a listener is open to callers on other machines, without a setting that allows this.
     fileprivate func isOpen(_ listener: Listener, _ keys: [APIKey]) -> Bool {
         !listener.listen.isLocal && !listener.asksForCertificates && keys.isEmpty && !allowsInsecureListen
     }

@@ -1,16 +1,16 @@
-/// A setting or a section as a member of a mapping, and where its value goes in `Root`.
+/// A setting or a section as a member of a mapping, and where its value is stored in `Root`.
 ///
-/// To add a setting whose value is its own affair, add a `Member` to the list of its section. The default is what `Root` has
-/// at the key path before it is read.
+/// To add a setting that is independent of others, add a `Member` to the list of its section. The default is the
+/// initial value of `Root` at the key path.
 struct Member<Root>: Sendable {
-    /// None for a check of members before it; several where one reader reads them together.
+    /// Empty for a check of earlier members; several if one reader reads several settings together.
     let descriptions: [SettingDescription]
-    /// Reads it into `Root`. The last argument has the values that don't come from a preset; `nil`: none does.
+    /// Reads it into `Root`. The last argument has the values that don't come from a preset; `nil`: there is no preset.
     let read: @Sendable (Section, inout Root, Root?) -> Void
-    /// What differs between two values of `Root`, by the names that lead there from this section.
+    /// The settings that differ between two values of `Root`, named relative to this section.
     private(set) var changes: @Sendable (Root, Root) -> [SettingChange] = { _, _ in [] }
 
-    /// A setting, and where its value goes.
+    /// A setting, and where its value is stored.
     init<Value: Equatable & Sendable>(_ setting: Setting<Value>, at path: any WritableKeyPath<Root, Value> & Sendable) {
         descriptions = [setting.description]
         read = { section, root, usual in
@@ -34,7 +34,7 @@ struct Member<Root>: Sendable {
         compare(path, as: setting.name, setting.description.change)
     }
 
-    /// Settings that one reader reads together, or, without a description, a check of those before.
+    /// Settings that one reader reads together; or, without descriptions, a check of earlier members.
     init(_ descriptions: [SettingDescription], read: @escaping @Sendable (Section, inout Root) -> Void) {
         self.descriptions = descriptions
         self.read = { section, root, _ in read(section, &root) }
@@ -42,7 +42,7 @@ struct Member<Root>: Sendable {
 
     /// A section.
     ///
-    /// - Parameter check: looks at its members once they are read.
+    /// - Parameter check: runs after its members have been read.
     init(
         section name: String, _ members: [Member], _ help: String,
         check: @escaping @Sendable (Section, Root) -> Void = { _, _ in }
@@ -67,7 +67,7 @@ struct Member<Root>: Sendable {
         }
     }
 
-    /// The same, compared as a whole.
+    /// The same member, compared as a whole.
     func comparing<Value: Equatable & Sendable>(_ path: any KeyPath<Root, Value> & Sendable) -> Member {
         guard let description = descriptions.first else { return self }
         var member = self
@@ -75,7 +75,7 @@ struct Member<Root>: Sendable {
         return member
     }
 
-    /// The same, compared by `changes`.
+    /// The same member, compared by `changes`.
     func comparing(_ changes: @escaping @Sendable (Root, Root) -> [SettingChange]) -> Member {
         var member = self
         member.changes = changes
@@ -88,15 +88,15 @@ struct Member<Root>: Sendable {
         changes = { root, other in member.changes(root[keyPath: path], other[keyPath: path]) }
     }
 
-    /// The same of a greater whole.
+    /// The same member, in a larger value that contains `Root`.
     func within<Whole>(_ path: any WritableKeyPath<Whole, Root> & Sendable) -> Member<Whole> {
         Member<Whole>(self, at: path)
     }
 }
 
-/// A setting whose value differs.
+/// A setting whose value has changed.
 struct SettingChange: Sendable {
-    /// As the file spells it, such as `service.listen`.
+    /// As written in the file, such as `service.listen`.
     let name: String
     /// When the new value takes effect.
     let when: SettingDescription.Change

@@ -51,7 +51,7 @@ enum ProviderReader {
         "The name of a [preset](providers.md#presets), which sets the defaults of the settings below. A setting beside it overrides the preset's."
     )
 
-    /// What some presets have to be told, by name. As a setting, every provider has an issuer.
+    /// The parameters of all presets, by name. `issuer` is left out, because it is a setting of every provider.
     private static let parameters =
         ProviderPreset.all.flatMap(\.parameters).reduce(into: []) { all, parameter in
             guard parameter.name != "issuer", !all.contains(where: { $0.name == parameter.name }) else { return }
@@ -63,14 +63,15 @@ enum ProviderReader {
                     help: "Only with the preset \(names)."))
         } as [SettingDescription]
 
-    /// - Returns: `nil` where a fault, which is reported, leaves nothing to read the rest by, or nothing to call it.
+    /// - Returns: `nil` if an error, which is reported, leaves no name for the provider or no preset to read the rest
+    ///   with.
     private static func read(
         _ node: YAMLNode, defaultClockSkew: Int64, _ reading: SettingsReading
     ) -> ProviderSettings? {
-        // The id comes first: it names the environment variables of the rest.
+        // Read first, because the environment variables of all other settings contain it.
         let givenID = id(of: node, reading)
         guard givenID != nil || node.mapping != nil else { return nil }
-        // Without one, no variable is its, and what else is wrong with it is found all the same.
+        // Without an ID, no environment variable applies, but errors in the file are still found.
         let id = givenID ?? ""
         let path = ["providers", id]
         guard let (preset, origin) = preset(Section(node, path: path, reading)) else {
@@ -99,7 +100,7 @@ enum ProviderReader {
             let found = (node.mapping == nil ? node : node["id"]).map { "; found \(ErrorValueText.of($0))" } ?? ""
             reading.report(
                 ["providers"], line: node.line, "each provider needs an id of \(self.id.expected)" + found)
-            // Whose variables are there can't be known.
+            // It is unknown which environment variables belong to this provider.
             reading.variables.noteUnread(["providers"])
             return nil
         }
@@ -107,8 +108,8 @@ enum ProviderReader {
         return id
     }
 
-    /// Reads which preset the settings begin with. A misspelt one is read as the nearest, so that what else is wrong can be
-    /// found.
+    /// Reads the preset's name. A misspelled one is replaced by the nearest, so that errors in other settings are found
+    /// too.
     private static func preset(
         _ section: Section
     ) -> (preset: ProviderPreset, origin: EffectiveSettings.Origin)? {
@@ -122,7 +123,7 @@ enum ProviderReader {
         return meant.flatMap(ProviderPreset.named).map { ($0, .preset($0.name)) }
     }
 
-    /// Reads the parameters of a preset, each under its own name.
+    /// Reads the parameters of a preset, each by its own name.
     private static func arguments(for preset: ProviderPreset, _ section: Section, id: String) -> PresetArguments {
         var arguments = PresetArguments()
         for parameter in preset.parameters {
@@ -139,7 +140,7 @@ enum ProviderReader {
         return arguments
     }
 
-    /// Providers must be told apart by id, and by every name that a token may carry.
+    /// Providers need distinct IDs and distinct issuers, so that every token belongs to one.
     private static func checkDiffers(
         _ provider: ProviderSettings, _ others: [ProviderSettings], line: Int?, _ reading: SettingsReading
     ) {

@@ -1,6 +1,6 @@
 internal import IDToken
 
-/// Rules for claims, and the claims that fill an identity.
+/// Rules for claims, and the claims that identities are read from.
 extension ProviderReading {
     static let claimValues = rules(
         "claim_values", orWord: "any",
@@ -26,8 +26,8 @@ extension ProviderReading {
             form: word.map { .either(form, .words([$0])) } ?? form, help: help, defaultDescription: "the preset's")
     }
 
-    /// Reads `claim_values`, `refused_claim_values` and `refused_claims`, claim by claim in place of the preset's own: adding a
-    /// rule must not lose another. An empty list takes a rule of the preset's away.
+    /// Reads `claim_values`, `refused_claim_values` and `refused_claims`. A rule replaces the preset's rule for the
+    /// same claim only, so adding one loses no other. An empty list removes the preset's rule.
     @Sendable static func readClaimRules(_ section: Section, _ provider: inout ProviderReading) {
         var rules = provider.facts.ownClaimRules
         defer { provider.policy.claimRules = rules }
@@ -69,7 +69,7 @@ extension ProviderReading {
         }
     }
 
-    /// Anyone gets a token for any audience at some providers: there, the settings must say whose tokens are taken.
+    /// Some providers issue tokens to anyone, for any audience. Their settings must restrict whose tokens are accepted.
     private static func checkCallers(_ section: Section, _ provider: ProviderReading, _ rules: [ClaimRule]) {
         guard let callers = provider.facts.callers,
             !rules.contains(where: { $0.kind == .oneOf && callers.claims.contains($0.claim) })
@@ -84,10 +84,10 @@ extension ProviderReading {
         }
     }
 
-    /// Reads `identity`: which claims fill which members, where not the usual ones do.
+    /// Reads `identity`: the claims for members of the identity, if they differ from the standard ones.
     ///
-    /// `hosted_domain` and `transfer_subject` are filled only where a preset says that the provider has them, or a claim is
-    /// named here; `none` empties them.
+    /// `hosted_domain` and `transfer_subject` are set only if a preset says that the provider has them, or if a claim
+    /// is named here; `none` disables them.
     @Sendable static func readIdentity(_ parent: Section, _ provider: inout ProviderReading) {
         let section = parent.section("identity")
         for member in IdentityMember.allCases {
@@ -100,7 +100,7 @@ extension ProviderReading {
                     member.rawValue, .scalar(named ?? usual), isPresets ? section.preset : .default)
                 continue
             }
-            // A member that is told to use its usual claim uses it as it always does.
+            // Naming the standard claim explicitly has no effect.
             let isUsual = text == member.defaultClaim.string
             let isNone = isReported != nil && text == "none"
             if let isReported { provider.policy[keyPath: isReported] = isUsual }
@@ -118,7 +118,7 @@ extension IdentityMember {
                 ? "The claim that fills the member." : "The claim that fills the member; `none` empties it.")
     }
 
-    /// What says whether the provider has the usual claim; `nil` where every provider may.
+    /// The flag for providers that have the standard claim; `nil` if the claim is not specific to some providers.
     fileprivate var isReported: WritableKeyPath<ProviderPolicy, Bool>? {
         switch self {
         case .hostedDomain: \.reportsHostedDomain

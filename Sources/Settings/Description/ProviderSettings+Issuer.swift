@@ -1,6 +1,6 @@
 internal import IDToken
 
-/// The issuer and its tenants, audiences and required claims.
+/// Issuer, tenants, audiences and required claims.
 extension ProviderReading {
     static let issuer = Setting(
         "issuer", .text, defaultDescription: "the preset's",
@@ -41,7 +41,7 @@ extension ProviderReading {
 
     private static func isBrace(_ character: Character) -> Bool { character == "{" || character == "}" }
 
-    /// Reads the issuer, its other spellings, and which tenants and keys go with it.
+    /// Reads the issuer, its aliases, the accepted tenants, and the accepted issuers of keys.
     @Sendable static func readIssuer(_ section: Section, _ provider: inout ProviderReading) {
         if !section.isFaulty("issuer") { section.read(issuer, &provider.policy.issuer) }
         let template = IssuerTemplate(provider.policy.issuer)
@@ -53,7 +53,7 @@ extension ProviderReading {
         readTenants(section, &provider.policy.tenants, isTemplate: template != nil)
         section.read(keyIssuers, &provider.policy.keyIssuers)
         if template == nil, !provider.policy.keyIssuers.isEmpty {
-            // Nothing would bind the claim that fills their braces to the token's issuer.
+            // Otherwise, nothing would tie the tenant in their braces to the token's issuer.
             section.refuse("issuer", "key_issuers need an issuer with a claim in braces; tenants can name the only one")
         }
     }
@@ -79,7 +79,7 @@ extension ProviderReading {
             }
         case (let allowed?, nil): rule = .only(allowed)
         case (nil, let excluded?):
-            // What is excluded is excluded beside the preset's own, and opens no door that the preset keeps shut.
+            // Adds to the preset's exclusions, and never lifts one of them.
             guard case .any(let own) = rule else {
                 section.refuse("excluded_tenants", "the preset names the only tenants that may sign in")
                 return
@@ -90,10 +90,10 @@ extension ProviderReading {
         }
     }
 
-    /// Reads the client IDs that tokens are for; after the parties that may present them.
+    /// Reads the accepted audiences. Must come after `authorized_parties`.
     @Sendable static func readAudiences(_ section: Section, _ provider: inout ProviderReading) {
         if section.isWord("none", "audiences") {
-            // Such tokens are told by the party that they were issued to, or by nothing.
+            // Without audiences, only the authorized party ties a token to the relying party.
             if provider.policy.authorizedParties.isEmpty, !section.isFaulty("authorized_parties") {
                 section.refuse("audiences", "without audiences, authorized_parties must say what azp may be")
             }
@@ -107,7 +107,7 @@ extension ProviderReading {
         }
     }
 
-    /// Reads the claims that must be there beside the preset's: adding one must not lose another.
+    /// Reads required claims and adds them to the preset's, so that adding one loses no other.
     @Sendable static func readRequiredClaims(_ section: Section, _ provider: inout ProviderReading) {
         let own = provider.policy.requiredClaims
         section.read(requiredClaims, &provider.policy.requiredClaims)
@@ -118,12 +118,12 @@ extension ProviderReading {
 }
 
 extension Section {
-    /// Reads a setting over the value that a preset has for it.
+    /// Reads a setting that overrides the preset's value.
     fileprivate func read<Value>(_ setting: Setting<Value>, _ value: inout Value) {
         if let found = setting.read(self) { value = found } else { record(setting.name, setting.shown(value), preset) }
     }
 
-    /// A preset's list with the elements that the settings add to it, each once.
+    /// A preset's list, extended by elements from the settings, without duplicates.
     func addition<Element: Equatable>(
         _ setting: Setting<[Element]>, _ added: [Element], to own: [Element]
     ) -> [Element] {

@@ -1,7 +1,7 @@
 internal import IDToken
 internal import KeySource
 
-/// Where a provider's keys are.
+/// The location of a provider's keys.
 extension ProviderReading {
     static let discoveryURL = Setting(
         "discovery_url", urlType(NetworkRules()), defaultDescription: "the preset's, else below the issuer",
@@ -30,7 +30,7 @@ extension ProviderReading {
         }
     }
 
-    /// Reads where the keys come from; after all that says how they may be fetched.
+    /// Reads the location of the keys. Must come after the settings for network access.
     @Sendable static func readKeys(_ section: Section, _ provider: inout ProviderReading) {
         let network = provider.network
         func address(_ setting: Setting<String>) -> String? {
@@ -46,7 +46,7 @@ extension ProviderReading {
         if [url, jwks, certificates].count(where: { $0 != nil }) > 1 {
             section.refuse(nil, "only one of discovery_url, jwks_uri and certificates_uri can say where the keys are")
         }
-        // Beside a URL that is written out, the file is what to fall back on; alone, it is where the keys are.
+        // With an explicit URL, the file is the fallback. Otherwise, it is the source of the keys.
         let fallback = url == nil ? nil : file
         var location: KeyLocation?
         if let jwks {
@@ -84,13 +84,13 @@ extension ProviderReading {
             location ?? .discovery(of: provider.policy, url: url, issuer: documentIssuer, fallbackFile: fallback)
     }
 
-    /// Whether a fault leaves open where the keys are.
+    /// Whether an error leaves the location of the keys unknown.
     private static func isUnsettled(_ section: Section) -> Bool {
         ["preset", "discovery_url", "jwks_uri", "certificates_uri", "jwks_file", "discovery_issuer", "network"]
             .contains(where: section.isFaulty)
     }
 
-    /// Refuses a URL that no fetch could ever use.
+    /// Rejects URLs that a fetch would always refuse.
     private static func check(_ address: String, _ section: Section, _ name: String, _ network: NetworkRules) {
         do throws(FetchFailure) {
             _ = try FetchURL(address, allowingHTTP: network.allowHTTP)
@@ -99,7 +99,7 @@ extension ProviderReading {
         }
     }
 
-    /// A discovery document must be to be found, and to be told from another issuer's.
+    /// Checks that a discovery document can be located, and that its issuer can be verified.
     private static func checkDiscovery(
         _ section: Section, _ address: String?, _ issuer: String?, _ provider: ProviderReading
     ) {

@@ -2,7 +2,7 @@ internal import IDToken
 internal import JOSE
 internal import KeySource
 
-/// A provider while it is read: its preset's policy, and what the settings made of it so far.
+/// A provider while its settings are read: its preset's policy with the changes so far.
 struct ProviderReading {
     let preset: ProviderPreset
     let facts: ProviderFacts
@@ -10,17 +10,17 @@ struct ProviderReading {
     var isOptional = false
     var usesNoncesOnce = false
     var network = NetworkRules()
-    /// `nil` until they are read, last of all.
+    /// `nil` until they are read, after everything else.
     var keys: KeyLocation?
 
-    /// - Parameter arguments: for the preset's parameters.
+    /// - Parameter arguments: values of the preset's parameters.
     init(_ preset: ProviderPreset, _ arguments: PresetArguments) {
         self.preset = preset
         facts = preset.facts(arguments)
         policy = facts.policy
     }
 
-    /// The provider that a preset knows nothing of.
+    /// A provider without a preset.
     var unknown: ProviderReading {
         var unknown = self
         unknown.policy = ProviderPolicy(id: policy.id, issuer: "", audiences: [])
@@ -35,7 +35,7 @@ struct ProviderReading {
 
     static let clockSkew = ValueType<Int64>.seconds(0...300)
 
-    /// What stands beside `id`, `preset` and the preset's parameters.
+    /// All settings except `id`, `preset` and the preset's parameters.
     static let members: [Member<ProviderReading>] = [
         Member(
             [
@@ -133,7 +133,7 @@ struct ProviderReading {
         "max_token_age", .seconds(1...(366 * 86400)), defaultDescription: "none; `24h` with `nonce.single_use`",
         "The age from which a token is refused, counted from its `iat`, whatever its `exp`.")
 
-    /// How long a nonce that was used once is remembered at most.
+    /// The longest time for which a used nonce is remembered, in seconds.
     private static let longestSingleUse: Int64 = 86400
 
     private static func readMaxTokenAge(_ section: Section, _ provider: inout ProviderReading) {

@@ -1,9 +1,9 @@
-/// A setting: its name, what it may be and what it does. All of it is told here, and nowhere else.
+/// The single definition of a setting: its name, type and purpose.
 struct Setting<Value: Sendable>: Sendable {
     let description: SettingDescription
-    /// Reads it from its section. `nil`: it is not set, or a fault was reported.
+    /// Reads it from its section; `nil` if it is not set, or if an error was reported.
     let read: @Sendable (Section) -> Value?
-    /// A value as the file says it; `nil`: as if it were not set.
+    /// The value as written in the file; `nil` if it counts as not set.
     let shown: @Sendable (Value) -> EffectiveSettings.Value?
 
     var name: String { description.name }
@@ -11,8 +11,8 @@ struct Setting<Value: Sendable>: Sendable {
     /// A scalar.
     ///
     /// - Parameters:
-    ///   - defaultDescription: the default in words, where no value says it.
-    ///   - help: a sentence for the reference: what it does, with the unit.
+    ///   - defaultDescription: the default in words, if no value expresses it.
+    ///   - help: a sentence for the reference: what the setting does, with the unit.
     init(
         _ name: String, _ type: ValueType<Value>, defaultDescription: String? = nil, isRequired: Bool = false,
         change: SettingDescription.Change = .reload, _ help: String
@@ -31,8 +31,8 @@ struct Setting<Value: Sendable>: Sendable {
     /// A list.
     ///
     /// - Parameters:
-    ///   - refusesEmpty: what is wrong with an empty list, behind the name; `nil`: nothing.
-    ///   - word: what may stand in place of a list; its reader asks for it.
+    ///   - refusesEmpty: the error text for an empty list, which follows the name; `nil` if it may be empty.
+    ///   - word: a word that may replace the list. The reader must check for it.
     init<Element>(
         _ name: String, listOf type: ValueType<Element>, refusesEmpty: String? = nil, orWord word: String? = nil,
         defaultDescription: String? = nil, change: SettingDescription.Change = .reload, _ help: String
@@ -50,7 +50,7 @@ struct Setting<Value: Sendable>: Sendable {
         shown = { $0.isEmpty ? nil : .list($0.map(type.text)) }
     }
 
-    /// One whose values no ``ValueType`` describes.
+    /// A setting whose type no ``ValueType`` describes.
     init(
         _ description: SettingDescription, read: @escaping @Sendable (Section) -> Value?,
         shown: @escaping @Sendable (Value) -> EffectiveSettings.Value?

@@ -1,4 +1,4 @@
-/// Reads `sign_ins`, which turns sign-ins on wherever it stands, be it empty.
+/// Reads `sign_ins`. The section enables sign-ins, even if it is empty.
 enum SignInReader {
     static let member = Member<Settings>(
         [
@@ -15,7 +15,7 @@ enum SignInReader {
         if isOn { check(section, signIns) }
         section.finish()
         guard isOn else {
-            // The defaults of what is off are not in effect.
+            // Disabled settings have no effective defaults.
             section.record("key_files", nil, .default)
             let store = section.section("store")
             for description in storeMembers.flatMap(\.descriptions) { store.record(description.name, nil, .default) }
@@ -106,7 +106,7 @@ enum SignInReader {
     private static let tlsMembers = ["ca_file", "certificate_file", "key_file"]
     private static let entriesReason = "is for url: memory, and url names a server: leave it out"
 
-    /// Refuses members that would do nothing beside what is set elsewhere.
+    /// Rejects members that would have no effect because of other settings.
     private static func refuse(_ names: [String], in section: Section, _ reason: String) {
         for name in names where section.source(name) != nil { section.refuse(name, "\(name) \(reason)") }
     }

@@ -1,7 +1,7 @@
 private import Bytes
 private import KeySource
 
-/// Reads `tracing`, and those of OpenTelemetry's own environment variables that mean the same. The settings win.
+/// Reads `tracing`, and the OpenTelemetry environment variables with the same meaning. The settings take precedence.
 enum TracingReader {
     static let member = Member<Settings>(
         [
@@ -41,13 +41,13 @@ enum TracingReader {
     private static let sampleRatio = ValueType(
         expected: "a number from 0 to 1", form: .number(0...1), parse: ratio, text: { "\($0)" })
 
-    /// - Returns: `nil` where no collector is named, or `OTEL_SDK_DISABLED` is `true`: nothing is traced.
+    /// - Returns: `nil` if no collector is configured, or if `OTEL_SDK_DISABLED` is `true`: tracing is disabled.
     private static func read(_ section: Section, _ environment: [String: String]) -> Settings.Tracing? {
-        // To OpenTelemetry, an empty variable is one that is not set.
+        // OpenTelemetry treats an empty variable as unset.
         let environment = environment.filter { !$0.value.isEmpty }
         var tracing = Settings.Tracing(endpoint: "")
         for member in members { member.read(section, &tracing, nil) }
-        // A collector that expects gRPC would not understand the exporter.
+        // The exporter does not support gRPC.
         if tracing.endpoint.isEmpty, !section.isFaulty("otlp_endpoint"),
             environment["OTEL_EXPORTER_OTLP_PROTOCOL"] != "grpc", let text = environment["OTEL_EXPORTER_OTLP_ENDPOINT"]
         {
@@ -60,7 +60,7 @@ enum TracingReader {
                     "OTEL_EXPORTER_OTLP_ENDPOINT must be \(endpointType.expected); found \(ErrorValueText.of(text))")
             }
         }
-        // What was meant by half of it is not for us to guess.
+        // An incomplete configuration is an error: its intent is unclear.
         if tracing.endpoint.isEmpty,
             section.mentions("otlp_endpoint")
                 || names.contains(where: { section.source($0) != nil && !section.isFaulty($0) })
@@ -70,7 +70,7 @@ enum TracingReader {
         section.finish()
         let isDisabled = environment["OTEL_SDK_DISABLED"]?.lowercased() == "true"
         guard !tracing.endpoint.isEmpty, !isDisabled else {
-            // The defaults of what is off are not in effect, nor are its files looked at.
+            // Disabled settings have no effective defaults, and their files are not checked.
             for setting in names.compactMap(section.effective) {
                 let value = setting.origin == .default ? nil : setting.value
                 section.record(setting.path[1], value, setting.origin, file: isDisabled ? nil : setting.file)
@@ -82,7 +82,7 @@ enum TracingReader {
         return tracing
     }
 
-    /// Reads the service's name from OpenTelemetry's variables.
+    /// Reads the service name from OpenTelemetry's variables.
     private static func readServiceName(
         _ section: Section, _ environment: [String: String], _ tracing: inout Settings.Tracing
     ) {
@@ -109,8 +109,8 @@ enum TracingReader {
         return number
     }
 
-    /// The attributes of a list `name=value,…`, whose values may be percent-encoded. A list with a member that is none
-    /// says nothing, as OpenTelemetry has it.
+    /// Parses `name=value,…` with percent-encoded values. If any member is malformed, the whole list is ignored, as
+    /// OpenTelemetry specifies.
     private static func attributes(_ text: String) -> [Settings.ResourceAttribute] {
         var attributes: [Settings.ResourceAttribute] = []
         for member in text.split(separator: ",") {

@@ -1,16 +1,16 @@
-/// What a scalar may be: how it is read, what errors and the reference say of it, and how it is shown.
+/// The type of a scalar: how to read and display it, and how errors and the reference describe it.
 struct ValueType<Value: Sendable>: Sendable {
-    /// What a value must be, in the words that follow "must be".
+    /// What a value must be. Completes "must be …".
     let expected: String
     let form: ValueForm
-    /// The words it may be, to suggest the nearest.
+    /// The accepted words, for suggestions.
     var words: [String] = []
     /// Whether the value must not appear in an error.
     var isSecret = false
     /// The purpose of the file that a value names.
     var file: NamedFile?
     let parse: @Sendable (String) -> Value?
-    /// A value as the file says it; empty: as if it were not set.
+    /// The value as written in the file; empty if it counts as not set.
     let text: @Sendable (Value) -> String
 }
 
@@ -20,7 +20,7 @@ package enum NamedFile: Sendable {
 }
 
 extension ValueType where Value == String {
-    /// Any text but an empty one.
+    /// Any text that is not empty.
     static var text: Self { text("a text") { !$0.isEmpty } }
 
     static func text(
@@ -118,7 +118,7 @@ extension ValueType where Value: Comparable {
 }
 
 extension String {
-    /// Whether it has ASCII letters, digits, full stops, hyphens and underscores only, and one of them at least.
+    /// Whether it is not empty and consists of ASCII letters, digits, full stops, hyphens and underscores.
     func isName(upTo length: Int) -> Bool {
         (1...length).contains(utf8.count)
             && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }

@@ -1,17 +1,17 @@
 private import YAML
 
 extension EffectiveSettings {
-    /// The settings as a file that has the same ones in effect, each with a comment that says where it comes from.
+    /// A settings file with the same effect, with comments that say where each setting comes from.
     ///
-    /// What is not set is in a comment as a whole. Credentials in URLs are masked.
+    /// Settings that are not set are commented out. Credentials in URLs are masked.
     ///
-    /// - Parameter namesOrigins: whether there are comments.
+    /// - Parameter namesOrigins: whether to add the comments.
     package func yaml(namesOrigins: Bool = true) -> String {
         var tree = Tree()
         for setting in all { tree.add(setting, at: setting.path[...]) }
         let lines = tree.lines(indentation: 0, isList: false)
         guard namesOrigins else { return lines.map { $0.text + "\n" }.joined() }
-        // Comments stand in one column, unless a line is long.
+        // Align comments, except on long lines.
         let column = lines.map { $0.comment == nil ? 0 : $0.text.count }.filter { $0 <= 60 }.max() ?? 0
         return lines.map { line in
             guard let comment = line.comment else { return line.text + "\n" }
@@ -21,7 +21,7 @@ extension EffectiveSettings {
     }
 }
 
-/// Settings by the sections that they stand in.
+/// Settings, grouped by section.
 private struct Tree {
     private var setting: EffectiveSettings.Setting?
     private var names: [String] = []
@@ -43,7 +43,7 @@ private struct Tree {
         members[name, default: Tree()].add(setting, at: path.dropFirst())
     }
 
-    /// - Parameter isList: whether the members are elements of a list, whose names are said within them.
+    /// - Parameter isList: whether the members are elements of a list, which have no keys.
     func lines(indentation: Int, isList: Bool) -> [Line] {
         names.flatMap { name -> [Line] in
             guard let member = members[name] else { return [] }
@@ -77,7 +77,7 @@ private struct Tree {
         }
     }
 
-    /// On one line if it is short.
+    /// A list on one line, if it is short.
     private static func list(
         _ start: String, _ key: String, _ elements: [String], _ origin: EffectiveSettings.Origin
     ) -> [Line] {
@@ -89,7 +89,7 @@ private struct Tree {
 
     private static func scalar(_ text: String) -> String {
         let masked = ErrorValueText.maskingCredentials(text)
-        // Numbers, quantities, addresses and words that every reader reads as they are need no quotes here.
+        // Numbers, quantities, addresses and plain words need no quotes.
         return YAMLText.setting(masked)
     }
 
@@ -97,7 +97,7 @@ private struct Tree {
 }
 
 extension EffectiveSettings.Origin {
-    /// As a comment says it.
+    /// The text of the comment.
     fileprivate var text: String {
         switch self {
         case .line(let line): "line \(line)"

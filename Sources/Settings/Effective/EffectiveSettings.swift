@@ -1,8 +1,8 @@
-/// The settings in effect, and where each comes from.
+/// The effective settings, and where each comes from.
 ///
-/// A ``Section`` records each setting that a reader asks it for, so that no second list of settings is kept.
+/// A ``Section`` records each setting that a reader requests, so no second list of settings is needed.
 package struct EffectiveSettings: Sendable, Equatable {
-    /// In the order in which they were read first.
+    /// In the order in which they were first read.
     package private(set) var all: [Setting] = []
     private var indices: [[String]: Int] = [:]
 
@@ -13,17 +13,17 @@ package struct EffectiveSettings: Sendable, Equatable {
     package struct Setting: Sendable, Equatable {
         /// `["providers", "apple", "clock_skew"]`.
         package let path: [String]
-        /// `nil`: it is not set, and has no default.
+        /// `nil` if it is not set and has no default.
         package let value: Value?
         package let origin: Origin
-        /// The purpose of the file that it names; `nil`: it names none.
+        /// The purpose of the file that it names; `nil` if it names none.
         package let file: NamedFile?
     }
 
     package enum Value: Sendable, Equatable {
         case scalar(String)
         case list([String])
-        /// A list of more than texts, each in YAML's flow style.
+        /// A list with elements other than texts, each in YAML's flow style.
         case flow([String])
     }
 
@@ -32,21 +32,21 @@ package struct EffectiveSettings: Sendable, Equatable {
         case variable(String)
         case preset(String)
         case `default`
-        /// Derived from the memory that the process may take, in bytes.
+        /// Derived from the process's memory limit, in bytes.
         case memory(Int)
-        /// A preset's list that the file or the environment adds to.
+        /// A preset's list, extended by the file or the environment.
         indirect case both(Origin, Origin)
     }
 
-    /// The setting at a path; `nil`: it was not asked for.
+    /// The setting at a path; `nil` if it was not read.
     package subscript(path: [String]) -> Setting? { indices[path].map { all[$0] } }
 
-    /// The text of a scalar that is in effect.
+    /// The text of an effective scalar.
     package func text(_ path: [String]) -> String? {
         if case .scalar(let text)? = self[path]?.value { text } else { nil }
     }
 
-    /// The line of the file that sets a setting; `nil` where something else does.
+    /// The line of the file that sets a setting; `nil` if it is not set in the file.
     package func line(of path: [String]) -> Int? {
         if case .line(let line)? = self[path]?.origin { line } else { nil }
     }

@@ -1,14 +1,13 @@
 extension Settings {
-    /// The keys of the file whose values are not a running service's, and that only a restart can change: what listens, and
-    /// where keys are kept on disk.
+    /// The settings that differ from a running service's and need a restart, such as listeners and the cache directory.
     ///
-    /// - Returns: their names as the file spells them, `service.listen` among them; none, where the service can change over.
+    /// - Returns: their names as written in the file, such as `service.listen`; empty if a reload is enough.
     package func changesThatNeedRestart(from running: Settings) -> [String] {
         allChanges(from: running).filter { $0.when == .restart }.map(\.name)
     }
 
-    /// The keys of the file whose values differ from a running service's, as the file spells them. A provider that came or
-    /// went is named with that word.
+    /// The settings that differ from a running service's, as written in the file. Added and removed providers are
+    /// marked as such.
     package func changes(from running: Settings) -> [String] { allChanges(from: running).map(\.name) }
 
     private func allChanges(from running: Settings) -> [SettingChange] {

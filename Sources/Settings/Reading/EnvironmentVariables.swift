@@ -1,14 +1,14 @@
-/// The environment variables that override settings: `ASSAY_` and the path of the setting in capitals.
+/// The environment variables that override settings: `ASSAY_` and the setting's path in capitals.
 final class EnvironmentVariables {
     let all: [String: String]
-    /// The variables of settings that were asked for.
+    /// The variables of settings that were read.
     private var settings: Set<String> = []
-    /// The variables that a mapping or a list of mappings would have.
+    /// The variables that mappings or lists of mappings would have.
     private var mappings: Set<String> = []
-    /// What the variables of sections begin with that were not read, because of a fault.
+    /// The prefixes of the variables of sections that were not read because of an error.
     private var unreadPrefixes: [String] = []
 
-    /// The one that is no setting: where the file is.
+    /// The only variable that is not a setting: the path of the file.
     private static let others: Set<String> = ["ASSAY_CONFIG"]
 
     init(_ environment: [String: String]) { all = environment }
@@ -22,20 +22,20 @@ final class EnvironmentVariables {
         String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? Character($0.uppercased()) : "_" })
     }
 
-    /// The text of a setting's variable, if it is set.
+    /// The value of a setting's variable, if it is set.
     func value(_ path: [String]) -> (variable: String, text: String)? {
         let name = Self.name(path)
         settings.insert(name)
         return all[name].map { (name, $0) }
     }
 
-    /// Notes a setting that no variable can set as a whole.
+    /// Registers a setting that can't be set as a whole by a variable.
     func noteMapping(_ path: [String]) { mappings.insert(Self.name(path)) }
 
-    /// Notes a section that was not read: nothing is known about its variables.
+    /// Registers a section that was not read: its variables are unknown.
     func noteUnread(_ path: [String]) { unreadPrefixes.append(Self.name(path) + "_") }
 
-    /// The variables of Kubernetes' service links, sorted by name.
+    /// Variables that Kubernetes sets for Services, sorted by name.
     var serviceLinks: [String] {
         all.keys.filter { !settings.contains($0) && ServiceLink.isName($0) }.sorted()
     }
@@ -44,7 +44,7 @@ final class EnvironmentVariables {
         "\(name) can't be set by a variable, because it is a mapping: \(advice)"
     }
 
-    /// A message for each variable under `ASSAY_` that names no setting. Values are never part of it.
+    /// An error message for each `ASSAY_` variable that matches no setting. Messages never contain values.
     func unknown() -> [String] {
         let names = all.keys.filter { name in
             name.hasPrefix("ASSAY_") && !settings.contains(name) && !Self.others.contains(name)
@@ -62,11 +62,11 @@ final class EnvironmentVariables {
     }
 }
 
-/// The variables that Kubernetes sets in a pod for each Service, here for one named `assay`.
+/// The variables that Kubernetes sets in a pod for each Service; here, for one named `assay`.
 ///
-/// See *Kubernetes: Service, Discovering services, Environment variables*; `enableServiceLinks: false` turns them off.
+/// See *Kubernetes: Service, Discovering services, Environment variables*. `enableServiceLinks: false` disables them.
 enum ServiceLink {
-    /// Whether a variable is named like one: `ASSAY_SERVICE_HOST`, `ASSAY_SERVICE_PORT`, `ASSAY_SERVICE_PORT_<name>`,
+    /// Whether a variable has such a name: `ASSAY_SERVICE_HOST`, `ASSAY_SERVICE_PORT`, `ASSAY_SERVICE_PORT_<name>`,
     /// `ASSAY_PORT`, `ASSAY_PORT_<number>_<protocol>` and its `_PROTO`, `_PORT` and `_ADDR`.
     static func isName(_ name: String) -> Bool {
         let parts = name.split(separator: "_", omittingEmptySubsequences: false)

@@ -1,10 +1,10 @@
 internal import YAML
 
-/// What was found in place of a good value, as an error says it.
+/// Describes invalid values for errors.
 enum ErrorValueText {
     private static let maximumLength = 100
 
-    /// A text in quotes; control characters are escaped, credentials in URLs are masked, and long texts are cut.
+    /// A text in quotes. Control characters are escaped, credentials in URLs are masked, and long texts are truncated.
     static func quoted(_ text: String) -> String {
         let masked = maskingCredentials(text)
         var shown = ""
@@ -21,7 +21,7 @@ enum ErrorValueText {
         return "\"\(shown)\"" + (masked.unicodeScalars.count > maximumLength ? "…" : "")
     }
 
-    /// What a node is, in a few words.
+    /// A short description of a node.
     ///
     /// - Parameter isSecret: whether its value must not be shown.
     static func of(_ node: YAMLNode, isSecret: Bool = false) -> String {

@@ -1,4 +1,4 @@
-/// Quantities as people write them in settings.
+/// Parses and formats quantities with units.
 enum Quantities {
     /// Seconds of a duration such as `0s`, `60s`, `5m`, `24h` or `7d`; `nil` for anything else.
     static func seconds(_ text: String) -> Int64? {
@@ -15,14 +15,14 @@ enum Quantities {
         quantity(text, units: ["": 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024]).map(Int.init)
     }
 
-    /// A duration in the largest unit that it is a multiple of.
+    /// A duration, in the largest unit that expresses it exactly.
     static func text(seconds: Int64) -> String {
         for (unit, size) in [("d", 86400), ("h", 3600), ("m", 60)] as [(String, Int64)]
         where seconds > size && seconds.isMultiple(of: size) { return "\(seconds / size)\(unit)" }
         return "\(seconds)s"
     }
 
-    /// A size in the largest unit that it is a multiple of.
+    /// A size, in the largest unit that expresses it exactly.
     static func text(bytes: Int) -> String {
         for (unit, size) in [("MiB", 1024 * 1024), ("KiB", 1024)] where bytes >= size && bytes.isMultiple(of: size) {
             return "\(bytes / size)\(unit)"

@@ -1,17 +1,17 @@
 private import Bytes
 internal import YAML
 
-/// Lists. In the environment, the elements are separated by commas.
+/// Lists. In the environment, elements are separated by commas.
 extension Section {
-    /// A list of scalars and, if the file has them, mappings. Every element at fault is reported, and the list is then as good
-    /// as unset.
+    /// A list of scalars and, in the file, possibly mappings. Every invalid element is reported; the list then counts
+    /// as not set.
     ///
-    /// - Parameter mapping: reads an element that is a mapping, and reports what is wrong with it; `nil`: no element may
-    ///   be one.
+    /// - Parameter mapping: reads an element that is a mapping, and reports its errors; `nil` if mappings are not
+    ///   allowed.
     func list<Value>(
         _ name: String, _ type: ValueType<Value>, mapping: ((Section) -> Value?)? = nil
     ) -> [Value]? {
-        // A list with nothing behind its name is a slip, and what it would leave open is not for us to guess.
+        // A key without a value is an error: it is probably a mistake, and treating it as unset could be insecure.
         guard let source = source(name, keepsNull: true) else {
             record(name, nil, .default)
             return nil
@@ -54,7 +54,7 @@ extension Section {
         return good
     }
 
-    /// A mapping whose names nobody knows beforehand, each with a text or a list of texts.
+    /// A mapping whose keys the operator chooses, each with a text or a list of texts.
     func namedTexts(_ name: String) -> [(name: String, texts: [String])] {
         freeMembers(name).map { member in
             var texts: [String] = []

@@ -1,9 +1,9 @@
 internal import YAML
 
 extension Section {
-    /// A scalar. Its value is recorded as the one in effect.
+    /// Reads a scalar, and records its value as the effective one.
     ///
-    /// - Returns: `nil` where it is not set, or a fault was reported.
+    /// - Returns: `nil` if it is not set, or if an error was reported.
     func scalar<Value>(_ name: String, _ type: ValueType<Value>) -> Value? {
         let fault: (line: Int?, name: String, found: String)
         switch source(name) {
@@ -27,7 +27,7 @@ extension Section {
         return nil
     }
 
-    /// Whether a member that may be a list is this word instead.
+    /// Whether a member that may be a list has this word as its value instead.
     func isWord(_ word: String, _ name: String) -> Bool {
         guard let source = source(name), scalarText(name) == word else { return false }
         record(name, .scalar(word), source.origin)
@@ -36,7 +36,7 @@ extension Section {
 }
 
 extension ValueType {
-    /// What was found in place of a value, and what was probably meant.
+    /// A description of an invalid value, with a suggestion.
     func found(_ text: String) -> String { ErrorValueText.of(text, isSecret: isSecret) + suggestion(text) }
 
     func found(_ node: YAMLNode) -> String {

@@ -1,25 +1,25 @@
 internal import YAML
 
-/// A mapping of the settings file that is read member by member, each of which the environment may override.
+/// A mapping of the settings file, read member by member. The environment can override each member.
 ///
-/// A reader asks for every member it knows and calls ``finish()`` at the end, which reports the members that nobody asked
-/// for: a misspelt key must not pass as an unset one. Faults are reported to the ``SettingsReading``, and reading goes on
-/// as if the member were not set.
+/// A reader requests every member it knows, and then calls ``finish()``, which reports all other members: a misspelled
+/// key must not count as unset. Errors are reported to the ``SettingsReading``, and reading continues as if the member
+/// were not set.
 final class Section {
     private let members: [YAMLMember]
     let reading: SettingsReading
-    /// The names that lead here; they make the names of the environment variables that override this section's members.
+    /// The path of this section. Determines the environment variables of its members.
     let path: [String]
-    /// Whether it is an element of a list, whose members no environment variable can name.
+    /// Whether it is an element of a list. Its members then have no environment variables.
     private let isElement: Bool
-    /// Where the section begins.
+    /// The line on which the section begins.
     let line: Int?
-    /// Where defaults come from that differ from the usual ones.
+    /// The preset that provides defaults.
     let preset: EffectiveSettings.Origin
     private var known: Set<String> = []
     private var missing: [(name: String, message: String)] = []
 
-    /// - Parameter node: a mapping; `nil` for a section that is not there, whose members may still come from the environment.
+    /// - Parameter node: a mapping; `nil` if the section is absent. Its members may still come from the environment.
     init(
         _ node: YAMLNode?, path: [String], isElement: Bool = false, preset: EffectiveSettings.Origin = .default,
         _ reading: SettingsReading
@@ -41,14 +41,14 @@ final class Section {
         }
     }
 
-    /// Whether two names make the same environment variable.
+    /// Whether two names yield the same environment variable.
     static func share(_ one: String, _ other: String) -> Bool {
         EnvironmentVariables.part(one) == EnvironmentVariables.part(other)
     }
 
     // MARK: Members
 
-    /// What a member says, and where.
+    /// A member's value and its source.
     enum Source {
         case variable(String, text: String)
         case node(YAMLNode)
@@ -63,7 +63,7 @@ final class Section {
 
     /// A member, from the environment if it is set there.
     ///
-    /// - Parameter keepsNull: whether a key with nothing behind it counts as written.
+    /// - Parameter keepsNull: whether a key without a value counts as present.
     func source(_ name: String, keepsNull: Bool = false) -> Source? {
         known.insert(name)
         if !isElement, let (variable, text) = reading.variables.value(path + [name]) {
@@ -76,7 +76,7 @@ final class Section {
     /// Where a member's value comes from.
     func origin(of name: String) -> EffectiveSettings.Origin { source(name)?.origin ?? .default }
 
-    /// What a member says as a scalar, read or not.
+    /// The text of a scalar member, whether or not it has been read.
     func scalarText(_ name: String) -> String? {
         switch source(name) {
         case .variable(_, let text)?: text
@@ -85,21 +85,21 @@ final class Section {
         }
     }
 
-    /// A member that no environment variable can set.
+    /// A member that can't be set by an environment variable.
     func node(_ name: String) -> YAMLNode? {
         known.insert(name)
         return members.first { $0.name == name && !$0.value.isNull }?.value
     }
 
-    /// Whether a member is written, be there anything behind its name or not.
+    /// Whether the file contains a member, even without a value.
     func mentions(_ name: String) -> Bool { members.contains { $0.name == name } }
 
-    /// A mapping within this one; there even where the file has none, since the environment may fill it.
+    /// A nested mapping. It exists even if the file has none, because the environment may set its members.
     func section(_ name: String) -> Section {
         Section(node(name), path: path + [name], isElement: isElement, preset: preset, reading)
     }
 
-    /// The mappings of a list, which only the file can have.
+    /// A list of mappings. Only the file can have one.
     func elements(_ name: String) -> [YAMLNode] {
         if !isElement { reading.variables.noteMapping(path + [name]) }
         guard let node = node(name) else { return [] }
@@ -109,7 +109,7 @@ final class Section {
         return node.sequence ?? []
     }
 
-    /// The members of a mapping whose names are not known beforehand, and which only the file can have.
+    /// The members of a mapping whose keys the operator chooses. Only the file can have one.
     func freeMembers(_ name: String) -> [YAMLMember] {
         if case .variable(let variable, _)? = source(name) {
             reading.report(path + [name], line: nil, EnvironmentVariables.refusal(ofMapping: variable))
@@ -117,7 +117,7 @@ final class Section {
         return section(name).members
     }
 
-    /// Records the value that a member has in effect. A list's elements are recorded as one, by the list.
+    /// Records the effective value of a member. A list is recorded as a whole.
     ///
     /// - Parameter file: the purpose of the file that it names.
     func record(
@@ -126,17 +126,17 @@ final class Section {
         if !isElement { reading.record(path + [name], value, origin, file: file) }
     }
 
-    /// What is recorded of a member so far.
+    /// What has been recorded for a member so far.
     func effective(_ name: String) -> EffectiveSettings.Setting? { reading.effective[path + [name]] }
 
-    /// Records what a preset says of a setting, unless the file or the environment says something else.
+    /// Records a preset's value for a setting, unless the file or the environment overrides it.
     func recordPreset<Value>(_ setting: Setting<Value>, _ value: Value) {
         if source(setting.name) == nil { record(setting.name, setting.shown(value), preset) }
     }
 
     // MARK: Faults
 
-    /// Reports a fault at a member's place, unless one was found in it before; `nil`: of the section as a whole.
+    /// Reports an error in a member, unless one has been reported for it already; `nil`: in the section as a whole.
     func refuse(_ name: String?, _ message: String) {
         guard let name else {
             reading.report(nil, line: line, message)
@@ -146,23 +146,23 @@ final class Section {
         reading.report(path + [name], line: self.line(of: name), message)
     }
 
-    /// Reports that a member must be there and is not.
+    /// Reports that a required member is missing.
     ///
-    /// ``finish()`` does so, and only if no misspelt member was probably meant to be this one.
+    /// The report is deferred to ``finish()``, which drops it if a misspelled member was probably meant to be this one.
     func refuseMissing(_ name: String, _ message: String) {
         if !isFaulty(name) { missing.append((name, message)) }
     }
 
-    /// Whether a fault was found in a member or within it: its value, or that it has none, then means nothing.
+    /// Whether an error was reported for a member or anything in it. Its value, or its absence, then means nothing.
     func isFaulty(_ name: String) -> Bool { reading.isFaulty(path + [name]) }
 
-    /// The line of a member, or else of the section; `nil` where an environment variable sets it.
+    /// The line of a member, or else of its section; `nil` if an environment variable sets it.
     func line(of name: String) -> Int? {
         if case .variable? = source(name) { return nil }
         return node(name)?.line ?? line
     }
 
-    /// Reports members that nobody has asked for.
+    /// Reports members that were not requested.
     func finish() {
         var meant: Set<String> = []
         for member in members where !known.contains(member.name) {

@@ -1,20 +1,20 @@
 private import YAML
 
 extension Settings {
-    /// Reads the text of a settings file, with the environment's overrides.
+    /// Reads the text of a settings file, with overrides from the environment.
     ///
-    /// - Parameter memory: bytes that the process may take, from which limits follow that are not set; `nil`: no limit.
-    /// - Throws: ``SettingsError`` with every fault.
+    /// - Parameter memory: the process's memory limit in bytes, from which unset limits are derived; `nil`: no limit.
+    /// - Throws: ``SettingsError`` with all errors.
     package init(
         yaml: String, environment: [String: String] = [:], memory: Int? = nil
     ) throws(SettingsError) {
         (self, _) = try Self.read(yaml: yaml, environment: environment, memory: memory)
     }
 
-    /// Reads the text of a settings file, with the environment's overrides, and notes where each setting comes from.
+    /// Reads the text of a settings file, with overrides from the environment, and records the origin of each setting.
     ///
-    /// - Parameter check: finds what is wrong with the files that the settings name; asked whatever else is wrong.
-    /// - Throws: ``SettingsError`` with every fault.
+    /// - Parameter check: checks the files that the settings name. It runs even if there are other errors.
+    /// - Throws: ``SettingsError`` with all errors.
     package static func read(
         yaml: String, environment: [String: String] = [:], memory: Int? = nil,
         check: (EffectiveSettings) -> [SettingsFault] = { _ in [] }
@@ -31,7 +31,7 @@ extension Settings {
         return (settings, try reading.finish())
     }
 
-    /// Where each setting of a file comes from, whatever is wrong with others.
+    /// The origin of each setting of a file, even if some have errors.
     static func effective(_ yaml: String) -> EffectiveSettings {
         let reading = SettingsReading(environment: [:])
         if let root = try? YAMLReader.read(yaml) { _ = Settings(root, memory: nil, reading) }
@@ -40,7 +40,7 @@ extension Settings {
 
     private init(_ root: YAMLNode?, memory: Int?, _ reading: SettingsReading) {
         let top = Section(root, path: [], reading)
-        // What is no mapping has nothing to be missed in it.
+        // If the document is not a mapping, don't also report missing members.
         if !reading.isFaulty([]) {
             for member in Self.members { member.read(top, &self, nil) }
             top.finish()

@@ -1,6 +1,6 @@
-/// Everything that is wrong with the settings.
+/// All errors in the settings.
 package struct SettingsError: Error, Equatable, CustomStringConvertible {
-    /// At least one: what the file says wrongly, by line; then environment variables; then what is missing.
+    /// At least one. Errors in the file come first, by line; then environment variables; then missing settings.
     package let faults: [SettingsFault]
 
     init(_ faults: [SettingsFault]) { self.faults = faults }
@@ -8,9 +8,9 @@ package struct SettingsError: Error, Equatable, CustomStringConvertible {
     package var description: String { faults.map(\.description).joined(separator: "\n") }
 }
 
-/// One thing that is wrong with the settings, and where.
+/// One error in the settings, and its location.
 package struct SettingsFault: Equatable, CustomStringConvertible, Sendable {
-    /// The line of the file, counted from 1; `nil` where an environment variable or the whole file is at fault.
+    /// The line of the file, from 1; `nil` for an error in an environment variable or in the file as a whole.
     package let line: Int?
     package let message: String
 

@@ -1,34 +1,34 @@
-/// One reading of the settings: the environment, the faults found so far, and where each setting in effect comes from.
+/// The state of reading the settings: the environment, the errors so far, and the origin of each effective setting.
 ///
-/// Every ``Section`` of a file shares it. A reader reports a fault and goes on, so that all faults are reported at once.
+/// Every ``Section`` of a file shares it. Readers continue after an error, so that all errors are reported at once.
 final class SettingsReading {
     let variables: EnvironmentVariables
     private(set) var effective = EffectiveSettings()
     private var faults: [(rank: Rank, fault: SettingsFault)] = []
     private var faultyPaths: [[String]] = []
 
-    /// The order in which faults are reported.
+    /// The order in which errors are reported.
     private enum Rank: Int { case file, environment, missing }
 
     init(environment: [String: String]) {
         variables = EnvironmentVariables(environment)
     }
 
-    /// Reports a fault of what is written.
+    /// Reports an error in the file or the environment.
     ///
     /// - Parameters:
-    ///   - path: the setting at fault; `nil`: no single one.
-    ///   - line: `nil` where an environment variable is at fault.
+    ///   - path: the setting with the error; `nil` if it is not a single one.
+    ///   - line: `nil` for an environment variable.
     func report(_ path: [String]?, line: Int?, _ message: String) {
         add(line == nil ? .environment : .file, path, line, message)
     }
 
     /// Reports that a setting is missing.
     ///
-    /// - Parameter line: where its section begins.
+    /// - Parameter line: the first line of its section.
     func reportMissing(_ path: [String], line: Int?, _ message: String) { add(.missing, path, line, message) }
 
-    /// Reports what is wrong with a file that a setting names.
+    /// Reports an error in a file that a setting names.
     func report(_ fault: SettingsFault) { report(nil, line: fault.line, fault.message) }
 
     private func add(_ rank: Rank, _ path: [String]?, _ line: Int?, _ message: String) {
@@ -38,12 +38,12 @@ final class SettingsReading {
         faults.append((rank, fault))
     }
 
-    /// Whether a fault was found in a setting or within it: nothing else should then be concluded from its value.
+    /// Whether an error was reported for a setting or anything in it. Nothing should then be concluded from its value.
     func isFaulty(_ path: [String]) -> Bool {
         faultyPaths.contains { $0.starts(with: path) }
     }
 
-    /// Records the value that a setting has in effect.
+    /// Records the effective value of a setting.
     ///
     /// - Parameter file: the purpose of the file that it names.
     func record(
@@ -54,12 +54,12 @@ final class SettingsReading {
 
     /// Ends the reading.
     ///
-    /// - Returns: where each setting comes from.
-    /// - Throws: ``SettingsError`` if anything is wrong.
+    /// - Returns: the effective settings with their origins.
+    /// - Throws: ``SettingsError`` if there are errors.
     func finish() throws(SettingsError) -> EffectiveSettings {
         for message in variables.unknown() { report(nil, line: nil, message) }
         guard !faults.isEmpty else { return effective }
-        // What stands on one line stays in the order in which it was read.
+        // A stable sort: errors on one line stay in reading order.
         let ordered = faults.enumerated().sorted { one, other in
             (one.element.rank.rawValue, one.element.fault.line ?? 0, one.offset)
                 < (other.element.rank.rawValue, other.element.fault.line ?? 0, other.offset)

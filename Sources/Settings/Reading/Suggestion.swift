@@ -1,13 +1,13 @@
-/// Finds the name that was probably meant.
+/// Finds the word that was probably meant.
 enum Suggestion {
-    /// The name nearest to a misspelt one.
+    /// The name nearest to a misspelled one.
     ///
-    /// Case does not count, and hyphens count as underscores.
+    /// Case is ignored, and hyphens count as underscores.
     ///
-    /// - Returns: `nil` where none is near: more than a third of the letters differ.
+    /// - Returns: `nil` if none is near: more than a third of the letters differ.
     static func nearest(to text: String, among names: some Sequence<String>) -> String? {
         let folded = fold(text)
-        // The distance is quadratic, and nobody misspells a name of this length.
+        // The edit distance takes quadratic time, and no real name is this long.
         guard folded.count <= 128 else { return nil }
         let limit = max(1, folded.count / 3)
         var best: (name: String, distance: Int)?
@@ -24,7 +24,7 @@ enum Suggestion {
         text.lowercased().utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }
     }
 
-    /// The edit distance in which two neighbours that change places count as one edit (optimal string alignment).
+    /// The edit distance, with a swap of adjacent characters as one edit (optimal string alignment).
     static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...other.count)

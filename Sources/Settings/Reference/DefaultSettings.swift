@@ -1,7 +1,7 @@
 internal import IDToken
 private import YAML
 
-/// The values of all settings that nobody has set: what the reader records for a file that says as little as it can.
+/// The default values of all settings, recorded by reading a minimal file.
 struct DefaultSettings {
     private let effective = Settings.effective(
         """
@@ -10,9 +10,9 @@ struct DefaultSettings {
         providers: [{ id: p, issuer: "https://op.example", audiences: [a] }]
         """)
 
-    /// The default of a setting; `nil`: it has none, or not always the same.
+    /// The default of a setting; `nil` if it has none, or if it varies.
     ///
-    /// - Parameter path: without the provider's id.
+    /// - Parameter path: without the provider's ID.
     func value(_ path: [String]) -> EffectiveSettings.Value? {
         let path = path.first == "providers" ? ["providers", "p"] + path.dropFirst() : path
         guard let setting = effective[path], setting.origin == .default else { return nil }
@@ -21,7 +21,7 @@ struct DefaultSettings {
 }
 
 extension ProviderPreset {
-    /// The settings of a provider that names the preset and says no more than it must. What is missing is a placeholder.
+    /// The settings of a minimal provider with this preset. Missing parameters get placeholders.
     func settings(_ arguments: PresetArguments = PresetArguments()) -> [EffectiveSettings.Setting] {
         let facts = facts(arguments)
         var lines = ["id: \(YAMLText.scalar(name))", "preset: \(YAMLText.scalar(name))"]

@@ -1,9 +1,9 @@
-/// A JSON text that people read: indented, its members in the order in which they are given.
+/// Readable JSON: indented, with members in the given order.
 indirect enum JSONText {
     case object([(name: String, value: JSONText)])
     case array([JSONText])
     case string(String)
-    /// A number or a word, as it is written.
+    /// A number, `true`, `false` or `null`, as written.
     case literal(String)
 
     func text(indentation: Int = 0) -> String {
@@ -22,7 +22,7 @@ indirect enum JSONText {
         }
     }
 
-    /// Descriptions and patterns have no control characters.
+    /// Does not escape control characters: descriptions and patterns contain none.
     private static func quoted(_ text: String) -> String {
         "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }

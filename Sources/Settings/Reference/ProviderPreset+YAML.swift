@@ -2,9 +2,9 @@ package import IDToken
 private import YAML
 
 extension ProviderPreset {
-    /// The settings that a preset stands for, as a file with one provider that needs no preset.
+    /// The preset written out as a settings file with one provider and no preset.
     ///
-    /// - Parameter arguments: for the preset's parameters; of what is not given, the placeholder is written and explained.
+    /// - Parameter arguments: values of the preset's parameters. For missing ones, an explained placeholder is written.
     package func yaml(_ arguments: PresetArguments = PresetArguments()) -> String {
         let missing = parameters.filter { arguments[$0.name] == nil }.map { parameter in
             parameter.isOptional
@@ -16,7 +16,7 @@ extension ProviderPreset {
             return
                 "# claim_values must name one of \(claims); without, the tokens of \(callers.everyone) would be taken"
         }
-        // Other programs read it as well, so what looks like a number has quotes.
+        // Other programs may read the file too, so texts that look like numbers are quoted.
         let settings = settings(arguments).map { setting in
             guard case .list(let texts)? = setting.value else { return setting }
             return EffectiveSettings.Setting(

@@ -1,6 +1,6 @@
 private import IDToken
 
-/// The reference of all settings in Markdown.
+/// The reference of all settings, in Markdown.
 package enum SettingsReference {
     package static func markdown() -> String {
         let usual = DefaultSettings()
@@ -24,7 +24,7 @@ package enum SettingsReference {
         ["| setting | value | default | takes effect at | meaning |", "|---|---|---|---|---|"] + rows + [""]
     }
 
-    /// A setting, or a section and the settings in it.
+    /// The rows of a setting, or of a section and its settings.
     private static func rows(
         _ setting: SettingDescription, _ path: [String], _ change: SettingDescription.Change, _ usual: DefaultSettings
     ) -> [String] {
@@ -43,7 +43,7 @@ package enum SettingsReference {
 }
 
 extension SettingDescription {
-    /// The settings of a section, or of each element of a list of them.
+    /// The settings of a section, or of an element of a list of sections.
     fileprivate var members: [SettingDescription] {
         switch form {
         case .section(let members), .list(.section(let members), _): members
@@ -51,7 +51,7 @@ extension SettingDescription {
         }
     }
 
-    /// The environment variable that sets it; `nil` where only the file can.
+    /// Its environment variable; `nil` if only the file can set it.
     fileprivate func variable(_ path: [String]) -> String? {
         switch form {
         case .mapping, .either(.mapping, _): nil
@@ -64,7 +64,7 @@ extension SettingDescription {
 }
 
 extension EffectiveSettings.Value {
-    /// On one line, as the file says it.
+    /// The value on one line, as in the file.
     fileprivate var text: String {
         switch self {
         case .scalar(let text): text

@@ -1,6 +1,6 @@
-/// The JSON Schema (draft 2020-12) of the settings file, by which editors complete and check it.
+/// The JSON Schema (draft 2020-12) of the settings file, for completion and validation in editors.
 ///
-/// It is stricter than the reader in one thing: a boolean or a number is not to be written in quotes.
+/// It is stricter than the reader in one respect: booleans and numbers must not be quoted.
 package enum SettingsSchema {
     package static func json() -> String {
         let usual = DefaultSettings()
@@ -30,14 +30,14 @@ package enum SettingsSchema {
     ) -> JSONText {
         guard case .object(let form) = schema(setting.form, path, usual) else { return .literal("true") }
         let value = usual.value(path).map { [("default", json($0, setting.form))] } ?? []
-        // An editor follows no links of the page.
+        // Links are relative to the reference page, so an editor can't follow them.
         let help = setting.help.replacing(/\[([^\]]+)\]\([^)]+\)/) { $0.1 }
         return .object([("description", .string(help))] + form + value)
     }
 
     private static func schema(_ form: ValueForm, _ path: [String], _ usual: DefaultSettings) -> JSONText {
         switch form {
-        // What is a text to us may be a number to YAML, such as a client ID.
+        // A text setting, such as a client ID, may look like a number to YAML.
         case .text(nil): .object([("type", .array([.string("string"), .string("number")]))])
         case .text(let pattern?):
             .object([("type", .array([.string("string"), .string("number")])), ("pattern", .string(pattern))])

@@ -1,7 +1,7 @@
 extension Settings {
-    /// An API key, known by its digest only.
+    /// An API key, stored as a digest only.
     package struct APIKey: Sendable, Equatable {
-        /// What log and metrics call it.
+        /// Its name in the log and in metrics.
         package var name: String
         /// SHA-256, 32 octets.
         package var digest: [UInt8]

@@ -1,26 +1,26 @@
 package import Host
 
-/// Tells when a file that is looked at now and then has changed, and has come to rest.
+/// Detects when a polled file has changed, once the change is stable.
 ///
-/// What counts is the content, not the file: Kubernetes changes a mounted file by way of a link to its folder, and editors
-/// write another file and rename it. A file that is written in place may be seen half-written, and half a YAML file may well
-/// be a good one; so a change counts once it has been seen unchanged for a while.
+/// Compares the content rather than the file: Kubernetes swaps a symbolic link to the directory of a mounted file, and
+/// editors write a new file and rename it. A file written in place may be observed half-written, and half a YAML file
+/// may well be valid. So a change counts only after it has remained the same for a while.
 package struct FileChangeDebouncer<Content: Equatable & Sendable>: Sendable {
     private var read: Content
     private var change: (content: Content, seenAt: MonotonicTime)?
     private let rest: Interval
 
     /// - Parameters:
-    ///   - read: what was in the file when it was last read.
-    ///   - rest: how long a change must have been there.
+    ///   - read: the content that was last used.
+    ///   - rest: how long a change must have been stable.
     package init(read: Content, rest: Interval) {
         self.read = read
         self.rest = rest
     }
 
-    /// Takes note of what is in the file now.
+    /// Records the current content.
     ///
-    /// - Returns: whether it is to be read: it is not what was read last, and has been like this for a while.
+    /// - Returns: whether to use it: it differs from the content last used, and is stable.
     package mutating func observe(_ content: Content, at now: MonotonicTime) -> Bool {
         guard content != read else {
             change = nil
@@ -33,7 +33,7 @@ package struct FileChangeDebouncer<Content: Equatable & Sendable>: Sendable {
         return now - change.seenAt >= rest
     }
 
-    /// Takes note of what was read, at a look or without one.
+    /// Records the content that was used, whether or not it was observed before.
     package mutating func didRead(_ content: Content) {
         read = content
         change = nil

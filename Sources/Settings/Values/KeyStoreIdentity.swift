@@ -1,9 +1,9 @@
 private import IDToken
 private import KeySource
 
-/// What decides where a provider's keys come from, and whether they may be believed.
+/// The settings that determine where a provider's keys come from, and whether they can be trusted.
 ///
-/// While none of it changes, keys that were fetched stay what they are, whatever else the settings say of the provider.
+/// While they are unchanged, fetched keys remain valid, whatever happens to the provider's other settings.
 package struct KeyStoreIdentity: Sendable, Equatable {
     private let id: String
     private let issuer: String

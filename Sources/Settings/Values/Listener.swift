@@ -5,7 +5,7 @@ extension Settings {
     /// One of the two listeners.
     package struct Listener: Sendable, Equatable {
         package var listen: ListenAddress
-        /// What TLS is spoken with; `nil`: plain HTTP.
+        /// The TLS certificate and key; `nil`: plain HTTP.
         package var tls: TLSFiles?
 
         package init(_ listen: ListenAddress, tls: TLSFiles? = nil) {
@@ -13,7 +13,7 @@ extension Settings {
             self.tls = tls
         }
 
-        /// Whether its own TLS says who may connect.
+        /// Whether it requires client certificates (mutual TLS).
         var asksForCertificates: Bool { tls?.clientAuthorities != nil }
     }
 }
@@ -29,7 +29,7 @@ extension ListenAddress {
 
     private static let loopback = ["127.0.0.0/8", "::1"].compactMap { AddressBlock($0) }
 
-    /// Whether only one of two listeners could listen where they do.
+    /// Whether two listeners can't be bound at the same time because their addresses conflict.
     func collides(with other: ListenAddress) -> Bool {
         switch (self, other) {
         case (.network(let host, let port), .network(let otherHost, let otherPort)):
@@ -66,13 +66,13 @@ extension ListenAddress {
 }
 
 extension SocketPermissions {
-    /// The mode as the settings say it.
+    /// The mode in the form used in settings.
     var modeText: String {
         let digits = String(mode, radix: 8)
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    /// Reads a mode such as `0660`: one in which at least the service's own user may connect.
+    /// Parses a mode such as `0660`. At least the service's own user must be able to connect.
     static func mode(_ text: String) -> UInt32? {
         guard (3...4).contains(text.utf8.count), text.utf8.count == 3 || text.hasPrefix("0"),
             text.allSatisfy({ ("0"..."7").contains($0) }), let mode = UInt32(text, radix: 8), mode & 0o600 == 0o600

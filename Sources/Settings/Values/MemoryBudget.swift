@@ -1,25 +1,25 @@
 package import HTTPServer
 
-/// How the memory that the process may take is shared out among what clients can have it hold: the defaults of
-/// `limits.max_connections`, `max_in_flight` and `max_buffered` under a limit of memory.
+/// Divides the process's memory limit among what clients can make it hold: the defaults of `limits.max_connections`,
+/// `max_in_flight` and `max_buffered` under a memory limit.
 ///
-/// What the process takes for itself comes first. Of the rest, connections get a half, requests that are held a fifth, unread
-/// answers up to an eighth, and requests that wait for keys another. The remainder stays free, since no allocator returns
-/// everything.
+/// The process's own needs come first. Of the rest, connections get half, buffered requests a fifth, unread responses
+/// up to an eighth, and requests that wait for keys another eighth. The remainder stays free, since no allocator
+/// returns everything.
 package struct MemoryBudget: Sendable, Equatable {
-    /// The usual limits, those three lowered.
+    /// The usual limits, with these three lowered.
     package private(set) var limits = Settings.Limits().listener
     private let rest: Int
 
     /// - Parameters:
-    ///   - bytes: what the process may take, the kernel's memory for its sockets included.
-    ///   - isEncrypted: whether the service listener speaks TLS.
+    ///   - bytes: the process's memory limit, including the kernel's memory for its sockets.
+    ///   - isEncrypted: whether the service listener uses TLS.
     package init(bytes: Int, isEncrypted: Bool, rememberedTokens: Int, providers: Int) {
         let own = Self.process + rememberedTokens * Self.rememberedToken + providers * Self.provider
         let rest = max(0, bytes - own)
         let connection = isEncrypted ? Self.encryptedConnection : Self.connection
         limits.maximumConnections = (rest / 2 / connection).clamped(to: Self.least...limits.maximumConnections)
-        // Unread answers may hold half as much, and a quarter of that again for a moment.
+        // Unread responses may hold half as much, and briefly a quarter more.
         limits.maximumBuffered = (rest / 5).clamped(to: Self.leastBuffered...limits.maximumBuffered)
         limits.maximumInFlight = (rest / 8 / Self.waitingRequest).clamped(to: Self.least...limits.maximumInFlight)
         self.rest = rest
@@ -27,29 +27,29 @@ package struct MemoryBudget: Sendable, Equatable {
 
     /// The size of a connection's receive buffer, and of its send buffer.
     ///
-    /// What a receive buffer holds is known only after the fact, so all of them together may take no more than what the
-    /// process does not need for itself: it is not likely that all are full at once, and that everything else is held as well.
+    /// The contents of receive buffers are known only after the fact, so all of them together may take no more than the
+    /// process does not need for itself. They are unlikely to be full all at once while everything else is in use too.
     ///
-    /// - Parameter connections: how many there may be.
+    /// - Parameter connections: the maximum number of connections.
     package func socketBuffer(connections: Int) -> Int {
-        // The kernel takes twice what it is asked for, to account for its own structures.
+        // The kernel reserves twice the requested size, to account for its own structures.
         (rest / connections / 2).clamped(to: Self.leastSocketBuffer...ListenerLimits().socketBuffer)
     }
 
     private static let leastSocketBuffer = 8 * 1024
     private static let mebibyte = 1024 * 1024
-    /// The program, its event loops, a full log buffer, the largest request that is being read, and the admin listener.
+    /// The program, its event loops, a full log buffer, the largest request in progress, and the admin listener.
     private static let process = 36 * mebibyte
-    /// Its keys, and a fetch of them.
+    /// A provider's keys, and a fetch of them.
     private static let provider = mebibyte / 4
     private static let rememberedToken = 512
-    /// What it takes here, what it takes in the kernel, and up to 4 KB that it leaves unread.
+    /// Memory in the process and in the kernel, including up to 4 KB of unread data.
     private static let connection = 16 * 1024
-    /// Beside that, the buffers of TLS, for which one record of each direction has come.
+    /// In addition, TLS buffers after one record in each direction.
     private static let encryptedConnection = 80 * 1024
-    /// Beside its bytes, which count as held.
+    /// In addition to the request's bytes, which count as buffered.
     private static let waitingRequest = 4 * 1024
-    /// However little memory there is, the service is of use to somebody.
+    /// A minimum, so that the service stays usable with very little memory.
     private static let least = 64
     private static let leastBuffered = mebibyte
 }
@@ -69,10 +69,10 @@ extension ListenerLimit {
 }
 
 extension Settings {
-    /// Lowers the limits that depend on memory, where neither the file nor the environment sets them, and records them as
-    /// the values in effect.
+    /// Lowers the limits that depend on memory, unless the file or the environment sets them, and records the effective
+    /// values.
     ///
-    /// - Parameter memory: bytes that the process may take; `nil`: no limit.
+    /// - Parameter memory: the process's memory limit in bytes; `nil`: no limit.
     mutating func fitLimits(to memory: Int?, _ reading: SettingsReading) {
         limits.given = Set(
             ListenerLimit.allCases.filter { reading.effective[["limits", $0.rawValue]]?.origin != .default })
@@ -89,10 +89,10 @@ extension Settings {
         limits.listener.socketBuffer = budget.socketBuffer(connections: limits.listener.maximumConnections)
     }
 
-    /// Takes over the running service's limits where both leave them open.
+    /// Keeps the running service's limits if neither settings set them.
     ///
-    /// They follow from the number of providers among other things, and can't change without a restart: a provider that is
-    /// added must not make a reload fail.
+    /// Derived limits depend on the number of providers, among other things, and can't change without a restart. Adding
+    /// a provider must not make a reload fail.
     package mutating func keepDerivedLimits(of running: Settings) {
         for limit in ListenerLimit.allCases
         where !limits.given.contains(limit) && !running.limits.given.contains(limit) {

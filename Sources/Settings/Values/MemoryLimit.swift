@@ -1,8 +1,8 @@
-/// How much memory the process may take, by the control groups that it is in.
+/// The process's memory limit, from its control groups.
 package enum MemoryLimit {
-    /// The least limit of the process's group and of those around it, in bytes; `nil` where there is none.
+    /// The lowest limit of the process's group and its ancestors, in bytes; `nil` if there is none.
     ///
-    /// - Parameter content: of the file at a path; `nil` where there is none.
+    /// - Parameter content: returns the content of the file at a path; `nil` if it does not exist.
     package static func read(_ content: (String) -> String?) -> Int? {
         guard let groups = content("/proc/self/cgroup") else { return nil }
         // hierarchy-ID:controllers:path (cgroups(7)); version 2 has the ID 0 and no controllers.
@@ -16,8 +16,8 @@ package enum MemoryLimit {
         return limits.min()
     }
 
-    /// The limits of a group and of those around it. In a container, what is mounted may be the group itself, whatever path
-    /// the machine knows it by, so all that is there on the way to the root is looked at.
+    /// The limits of a group and its ancestors. In a container, the group itself may be mounted as the root, whatever
+    /// its path on the host. So every path up to the root is tried.
     private static func limits(
         _ root: String, _ path: String, _ file: String, _ content: (String) -> String?
     ) -> [Int] {
@@ -25,7 +25,7 @@ package enum MemoryLimit {
         var found: [Int] = []
         while true {
             let place = ([root] + parts + [file]).joined(separator: "/")
-            // `max`, or a number near 2^63, is no limit.
+            // `max`, or a number near 2^63, means no limit.
             let text = content(place)?.split(separator: "\n").first.map(String.init)
             if let limit = text.flatMap(Int.init), limit < 1 << 48 { found.append(limit) }
             guard !parts.isEmpty else { return found }

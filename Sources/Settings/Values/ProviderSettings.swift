@@ -1,17 +1,17 @@
 package import IDToken
 package import KeySource
 
-/// One provider's settings, checked: what its tokens must be, and where its keys come from.
+/// One provider's validated settings: the rules for its tokens, and the location of its keys.
 package struct ProviderSettings: Sendable, Equatable {
     package var policy: ProviderPolicy
-    /// Whether readiness does not wait for it.
+    /// Whether the service can be ready without its keys.
     package var isOptional = false
-    /// Whether a nonce that a token was verified with is refused the next time.
+    /// Whether nonces are single-use.
     package var usesNoncesOnce = false
     package var keys: KeyLocation
     package var network = NetworkRules()
-    /// Whether the provider may sign access tokens for the relying party's own audience: it is not known to be one that
-    /// doesn't.
+    /// Whether the provider may sign access tokens for the relying party's own audience. `false` only for providers
+    /// known not to.
     var mayMeetAccessTokens = false
 
     package init(policy: ProviderPolicy, keys: KeyLocation) {
@@ -57,11 +57,11 @@ package struct ProviderSettings: Sendable, Equatable {
 }
 
 extension KeyLocation {
-    /// Where a discovery document says.
+    /// The location in a discovery document.
     ///
     /// - Parameters:
     ///   - url: `nil`: the document below the issuer.
-    ///   - issuer: what the document names as issuer, where that is not what tokens name.
+    ///   - issuer: the document's issuer, if it differs from the tokens'.
     package static func discovery(
         of policy: ProviderPolicy, url: String? = nil, issuer: String? = nil, fallbackFile: String? = nil
     ) -> KeyLocation {

@@ -1,52 +1,53 @@
 package import HTTPServer
 
-/// Everything an operator can set, checked.
+/// All settings, validated.
 package struct Settings: Sendable {
     package var service = Listener(.network(host: "127.0.0.1", port: 8080))
     package var admin = Listener(.network(host: "127.0.0.1", port: 9090))
-    /// Whether a listener that other machines can reach needs nothing that says who may call.
+    /// Whether a listener that other machines can reach may be open to all callers.
     package var allowsInsecureListen = false
     package var limits = Limits()
     package var keys = Keys()
     package var log = Log()
-    /// `nil`: nothing is traced.
+    /// `nil`: tracing is disabled.
     package var tracing: Tracing?
-    /// What sign-ins need; `nil`: they are off.
+    /// `nil`: sign-ins are disabled.
     package var signIns: SignIns?
-    /// Where the last good key sets are kept over a restart; `nil`: nowhere.
+    /// Where key sets are archived for the next start; `nil`: they are not.
     package var cacheDirectory: String?
-    /// How many verified tokens are remembered; 0: none.
+    /// How many verified tokens to cache; 0 disables the cache.
     package var verifiedTokenCacheEntries = 10_000
-    /// The API keys that callers may present; none: no key is asked for.
+    /// API keys for the service listener. If empty, none is required.
     package var apiKeys: [APIKey] = []
-    /// The same of operators, on the admin listener; `nil`: what callers may present will do.
+    /// API keys for the admin listener; `nil`: the same keys as for the service listener.
     package var adminAPIKeys: [APIKey]?
-    /// Names, in lower case, that a keyless admin listener answers to beside `localhost` and IP addresses.
+    /// Host names, in lower case, that an admin listener without API keys accepts in addition to `localhost` and IP
+    /// addresses.
     package var adminHosts: [String] = []
-    /// Whether the admin listener has a page for operators.
+    /// Whether the admin listener serves the console.
     package var servesConsole = false
-    /// Connections to the admin listener.
+    /// Maximum number of connections to the admin listener.
     package var adminMaximumConnections = 64
-    /// For how long after a stop was asked for requests are still answered as before.
+    /// How long to serve requests as before after a stop was requested.
     package var shutdownDelaySeconds: Int64 = 0
-    /// How long a stop waits for requests under way.
+    /// How long a stop waits for requests in flight.
     package var shutdownGraceSeconds: Int64 = 10
-    /// That of providers which set none.
+    /// The default for providers that set none.
     package var clockSkewSeconds: Int64 = 60
     package var providers: [ProviderSettings] = []
-    /// The names of environment variables that Kubernetes set for a Service named `assay`, and that set nothing here.
+    /// Environment variables that Kubernetes set for a Service named `assay`. They are ignored.
     package var serviceLinks: [String] = []
 
     package init() {}
 
     package struct Limits: Sendable, Equatable {
-        /// Those of the service listener.
+        /// Limits of the service listener.
         package var listener = ListenerLimits()
         package var maximumBody = 64 * 1024
         package var maximumBatchBody = 4 * 1024 * 1024
         package var keysTimeoutSeconds: Int64 = 5
         package var queueTimeoutMilliseconds: Int64 = 500
-        /// Those that are set, of the limits that else follow from the memory there is.
+        /// Which of the limits that depend on memory are set explicitly.
         var given: Set<ListenerLimit> = []
     }
 
@@ -57,12 +58,12 @@ package struct Settings: Sendable {
     package struct Log: Sendable, Equatable {
         package var level = "info"
         package var requests = Requests.all
-        /// Whether answered probes and scrapes (`/livez`, `/readyz`, `/metrics`) have a line.
+        /// Whether successful probes and scrapes (`/livez`, `/readyz`, `/metrics`) are logged.
         package var probes = false
 
         package static let levels = ["debug", "info", "warning", "error"]
 
-        /// Which requests have a line.
+        /// Which requests are logged.
         package enum Requests: String, Sendable, CaseIterable {
             case all = "true"
             case none = "false"
@@ -70,10 +71,10 @@ package struct Settings: Sendable {
         }
     }
 
-    /// The API keys that operators may present; none: no key is asked for.
+    /// API keys for the admin listener. If empty, none is required.
     package var operatorKeys: [APIKey] { adminAPIKeys ?? apiKeys }
 
-    /// What an operator should know about settings that are allowed and risky: a start-up warning each.
+    /// Start-up warnings about settings that are allowed but risky.
     package var warnings: [String] {
         Self.warnings("the service", service, apiKeys)
             + Self.warnings("the admin listener", admin, operatorKeys)

@@ -1,13 +1,13 @@
 extension Settings {
-    /// What sign-ins need: the keys that seal them, and where it is remembered that one was finished.
+    /// The settings of sign-ins: the keys that seal them, and the store that records which ones are finished.
     package struct SignIns: Sendable, Equatable {
-        /// The first seals, all open; none: a key made at the start.
+        /// The first seals, all open. If empty, a key is generated at start-up.
         package var keyFiles: [String] = []
         package var store = Store()
 
         package init() {}
 
-        /// What is allowed, and risky.
+        /// Settings that are allowed but risky.
         var warnings: [String] {
             if keyFiles.isEmpty { return ["sign_ins has no key_files: a restart ends the sign-ins that are under way"] }
             guard store.url == .memory else { return [] }
@@ -26,19 +26,19 @@ extension Settings {
             package var prefix = "assay:"
             package var replicas = 0
             package var timeoutMilliseconds: Int64 = 250
-            /// Of `memory`.
+            /// The capacity of the `memory` store.
             package var entries = 100_000
         }
     }
 
-    /// Where it is remembered what was used.
+    /// The location of the store.
     package enum StoreURL: Sendable, Equatable {
         case memory
         case server(host: String, port: Int, database: Int, isTLS: Bool)
         case unixSocket(path: String)
 
-        /// From `memory`, `redis://host:6379/0`, `rediss://…` or `unix:/run/valkey.sock`. A name or a password in it is refused:
-        /// a URL is shown and logged.
+        /// Parses `memory`, `redis://host:6379/0`, `rediss://…` or `unix:/run/valkey.sock`. A user name or password in
+        /// it is an error, because URLs are displayed and logged.
         init?(_ text: String) {
             if text == "memory" {
                 self = .memory
@@ -69,7 +69,7 @@ extension Settings {
             self = .server(host: String(host), port: port, database: database, isTLS: isTLS)
         }
 
-        /// As the file says it.
+        /// The URL as written in the file.
         package var text: String {
             switch self {
             case .memory: "memory"

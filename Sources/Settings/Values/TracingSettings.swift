@@ -2,23 +2,23 @@ internal import HTTPServer
 private import KeySource
 
 extension Settings {
-    /// Where spans go, and which.
+    /// Where to export spans, and which ones.
     package struct Tracing: Sendable, Equatable {
-        /// The collector's `http` or `https` URL, to which `/v1/traces` is added.
+        /// The collector's `http` or `https` URL, to which `/v1/traces` is appended.
         package var endpoint: String
         package var serviceName = "assay"
-        /// Of the traces that begin here, the share that is recorded, from 0 to 1.
+        /// The share of the traces that start here to record, from 0 to 1.
         package var sampleRatio = 1.0
         /// Extra headers for the collector, one `name: value` per line.
         package var headersFile: String?
         /// Additional CA certificates (PEM).
         package var caFile: String?
-        /// What the environment says of where the service runs.
+        /// Resource attributes from the environment.
         package var resourceAttributes: [ResourceAttribute] = []
 
         package init(endpoint: String) { self.endpoint = endpoint }
 
-        /// What an operator should know about it.
+        /// Warnings for the operator.
         var warnings: [String] {
             guard headersFile != nil, endpoint.hasPrefix("http://"), !isLocal else { return [] }
             return ["tracing.headers_file is sent to the collector without TLS: it can be read on the way"]
@@ -30,7 +30,7 @@ extension Settings {
         }
     }
 
-    /// An attribute of the service's, for the collector.
+    /// A resource attribute of the service.
     package struct ResourceAttribute: Sendable, Equatable {
         package let name: String
         package let value: String

@@ -2,22 +2,22 @@ private import Bytes
 package import JSON
 package import KeySource
 
-/// What has lately happened to one provider's keys, for people who look back.
+/// The recent events of one provider's keys, for operators.
 ///
-/// Bounded whatever a provider does: in entries, in the `kid`s of each, and in their lengths. What repeats itself, as the
-/// fetches of a quiet day do, is one entry with a count, so that it pushes nothing out.
+/// The size is bounded whatever the provider does: the number of entries, the `kid`s per entry, and their lengths.
+/// Repeated events, such as successful fetches, share one entry with a count, so they push nothing out.
 package struct KeyHistory: Sendable {
     package static let maximumEntries = 100
     package static let maximumKeyIDs = 20
     /// In Unicode scalars.
     package static let maximumKeyIDLength = 128
 
-    /// The oldest first.
+    /// Oldest first.
     package private(set) var entries: [Entry] = []
     /// The `kid`s of the keys in use.
     private var keyIDs: [String] = []
 
-    /// Something that happened, perhaps several times in a row.
+    /// An event that occurred once or several times in a row.
     package struct Entry: Sendable, Equatable {
         package let event: Event
         /// Unix seconds of the first time.
@@ -31,16 +31,17 @@ package struct KeyHistory: Sendable {
         /// A fetch succeeded.
         case fetched
         case fetchFailed(FetchFailure.Phase, message: String)
-        /// Other keys are in use: fetched, found on disk or in a file, or one that was left out has served its time.
+        /// The keys in use have changed: others were fetched or read from disk or a file, or a key's time after its
+        /// removal ended.
         case keysChanged(added: NamedKeys, removed: NamedKeys)
         case stateChanged(KeyState)
-        /// Keys that an earlier process had kept are not used.
+        /// Keys that an earlier process archived are not used.
         case archiveRefused(reason: String)
         case archiveFailed
         case fallbackFailed(message: String)
     }
 
-    /// The `kid`s of some keys, as far as there is room for them.
+    /// The `kid`s of some keys, up to a maximum number.
     package struct NamedKeys: Sendable, Equatable {
         package let count: Int
         package let keyIDs: [String]
@@ -53,7 +54,7 @@ package struct KeyHistory: Sendable {
 
     package init() {}
 
-    /// Takes note of an event, if it is one that people look back for.
+    /// Adds an entry for an event that operators look for.
     mutating func note(_ event: KeyEvent, atUnixSeconds now: Int64) {
         switch event {
         case .fetched: append(.fetched, now)
@@ -66,7 +67,8 @@ package struct KeyHistory: Sendable {
         case .archiveRefused(let reason): append(.archiveRefused(reason: reason), now)
         case .archiveFailed: append(.archiveFailed, now)
         case .fallbackFailed(let failure): append(.fallbackFailed(message: failure.message), now)
-        // A success after failures tells that much, and what strangers' tokens cause must not push the rest out.
+        // The next successful fetch shows a recovery, and events caused by arbitrary tokens must not push out the
+        // others.
         case .recovered, .unknownKeyFetchSpent, .unknownKeyFetchRefused: break
         }
     }

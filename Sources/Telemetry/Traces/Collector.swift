@@ -5,26 +5,26 @@ package import NIOCore
 private import NIOHTTP1
 private import OutboundHTTP
 
-/// Where spans go: an OpenTelemetry collector that takes OTLP over HTTP in JSON. Its operator is ours, so any address
-/// will do.
+/// The destination of spans: an OpenTelemetry collector that accepts OTLP over HTTP with JSON. The operator configures
+/// it, so any address is allowed.
 package struct Collector: Sendable {
     private let url: FetchURL
     private let head: HTTPRequestHead
     private let trustStores: TrustStoreCache
     private let loop: any EventLoop
 
-    /// For one batch. What is read of an answer has a limit too.
+    /// Per batch. Also limits how much of a response is read.
     private static let limits = HTTPExchange.Limits(
         connectTimeout: .seconds(3), totalTimeout: .seconds(10), maximumBody: 64 * 1024)
-    /// When asked to wait for longer, we don't.
+    /// The maximum wait in seconds, even if the collector asks for more.
     private static let longestRetryAfter: Int64 = 60
 
     /// - Parameters:
-    ///   - endpoint: an `http` or `https` URL, to which `/v1/traces` is added.
-    ///   - headers: what is sent beside the spans, such as a key.
-    ///   - caFile: a PEM file with authorities to trust beside the system's.
-    ///   - loop: where it works; it may block.
-    /// - Throws: ``FetchFailure`` that says what is wrong with the URL.
+    ///   - endpoint: an `http` or `https` URL, to which `/v1/traces` is appended.
+    ///   - headers: extra headers for the collector, such as an API key.
+    ///   - caFile: a PEM file with additional CA certificates.
+    ///   - loop: the loop on which requests are made. It may block.
+    /// - Throws: ``FetchFailure`` with what is wrong with the URL.
     package init(
         endpoint: String, headers: CollectorHeaders, caFile: String?, on loop: any EventLoop
     ) throws(FetchFailure) {
@@ -38,7 +38,7 @@ package struct Collector: Sendable {
         self.loop = loop
     }
 
-    /// Sends one request's JSON.
+    /// Sends one export request.
     func send(_ json: [UInt8]) async -> SpanQueue.Outcome {
         let tls: HTTPExchange.TLS?
         do {
@@ -62,7 +62,7 @@ package struct Collector: Sendable {
         }
     }
 
-    /// How TLS is spoken with the collector; `nil` where it isn't.
+    /// The TLS settings; `nil` for plain HTTP.
     private func tls() async throws -> HTTPExchange.TLS? {
         guard url.isSecure else { return nil }
         // Reading the certificates blocks.
@@ -72,7 +72,7 @@ package struct Collector: Sendable {
 
     private static func isSuccess(_ status: HTTPResponseStatus) -> Bool { (200..<300).contains(status.code) }
 
-    /// How many spans of a batch that was taken were not: `partialSuccess.rejectedSpans`, a number or its digits.
+    /// The number of rejected spans in an accepted batch: `partialSuccess.rejectedSpans`, a number or a decimal string.
     static func rejectedSpans(_ answer: [UInt8]) -> Int {
         guard let members = try? JSONTree(readingObject: answer).object,
             let rejected = members["partialSuccess"]?.object?["rejectedSpans"]
@@ -80,13 +80,13 @@ package struct Collector: Sendable {
         return rejected.integer.map { Int($0) } ?? rejected.string.flatMap { Int($0) } ?? 0
     }
 
-    /// How long the collector asks to be left alone, where it says so in seconds.
+    /// The delay in `Retry-After`, if it is a number of seconds.
     private static func retryAfter(_ headers: HTTPHeaders) -> Interval? {
         headers.first(name: "Retry-After").flatMap { Int64($0) }
             .flatMap { $0 >= 0 ? .seconds(min($0, longestRetryAfter)) : nil }
     }
 
-    /// What an error means to an operator.
+    /// A description of an error for operators.
     private static func reason(_ error: HTTPExchangeError) -> String {
         switch error {
         case .connectTimeout: "no connection within the connect time-out"

@@ -1,14 +1,14 @@
 private import Bytes
 
-/// Header fields that go to the collector with each batch: a line `name: value` each, as a file has them.
+/// Header fields for each request to the collector. A file has one `name: value` per line.
 package struct CollectorHeaders: Sendable {
     let fields: [(name: String, value: String)]
 
     package init() { fields = [] }
 
-    /// Reads lines; empty ones, and those that begin with `#`, are passed over.
+    /// Reads lines. Empty lines and lines that begin with `#` are ignored.
     ///
-    /// - Throws: ``Malformed`` with the number of the line; what is in it may be a secret.
+    /// - Throws: ``Malformed`` with the line number, but not the line, which may contain a secret.
     package init(_ text: String) throws(Malformed) {
         var fields: [(name: String, value: String)] = []
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -26,7 +26,7 @@ package struct CollectorHeaders: Sendable {
         self.fields = fields
     }
 
-    /// A line that is no header field.
+    /// A line that is not a header field.
     package struct Malformed: Error, Equatable, CustomStringConvertible {
         package let line: Int
         package var description: String { "line \(line) is not of the form name: value" }

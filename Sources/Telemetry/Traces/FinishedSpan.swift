@@ -1,19 +1,19 @@
 package import Tracing
 
-/// A span that has ended, as it is exported.
+/// A finished span, ready for export.
 package struct FinishedSpan: Sendable {
     package let context: SpanContext
-    /// The span that it is a part of; `nil` where its trace begins with it.
+    /// `nil` for the root span of a trace.
     package let parent: SpanContext?
     package let kind: SpanKind
     package let startedAtUnixNanoseconds: UInt64
     package fileprivate(set) var endedAtUnixNanoseconds: UInt64
     package var name: String
     package var attributes: SpanAttributes = [:]
-    /// `nil`: nothing is said of how it went, which means well.
+    /// `nil`: unset.
     package var status: SpanStatus?
 
-    /// A span that begins, and has not ended yet.
+    /// A span that has started but not finished.
     init(_ name: String, _ kind: SpanKind, _ context: SpanContext, below parent: SpanContext?, at begun: UInt64) {
         self.name = name
         self.kind = kind
@@ -23,7 +23,7 @@ package struct FinishedSpan: Sendable {
         endedAtUnixNanoseconds = begun
     }
 
-    /// The same span, ended. It never ends before it has begun, whatever the wall clock says.
+    /// The same span, finished. The end is never before the start, even if the wall clock was set back.
     func ended(at time: UInt64) -> FinishedSpan {
         var span = self
         span.endedAtUnixNanoseconds = max(time, startedAtUnixNanoseconds)

@@ -1,9 +1,9 @@
 package import KeySource
 private import Tracing
 
-/// Makes spans of what is fetched for one provider, by OpenTelemetry's semantic conventions for HTTP clients.
+/// Creates spans for requests to one provider, following OpenTelemetry's semantic conventions for HTTP clients.
 ///
-/// Nothing of the trace goes to the provider, which has no part in it.
+/// No trace headers are sent to the provider, which does not take part in the trace.
 package struct KeyFetchSpans: Sendable {
     fileprivate let tracer: SpanTracer
     fileprivate let provider: String
@@ -13,7 +13,7 @@ package struct KeyFetchSpans: Sendable {
         self.provider = provider
     }
 
-    /// Makes a span of a request, within that of the fetch which the task makes.
+    /// Records a span for a request, as a child of the current task's fetch span.
     package func record(_ exchange: FetchExchange) {
         let span = tracer.startSpan(
             "GET", context: .current ?? .topLevel, ofKind: .client,
@@ -22,7 +22,7 @@ package struct KeyFetchSpans: Sendable {
             var attributes: SpanAttributes = [
                 "http.request.method": "GET", "server.address": .string(exchange.address.host),
                 "server.port": .int64(Int64(exchange.address.port)),
-                // Where a redirect leads, the query may be a key to it.
+                // The query of a redirect's target may contain a secret.
                 "url.full": .string(String(exchange.address.text.prefix { $0 != "?" })),
                 "assay.provider": .string(provider),
             ]
@@ -40,7 +40,7 @@ package struct KeyFetchSpans: Sendable {
     }
 }
 
-/// Fetches keys, within a span that holds those of the requests which that takes.
+/// Fetches keys within a span, the parent of the spans of its requests.
 package struct TracedKeyFetcher: KeyFetching {
     private let fetcher: any KeyFetching
     private let spans: KeyFetchSpans

@@ -1,10 +1,9 @@
 internal import JSON
 internal import Tracing
 
-/// Spans as the OpenTelemetry Protocol has them in JSON: an `ExportTraceServiceRequest` (OTLP 1, JSON Protobuf
-/// Encoding).
+/// Encodes spans as OpenTelemetry Protocol JSON: an `ExportTraceServiceRequest` (OTLP 1, JSON Protobuf Encoding).
 ///
-/// Ids are in hexadecimal, 64-bit integers are strings, and enumerations numbers.
+/// IDs are hexadecimal, 64-bit integers are strings, and enumerations are numbers.
 struct OTLPTraces {
     let resource: TraceResource
 
@@ -53,9 +52,9 @@ extension JSONWriter {
         }
     }
 
-    /// Of the flags: that it is known whether the parent is of another process.
+    /// Flag: it is known whether the parent is remote.
     private static let knowsParent: Int64 = 0x100
-    /// Of the flags: that it is.
+    /// Flag: the parent is remote.
     private static let remoteParent: Int64 = 0x200
 
     fileprivate mutating func writeAttributes(_ attributes: [(name: String, value: SpanAttribute)]) {
@@ -66,7 +65,8 @@ extension JSONWriter {
         }
     }
 
-    /// Writes the member of an `AnyValue`. Assay's attributes are texts and integers; others are exported as text.
+    /// Writes the member of an `AnyValue`. Assay's attributes are strings and integers; other types are exported as
+    /// strings.
     private mutating func write(_ value: SpanAttribute) {
         switch value {
         case .string(let text): member("stringValue", text)
@@ -78,7 +78,7 @@ extension JSONWriter {
 }
 
 extension SpanAttributes {
-    /// By name, so that the same span is always the same text.
+    /// By name, so that the output is deterministic.
     fileprivate var sorted: [(name: String, value: SpanAttribute)] {
         var all: [(name: String, value: SpanAttribute)] = []
         forEach { all.append(($0, $1)) }
@@ -87,7 +87,7 @@ extension SpanAttributes {
 }
 
 extension SpanKind {
-    /// The number that OTLP has for it.
+    /// The kind's number in OTLP.
     fileprivate var number: Int64 {
         switch self {
         case .internal: 1

@@ -1,12 +1,12 @@
 private import Bytes
 
 extension SpanContext {
-    /// Reads the value of a header field `traceparent`: `00-<trace-id>-<parent-id>-<trace-flags>`.
+    /// Reads the value of a `traceparent` header field: `00-<trace-id>-<parent-id>-<trace-flags>`.
     ///
-    /// Digits are of lower case, ids not 0, and the version not `ff`. Of a version to come, what stands in front is
-    /// read, if there is nothing behind it or a `-` (W3C Trace Context, 3.2.2 and 4.3). Nothing is allocated.
+    /// Digits must be lower-case, IDs not 0, and the version not `ff`. Of later versions, the known fields are read;
+    /// they must end the text or be followed by `-` (W3C Trace Context, 3.2.2 and 4.3). Allocates nothing.
     ///
-    /// - Returns: `nil` for anything else, which is to be taken as if it was not there.
+    /// - Returns: `nil` for anything else, which must be treated as absent.
     package init?(traceParent text: Span<UInt8>) {
         guard text.count >= Self.lengthOfVersion00, let version = text.hexadecimal(at: 0, digits: 2), version != 0xff,
             text.count == Self.lengthOfVersion00 || (version > 0 && text[Self.lengthOfVersion00] == Self.dash),
@@ -24,7 +24,7 @@ extension SpanContext {
 }
 
 extension Span<UInt8> {
-    /// The number that so many digits of lower case stand for, at most 16; `nil` where there are others.
+    /// Reads up to 16 lower-case hexadecimal digits; `nil` if there are other characters.
     fileprivate func hexadecimal(at start: Int, digits: Int) -> UInt64? {
         var number: UInt64 = 0
         for index in start..<(start + digits) {

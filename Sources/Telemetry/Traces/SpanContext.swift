@@ -1,11 +1,11 @@
-/// What names a span to others: its trace, itself, and what goes with the trace.
+/// Identifies a span to other systems: its trace, its ID, and the trace's flags and state.
 package struct SpanContext: Sendable, Hashable {
     package let traceID: TraceID
     package let spanID: SpanID
     package let flags: TraceFlags
-    /// What systems on the trace's way have added to it, as `tracestate` had it; `nil`: nothing that can be passed on.
+    /// The `tracestate` that other systems have added; `nil` if there is none to propagate.
     package var state: String?
-    /// Whether another process told us of it.
+    /// Whether the context was received from another process.
     package let isRemote: Bool
 
     package init(

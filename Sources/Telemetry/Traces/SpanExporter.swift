@@ -2,8 +2,7 @@ package import Host
 package import NIOCore
 private import Synchronization
 
-/// Sends spans to a collector, a batch at a time, on a loop that serves no requests. Whoever ends a span waits for
-/// nothing.
+/// Sends spans to a collector in batches, on a loop that serves no requests. Adding a span never blocks.
 package final class SpanExporter: Sendable {
     private let queue = Mutex(SpanQueue())
     private let state = Mutex(State())
@@ -17,15 +16,15 @@ package final class SpanExporter: Sendable {
         var isFailing = false
     }
 
-    /// How often is looked whether something has waited long enough.
+    /// How often to check whether a batch is due.
     private static let pollInterval = TimeAmount.seconds(1)
 
-    /// Begins to send what comes from now on.
+    /// Starts the exporter.
     ///
     /// - Parameters:
-    ///   - resource: who the spans are from.
-    ///   - loop: where the exporter works; not one that serves requests.
-    ///   - log: is told when exports begin to fail, and when they succeed again.
+    ///   - resource: the source of the spans.
+    ///   - loop: the loop on which the exporter runs; not one that serves requests.
+    ///   - log: for messages when exports start to fail and when they recover.
     package init(to collector: Collector, from resource: TraceResource, on loop: any EventLoop, log: Log) {
         traces = OTLPTraces(resource: resource)
         self.collector = collector
@@ -37,7 +36,7 @@ package final class SpanExporter: Sendable {
         state.withLock { $0.pollTimer = pollTimer }
     }
 
-    /// Takes a span that has ended; from any thread.
+    /// Queues a finished span, from any thread.
     package func add(_ span: FinishedSpan) {
         let now = SystemClocks.monotonic()
         if queue.withLock({ $0.add(span, now: now) }) { loop.execute { self.send() } }
@@ -45,7 +44,7 @@ package final class SpanExporter: Sendable {
 
     package var counts: SpanQueue.Counts { queue.withLock(\.counts) }
 
-    /// Sends what is left, for so long at most.
+    /// Sends the remaining spans, for at most the given time.
     package func stop(atMost limit: Interval) async {
         state.withLock { $0.pollTimer.take() }?.cancel()
         queue.withLock { $0.beginToEnd() }
@@ -56,7 +55,7 @@ package final class SpanExporter: Sendable {
         }
     }
 
-    /// Sends the batch that is due, if one is, and those behind it.
+    /// Sends the batches that are due, one after the other.
     private func send() {
         let now = SystemClocks.monotonic()
         guard let batch = queue.withLock({ $0.nextBatch(now: now) }) else { return }
@@ -77,7 +76,7 @@ package final class SpanExporter: Sendable {
         switch outcome {
         case .accepted: if wasFailing { log.write(.info, "spans can be exported again") }
         case .unavailable(let reason, _), .refused(let reason):
-            // One line at each change, unless every failure is wanted.
+            // Logs only changes, unless the level is `debug`.
             log.write(wasFailing ? .debug : .warning, "spans can't be exported", [("reason", .text(reason))])
         }
     }

@@ -1,52 +1,52 @@
 package import Host
 
-/// Spans that wait to be exported, and what is to be sent when. It has no clock of its own and sends nothing itself.
+/// The queue of spans to export, and the schedule of batches. It receives the time as an argument and does no I/O.
 ///
-/// What it holds is bounded: where the collector is slow or away, new spans are dropped, and counted.
+/// Its size is bounded: if the collector is slow or down, new spans are dropped and counted.
 package struct SpanQueue: Sendable {
     private let rules: Rules
     private var waiting: [FinishedSpan] = []
-    /// When the first of those that wait came, or was left behind by a batch.
+    /// When the oldest queued span arrived, or was left over from a batch.
     private var waitingSince: MonotonicTime?
     private var phase = Phase.idle
     private var isEnding = false
     package private(set) var counts = Counts()
 
     package struct Rules: Sendable {
-        /// Spans that may wait, beside the batch that is being sent.
+        /// The maximum number of queued spans, not counting the batch in flight.
         package var capacity = 2048
         package var batch = 512
-        /// How long a span waits for others to be sent with.
+        /// The longest that a span waits for its batch to fill up.
         package var period = Interval.seconds(5)
-        /// How often a batch is sent before it is given up.
+        /// The number of attempts to send a batch before it is dropped.
         package var attempts = 5
-        /// Between the first two attempts; twice as long before each further one.
+        /// The backoff after the first attempt. It doubles after each further one.
         package var firstPause = Interval.seconds(1)
         package var longestPause = Interval.seconds(60)
 
         package init() {}
     }
 
-    /// What has become of spans.
+    /// The numbers of spans, by what happened to them.
     package struct Counts: Sendable, Equatable {
         package var exported = 0
-        /// There was no room for them.
+        /// The queue was full.
         package var droppedForWantOfRoom = 0
-        /// The collector could not be reached, or would not have them.
+        /// The collector could not be reached, or refused the batch.
         package var droppedByFailure = 0
-        /// The collector took the batch, and not these.
+        /// The collector accepted the batch, but not these spans.
         package var rejected = 0
 
         package init() {}
     }
 
-    /// What has become of a batch.
+    /// The result of sending a batch.
     package enum Outcome: Sendable, Equatable {
-        /// - Parameter rejected: how many of its spans the collector did not take.
+        /// - Parameter rejected: how many of its spans the collector rejected.
         case accepted(rejected: Int)
-        /// It may be taken later.
+        /// The batch may be retried.
         case unavailable(reason: String, retryAfter: Interval?)
-        /// It never will.
+        /// The batch must not be retried.
         case refused(reason: String)
     }
 
@@ -58,12 +58,12 @@ package struct SpanQueue: Sendable {
 
     package init(_ rules: Rules = Rules()) { self.rules = rules }
 
-    /// Whether nothing waits and nothing is on its way.
+    /// Whether no span is queued or in flight.
     package var isEmpty: Bool { if case .idle = phase { waiting.isEmpty } else { false } }
 
-    /// Takes a span, if there is room for it.
+    /// Queues a span, if there is room.
     ///
-    /// - Returns: whether a batch is full that was not before.
+    /// - Returns: whether this completed a batch.
     package mutating func add(_ span: FinishedSpan, now: MonotonicTime) -> Bool {
         guard waiting.count < rules.capacity else {
             counts.droppedForWantOfRoom += 1
@@ -74,8 +74,8 @@ package struct SpanQueue: Sendable {
         return waiting.count == rules.batch
     }
 
-    /// The batch that is to be sent now; whoever asks sends it, and says what has become of it. `nil` where there is
-    /// none, or where one is on its way.
+    /// The batch to send now; the caller must send it and report the outcome. `nil` if none is due, or if one is in
+    /// flight.
     package mutating func nextBatch(now: MonotonicTime) -> [FinishedSpan]? {
         switch phase {
         case .sending: return nil
@@ -94,9 +94,9 @@ package struct SpanQueue: Sendable {
         }
     }
 
-    /// Takes note of what has become of the batch that was on its way.
+    /// Records the outcome of the batch in flight.
     ///
-    /// - Parameter jitter: by what a pause is multiplied, so that many who lost the same collector don't come back at
+    /// - Parameter jitter: a factor for the backoff, so that many clients of a collector that failed don't retry at
     ///   once.
     package mutating func ended(_ outcome: Outcome, now: MonotonicTime, jitter: Double = .random(in: 0.5...1)) {
         guard case .sending(let batch, let attempt) = phase else { return }
@@ -113,6 +113,6 @@ package struct SpanQueue: Sendable {
         }
     }
 
-    /// From now on nothing waits for others, and what fails is not tried again.
+    /// From now on, batches are due at once, and failures are not retried.
     package mutating func beginToEnd() { isEnding = true }
 }

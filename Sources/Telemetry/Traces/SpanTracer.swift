@@ -2,16 +2,16 @@ private import Bytes
 private import Synchronization
 package import Tracing
 
-/// Makes spans, and gives those that are recorded to whoever exports them.
+/// Creates spans, and passes finished recorded spans to the exporter.
 package final class SpanTracer: Tracer {
     private let sampler: Sampler
     private let onEnd: @Sendable (FinishedSpan) -> Void
-    /// SplitMix64: ids need to differ, not to be unguessable.
+    /// SplitMix64: IDs need to be unique, not unpredictable.
     private let state: Atomic<UInt64>
 
     /// - Parameters:
-    ///   - seed: where the ids begin; the same one makes the same ids.
-    ///   - onEnd: called with each recorded span that has ended, on the thread that ended it.
+    ///   - seed: equal seeds yield equal sequences of IDs.
+    ///   - onEnd: called with each recorded span on the thread that ended it.
     package init(
         _ sampler: Sampler, seed: UInt64 = .random(in: .min ... .max),
         onEnd: @escaping @Sendable (FinishedSpan) -> Void
@@ -23,9 +23,9 @@ package final class SpanTracer: Tracer {
 
     // MARK: Spans
 
-    /// Names a new span, and says whether it is recorded. Nothing is allocated.
+    /// Creates the context of a new span, and decides whether it is recorded. Allocates nothing.
     ///
-    /// - Parameter parent: the span that it is a part of; `nil`: a trace begins with it.
+    /// - Parameter parent: the span's parent; `nil` to start a trace.
     package func newContext(below parent: SpanContext?) -> SpanContext {
         let traceID = parent?.traceID ?? newTraceID()
         let isSampled = sampler.records(below: parent, traceID)
@@ -35,7 +35,7 @@ package final class SpanTracer: Tracer {
             state: parent?.state)
     }
 
-    /// Begins a span that has its name.
+    /// Starts a span with a given context.
     ///
     /// - Parameter time: in Unix nanoseconds.
     package func startSpan(
@@ -57,7 +57,7 @@ package final class SpanTracer: Tracer {
             at: instant().nanosecondsSinceEpoch)
     }
 
-    /// Does nothing: spans go out by themselves, and at the end.
+    /// Does nothing: spans are exported periodically and at shutdown.
     package func forceFlush() {}
 
     // MARK: Contexts
@@ -72,7 +72,7 @@ package final class SpanTracer: Tracer {
         _ context: InstrumentationContext, into carrier: inout Carrier, using injector: Inject
     ) {}
 
-    // MARK: Ids
+    // MARK: IDs
 
     private func newTraceID() -> TraceID {
         while true {

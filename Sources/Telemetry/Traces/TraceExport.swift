@@ -1,4 +1,4 @@
-/// A tracer whose spans go to a collector.
+/// A tracer and the exporter that sends its spans to a collector.
 package struct TraceExport: Sendable {
     package let tracer: SpanTracer
     package let exporter: SpanExporter

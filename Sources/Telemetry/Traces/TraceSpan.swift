@@ -1,12 +1,12 @@
 private import Synchronization
 package import Tracing
 
-/// A span under way. One that is not recorded takes everything and keeps nothing.
+/// A span in progress. If it is not recorded, all calls do nothing.
 package final class TraceSpan: Tracing.Span {
     package let spanContext: SpanContext
-    /// What came with the parent's context beside the trace.
+    /// The rest of the parent's context.
     private let surroundings: InstrumentationContext
-    /// `nil` where it is not recorded, or not any more.
+    /// `nil` if it is not recorded or has ended.
     private let recording: Mutex<FinishedSpan?>
     private let onEnd: @Sendable (FinishedSpan) -> Void
 
@@ -40,7 +40,7 @@ package final class TraceSpan: Tracing.Span {
 
     package func setStatus(_ status: SpanStatus) { change { $0.status = status } }
 
-    // Events and links are not exported: nothing in Assay adds one. An error's text could contain anything.
+    // Events and links are not exported: Assay adds none, and an error's text could contain anything.
 
     package func addEvent(_ event: SpanEvent) {}
 
@@ -50,7 +50,7 @@ package final class TraceSpan: Tracing.Span {
         _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
     ) {}
 
-    /// Ends the span, once.
+    /// Ends the span. Only the first call counts.
     package func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
         guard let recorded = recording.withLock({ $0.take() }) else { return }
         onEnd(recorded.ended(at: instant().nanosecondsSinceEpoch))
@@ -66,7 +66,7 @@ package final class TraceSpan: Tracing.Span {
 }
 
 extension InstrumentationContext {
-    /// The span that work in this context is a part of.
+    /// The current span of this context.
     package var span: SpanContext? {
         get { self[SpanKey.self] }
         set { self[SpanKey.self] = newValue }

@@ -1,22 +1,22 @@
 private import Bytes
 
-/// Reads `tracestate`: what systems on a trace's way have added to it (W3C Trace Context, 3.3).
+/// Reads `tracestate`, which the systems along a trace extend (W3C Trace Context, 3.3).
 package enum TraceState {
     private static let maximumMembers = 32
-    /// Bytes that are passed on; the least that the specification asks for.
+    /// In bytes: the least that the specification requires systems to propagate.
     private static let maximumLength = 512
 
-    /// The members of all fields of that name, as one list.
+    /// The members of all `tracestate` fields, as one list.
     ///
-    /// - Returns: `nil` where there is none, where one of them is malformed or is there twice, or where they are too
-    ///   many or too long: the trace goes on without.
+    /// - Returns: `nil` if there are none, if any is malformed or repeated, or if they are too many or too long. The
+    ///   trace then continues without them.
     package static func text(_ fields: [String]) -> String? {
         var keys: Set<Substring> = []
         var members: [Substring] = []
         for field in fields {
             for part in field.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
                 let member = Substring(part).trimming { $0 == " " || $0 == "\t" }
-                // Empty members are allowed, and say nothing.
+                // Empty members are allowed and ignored.
                 guard !member.isEmpty else { continue }
                 guard let key = key(of: member), keys.insert(key).inserted else { return nil }
                 members.append(member)
@@ -27,7 +27,7 @@ package enum TraceState {
         return text.utf8.count <= maximumLength ? text : nil
     }
 
-    /// The key of a member `key=value`; `nil` where it is none.
+    /// The key of a member `key=value`; `nil` if it is malformed.
     private static func key(of member: Substring) -> Substring? {
         guard let equals = member.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
         let key = member[..<equals]
@@ -50,7 +50,7 @@ package enum TraceState {
         }
     }
 
-    /// White space at the end of a value has gone with that around the member.
+    /// Spaces at the end of a value have already been trimmed.
     private static func isValueCharacter(_ byte: UInt8) -> Bool {
         (0x20...0x7e).contains(byte) && byte != UInt8(ascii: ",") && byte != UInt8(ascii: "=")
     }
