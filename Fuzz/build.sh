@@ -1,12 +1,12 @@
-# Compiles the rooms that need no package from elsewhere, and programs over them, by swiftc itself: SwiftPM links no
-# program that libFuzzer starts. To be sourced, from the root of the repository; compiles only what is older than its
-# sources.
+# Compiles the modules without external dependencies, and programs that use them, with swiftc: SwiftPM can't link
+# programs whose main function is libFuzzer's. Source this file from the root of the repository. It compiles only what
+# is older than its sources.
 #
 #   products=DIRECTORY; sanitizers=(-sanitize=…); build_rooms; build_program NAME SOURCE…
 
 rooms=(Bytes OpenSSL JSON JOSE IDToken Host)
 
-# The package's own settings.
+# The same flags as in Package.swift.
 flags=(-swift-version 6 -strict-memory-safety -package-name assay ${ASSAY_STRICT:+-warnings-as-errors})
 while read -r feature; do
     flags+=(-enable-upcoming-feature "$feature")
@@ -17,7 +17,7 @@ compile() {
         -I "$products" -I Sources/COpenSSL -I Sources/CJansson -I Fuzz/Leaks/CMalloc "$@"
 }
 
-# Whether a product is not there, or older than one of these files and folders.
+# Whether a product is missing, or older than one of these files and folders.
 is_old() {
     local product=$1
     shift
@@ -30,13 +30,13 @@ build_rooms() {
     objects=()
     mkdir -p "$products"
     for room in "${rooms[@]}"; do
-        # A room is compiled again where one that it may import was.
+        # Recompiled also if a module that it may import was.
         if is_old "$products/$room.o" "Sources/$room" Sources/COpenSSL Sources/CJansson "${objects[@]}"; then
             echo "compiling $room"
             mapfile -t sources < <(find "Sources/$room" -name '*.swift')
             compile -module-name "$room" -emit-module -emit-module-path "$products/$room.swiftmodule" \
                 -emit-object -o "$products/$room.o" "${sources[@]}"
-            # The compiler leaves alone what would not change.
+            # The compiler does not rewrite an unchanged product.
             touch "$products/$room.o"
         fi
         objects+=("$products/$room.o")
@@ -48,7 +48,7 @@ build_program() {
     shift
     if is_old "$products/$name" "$@" "${objects[@]}"; then
         echo "compiling $name"
-        # A module of its own name, in a folder of its own: a target may be called as the room that it feeds.
+        # In a separate folder and under another module name: a target may have the name of the module it tests.
         mkdir -p "$products/programs"
         compile -use-ld=lld -module-name Program -emit-module-path "$products/programs/$name.swiftmodule" \
             -emit-executable -o "$products/$name" "$@" "${objects[@]}"

@@ -1,8 +1,8 @@
-"""Writes the seed inputs of the fuzz targets: what each of them reads, as found in the conformance vectors.
+"""Writes the seed inputs of the fuzz targets, extracted from the conformance vectors.
 
 usage: corpus.py DIRECTORY
 
-DIRECTORY/<target>/ then holds one file for each seed, named by its hash.
+DIRECTORY/<target>/ then has one file per seed, named after its hash.
 """
 import base64
 import hashlib
@@ -12,7 +12,7 @@ import re
 import sys
 
 VECTORS = pathlib.Path(__file__).parent.parent / "Tests/Conformance/Vectors"
-# Whole files of bare signatures, in which there is nothing for a parser.
+# Files that contain only bare signatures, with nothing to parse.
 SKIPPED = "wycheproof/primitives/"
 TOKEN = re.compile(r"[\w-]*(\.[\w-]*){2,4}", re.ASCII)
 
@@ -25,7 +25,7 @@ def decoded(part):
 
 
 def objects(value):
-    """Every object and every string within a JSON value; a string that is itself JSON counts as what it says."""
+    """Every object and every string in a JSON value, including those in strings that contain JSON."""
     if isinstance(value, str):
         yield value
         if value.startswith("{"):

@@ -4,7 +4,7 @@ import COpenSSL
 import Glibc
 import Synchronization
 
-/// The blocks that OpenSSL and jansson hold, counted one by one, and the bytes of the whole heap.
+/// The number of blocks allocated by OpenSSL and jansson, and the bytes in use on the heap.
 struct Allocations {
     let openSSLBlocks: Int
     let janssonBlocks: Int
@@ -16,7 +16,7 @@ struct Allocations {
             heapBytes: Int(mallinfo2().uordblks))
     }
 
-    /// Has both libraries allocate by way of the counters. To be called before either has allocated anything.
+    /// Installs counting allocators in both libraries. Must be called before either allocates anything.
     static func beginCounting() {
         let isCounted = unsafe CRYPTO_set_mem_functions(
             { size, _, _ in unsafe counted(malloc(size), openSSLCount) },

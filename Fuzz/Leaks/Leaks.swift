@@ -2,12 +2,12 @@ import Glibc
 import IDToken
 import JOSE
 
-/// Verifies tokens good and bad, and reads key sets good and bad, and shows that nothing is left behind: after many
-/// rounds OpenSSL and jansson hold exactly the blocks that they held after a few, and the heap is hardly larger.
+/// Verifies valid and invalid tokens, reads valid and invalid key sets, and checks for leaks: after many rounds,
+/// OpenSSL and jansson must hold exactly as many blocks as after a few, and the heap must hardly have grown.
 ///
 ///     Leaks [VERIFICATIONS READINGS]
 ///
-/// Writes what it found as one JSON object, and fails where anything grew.
+/// Writes its findings as a JSON object, and fails if anything grew.
 @main enum Leaks {
     static func main() throws {
         Allocations.beginCounting()
@@ -27,7 +27,7 @@ import JOSE
         if results.contains(where: \.isLeak) { exit(1) }
     }
 
-    /// What many rounds add to what few rounds left.
+    /// The growth after many rounds, compared with a few.
     private static func growth(_ name: String, _ count: Int, _ work: (Int) throws -> Void) rethrows -> Growth {
         try work(max(count / 100, 100))
         let before = Allocations.now
@@ -46,7 +46,7 @@ private struct Growth {
     private var jansson: Int { after.janssonBlocks - before.janssonBlocks }
     private var heap: Int { after.heapBytes - before.heapBytes }
 
-    /// Swift's own heap may grow by a page or two that the runtime keeps; by a byte a round it may not.
+    /// Swift's heap may grow by a page or two that the runtime keeps, but not by a byte per round.
     var isLeak: Bool { openSSL != 0 || jansson != 0 || heap >= max(count / 4, 16_384) }
 
     var json: String {

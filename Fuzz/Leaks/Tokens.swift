@@ -2,7 +2,7 @@ import IDToken
 import JOSE
 import OpenSSL
 
-/// Tokens good and bad, the keys to verify them with, and what is to come of each.
+/// Valid and invalid tokens, the keys for them, and the expected results.
 struct Tokens {
     let keySet: [UInt8]
     let cases: [(token: [UInt8], rejection: Rejection?)]
@@ -42,7 +42,7 @@ struct Tokens {
         self.cases = cases
     }
 
-    /// Verifies the cases in turn until there were `count` verifications, each of which must end as it should.
+    /// Verifies the cases in turn, `count` times in total. Each must have the expected result.
     func verify(count: Int, _ verifier: IDTokenVerifier, with keys: JWKSet) {
         for round in 0..<count {
             let (token, expected) = cases[round % cases.count]
@@ -50,7 +50,7 @@ struct Tokens {
         }
     }
 
-    /// Verifies good tokens, each with a header that no other has.
+    /// Verifies valid tokens, each with a unique header.
     func verifyNewHeaders(count: Int, _ verifier: IDTokenVerifier, with keys: JWKSet) throws {
         for _ in 0..<count {
             let number = UInt64.random(in: .min ... .max)
@@ -100,7 +100,7 @@ private struct Signer {
         return "{" + (members + components).joined(separator: ",") + "}"
     }
 
-    /// - Parameter more: further members of the header, or another `kid`.
+    /// - Parameter more: additional header members, or another `kid`.
     func token(_ payload: String, _ more: String? = nil) throws -> [UInt8] {
         let header = #"{"alg":"\#(algorithm)",\#(more ?? #""kid":"\#(algorithm)""#)}"#
         let parts = [header, payload].map { Base64URL.encode(Array($0.utf8)) }
@@ -108,7 +108,7 @@ private struct Signer {
         return try input + [UInt8(ascii: ".")] + Base64URL.encode(key.sign(input, scheme))
     }
 
-    /// Characters of its signatures.
+    /// The length of its signatures in characters.
     var signatureLength: Int {
         switch key.kind {
         case .rsa(let modulusLength): (modulusLength * 4 + 2) / 3

@@ -1,9 +1,8 @@
-// Tells ThreadSanitizer what it can't see: that Swift's `Mutex` orders what two threads do with it.
+// Tells ThreadSanitizer that Swift's `Mutex` synchronizes threads.
 //
-// A mutex that nobody waits for is taken and given back in code of our own, which is instrumented. Where threads do
-// wait for one another it is the library's code that asks the kernel, and that is not: all that happens under such a
-// mutex would be called a race. This library, loaded before the Swift one, takes the place of the two functions and
-// hands on to them.
+// The fast path of a mutex is inlined into our code, which is instrumented. Under contention, the Swift library calls
+// the kernel, and it is not instrumented: every access under such a mutex would be reported as a race. This library is
+// preloaded. It interposes the library's two functions, annotates them, and forwards to them.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -13,7 +12,7 @@
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
-// Not there in a process without ThreadSanitizer, such as the one that starts the tests.
+// Undefined in processes without ThreadSanitizer, such as the one that starts the tests.
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 

@@ -1,7 +1,7 @@
-/// Numbers drawn from an input: all its octets together decide them, and the same input draws the same.
+/// Random numbers seeded by all octets of an input, so that equal inputs yield equal draws.
 ///
-/// libFuzzer changes octets, most of which break a text before they change what it says. What is drawn is near to
-/// something good instead.
+/// Most of libFuzzer's mutations break a text's syntax before they change its meaning. Draws yield values that are
+/// close to valid instead.
 struct Draw {
     private var state: UInt64
 
@@ -11,18 +11,18 @@ struct Draw {
     }
 
     mutating func number(below limit: Int) -> Int {
-        // A linear congruence, whose upper bits are the good ones.
+        // A linear congruential generator. Its upper bits are the best.
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         return Int(state >> 33) % limit
     }
 
     mutating func element<Element>(of elements: [Element]) -> Element { elements[number(below: elements.count)] }
 
-    /// The text of an object with up to three members taken away, or given other values, of all kinds that JSON has.
+    /// A JSON object with up to three members removed or replaced by values of any type.
     ///
     /// - Parameters:
     ///   - members: names, and values as JSON text.
-    ///   - values: further values to draw from.
+    ///   - values: additional values to draw from.
     mutating func object(near members: KeyValuePairs<String, String>, values: [String] = []) -> [UInt8] {
         var members = members.map { (name: $0, value: $1 as String?) }
         for _ in 0...number(below: 3) {

@@ -1,6 +1,6 @@
 import JOSE
 
-/// Tokens that verify, and the keys they verify with: the examples of RFC 7515, A.2 and A.3, and of RFC 8037, A.4.
+/// Valid tokens and their keys: the examples of RFC 7515, A.2 and A.3, and of RFC 8037, A.4.
 enum GoodTokens {
     static let all = [rs256, es256, edDSA].map { Array($0.utf8) }
 

@@ -1,8 +1,8 @@
 import JSON
 
 extension JSONTree {
-    /// The text as jansson reads it, with 0 for each integer beyond 64 bits: the one thing in which the readers differ
-    /// on purpose. `nil` where jansson refuses the text for anything else.
+    /// The text as jansson reads it, with 0 for each integer beyond 64 bits: the only intended difference between the
+    /// readers. `nil` if jansson rejects the text for any other reason.
     static func reading(_ text: [UInt8]) -> [String: JSONTree]? {
         do throws(JSONError) {
             return try JSONTree(readingObject: text).object
@@ -15,9 +15,9 @@ extension JSONTree {
 }
 
 extension JSONObject {
-    /// Whether this is what a tree says: the same members, and the same values.
+    /// Whether it has the same members and values as a tree.
     func agrees(with members: [String: JSONTree]) -> Bool {
-        // A tree's names are Swift strings: of two that Unicode calls equivalent, it holds one.
+        // A tree's names are Swift strings, so of two canonically equivalent names it holds only one.
         guard count == members.count else { return count > members.count && !members.keys.allSatisfy(isASCII) }
         return members.allSatisfy { name, value in self[JSONName(name)]?.agrees(with: value) == true }
             && hasOnly(members.keys.map { JSONName($0) })
@@ -27,7 +27,7 @@ extension JSONObject {
 }
 
 extension JSONValue {
-    /// Whether this is what a tree says: same kind, same numbers to the bit, same strings to the byte.
+    /// Whether it equals a tree: same type, bit-identical numbers, byte-identical strings.
     func agrees(with tree: JSONTree) -> Bool {
         switch tree {
         case .null: kind == .null && bool == nil && utf8 == nil && double == nil
@@ -42,7 +42,7 @@ extension JSONValue {
     }
 }
 
-/// The text with 0 in place of every integer beyond 64 bits; strings are left alone.
+/// The text with 0 in place of every integer beyond 64 bits. Strings are left alone.
 private func withoutBigIntegers(_ text: [UInt8]) -> [UInt8] {
     var output: [UInt8] = []
     var index = 0
@@ -66,7 +66,7 @@ private func withoutBigIntegers(_ text: [UInt8]) -> [UInt8] {
     return output
 }
 
-/// Whether a number is an integer as JSON writes one: `-`, then digits without a leading zero.
+/// Whether a number is an integer in JSON syntax: an optional `-`, then digits without a leading zero.
 private func isInteger(_ number: ArraySlice<UInt8>) -> Bool {
     let digits = number.first == UInt8(ascii: "-") ? number.dropFirst() : number
     return !digits.isEmpty && digits.allSatisfy { (0x30...0x39).contains($0) }

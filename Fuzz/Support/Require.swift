@@ -1,9 +1,9 @@
-/// Ends the process unless something holds, so that libFuzzer reports the input.
+/// Traps if a condition is false, so that libFuzzer reports the input.
 func require(_ holds: Bool, _ claim: @autoclosure () -> String) {
     guard holds else { fatalError("does not hold: " + claim()) }
 }
 
-/// What a constant of a target must be good for; that it is does not depend on the input.
+/// Creates a constant. It does not depend on the input, so it can't fail.
 func constant<Value>(_ make: () throws -> Value) -> Value {
     do {
         return try make()
@@ -12,5 +12,5 @@ func constant<Value>(_ make: () throws -> Value) -> Value {
     }
 }
 
-/// Octets as text where they are UTF-8; what they are shown as where not.
+/// The text of octets in UTF-8; otherwise, the octets' description.
 func shown(_ octets: some Collection<UInt8>) -> String { String(decoding: octets, as: UTF8.self).debugDescription }

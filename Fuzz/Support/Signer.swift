@@ -1,7 +1,7 @@
 import JOSE
 import OpenSSL
 
-/// An Ed25519 key made for this run, the quickest to sign with, so that what lies behind a signature is reached.
+/// An Ed25519 key generated for this run. It is the fastest to sign with, and lets inputs get past the signature check.
 enum Signer {
     static let keyID = "1"
 
@@ -11,7 +11,7 @@ enum Signer {
         return try JWKSet(Array(#"{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"\#(keyID)","x":"\#(x)"}]}"#.utf8))
     }
 
-    /// A compact JWS that is signed, whatever its header says.
+    /// A signed compact JWS with any header.
     static func token(header: [UInt8], payload: [UInt8]) -> [UInt8] {
         let input = Base64URL.encode(header) + [UInt8(ascii: ".")] + Base64URL.encode(payload)
         let signature = constant { try key.sign(input, .edwards(.ed25519)) }

@@ -1,9 +1,9 @@
 import JOSE
 
-/// Base64url decodes as RFC 4648 says, taken bit by bit, and only what encoding writes decodes at all.
+/// Base64url is decoded according to RFC 4648, checked bit by bit, and only canonical encodings are accepted.
 func fuzz(_ input: [UInt8]) {
     check(decoding: input)
-    // Junk is refused at its first octet; letters of the alphabet alone get further.
+    // Random octets fail at the first one, so map them to the alphabet too.
     check(decoding: input.map { alphabet[Int($0 & 63)] })
     let text = Base64URL.encode(input)
     require(Base64URL.decode(text.span) == input, "octets are the same after encoding and decoding")
@@ -17,7 +17,7 @@ private func check(decoding text: [UInt8]) {
 
 private let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-/// The same by another way: all bits in a row, cut into octets, and only zeros left over.
+/// An independent decoder: concatenates all bits and splits them into octets. Leftover bits must be zero.
 private func decodedBitByBit(_ text: [UInt8]) -> [UInt8]? {
     var bits: [UInt8] = []
     for character in text {
@@ -25,7 +25,7 @@ private func decodedBitByBit(_ text: [UInt8]) -> [UInt8]? {
         for place in (0..<6).reversed() { bits.append(UInt8(value >> place & 1)) }
     }
     let rest = bits.suffix(bits.count % 8)
-    // Six bits are a character that begins no octet.
+    // Six leftover bits are a character that contributes to no octet.
     guard rest.count < 6, rest.allSatisfy({ $0 == 0 }) else { return nil }
     return stride(from: 0, to: bits.count - rest.count, by: 8).map { start in
         bits[start..<(start + 8)].reduce(0) { $0 << 1 | $1 }

@@ -1,10 +1,8 @@
 import Host
 
-/// A response's lifetime is none or no less than nothing, however its header fields are written, and what they say
-/// counts.
+/// However a response's header fields are written, its lifetime is `nil` or not negative, and the fields are respected.
 ///
-/// The input's first four lines are `Cache-Control`, `Age`, `Expires` and `Date`; an empty one is a field that is
-/// absent.
+/// The input's first four lines are `Cache-Control`, `Age`, `Expires` and `Date`; an empty line means an absent field.
 func fuzz(_ input: [UInt8]) {
     let lines = input.split(separator: UInt8(ascii: "\n"), maxSplits: 4, omittingEmptySubsequences: false)
     let fields = (0..<4).map { index -> String? in
@@ -28,7 +26,7 @@ private func check(cacheControl: String?, age: String?, expires: String?, date: 
     require(seconds(cacheControl, age, nil) ?? 0 <= mostDeltaSeconds, "a lifetime that Cache-Control gives is bounded")
     require(lifetime != nil || expires == nil, "where there is Expires there is a lifetime")
     require(lifetime ?? 0 <= seconds(cacheControl, nil) ?? 0, "an age does not make it longer")
-    // A comma and what Unicode joins to it are one character to Swift; such fields say nothing, and need not.
+    // Swift merges a comma with a following combining character into one Character. Such fields may be ignored.
     guard let cacheControl, cacheControl.utf8.allSatisfy({ (0x20..<0x7f).contains($0) || $0 == 0x09 }) else { return }
     require(seconds(cacheControl + ", no-store") == 0, "no-store counts wherever it is written")
     require(seconds(cacheControl.uppercased()) == lifetime, "upper case says the same")
@@ -37,7 +35,7 @@ private func check(cacheControl: String?, age: String?, expires: String?, date: 
     require(isForbidden || seconds("max-age=7, " + cacheControl, nil) == 7, "of several ages the first counts")
 }
 
-/// A date that is read is written the same; but a leap second, which counts as the next one.
+/// A parsed date is formatted the same way, except for a leap second, which counts as the next second.
 private func check(date text: String) {
     guard let seconds = HTTPDate.seconds(from: text) else { return }
     let isLeapSecond = text.utf8.dropFirst(22).starts(with: ":60".utf8)
@@ -46,7 +44,7 @@ private func check(date text: String) {
     require(isLeapSecond ? isSameBefore : isSame, "\(text) is written as it was read")
 }
 
-/// Any time of the years 1 to 9999 is the same after writing and reading.
+/// Any time of the years 1 to 9999 survives formatting and parsing.
 private func check(time number: UInt64) {
     let first: Int64 = -62_135_596_800
     let seconds = first + Int64(number % UInt64(253_402_300_800 - first))

@@ -1,6 +1,7 @@
 import OpenSSL
 
-/// A certificate is whatever a server sends: what is none is passed over, and what is one says the same twice.
+/// Input is what a server might send as its certificate. Invalid certificates are ignored; valid ones yield the same
+/// values twice.
 func fuzz(_ input: [UInt8]) {
     require(look(at: input) == look(at: input), "a certificate says the same twice")
 }

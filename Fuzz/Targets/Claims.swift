@@ -2,9 +2,9 @@ import IDToken
 import JOSE
 import JSON
 
-/// Whatever a provider may sign, a token that is accepted says what was checked, and its identity is what it says.
+/// Whatever a provider may sign, an accepted token satisfies every check, and its identity agrees with its claims.
 ///
-/// The input is the payload; it is signed here, so that the checks behind the signature are reached.
+/// The input is the payload. It is signed here, so that the checks after the signature are reached.
 func fuzz(_ input: [UInt8]) {
     check(input)
     var draw = Draw(from: input)
@@ -91,7 +91,7 @@ private func checkIdentity(_ identity: Identity, _ claims: [String: JSONTree]) {
     }
 }
 
-// Everything that a policy can ask for is asked for, so that every check has something to refuse.
+// Enables everything that a policy can require, so that every check can fail.
 private let policy = {
     var policy = ProviderPolicy(id: "fuzz", issuer: "https://a.example", audiences: ["app", "web"])
     policy.issuerAliases = ["a.example"]
@@ -118,7 +118,7 @@ private let goodClaims: KeyValuePairs = [
     "at_hash": #""\#(accessTokenHash)""#, "c_hash": #""\#(codeHash)""#, "email": #""kim@a.example""#,
     "email_verified": "true", "o": #"{"sts":"active"}"#, "hd": #""b.example""#, "name": #""Kim""#, "given_name": #""Kim""#, "family_name": #""B""#,
 ]
-/// Values that are good for one claim or another, or miss it by a little.
+/// Values that are valid for some claim, or almost.
 private let nearlyGoodValues = [
     #""a.example""#, #""app""#, #"["app"]"#, #"["app","api"]"#, #"["app","someone"]"#, #"["someone","web"]"#,
     #""backend""#, #""someone""#, "1699999940", "1699999939", "1700000060", "1700000061", "1.70000006E9", "1699913540",
@@ -143,7 +143,7 @@ private let signIns: [VerificationParameters] = {
 private let accessTokenHash = "z0cYnONBc9TdhgRUdlJ3DO6ArL2M-v_70iPj9lnAlnQ"
 private let codeHash = "php9CHa4VMkYVLy29EudTMn2qR0zfkdNC24tIP3VP8Y"
 
-// One thread calls.
+// Used by one thread only.
 nonisolated(unsafe) private let verifier = constant { try IDTokenVerifier() }
 
 private func text(_ value: JSONTree?) -> String? { value?.string }

@@ -1,9 +1,9 @@
 import JOSE
 
-/// Of all texts, three verify with the fixed keys: those that were signed.
+/// Only three texts verify with the fixed keys: those that were signed.
 ///
-/// The input is taken as a whole token; and, so that it need not be base64url to get anywhere, in place of each part of
-/// each good token, and to draw a small change of one from.
+/// The input is used as a whole token, in place of each part of each valid token (so it need not be base64url to get
+/// further), and as the seed of a small change to a valid token.
 func fuzz(_ input: [UInt8]) {
     check(input)
     check(changed(by: input))
@@ -15,7 +15,7 @@ func fuzz(_ input: [UInt8]) {
     }
 }
 
-// One for all inputs, so that what it remembers of one token meets the next; one thread calls.
+// One for all inputs, so that its cache persists between them. Used by one thread only.
 nonisolated(unsafe) private let verifier = constant { try JWSVerifier() }
 private let goodParts = GoodTokens.all.map { $0.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) }
 
@@ -23,7 +23,7 @@ private func joined(_ parts: any Collection<UInt8>...) -> [UInt8] {
     Array(parts.map { Array($0) }.joined(separator: [UInt8(ascii: ".")]))
 }
 
-/// A good token with up to two characters replaced by up to two others, near the beginning or the end of a part.
+/// A valid token with up to two characters replaced by up to two others, near the start or the end of a part.
 private func changed(by input: [UInt8]) -> [UInt8] {
     var draw = Draw(from: input)
     let token = draw.element(of: GoodTokens.all)
@@ -34,7 +34,7 @@ private func changed(by input: [UInt8]) -> [UInt8] {
     return Array(token[..<start]) + others + token[end...]
 }
 
-/// The alphabet of base64url, and what readers that are less strict would pass over or take for a letter of it.
+/// The alphabet of base64url, and characters that lenient decoders ignore or treat as part of it.
 private let characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=. \t\r\n\0%~".utf8)
 
 private func check(_ token: [UInt8]) {
@@ -53,7 +53,7 @@ private func check(_ token: [UInt8]) {
     require(isSame, "\(shown(token)) has the payload that was signed")
 }
 
-/// Whether a token has every octet of a good one; but who knows one ECDSA signature of a text can write down another.
+/// Whether a token equals a valid one in every octet, except for a malleable ECDSA signature.
 private func isSigned(_ token: [UInt8], by good: [UInt8]) -> Bool {
     guard let end = good.lastIndex(of: UInt8(ascii: ".")), good == GoodTokens.all[1] else { return token == good }
     return token.prefix(end + 1) == good.prefix(end + 1) && token.count == good.count

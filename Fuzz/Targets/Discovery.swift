@@ -1,8 +1,8 @@
 import JOSE
 import JSON
 
-/// A discovery document that is read is its issuer's own, and what it says of the keys is what jansson reads in it. Its
-/// address for the keys, and the input itself as one, lead where they seem to lead.
+/// An accepted discovery document belongs to its issuer, and jansson reads the same values from it. The keys' URL, and
+/// the input itself as a URL, lead to the host that they show.
 func fuzz(_ input: [UInt8]) {
     check(address: String(decoding: input, as: UTF8.self))
     guard let metadata = try? ProviderMetadata(input, issuer: issuer) else { return }
@@ -22,7 +22,7 @@ func fuzz(_ input: [UInt8]) {
 
 private let issuer = "https://a.example"
 
-/// What is connected to must be what was vetted: no second reader of the address may find another host in it.
+/// The vetted host must be the one connected to: a second parser must not find another host in the URL.
 private func check(address text: String) {
     guard let address = try? FetchURL(text, allowingHTTP: true) else { return }
     require(address.text.utf8.allSatisfy { (0x21...0x7e).contains($0) }, "\(text) is plain ASCII")

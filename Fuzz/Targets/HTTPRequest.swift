@@ -1,9 +1,9 @@
-/// However bytes are cut into pieces, the same requests come of them, or the same fault; and what is read is within its
-/// limits, framed in one way only, and read the same where it is written plainly.
+/// However bytes are split into pieces, the same requests or the same error result. Every request is within its limits,
+/// is framed unambiguously, and is read the same when written in plain form.
 func fuzz(_ input: [UInt8]) {
-    // Behind a line's end it is clear what the line was: before it, that may be seen later in one way than in another.
+    // After a line feed, the preceding line is complete. Before that, its error may be detected at different points.
     let input = input + [UInt8(ascii: "\n")]
-    // Many heads are too long for the one limit, and a head for the other may have too many fields.
+    // Many heads exceed the lower limit. Under the higher limit, a head may have too many fields.
     for maximumHeader in [90, 500] { check(input, maximumHeader) }
 }
 
@@ -27,22 +27,22 @@ private func check(_ input: [UInt8], _ maximumHeader: Int) {
 
 private let bodyLimit = 40
 
-/// What comes of some bytes.
+/// The result of reading some bytes.
 private struct Reading: Equatable {
     var requests: [Request] = []
     var fault: HTTPFault?
-    /// How many bytes were taken of a request that is not all there.
+    /// How many bytes of an incomplete request were consumed.
     var taken = 0
 
     struct Request {
         let head: RequestHead
         let body: [UInt8]
-        /// Where the head and the body stand.
+        /// The ranges of head and body.
         let headRange: Range<Int>
         let bodyRange: Range<Int>
     }
 
-    /// - Parameter pieces: of the bytes, one behind the other.
+    /// - Parameter pieces: consecutive ranges of the bytes.
     init(of bytes: [UInt8], in pieces: [Range<Int>], _ maximumHeader: Int) {
         var reader = RequestReader(maximumHeader: maximumHeader)
         var position = 0
@@ -56,7 +56,7 @@ private struct Reading: Equatable {
                     require(reader.heldBytes <= bodyLimit, "no more is held than may be")
                     position += count
                     guard let step else {
-                        // A chunk's size may have 16 digits and a carriage return beside what is limited.
+                        // A chunk size may have 16 digits and a carriage return in addition to the limited bytes.
                         require(piece.upperBound - position <= maximumHeader + 17, "no more is waited for than may be")
                         break
                     }
@@ -90,7 +90,7 @@ extension Reading.Request: Equatable {
     }
 }
 
-/// Judges a request by its bytes, without the parser that has read it.
+/// Checks a request against its bytes, without the parser under test.
 private func check(_ request: Reading.Request, in input: [UInt8], _ maximumHeader: Int) {
     let text = input[request.headRange]
     let head = request.head
@@ -137,7 +137,7 @@ private func check(_ hosts: [String], _ head: RequestHead) {
     }
 }
 
-/// A request that is written with nothing but what was read of it says the same.
+/// A request rebuilt from only the parsed values is read the same.
 private func checkWriting(_ request: Reading.Request) {
     let path = request.head.path
     var target = path.string
@@ -151,7 +151,7 @@ private func checkWriting(_ request: Reading.Request) {
     require(again.requests.first?.body == request.body, "\(shown(bytes)) has the same body")
 }
 
-/// The lines of a head, without the blank ones around it.
+/// The lines of a head, without surrounding blank lines.
 private func lines(of head: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     var lines = head.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     require(lines.popLast()?.isEmpty == true, "a head ends with a line's end")
@@ -171,7 +171,7 @@ private func values(of name: String, in fields: ArraySlice<ArraySlice<UInt8>>) -
     }
 }
 
-/// Octets as text, each of them one character, so that nothing is joined; letters of ASCII in lower case.
+/// Octets as text with one character each, so that none are combined; ASCII letters in lower case.
 private func lowercased(_ octets: some Collection<UInt8>) -> String {
     var text = ""
     for octet in octets {
@@ -180,7 +180,7 @@ private func lowercased(_ octets: some Collection<UInt8>) -> String {
     return text
 }
 
-/// What chunks say, where they are known to be good.
+/// Decodes chunks that are known to be valid.
 private func dechunked(_ chunks: ArraySlice<UInt8>) -> [UInt8] {
     var rest = chunks
     var body: [UInt8] = []
@@ -194,7 +194,7 @@ private func dechunked(_ chunks: ArraySlice<UInt8>) -> [UInt8] {
         require(rest.starts(with: [0x0d, 0x0a]), "a chunk ends with a line's end")
         rest = rest.dropFirst(2)
     }
-    // Trailers, and the blank line behind them.
+    // Trailers, and the blank line after them.
     require(rest.starts(with: [0x0d, 0x0a]) ? rest.count == 2 : rest.suffix(4) == [13, 10, 13, 10], "chunks end once")
     return body
 }

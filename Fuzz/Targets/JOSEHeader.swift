@@ -1,8 +1,8 @@
 import JOSE
 import JSON
 
-/// A header is read just where it is one JSON object whose `kid` and `typ` are strings, and says what jansson reads in
-/// it; and a signature holds just where the header says nothing against it.
+/// A header is accepted exactly if it is one JSON object whose `kid` and `typ` are strings, and jansson reads the same
+/// values. A signature is valid exactly if the header does not forbid it.
 func fuzz(_ input: [UInt8]) {
     check(input)
     var draw = Draw(from: input)
@@ -32,10 +32,10 @@ private func check(_ input: [UInt8]) {
     require((verified != nil) == (fits && !isUnsupported), "a signature under \(shown(input)) holds just where it may")
 }
 
-// One thread calls.
+// Used by one thread only.
 nonisolated(unsafe) private let verifier = constant { try JWSVerifier() }
 
-/// The header of a token that has nothing else.
+/// A token's header, parsed on its own.
 private func header(_ json: [UInt8]) -> JOSEHeader? {
     let text = Base64URL.encode(json) + Array("..".utf8)
     do throws(JWSError) {

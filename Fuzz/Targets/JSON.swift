@@ -1,6 +1,6 @@
 import JSON
 
-/// The reader in place judges every text as jansson does, and reads the same from it; what is written is read again.
+/// The in-place reader agrees with jansson on every text and its values. Written JSON is read back unchanged.
 func fuzz(_ input: [UInt8]) {
     let object = try? JSONObject(input)
     let members = JSONTree.reading(input)
@@ -15,7 +15,7 @@ func fuzz(_ input: [UInt8]) {
     require((0...input.count).contains(fault?.offset ?? 0), "the fault of \(shown(input)) lies within it")
 }
 
-/// Writing what was read, and reading it again, ends where it began.
+/// Writing and reading again yields the same value.
 private func checkWriting(_ members: [String: JSONTree]) {
     let text = written(members)
     guard let again = JSONTree.reading(text), let object = try? JSONObject(text) else {
@@ -32,13 +32,13 @@ private func written(_ members: [String: JSONTree]) -> [UInt8] {
     return writer.bytes
 }
 
-/// Where strings may hold U+0000, names still may not, and nothing else is allowed that was not.
+/// If strings may contain U+0000, names still must not, and nothing else is accepted in addition.
 private func checkAllowingNUL(_ input: [UInt8], strict: JSONObject?) {
     let lenient = try? JSONObject(input, allowsNUL: true)
     if let strict {
         require(lenient?.count == strict.count, "\(shown(input)) is read where U+0000 is allowed too")
     } else if lenient != nil {
-        // With any other characters in place of U+0000, the text is good; and they are in no name.
+        // With other characters in place of U+0000, the text is valid, and none of them occurs in a name.
         let others = [UInt8(ascii: "1"), UInt8(ascii: "2")].map { JSONTree.reading(replacingNUL(input, with: $0)) }
         guard let one = others[0], let other = others[1] else {
             return require(false, "\(shown(input)) is refused for nothing but U+0000")
@@ -48,7 +48,7 @@ private func checkAllowingNUL(_ input: [UInt8], strict: JSONObject?) {
     }
 }
 
-/// The text with each escape of U+0000 made one of another control character.
+/// The text with each escape of U+0000 replaced by another control character.
 private func replacingNUL(_ text: [UInt8], with lastDigit: UInt8) -> [UInt8] {
     var output = text
     var index = 0

@@ -1,8 +1,7 @@
 import JOSE
 import JSON
 
-/// Of a key set, the keys are those that its entries say, before and after they were written down; and with no key
-/// whatever a signature of nothing holds.
+/// The keys of a set are those of its entries, before and after serialization. No key accepts a trivial signature.
 func fuzz(_ input: [UInt8]) {
     check(input)
     var draw = Draw(from: input)
@@ -17,7 +16,7 @@ func fuzz(_ input: [UInt8]) {
     check(Array(#"{"keys":[\#(keys.joined(separator: ","))]}"#.utf8))
 }
 
-/// The members that make a key.
+/// The members of valid keys.
 private let goodKeys = [
     #"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#,
     #"""
@@ -47,7 +46,7 @@ private func check(_ input: [UInt8]) {
 
 private func check(_ set: JWKSet, _ entries: [JSONTree]) {
     require(set.keys.contains(where: \.isUsable), "a set has a key to verify with")
-    // Each key is one of the entries, in their order.
+    // Each key is one of the entries, in order.
     var rest = entries[...]
     for key in set.keys {
         let index = rest.firstIndex { $0.object.map { isWritten(key, $0) } == true }
@@ -58,7 +57,7 @@ private func check(_ set: JWKSet, _ entries: [JSONTree]) {
     }
 }
 
-/// What is written of a set, as the archive on disk keeps it, is the same set again.
+/// A set that is serialized, as in the archive on disk, is read back unchanged.
 private func checkWriting(_ set: JWKSet) {
     let json = set.json
     guard let again = try? JWKSet(json) else { return require(false, "\(shown(json)) was written, and is read again") }
@@ -77,11 +76,11 @@ private func isWritten(_ key: JWK, _ members: [String: JSONTree]) -> Bool {
         && members["d"] == nil && members["k"] == nil
 }
 
-// One thread calls.
+// Used by one thread only.
 nonisolated(unsafe) private let verifier = constant { try JWSVerifier() }
 
-/// Tokens with signatures that need no private key: all zeros, and on an Edwards curve those of the neutral element,
-/// which hold where a key is a point of small order.
+/// Tokens with signatures that need no private key: all zeros, and on Edwards curves the neutral element's, which is
+/// valid for keys of small order.
 private let signedByNobody: [CompactJWS] = [
     token("RS256", zeros(256)), token("RS512", zeros(512)), token("PS256", zeros(256)), token("PS512", zeros(512)),
     token("ES256", zeros(64)), token("ES384", zeros(96)), token("ES512", zeros(132)),

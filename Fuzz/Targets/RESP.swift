@@ -1,4 +1,4 @@
-/// Replies of a store are the same however their octets are cut, each is written in one way only, and none is larger than its bounds.
+/// Replies do not depend on how their octets are split, each has only one encoding, and none exceeds the limits.
 func fuzz(_ input: [UInt8]) {
     let whole = read(input, in: [input.count])
     require(read(input, in: Array(repeating: 1, count: input.count)) == whole, "replies are the same octet by octet")

@@ -1,11 +1,10 @@
 import IDToken
 import JSON
 
-/// What `VerifyRequest` throws: the one case of the service's `Problem` that it needs, without the HTTP library behind
-/// that.
+/// The only case of the service's `Problem` that `VerifyRequest` throws, to avoid a dependency on the HTTP library.
 package enum Problem: Error { case requestInvalid(String) }
 
-/// A request that is read says what jansson reads in it, within its bounds, and has no member that means nothing.
+/// An accepted request has the values that jansson reads, within the limits, and has no unknown members.
 func fuzz(_ input: [UInt8]) {
     check(input)
     var draw = Draw(from: input)
@@ -40,11 +39,11 @@ private func check(_ input: [UInt8]) {
     check(request.provider, "provider", 255)
     check(parameters.clientName?.givenName, "firstName", 255)
     check(parameters.clientName?.familyName, "lastName", 255)
-    // What holds U+0000 jansson does not read.
+    // Jansson rejects texts with U+0000.
     if let members = JSONTree.reading(input) { compare(request, members, input) }
 }
 
-// One thread calls.
+// Used by one thread only.
 nonisolated(unsafe) private let verifier = constant { try IDTokenVerifier() }
 
 private func check(_ text: String?, _ name: String, _ most: Int) {
@@ -75,10 +74,10 @@ private let names: Set = [
     "id_token", "provider", "nonce", "audience", "max_age", "access_token", "code", "user", "include_claims",
 ]
 
-/// The members that are not `null`, which is the same as absent.
+/// The members that are not `null`, which means absent.
 private func present(_ members: [String: JSONTree]) -> [String: JSONTree] { members.filter { $0.value != .null } }
 
-/// Whether a member was read as it is: as the same string, or not at all where it is absent. Any other kind is refused.
+/// Whether a member was read correctly: as the same string, or as `nil` if it is absent. Any other type is rejected.
 private func same(_ text: String?, _ member: JSONTree?) -> Bool {
     guard let text, let string = member?.string else { return text == nil && member == nil }
     return text.utf8.elementsEqual(string.utf8)

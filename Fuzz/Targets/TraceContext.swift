@@ -1,7 +1,7 @@
-/// What is read of `traceparent` is of its form, and written again says the same; what is read of `tracestate` is read again
-/// as it is, and is within its bounds.
+/// An accepted `traceparent` has the right form and is written back unchanged. An accepted `tracestate` is read back
+/// unchanged and is within the limits.
 ///
-/// The input's first line is a `traceparent`, the others are fields `tracestate`.
+/// The input's first line is a `traceparent`; the others are `tracestate` fields.
 func fuzz(_ input: [UInt8]) {
     let lines = input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     if let parent = lines.first { check(parent: Array(parent)) }
@@ -9,7 +9,7 @@ func fuzz(_ input: [UInt8]) {
     check(cutFrom: input)
 }
 
-/// Judges by a pattern, and without the reader.
+/// Checks against the format, without the reader under test.
 private func check(parent octets: [UInt8]) {
     let text = String(decoding: octets, as: UTF8.self)
     guard let context = SpanContext(traceParent: octets.span) else {
@@ -48,7 +48,7 @@ private func check(state fields: [String]) {
     require(TraceState.text(members.map { " \($0)\t, " }) == state, "\(state) is read of several fields")
 }
 
-/// Near to something good: most changes of octets break an id.
+/// Close to valid values, because most changes of octets break an ID.
 private func check(cutFrom input: [UInt8]) {
     var draw = Draw(from: input)
     var text = Array("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".utf8)

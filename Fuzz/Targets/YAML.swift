@@ -1,11 +1,11 @@
-/// What is read of a text is read again where it is written plainly, in flow style and in block style; what is refused is
-/// refused at one of its lines.
+/// An accepted text is read back unchanged when written in flow style and in block style. An error's line is a line of
+/// the text.
 func fuzz(_ input: [UInt8]) {
     let text = String(decoding: input, as: UTF8.self)
     do throws(YAMLError) {
         guard let node = try YAMLReader.read(text) else { return }
         require(depth(node) <= YAMLReader.maximumDepth, "\(shown(input)) is not too deep")
-        // A key may be longer when it is written here than where it was read, and has its bounds.
+        // Keys have a length limit, and may be longer in the form written here.
         guard longestKey(node) <= YAMLReader.maximumKeyLength else { return }
         let written = flow(node)
         check(written, says: written)
@@ -34,7 +34,7 @@ private func flow(_ node: YAMLNode) -> String {
     }
 }
 
-/// A value behind a colon or a hyphen, down to its last line's end.
+/// A value after a colon or hyphen, up to the end of its last line.
 private func block(_ node: YAMLNode, indentation: String) -> String {
     switch node.content {
     case .sequence(let elements) where !elements.isEmpty:
@@ -72,7 +72,7 @@ private func depth(_ node: YAMLNode) -> Int {
     }
 }
 
-/// The bytes of the longest key, as it is written here.
+/// The length of the longest key in bytes, in the form written here.
 private func longestKey(_ node: YAMLNode) -> Int {
     switch node.content {
     case .scalar: 0

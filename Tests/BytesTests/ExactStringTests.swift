@@ -14,7 +14,7 @@ import Testing
         #expect(right.isExactly(left) == isSame)
         #expect([right].containsExactly(left) == isSame)
         #expect((ExactString(left) == ExactString(right)) == isSame)
-        // As keys of a dictionary they are found by the same rule.
+        // Dictionary keys are compared by the same rule.
         #expect(([ExactString(left): 1][ExactString(right)] != nil) == isSame)
     }
 

@@ -2,8 +2,8 @@
 
 import PackageDescription
 
-// A Swift backend that verifies ID Tokens itself, with the libraries and without the service: built and run by scripts/test, so
-// that what the README promises keeps building for those who depend on it.
+// A Swift backend that verifies ID Tokens with the libraries, without the service. scripts/test builds and runs it, so
+// that the use described in the README keeps working.
 let package = Package(
     name: "client",
     dependencies: [.package(name: "assay", path: "../..")],

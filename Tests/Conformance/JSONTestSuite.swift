@@ -2,18 +2,19 @@ import JSON
 import TestSupport
 import Testing
 
-/// nst/JSONTestSuite: `y_` is JSON, `n_` is none, `i_` is for the reader to decide.
+/// nst/JSONTestSuite: `y_` files are valid, `n_` files are invalid, `i_` files are implementation-defined.
 @Suite struct JSONTestSuite {
-    /// JSON that could be understood in two ways, or cut short by a C string: refused on purpose.
+    /// Valid JSON that is ambiguous, or that a C string would truncate: rejected on purpose.
     private static let stricter: Set = [
         "y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json", "y_object_escaped_null_in_key.json",
         "y_string_null_escape.json",
     ]
 
-    /// Of what may be decided, this is read; the rest is no UTF-8, a lone surrogate, a BOM, too deep, or beyond a double.
+    /// The implementation-defined texts that are accepted. The others are not UTF-8, have a lone surrogate or a BOM,
+    /// are too deep, or exceed a double.
     private static let decidedToRead: Set = ["i_number_double_huge_neg_exp.json", "i_number_real_underflow.json"]
 
-    /// Read in place as long as nobody asks for the number; refused by jansson.
+    /// Read in place unless the number is requested; rejected by jansson.
     private static let beyond64Bits: Set = ["i_number_too_big_neg_int.json", "i_number_very_big_negative_int.json"]
 
     private func isRead(_ text: [UInt8]) -> (inPlace: Bool, tree: Bool) {
@@ -63,7 +64,7 @@ import Testing
         for name in try files() {
             let text = try Array(#"{"x":"#.utf8) + Vectors.octets("json-test-suite/\(name)") + Array("}".utf8)
             guard let object = try? JSONObject(text), let tree = try? JSONTree(readingObject: text) else { continue }
-            // Written again, so that the comparison is one of texts: the writer sorts members.
+            // Serialized again, to compare texts: the writer sorts members.
             var writer = JSONWriter()
             writer.value(tree)
             let again = try JSONObject(writer.bytes)

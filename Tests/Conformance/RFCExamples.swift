@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// The examples that the RFCs print.
+/// The examples in the RFCs.
 @Suite struct RFCExamples {
     private func example(_ reference: String) throws -> JSONTree {
         let examples = try #require(try Vectors.json("rfc/rfc7515_appendix_a_and_rfc8037.json").array)
@@ -58,7 +58,7 @@ import Testing
         let jws = try example.member("output").text("compact")
         #expect(try refusal(jws, [bilbo()]) == nil)
         #expect(try CompactJWS(jws).payload == Array(example.member("input").text("payload").utf8))
-        // The key of section 3.1 has the same kid, and another type.
+        // The key of section 3.1 has the same kid and another type.
         let samePerson = try cookbook("jwk/3_1.ec_public_key.json")
         #expect(try refusal(jws, [samePerson, bilbo()]) == nil)
         #expect(try refusal(jws, [samePerson]) == .keyNotFound)

@@ -3,19 +3,19 @@ import JSON
 import TestSupport
 import Testing
 
-/// JWK Sets as providers served them: each is read, with as many usable keys as it has.
+/// JWK Sets as published by providers: all are read, with the expected number of usable keys.
 @Suite struct RealKeySets {
-    /// How many usable keys each set of a file has, in the file's order.
+    /// The number of usable keys of each set in a file, in order.
     private static let usable: [(String, [Int])] = [
         ("apple/jwks_2021.json", [3]), ("firebase/jwks.json", [1]), ("microsoft/jwks_2020_with_x5c.json", [3]),
         ("microsoft/entra_common_latest.json", [7]), ("discovery/auth0_jwks.json", [2]),
         ("discovery/cognito_jwks.json", [2]), ("discovery/google_jwks.json", [2]), ("discovery/okta_jwks.json", [2]),
-        // The other one is for encryption.
+        // The other key is for encryption.
         ("discovery/keycloak_jwks.json", [1]), ("rotation/apple.json", [4, 5, 4, 3, 4, 4]),
         ("rotation/facebook.json", [2, 2, 2, 2, 2, 2]), ("rotation/gitlab.json", [2, 2, 2, 2]),
         ("rotation/google.json", [2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 2, 3, 2]),
         ("rotation/slack.json", [1, 1]), ("rotation/twitch.json", [1, 1, 1, 1]),
-        // Its RSA keys have 1024 bits; the one on P-256 is good.
+        // Its RSA keys have 1024 bits and are not usable; the P-256 key is.
         ("rotation/yahoo.json", [1, 1, 1, 1, 1, 1, 1]),
     ]
 
@@ -35,7 +35,7 @@ import Testing
         let sets = try sets(in: Vectors.json("real/\(file)"))
         let read = try sets.map { try JWKSet(jwkSet($0)) }
         #expect(read.map { $0.keys.filter(\.isUsable).count } == expected)
-        // None is lost: what can't be used is kept, to say so.
+        // No key is lost: unusable ones are kept, for diagnostics.
         #expect(read.map(\.keys.count) == sets.map(\.count))
     }
 

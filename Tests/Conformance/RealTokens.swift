@@ -4,9 +4,9 @@ import JSON
 import TestSupport
 import Testing
 
-/// Tokens that Apple and Google signed, judged at the second after they were issued.
+/// Tokens signed by Apple and Google, verified one second after they were issued.
 @Suite struct RealTokens {
-    /// Why a token is rejected, or what it says.
+    /// Why a token is rejected, or its identity.
     private func verify(
         _ token: String, _ keys: [UInt8], _ policy: ProviderPolicy, at now: Int64,
         expecting: VerificationParameters = .init()
@@ -96,7 +96,7 @@ import Testing
         parts[2][20] = parts[2][20] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
         let changed = parts.map { text($0) }.joined(separator: ".")
         #expect(try rejection(changed, policy, at: now) == .signatureInvalid)
-        // Apple's keys of three years later.
+        // Apple's keys three years later.
         let later = try Vectors.json("real/rotation/apple.json").list("snapshots")[0].member("jwks").list("keys")
         #expect(try self.rejection(verify(jwt, jwkSet(later), policy, at: now)) == .keyNotFound)
     }

@@ -6,7 +6,7 @@ import KeySource
 import TestSupport
 import Testing
 
-/// How providers really changed their keys, in the order and at the times at which it was seen, played to the key store.
+/// Replays recorded key rotations of providers, in order and with their times, to the key store.
 @Suite struct RotationHistories {
     private static let providers = ["apple", "facebook", "gitlab", "google", "slack", "twitch", "yahoo"]
 
@@ -22,18 +22,18 @@ import Testing
         var store = Replay(history, lifetime: .seconds(lifetimeHours * 3600))
         store.begin()
         for (index, change) in history.changes.enumerated() {
-            // A user signs in a second after the provider has changed its keys, with whichever of them.
+            // A user signs in one second after the provider has changed its keys, with any of them.
             store.move(to: change.at + .seconds(1))
             for keyID in change.keyIDs {
                 #expect(try store.signIn(with: keyID), "\(keyID), new in change \(index), was not found at once")
             }
-            // The next planned fetch notices what is gone, and the one after it settles it.
+            // The next planned fetch notices removed keys, and the one after it settles the removal.
             let settled = change.at + .seconds(lifetimeHours * 3600 + 600)
             guard history.changes.indices.contains(index + 1), settled < history.changes[index + 1].at else { continue }
             store.move(to: settled)
             #expect(store.keyIDs == change.keyIDs, "what is gone since change \(index) is still here, or more is gone")
         }
-        // Once a lifetime or a little more often, and twice more a change: once to find a key, once to settle what is gone.
+        // Slightly more than once per lifetime, plus two per change: one to find a key, one to settle a removal.
         let lifetimes = Int((history.length.milliseconds / 1000) / (lifetimeHours * 3600)) + 1
         #expect(store.fetches <= lifetimes * 4 / 3 + 1 + 2 * history.changes.count)
         try VectorResults(source: "Key rotation of \(provider)", cases: history.changes.count).record()
@@ -46,7 +46,7 @@ private struct History {
         let keys: JWKSet
         let text: [UInt8]
 
-        /// Of the keys that can verify.
+        /// The `kid`s of the usable keys.
         var keyIDs: Set<String> { Set(keys.keys.filter(\.isUsable).compactMap(\.keyID)) }
     }
 
@@ -62,13 +62,13 @@ private struct History {
         }
     }
 
-    /// What the provider published at a time.
+    /// The keys that the provider published at a time.
     func published(at time: MonotonicTime) -> Change { changes.last { $0.at <= time } ?? changes[0] }
 
     var length: Interval { changes[changes.count - 1].at - changes[0].at }
 }
 
-/// The key store's state machine over a provider that answers at once, on a clock of the history's.
+/// The key store's state machine with a provider that answers at once, on the history's clock.
 private struct Replay {
     private let history: History
     private let lifetime: Interval
@@ -100,7 +100,7 @@ private struct Replay {
         now = time
     }
 
-    /// Whether a key is there for a token, after a fetch where one is due.
+    /// Whether a token's key is available, after a fetch if one is due.
     mutating func signIn(with keyID: String) throws -> Bool {
         let version = try #require(machine.snapshot).version
         if keyIDs.contains(keyID) { return true }
@@ -120,7 +120,7 @@ private struct Replay {
         }
     }
 
-    /// As a provider with honest entity tags answers.
+    /// The answer of a provider with correct entity tags.
     private mutating func fetch(_ mode: FetchMode) -> FetchedKeys {
         fetches += 1
         let published = history.published(at: now)

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a source of vectors came to, once every case of it has been judged: printed, and written to the directory that
-/// `ASSAY_RESULTS` names, for the page of results.
+/// The results for a source of test vectors. Printed, and written to the directory in `ASSAY_RESULTS` for the results
+/// page.
 struct VectorResults: Codable {
     let source: String
     let cases: Int
-    /// Refused here on purpose though labelled good: the test's own list says which, and why.
+    /// Labeled valid but rejected here on purpose. The test's own list says which and why.
     var stricter = 0
-    /// The other way round.
+    /// Labeled invalid but accepted here on purpose.
     var laxer = 0
 
     func record() throws {

@@ -4,19 +4,19 @@ import JSON
 import TestSupport
 import Testing
 
-/// The files of `Vectors/`: test data that others made; `Vectors/SOURCES.md` says who, and under which licence.
+/// The files of `Vectors/`: third-party test data. `Vectors/SOURCES.md` lists origins and licenses.
 enum Vectors {
     private static let folder = Bundle.module.resourceURL!.appending(path: "Vectors")
 
     static func octets(_ path: String) throws -> [UInt8] { try Array(Data(contentsOf: folder.appending(path: path))) }
 
-    /// A file of JSON, whatever its outermost value.
+    /// A JSON file with any kind of outermost value.
     static func json(_ path: String) throws -> JSONTree {
         let document = try JSONTree(readingObject: Array(#"{"file":"#.utf8) + octets(path) + Array("}".utf8))
         return try #require(document.object?["file"])
     }
 
-    /// The names of a folder's files.
+    /// The file names in a folder.
     static func names(in path: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: path).path).sorted()
     }
@@ -33,14 +33,14 @@ extension JSONTree {
 
     func member(_ name: String) throws -> JSONTree { try #require(object?[name], "no \(name)") }
 
-    /// A key without its private half.
+    /// A key without its private members.
     func withoutPrivateHalf() throws -> JSONTree {
         let privateMembers: Set = ["d", "p", "q", "dp", "dq", "qi"]
         return .object(try #require(object).filter { !privateMembers.contains($0.key) })
     }
 }
 
-/// Why a JWS is refused under a set of these keys; `nil` where it verifies.
+/// Why a JWS is rejected with these keys; `nil` if it is verified.
 func refusal(_ jws: String, _ keys: [JSONTree]) throws -> JWSError? {
     let set = try JWKSet(jwkSet(keys))
     let verifier = try JWSVerifier()

@@ -3,19 +3,19 @@ import JSON
 import TestSupport
 import Testing
 
-/// C2SP Wycheproof: JWS, JWK Sets and attacks on both. Each case of each file is judged, none passed over.
+/// C2SP Wycheproof: JWS, JWK Sets and attacks on both. Every case of every file is checked.
 @Suite struct WycheproofJWS {
-    /// Good MACs: symmetric algorithms are refused as a class.
+    /// Valid MACs: all symmetric algorithms are rejected.
     private static let symmetric: [String: Set<Int64>] = [
         "json_web_signature_test": [1, 352, 358, 359, 376, 377], "json_web_key_test": [2, 13, 14],
         "json_web_crypto_test": [1],
     ]
-    /// A good MAC too, labelled valid with a `?` in its payload, which is no base64url (RFC 7515, section 2).
+    /// Also a valid MAC, labeled valid although its payload contains `?`, which is not base64url (RFC 7515, section 2).
     private static let foreignCharacter: [String: Set<Int64>] = ["json_web_signature_test": [373]]
-    /// JWEs that decrypt: this is a verifier of signatures.
+    /// Decryptable JWEs: this verifier handles signatures only.
     private static let encrypted: [String: Set<Int64>] = ["json_web_crypto_test": [50, 67]]
-    /// Labelled invalid for its modulus, whose generator left a fingerprint (ROCA, CVE-2017-15361). Moduli are not
-    /// fingerprinted here: a provider's key is its own to choose.
+    /// Labeled invalid because of the modulus, which shows the fingerprint of a weak generator (ROCA, CVE-2017-15361).
+    /// Moduli are not checked for it here: providers choose their own keys.
     private static let fingerprinted: [String: Set<Int64>] = ["json_web_key_test": [7], "json_web_crypto_test": [46]]
 
     @Test(arguments: [
@@ -24,14 +24,14 @@ import Testing
     func `each case is verified or refused as its label says`(file: String, cases: Int, verified: Int) throws {
         var counts = (verified: 0, refused: 0, stricter: 0, laxer: 0)
         for group in try Vectors.json("wycheproof/\(file).json").list("testGroups") {
-            // Where a group has only the private half, the key is symmetric, or for decryption.
+            // Groups with only a private key are symmetric or for decryption.
             let key = try group["public"] ?? group.member("private")
             let keys = key["keys"]?.array ?? [key]
             for test in try group.list("tests") {
                 let id = try test.number("tcId")
                 let label = try test.text("result")
                 let token = try #require(test["jws"] ?? test["jwe"])
-                // One is in JSON serialization.
+                // One case uses the JSON serialization.
                 let isVerified = try isVerified(token.string ?? json(token), keys)
                 let stricter = [Self.symmetric, Self.foreignCharacter, Self.encrypted].contains {
                     $0[file]?.contains(id) == true
@@ -59,7 +59,7 @@ import Testing
         do {
             return try refusal(token, keys) == nil
         } catch JWKSet.ReadingError.noUsableKey {
-            // Then the token is refused under a key of the reader's own as well, whatever its alg.
+            // The token must then also be rejected with the reader's own keys, whatever its alg.
             #expect(try refusal(token, [TestKey.p256.jwk(), TestKey.rsa.jwk()]) != nil)
             return false
         }

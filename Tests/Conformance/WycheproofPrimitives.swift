@@ -4,7 +4,8 @@ import OpenSSL
 import TestSupport
 import Testing
 
-/// C2SP Wycheproof: signatures themselves, whole files. What is merely `acceptable` (a missing NULL) is refused.
+/// C2SP Wycheproof: signature primitives, complete files. Cases that are merely `acceptable` (a missing NULL) are
+/// rejected.
 @Suite struct WycheproofPrimitives {
     private static let files: [(String, SignatureScheme, valid: Int, cases: Int)] = [
         ("ecdsa_secp256r1_sha256_p1363_test", .ecdsa(.p256), 173, 262),
@@ -71,7 +72,7 @@ import Testing
         try VectorResults(source: "Wycheproof keys as JWK", cases: keys).record()
     }
 
-    /// No algorithm of ours uses it, and its points are not those of P-256.
+    /// No supported algorithm uses it, and its points are not on P-256.
     @Test func `secp256k1 is refused, as itself and as P-256`() throws {
         var cases = 0
         for group in try Vectors.json("wycheproof/primitives/ecdsa_secp256k1_sha256_p1363_test.json").list("testGroups")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import DevProvider
 
-/// A running development provider, and what can be asked of it.
+/// A running development provider, and requests to it.
 private struct Running {
     let issuer: DevProviderServer
 
@@ -43,7 +43,7 @@ private struct Running {
         return (try #require(answer?["id_token"]?.string), try #require(answer?["nonce"]?.string))
     }
 
-    /// The policy of a relying party that uses the preset of the provider's kind.
+    /// The policy of a relying party that uses the preset for this kind of provider.
     func policy(_ kind: DevProviderKind) throws -> ProviderPolicy {
         try #require(ProviderPreset.named(kind.rawValue)).policy(
             id: "dev", issuer: issuer.issuer(of: kind), audiences: [DevProviderServer.audience(of: kind)])
@@ -180,7 +180,7 @@ private func claims(of token: String) throws -> [String: JSONTree] { try part(1,
             #expect(rotated.json == .object(["rotated": .bool(true)]))
             tokens.append(try await running.token(kind))
             for (token, nonce) in tokens { _ = try await running.verify(kind, token, nonce: nonce) }
-            // Whoever has the old set only finds no key for the new token.
+            // With only the old set, the new token's key is not found.
             await #expect(throws: Rejection.keyNotFound) {
                 try await running.verify(kind, tokens[1].token, nonce: tokens[1].nonce, with: keysBefore)
             }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// Which slow readers are closed to make room.
+/// Which slow readers are closed to free memory.
 @Suite struct ConnectionTableTests {
     /// A connection whose client reads nothing.
     private final class SlowReader: TimedConnection {

@@ -94,7 +94,7 @@ import Testing
 
     @Test func `an upgrade is passed over, and the request answered as it is`() async throws {
         try await Listening.run { listening async throws in
-            // As Java's client sends its first request.
+            // As Java's client does on its first request.
             let wire = try await Wire.connect(listening)
             try await wire.send(
                 "POST /a HTTP/1.1\r\nConnection: Upgrade, HTTP2-Settings\r\nContent-Length: 2\r\nHost: h\r\n"
@@ -124,7 +124,8 @@ import Testing
             try await listening.parked.arrived(1)
             try await wire.send(get("/2") + get("/3"))
             try await wire.halfClose()
-            // A second connection's request goes through the same loop: by then the end of the first has been seen.
+            // A request on a second connection passes through the same loop, so by then the first connection's end has
+            // been read.
             _ = try await listening.first(get("/a"))
             listening.parked.release("1")
             let first = try await wire.response()
@@ -157,7 +158,7 @@ import Testing
             try await listening.parked.arrived(1)
             #expect(listening.listener.usage.requestsInFlight == 1)
             try await wire.close()
-            // Half-closed first: closed for good once the answer can't be written.
+            // Half-closed; fully closed once the response can't be written.
             listening.parked.release()
             try await eventually {
                 listening.listener.usage.openConnections == 0 && listening.listener.usage.requestsInFlight == 0
@@ -196,7 +197,7 @@ import Testing
             #expect(try await answered.response().body == "answered")
             await closed
             #expect(try await forgotten.untilClosed() == "")
-            // Its place is taken as long as anything is held for it.
+            // It counts as in flight while anything is buffered for it.
             #expect(listening.listener.usage.requestsInFlight == 1)
             listening.parked.release("too late")
             try await eventually { listening.listener.usage.requestsInFlight == 0 }

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct DescriptorBudgetTests {
-    /// The connections that are left of so many.
+    /// The number of connections allowed, given a limit on file descriptors.
     private func connections(_ configured: Int, of descriptors: Int, providers: Int = 2, storeLoops: Int = 0) -> Int {
         let budget = DescriptorBudget(limit: descriptors, providers: providers, storeLoops: storeLoops)
         var service = ListenerLimits()
@@ -20,7 +20,7 @@ import Testing
 
     @Test func `both listeners fit, with those they refuse, and leave a reserve`() {
         #expect(connections(10_000, of: 16_384) == 10_000)
-        // 80 in reserve, 129 for the admin listener, and its own socket, 10,000 and 625 for the service.
+        // 80 in reserve, 129 for the admin listener, and for the service its socket, 10,000 connections and 625 more.
         #expect(connections(10_000, of: 10_835) == 10_000)
         #expect(connections(10_000, of: 10_834) == 9999)
         #expect(connections(10_000, of: 1024) == 750)

@@ -7,8 +7,8 @@ import Testing
 
 @testable import HTTPServer
 
-/// Requests that nobody wrote: what is read here, NIO's own decoder must read as the same requests, lest something
-/// before this service see others than it does.
+/// Mutated requests. NIO's decoder must read the same requests, so that a proxy in front of the service can't see
+/// others.
 @Suite struct DifferentialTests {
     private static let seeds: [String] = [
         get("/a"), "GET /a?b=c HTTP/1.0\r\n\r\n", "GET http://h:80/a?b HTTP/1.1\r\nHost: h:80\r\n\r\n",
@@ -25,7 +25,7 @@ import Testing
         post("/a", "Transfer-Encoding: chunked", "1f\r\n\(get("/inside"))\r\n0\r\nTrailer: x\r\ny: z\r\n\r\n"),
     ]
 
-    /// What mutations put in: line ends and what may pass for them, lengths, and what has been used to hide requests.
+    /// Inserted by mutations: line ends and lookalikes, lengths, and known smuggling tricks.
     private static let pieces: [[UInt8]] =
         [
             "\r\n", "\n", "\r", "\r\n\r\n", "\n\n", "\r\n ", "\r\n\t", " ", "\t", "\u{b}", "\u{0}", "\u{7f}", ":", ";",
@@ -55,7 +55,7 @@ import Testing
             case 4: bytes.replaceSubrange(at..<end, with: pieces.randomElement(using: &generator)!)
             case 5: bytes.insert(contentsOf: pieces.randomElement(using: &generator)!, at: at)
             case 6, 7:
-                // Where a line begins: there it can be a field, a chunk, or a request of its own.
+                // The starts of lines, where a piece can become a field, a chunk, or a request.
                 let starts = bytes.indices.filter { $0 > 0 && bytes[$0 - 1] == UInt8(ascii: "\n") }
                 let start = starts.randomElement(using: &generator) ?? 0
                 bytes.insert(contentsOf: pieces.randomElement(using: &generator)!, at: start)
@@ -67,14 +67,14 @@ import Testing
         return bytes
     }
 
-    /// Why NIO's decoder may stop before a request that is read here.
+    /// Accepted reasons for NIO's decoder to stop earlier.
     private enum Allowance: String, CaseIterable {
         case upgrade = "takes what follows an upgrade for another protocol, where a server may pass the upgrade over"
         case method = "does not know all methods that are registered"
         case scheme = "knows no scheme with anything but letters in it"
         case tab = "takes no tab for white space behind a length or a coding"
 
-        /// Why it stopped before this request; `nil` where nothing of these is to be seen in the bytes.
+        /// Why it stopped before this request; `nil` if the bytes show none of these reasons.
         init?(before request: Reading.Request, in bytes: [UInt8]) {
             let text = text(bytes).lowercased()
             if text.contains("upgrade:") {
@@ -116,13 +116,13 @@ import Testing
         for (reason, count) in allowed.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             print("in \(count) texts it \(reason.rawValue)")
         }
-        // Else the mutations would be too wild, or too tame, to show anything.
+        // Otherwise, the mutations are too wild or too tame to be useful.
         #expect((1_000...12_000).contains(requests), "\(requests) requests")
         #expect(refused > 300, "\(refused) refused")
     }
 }
 
-/// What NIO's decoder reads in some bytes.
+/// The requests that NIO's decoder reads.
 private struct NIOReading {
     private(set) var requests: [Request] = []
 
@@ -136,7 +136,7 @@ private struct NIOReading {
 
     init(_ bytes: [UInt8]) {
         let channel = EmbeddedChannel(handler: ByteToMessageHandler(HTTPRequestDecoder()))
-        // What was read before an error counts.
+        // Requests before an error count.
         _ = try? channel.writeInbound(ByteBuffer(bytes: bytes))
         var head: HTTPRequestHead?
         var body: [UInt8] = []
@@ -154,7 +154,7 @@ private struct NIOReading {
         _ = try? channel.finish(acceptAlreadyClosed: true)
     }
 
-    /// The path in a target, found without the parser that is put to the test.
+    /// The path of a target, determined without the parser under test.
     private static func path(ofTarget target: String, _ method: HTTPMethod) -> String {
         guard !target.hasPrefix("/"), method != .CONNECT, let authority = target.firstRange(of: "://") else {
             return String(target.prefix { $0 != "?" })
@@ -165,7 +165,7 @@ private struct NIOReading {
 
 extension NIOReading.Request {
     init(_ request: Reading.Request) {
-        // What follows the head of CONNECT is content here, and for NIO of another protocol; nothing is read behind it.
+        // After the head of CONNECT, this reader sees content and NIO another protocol; nothing behind it is read.
         let body = request.method == "CONNECT" ? [] : request.body
         self.init(method: request.method, path: request.path, body: body)
     }

@@ -1,10 +1,10 @@
 import HTTPServer
 import Testing
 
-/// Requests that two readers could see differently: where one ends, and the next begins.
+/// Requests that two parsers could frame differently.
 @Suite struct FramingTests {
     @Test(arguments: [
-        // Attacks of the kind that has one server see a body where the next sees a request.
+        // Request smuggling: one server sees a body where the next one sees a request.
         "Content-Length: 5\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 5",
         "Content-Length: 5\r\nContent-Length: 6", "Content-Length: 5\r\nContent-Length: 5", "Content-Length: 5, 5",
         "Content-Length: +5", "Content-Length: -1", "Content-Length: 0x10", "Content-Length: 99999999999999999999",
@@ -92,10 +92,10 @@ import Testing
         "GET /a HTTPS/1.1\r\nHost: h\r\n\r\n", "GET /a b HTTP/1.1\r\nHost: h\r\n\r\n", "nonsense\r\n\r\n",
         "\u{0}\u{1}\u{2}\u{3}\r\n\r\n",
         "GET /a HTTP/1.1\r\nHost: h\r\n folded\r\n\r\n",
-        // RFC 9112, 3.2: one Host, and only one.
+        // RFC 9112, 3.2: exactly one Host.
         "GET /a HTTP/1.1\r\n\r\n", "GET /a HTTP/1.1\r\nHost: h\r\nHost: i\r\n\r\n",
         "GET /a HTTP/1.1\r\nHost: h\r\nHost: h\r\n\r\n",
-        // RFC 9112, 6.1: HTTP/1.0 knows no transfer codings.
+        // RFC 9112, 6.1: HTTP/1.0 has no transfer codings.
         "POST /a HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     ])
     func `what is no HTTP of one meaning is refused and the connection closed`(bytes: String) async throws {
@@ -134,7 +134,7 @@ import Testing
 }
 
 extension String {
-    /// How often another text is in this one.
+    /// How often another text occurs in this one.
     fileprivate func components(_ other: String) -> Int {
         var count = 0
         var rest = self[...]

@@ -34,7 +34,7 @@ import Testing
             try await wire.send(post("/small", "Transfer-Encoding: chunked"))
             for _ in 0..<11 { try await wire.send("1\r\nx\r\n") }
             #expect(try await wire.response().status == 413)
-            // What was sent meanwhile is dropped and takes no answer away.
+            // Data sent meanwhile is dropped, and the response still arrives.
             wire.offer("1\r\nx\r\n0\r\n\r\n" + get("/again"))
             #expect(try await wire.untilClosed() == "")
         }
@@ -116,7 +116,7 @@ import Testing
             try await listening.parked.arrived(2)
             #expect(listening.listener.usage.requestsInFlight == 2)
             #expect(try await listening.first(get("/park")).status == 503)
-            // What is answered at once needs no place, whether it comes in one piece or in two.
+            // A request that is answered at once does not count, whether it arrives in one piece or two.
             #expect(try await listening.first(get("/a")).status == 200)
             let slow = try await Wire.connect(listening)
             try await slow.send(post("/a", "Content-Length: 5", "he"))
@@ -127,7 +127,7 @@ import Testing
             listening.parked.release()
             _ = try await waiting[0].response()
             try await eventually { listening.listener.usage.requestsInFlight == 1 }
-            // The one refused above was not begun.
+            // The refused request did not count.
             try await waiting[0].send(get("/park"))
             try await listening.parked.arrived(3)
             #expect(listening.listener.usage.requestsInFlight == 2)
@@ -144,7 +144,7 @@ import Testing
             let first = try await Wire.connect(listening)
             try await first.send(half(1000))
             try await eventually { listening.listener.usage.requestsInFlight == 1 }
-            // One that is whole at once holds nothing; one that is not holds what is there.
+            // A request that is complete at once is not buffered; otherwise, the received part counts.
             let whole = post("/a", "Content-Length: 500", String(repeating: "x", count: 500))
             #expect(try await listening.first(whole).status == 200)
             #expect(try await listening.first(half(100)).status == 503)
@@ -156,7 +156,7 @@ import Testing
             let refused = try await listening.first(half(100))
             #expect(refused.status == 503)
             #expect(refused.closes)
-            // What is whole is no longer held.
+            // A complete request is no longer buffered.
             try await second.send("xx")
             #expect(try await second.response().status == 200)
             #expect(listening.listener.usage.requestsInFlight == 0)
@@ -197,7 +197,7 @@ import Testing
                 #expect(response.status == 408)
                 #expect(response.closes)
             }
-            // Who waits for us is not hurried.
+            // A client that waits for us has no timeout.
             listening.parked.release()
             #expect(try await waiting.response().body == "released")
             try await eventually { listening.listener.usage.requestsInFlight == 0 }
@@ -221,7 +221,7 @@ import Testing
             let wire = try await Wire.connect(listening)
             let clock = ContinuousClock()
             let start = clock.now
-            // One byte more each time that another connection's request has come back.
+            // Sends one more byte after each response on another connection.
             let sending = Task {
                 for byte in Array(post("/wide", "Content-Length: 5000").utf8)
                     + [UInt8](repeating: 0x78, count: 4000)

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A listener on loopback with a responder that does what the path says, and the requests that it keeps waiting.
+/// A listener on loopback with a responder whose behavior depends on the path, and the requests that it parks.
 final class Listening: Sendable {
     let listener: HTTPListener
     let parked: Parked
@@ -23,7 +23,7 @@ final class Listening: Sendable {
     /// 2024-02-29T12:34:56Z.
     static let unixSeconds: Int64 = 1_709_210_096
 
-    /// Runs `body` with a listener, and closes it whatever happens.
+    /// Runs `body` with a listener, and always closes it.
     static func run(
         _ limits: ListenerLimits = ListenerLimits(), at address: ListenAddress = .network(host: "127.0.0.1", port: 0),
         loops: Int = 1, _ body: (Listening) async throws -> Void
@@ -66,14 +66,14 @@ final class Listening: Sendable {
             }
     }
 
-    /// Sends some bytes on a connection of their own and returns all that comes back until it is closed.
+    /// Sends bytes on a new connection, and returns everything received until it is closed.
     func exchange(_ bytes: String) async throws -> String {
         let wire = try await Wire.connect(self)
         try await wire.send(bytes)
         return try await wire.untilClosed()
     }
 
-    /// Sends some bytes on a connection of their own and returns the first response.
+    /// Sends bytes on a new connection, and returns the first response.
     func first(_ bytes: String) async throws -> WireResponse {
         let wire = try await Wire.connect(self)
         try await wire.send(bytes)
@@ -83,7 +83,7 @@ final class Listening: Sendable {
     }
 }
 
-/// The requests that wait for a test to let them go.
+/// Requests that wait until a test releases them.
 final class Parked: Sendable {
     private let state = Mutex((waiting: [EventLoopPromise<HTTPResponse>](), arrived: 0))
 
@@ -96,20 +96,22 @@ final class Parked: Sendable {
         return promise.futureResult
     }
 
-    /// Returns once so many requests have been parked since the start.
+    /// Returns once this many requests have been parked.
     func arrived(_ count: Int) async throws {
         try await eventually { state.withLock { $0.arrived } >= count }
     }
 
-    /// Answers the one that has waited longest.
+    /// Answers the request that has waited longest.
     func release(_ body: String = "released", closes: Bool = false) {
         let promise = state.withLock { $0.waiting.removeFirst() }
         promise.succeed(.text(.ok, body, closes: closes))
     }
 }
 
-/// Answers with what it was asked, or as the path says:
-/// `/park` and `/park-three` wait, `/constant` is long and the same for all, `/last` closes, `/large` is large, `/small` and `/wide` take bodies of at most 10 and 100,000 bytes.
+/// Echoes the request, unless the path says otherwise.
+///
+/// `/park` and `/park-three` wait, `/constant` is a long response that all requests share, `/last` closes the
+/// connection, `/large` is a large response, and `/small` and `/wide` accept bodies of at most 10 and 100,000 bytes.
 private final class PathResponder: HTTPResponder {
     let isStopping = false
     private static let constant = ByteBuffer(string: String(repeating: "c", count: 100_000))

@@ -23,7 +23,7 @@ import Testing
 
     @Test mutating func `a machine that stood still for a moment has nobody turned away`() {
         look(late: 2_000_000)
-        // What had come meanwhile is answered in less than a turn may take.
+        // The requests that arrived meanwhile are answered within the time of one turn.
         #expect(queue.admit(at: 10_000_000) == .first)
         for millisecond in 1..<250 { #expect(queue.admit(at: 10_000_000 + Int64(millisecond) * 1000) == .admitted) }
         queue.turnEnded()
@@ -35,7 +35,7 @@ import Testing
         look(late: 250_001)
         #expect(queue.isCrowded)
         for _ in 0..<9 { look(late: 0) }
-        // Not long, but not short either: the count begins anew.
+        // Neither long nor short: the count starts again.
         look(late: 31_251)
         for _ in 0..<9 { look(late: 31_250) }
         #expect(queue.isCrowded)

@@ -1,6 +1,6 @@
 @testable import HTTPServer
 
-/// What a connection reads in some bytes: requests, and what keeps the rest from being one.
+/// What a connection reads from some bytes: requests, and the error that ends them.
 struct Reading: Equatable, CustomStringConvertible {
     private(set) var requests: [Request] = []
     private(set) var fault: HTTPFault?
@@ -9,13 +9,13 @@ struct Reading: Equatable, CustomStringConvertible {
         let method: String
         let path: String
         let body: [UInt8]
-        /// What the connection goes by, and a field that it does not know.
+        /// The values that the connection uses, and an unknown field.
         let details: String
 
         var description: String { "\(method) \(path) \(String(decoding: body, as: UTF8.self).debugDescription)" }
     }
 
-    /// - Parameter pieces: the bytes, as they come in.
+    /// - Parameter pieces: the bytes in the pieces in which they arrive.
     init(_ pieces: [ArraySlice<UInt8>], maximumHeader: Int = 2000, bodyLimit: Int = 1000) {
         var reader = RequestReader(maximumHeader: maximumHeader)
         var input: [UInt8] = []
@@ -33,7 +33,7 @@ struct Reading: Equatable, CustomStringConvertible {
                         guard let read = head else { return }
                         head = nil
                         requests.append(Request(read, body))
-                        // As a connection does: nothing behind the last request is read.
+                        // Like a connection, ignores everything after the last request.
                         if read.isLast { return }
                     }
                 } catch {
@@ -62,6 +62,6 @@ extension Reading.Request {
 }
 
 extension RequestHead {
-    /// Whether the connection is closed behind this request, whatever its answer.
+    /// Whether the connection is closed after this request, whatever the response.
     fileprivate var isLast: Bool { framing.closes || isHTTP10 || method == .connect }
 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import HTTPServer
 
-/// However bytes are cut into pieces, the same comes of them.
+/// The result does not depend on how bytes are split into pieces.
 @Suite struct RequestReaderTests {
-    /// Bytes, how many requests are in them, and what keeps the rest from being one.
+    /// Bytes, the number of requests in them, and the error that ends them.
     private typealias Sample = (bytes: String, requests: Int, fault: HTTPFault?)
 
     private static let table: [Sample] = [
@@ -97,8 +97,8 @@ import Testing
         }
     }
 
-    /// Heads of 100 bytes, the most that is read below, or of 101: with a long target, a long field, or a long field
-    /// behind blank lines.
+    /// Heads of 100 bytes, the limit below, or 101: with a long target, a long field, or a long field after blank
+    /// lines.
     private static let heads: [Sample] =
         headsOf(100).map { ($0, 1, nil) } + headsOf(101).map { ($0, 0, .headersTooLarge) }
 
@@ -110,7 +110,7 @@ import Testing
     }
 
     private static let beyondHeads: [Sample] = [
-        // What is wrong within the limit is, whatever comes behind it; what is wrong beyond it is not looked at.
+        // An error within the limit is reported, whatever follows. An error beyond the limit is not read.
         ("GET /\u{1} HTTP/1.1\r\nHost: h\r\nA: " + many("x", 200) + "\r\n\r\n", 0, .malformed),
         ("GET /\u{1}" + many("x", 200), 0, .malformed),
         ("GET /" + many("x", 200) + "\u{1}", 0, .headersTooLarge),
@@ -118,7 +118,7 @@ import Testing
         (many("\r\n", 51), 0, .headersTooLarge),
     ]
 
-    /// Chunked bodies of up to 200 octets, the most that is read below, with 100 bytes of overhead, or more.
+    /// Chunked bodies of up to 200 octets with 100 bytes of overhead, the limits below, or more.
     private static let chunkedBodies: [Sample] = [
         (chunked("1;" + many("x", 113) + "\r\nx\r\n0\r\n\r\n"), 1, nil),
         (chunked("1;" + many("x", 114) + "\r\nx\r\n0\r\n\r\n"), 0, .headersTooLarge),
@@ -207,14 +207,15 @@ import Testing
             let start = clock.now
             let reading = Reading(bytes.indices.map { bytes[$0...$0] }, maximumHeader: 16_384)
             #expect(reading.requests.count == 1, "\(reading)")
-            // Each byte once takes far less than a second, even unoptimized; 15,000 times each would take many.
+            // Reading each byte once takes far less than a second, even unoptimized; 15,000 times would take many
+            // seconds.
             #expect(clock.now - start < .seconds(5))
         }
     }
 }
 
 extension ArraySlice<UInt8> {
-    /// The same bytes in pieces whose lengths are drawn.
+    /// The same bytes in pieces of random lengths.
     fileprivate func pieces(of lengths: ClosedRange<Int>, _ generator: inout SplitMix64) -> [ArraySlice] {
         var rest = self
         var pieces: [ArraySlice] = []

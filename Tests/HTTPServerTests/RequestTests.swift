@@ -91,7 +91,7 @@ import Testing
 
     @Test func `an old client that expects to be told to go on is not told so`() async throws {
         try await Listening.run { listening async throws in
-            // RFC 9110, 10.1.1: of an HTTP/1.0 request the expectation is ignored.
+            // RFC 9110, 10.1.1: in an HTTP/1.0 request, the expectation is ignored.
             let response = try await listening.first(
                 "POST /a HTTP/1.0\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\nok")
             #expect(response.status == 200)

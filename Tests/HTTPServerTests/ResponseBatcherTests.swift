@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// What happens within a turn of an event loop and between two, where no socket can be made to have it happen.
+/// Batching within a turn of an event loop and between turns, in cases that sockets can't produce reliably.
 @Suite struct ResponseBatcherTests {
     @Test func `what came in while answers were not taken is answered, though its end is seen first`() throws {
         let harness = Harness()
@@ -78,7 +78,7 @@ import Testing
     }
 }
 
-/// An event loop with what its connections share.
+/// An event loop with the state that its connections share.
 private final class Harness {
     let loop = EmbeddedEventLoop()
     let clock: Clock
@@ -118,7 +118,7 @@ private final class Harness {
 }
 
 extension EmbeddedChannel {
-    /// How many answers have been written since the last time.
+    /// The number of responses written since the last call.
     fileprivate func answers() throws -> Int {
         var text = ""
         while let buffer = try readOutbound(as: ByteBuffer.self) { text += String(buffer: buffer) }

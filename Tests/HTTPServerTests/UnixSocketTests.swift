@@ -7,7 +7,7 @@ import Testing
 @Suite struct UnixSocketTests {
     private let path = "/tmp/assay-socket-test-\(UInt64.random(in: 0 ... .max)).sock"
 
-    /// What becomes of a connection: 0, or the reason why there is none.
+    /// The result of connecting: 0 or an error number.
     private func connection() throws -> CInt {
         let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

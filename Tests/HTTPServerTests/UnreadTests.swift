@@ -5,9 +5,9 @@ import Testing
 
 @testable import HTTPServer
 
-/// What is held for clients that don't take their answers, and for requests that wait.
+/// Memory held for clients that don't read their responses, and for waiting requests.
 @Suite struct UnreadTests {
-    /// A connection whose client asks and never reads.
+    /// A connection whose client sends requests and never reads.
     private func deaf(_ listening: Listening, _ requests: String) async throws -> any Channel {
         guard case .port(let port) = listening.target else { throw NoPort() }
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -27,11 +27,11 @@ import Testing
         return limits
     }
 
-    /// Sixty connections whose clients never read, once those that are too many have been closed.
+    /// Sixty connections whose clients never read, after those over the limit have been closed.
     private func hoard(_ listening: Listening, _ path: String) async throws -> [any Channel] {
         var channels: [any Channel] = []
         for _ in 0..<60 { channels.append(try await deaf(listening, String(repeating: get(path), count: 6))) }
-        // Each of them soon holds 128 KB at least, and all of them together half of the limit at most.
+        // Each soon holds at least 128 KB; together, they may hold at most half of the limit.
         let most = Self.limit / 2 / (128 * 1024)
         try await eventually { listening.listener.usage.refusedBytes >= 60 - most }
         try await eventually { listening.listener.usage.bufferedBytes < Self.limit / 2 }
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    // MARK: Requests that wait
+    // MARK: Waiting requests
 
     @Test func `the bytes of a request that waits are held until its answer is there`() async throws {
         var limits = ListenerLimits()
@@ -169,7 +169,7 @@ import Testing
         #expect(read(5000) == 5000)
         #expect(read(10) == 10)
         #expect(pool.count == 1)
-        // The next read is into the buffer that is kept.
+        // The next read uses the buffer that was kept.
         #expect(read(100_000) == 2048)
     }
 }

@@ -1,13 +1,13 @@
 import NIOCore
 import NIOPosix
 
-/// A client that writes raw bytes over a real socket and reads what comes back, with a deadline for everything.
+/// A client that sends raw bytes over a real socket and reads responses, with a timeout for everything.
 final class Wire: Sendable {
     private let channel: any Channel
     private let inbox: NIOLoopBound<Inbox>
 
     static func connect(_ listening: Listening) async throws -> Wire {
-        // Not a loop that other tests share: behind their work, a client that reads would look like one that does not.
+        // Not a shared loop: other tests' work would make a client look slow.
         let loop = listening.clients.next()
         let inbox = try await loop.submit { NIOLoopBound(Inbox(), eventLoop: loop) }.get()
         let bootstrap = ClientBootstrap(group: loop)
@@ -32,10 +32,10 @@ final class Wire: Sendable {
 
     func send(bytes: [UInt8]) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
 
-    /// Sends what the other side may no longer want: whether it arrives is its business.
+    /// Sends data without waiting for the result, because the server may have closed the connection.
     func offer(_ text: String) { channel.writeAndFlush(ByteBuffer(string: text), promise: nil) }
 
-    /// Says that nothing more will be sent.
+    /// Closes the sending side.
     func halfClose() async throws { try await channel.close(mode: .output) }
 
     func close() async throws { try await channel.close() }
@@ -54,7 +54,7 @@ final class Wire: Sendable {
         }
     }
 
-    /// Everything until the other side closes.
+    /// Everything received until the server closes the connection.
     func untilClosed() async throws -> String {
         try await take { inbox in
             guard inbox.isClosed else { return nil }
@@ -90,7 +90,7 @@ enum WireError: Error {
     case malformed(text: String)
 }
 
-/// What has come in on one connection. Confined to its loop.
+/// The received bytes of one connection. Confined to its loop.
 private final class Inbox: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -98,7 +98,7 @@ private final class Inbox: ChannelInboundHandler {
     var isClosed = false
     private var expectation: (() -> Bool)?
 
-    /// Tries at once, and again at every change until it is content.
+    /// Checks a condition now, and after every change until it holds.
     func expect(_ isContent: @escaping () -> Bool) {
         expectation = isContent
         check()
@@ -117,7 +117,7 @@ private final class Inbox: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) { close() }
 
-    // A reset is a way to close; what came before it counts.
+    // A reset counts as a close, after what was received before.
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
     private func close() {
@@ -126,7 +126,7 @@ private final class Inbox: ChannelInboundHandler {
     }
 }
 
-/// A response as it came over the wire.
+/// A response as received.
 struct WireResponse: Sendable, Equatable {
     let status: Int
     let reason: String
@@ -135,9 +135,10 @@ struct WireResponse: Sendable, Equatable {
 
     var closes: Bool { headers["connection"] == "close" }
 
-    /// The first response of some bytes and its length; `nil` while it is not whole.
+    /// The first response in some bytes and its length; `nil` while it is incomplete.
     ///
-    /// - Throws: ``WireError/malformed(text:)`` for what is no response, two fields of one name among it.
+    /// - Throws: ``WireError/malformed(text:)`` for anything that is not a response, including one with repeated
+    ///   fields.
     static func parse(_ bytes: [UInt8], toHead: Bool) throws -> (WireResponse, length: Int)? {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         let lines = text(bytes[..<end.lowerBound]).components(separatedBy: "\r\n")

@@ -3,7 +3,7 @@ import SignInFixtures
 import TestSupport
 import Testing
 
-/// Sign in with Apple, as its tokens look.
+/// Sign in with Apple, with realistic tokens.
 @Suite struct AppleTests {
     private func identity(_ email: String, private claimed: String? = nil) throws -> Identity {
         var signIn = SignIn.apple.with("email", "\"\(email)\"").with("email_verified", "true")
@@ -26,7 +26,7 @@ import Testing
         #expect(identity.transferSubject == nil)
     }
 
-    /// Strings in 2021, booleans in 2025.
+    /// Apple sent strings in 2021, and booleans in 2025.
     @Test(arguments: ["true", #""true""#, "1"], ["true", #""tr\u0075e""#, "1"])
     func `a private relay address, with booleans in each of their forms`(verified: String, isPrivate: String) throws {
         let identity = try SignIn.apple.with("email", #""zdfu7jtuus@privaterelay.appleid.com""#)
@@ -90,7 +90,7 @@ import Testing
     ])
     func `real_user_status is one of three numbers`(json: String, status: Identity.RealUserStatus?) throws {
         #expect(try SignIn.apple.with("real_user_status", json).verify().identity.realUserStatus == status)
-        // No other provider has it.
+        // No other provider sends this claim.
         #expect(try SignIn.plain.with("real_user_status", json).verify().identity.realUserStatus == nil)
     }
 

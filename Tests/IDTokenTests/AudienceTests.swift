@@ -104,7 +104,7 @@ import Testing
             signIn.with("aud", #"["client","web"]"#).with("azp", #""client""#).expecting { $0.audience = "web" }
                 .rejection
                 == .authorizedPartyMismatch)
-        // What is not configured does not become ours by being asked for.
+        // A request can't add an audience that is not configured.
         #expect(signIn.with("aud", #""other""#).expecting { $0.audience = "other" }.rejection == .audienceMismatch)
     }
 

@@ -35,7 +35,7 @@ import Testing
     @Test func `iat stands in where there is no auth_time`() {
         #expect(signIn(maximumAge: 100).without("auth_time").at(1_700_000_100).rejection == nil)
         #expect(signIn(maximumAge: 100).without("auth_time").at(1_700_000_101).rejection == .authTimeTooOld)
-        // A young iat does not help an old auth_time.
+        // A recent iat does not make up for an old auth_time.
         #expect(signIn(maximumAge: 100).with("auth_time", "1699999999").at(1_700_000_100).rejection == .authTimeTooOld)
     }
 

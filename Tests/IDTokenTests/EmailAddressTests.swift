@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TokenDiagnostics
 
-/// What is one address, and what only ends in one.
+/// Distinguishes single addresses from text that merely ends in one.
 @Suite struct EmailAddressTests {
     private static let letters63 = String(repeating: "a", count: 63)
 
@@ -21,10 +21,10 @@ import TokenDiagnostics
     ]
 
     private static let others = [
-        // No `@`, more than one, nothing beside it.
+        // No `@`, several, or an empty side.
         "a", "no at sign", "@", "a@", "@b", "a@@b", "a@b@c", "a@evil.example@icloud.com", "@a@icloud.com",
         "a@icloud.com@",
-        // A list, a display name, quotation, comments, a route, a group.
+        // Lists, display names, quoting, comments, routes, groups.
         "a@evil.example,b@icloud.com", "a,b@icloud.com", "Ada <a@icloud.com>", "<a@icloud.com>", #""a"@icloud.com"#,
         #""a b"@icloud.com"#, #"a"b@icloud.com"#, "a(b)@icloud.com", "a@icloud.com(b)", "g:a@icloud.com",
         "a;b@icloud.com",
@@ -34,13 +34,13 @@ import TokenDiagnostics
         "a\t@icloud.com", "a\r\n@icloud.com", "a@icloud.com\n", "a\u{7f}@icloud.com", "a\u{1b}[2J@icloud.com",
         "a\u{80}@icloud.com", "a\u{9f}@icloud.com", "a\u{a0}b@icloud.com", "a\u{3000}@icloud.com",
         "a\u{2028}@icloud.com",
-        // What nobody sees, and what turns the writing around.
+        // Invisible characters, and those that change the writing direction.
         "a\u{200b}@icloud.com", "a\u{ad}@icloud.com", "\u{feff}a@icloud.com", "a\u{202e}@icloud.com",
         "a@\u{2066}icloud.com",
-        // What normalizes to an `@` or a dot.
+        // Characters that normalize to an `@` or a dot.
         "a@evil.example\u{ff20}icloud.com", "a\u{fe6b}b@icloud.com", "a\u{ff20}b@icloud.com", "a@icloud\u{3002}com",
         "a@icloud\u{ff0e}com", "a@icloud\u{ff61}com",
-        // Domains whose labels are none.
+        // Domains with invalid labels.
         "a@.", "a@.b", "a@b.", "a@b..c", "a@-b", "a@b-", "a@b.-c", "a@b-.c", "a@b_c", "a@b!c", "a@[127.0.0.1]",
         "a@b:25",
         "a@b/c", "a@b?c", "a@b#c", "a@b%c", "a@b+c", "a@b'c", "a@\(letters63)a", "a@\(letters63)a.example",
@@ -67,7 +67,7 @@ import TokenDiagnostics
         let identity = verified.identity
         #expect((identity.email, identity.isEmailVerified) == (nil, nil))
         #expect((identity.emailTrust, identity.isPrivateEmail) == (nil, nil))
-        // What was signed stays as it is.
+        // The signed claims stay unchanged.
         #expect(String(decoding: verified.claimsText, as: UTF8.self) == signIn(email).claims.json)
         let required = signIn(email).policy { $0.requiredClaims = [ClaimName("email")] }
         #expect(required.rejection == .invalid("email"))
@@ -99,7 +99,7 @@ import TokenDiagnostics
         #expect(signIn("a@b").explanation[.identity].found == nil)
     }
 
-    /// The same rule, read from its text, scalar by scalar.
+    /// The same rule, implemented scalar by scalar.
     private func isAddress(_ text: String) -> Bool {
         let parts = text.unicodeScalars.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty else { return false }

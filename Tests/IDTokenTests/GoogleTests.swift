@@ -3,7 +3,7 @@ import JOSE
 import SignInFixtures
 import Testing
 
-/// Sign in with Google, as its tokens look.
+/// Sign in with Google, with realistic tokens.
 @Suite struct GoogleTests {
     private func identity(_ email: String, hd: String? = nil) throws -> Identity {
         var signIn = SignIn.google.with("email", "\"\(email)\"").with("email_verified", "true")
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    /// Unicode calls the two equal; they are two domains.
+    /// The two are canonically equivalent in Unicode, but they are different domains.
     @Test func `a hosted domain is the address's own, octet for octet`() throws {
         #expect(try identity("k@\u{e9}.example", hd: "\"\u{e9}.example\"").emailTrust == .authoritative)
         #expect(try identity("k@e\u{301}.example", hd: "\"\u{e9}.example\"").emailTrust == .verified)

@@ -2,7 +2,7 @@ import IDToken
 import SignInFixtures
 import Testing
 
-/// Providers that name the members of an identity otherwise.
+/// Providers that use other claims for members of the identity.
 @Suite struct IdentityClaimsTests {
     private func mapping(_ claims: [IdentityMember: String]) -> SignIn {
         SignIn.plain.policy { $0.identityClaims = claims.mapValues { ClaimPath($0) } }
@@ -41,7 +41,7 @@ import Testing
         #expect(try signIn.with("email", #""a@example.com""#).verify().identity.email == nil)
     }
 
-    // MARK: What is known of an address
+    // MARK: E-mail addresses
 
     private func email(_ verification: EmailRule.Verification, _ claim: String, _ json: String?) throws -> Identity {
         let signIn = SignIn.plain.policy { $0.email.verification = verification }.with("email", #""a@example.com""#)

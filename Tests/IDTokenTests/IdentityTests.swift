@@ -3,7 +3,7 @@ import SignInFixtures
 import TestSupport
 import Testing
 
-/// What a token says, in the words that are the same for every provider.
+/// The identity in a token, in the form that is the same for every provider.
 @Suite struct IdentityTests {
     @Test func `what the token does not say is nil`() throws {
         let verified = try SignIn.plain.verify()
@@ -25,7 +25,7 @@ import Testing
         #expect((verified.identity.tenant, verified.identity.preferredUsername) == ("t", "ada"))
     }
 
-    /// Others may have claims of these names, and mean something else by them.
+    /// Other providers may use claims of these names with another meaning.
     @Test func `a hosted domain and a transfer subject are told only where the provider has such`() throws {
         let signIn = SignIn.plain.with("hd", #""h""#).with("transfer_sub", #""moved""#)
         #expect(try signIn.verify().identity == SignIn.plain.verify().identity)
@@ -49,7 +49,7 @@ import Testing
         #expect((hosts, transfers) == (["google"], ["apple"]))
     }
 
-    /// LinkedIn's `locale` is an object; nothing hangs on such a claim.
+    /// LinkedIn's `locale` is an object. No decision depends on such a claim.
     @Test(arguments: [
         "jti", "sid", "acr", "tid", "preferred_username", "hd", "name", "given_name", "family_name", "picture",
         "locale", "transfer_sub",

@@ -56,7 +56,7 @@ import Testing
         }
         #expect(Self.signIn.with("tid", #""two""#).rejection == .issuerMismatch)
         #expect(Self.signIn.with("tid", #""ONE""#).rejection == .issuerMismatch)
-        // Another spelling of the name is another claim.
+        // Claim names are case-sensitive.
         #expect(Self.signIn.with("TID", #""two""#).rejection == nil)
         #expect(Self.signIn.without("tid").with("TID", #""one""#).rejection == .missing("tid"))
     }

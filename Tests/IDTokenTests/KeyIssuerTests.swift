@@ -4,7 +4,7 @@ import SignInFixtures
 import TestSupport
 import Testing
 
-/// Keys that say whose tokens they are for.
+/// Keys that name the issuer for which they may sign.
 @Suite struct KeyIssuerTests {
     private static let signIn = SignIn.plain.policy {
         $0.issuer = "https://op.example/{tid}"

@@ -60,7 +60,7 @@ import Testing
         #expect(signIn(claimed, Self.raw, [form]).rejection == .nonceMismatch)
     }
 
-    /// Who holds the token alone knows the hash, never what was hashed.
+    /// An attacker who has only the token knows the hash, but not the raw nonce.
     @Test func `the claim's own value is no raw nonce where the hash is asked for`() {
         #expect(signIn(Self.hexadecimal, Self.hexadecimal, [.sha256Hex]).rejection == .nonceMismatch)
         #expect(signIn(Self.base64URL, Self.base64URL, [.sha256Base64URL]).rejection == .nonceMismatch)

@@ -5,9 +5,9 @@ import SignInFixtures
 import TestSupport
 import Testing
 
-/// A token that is wrong in several ways is rejected for the first of them, in the contract's order.
+/// A token with several faults is rejected for the first, in the contract's order.
 @Suite struct OrderOfChecksTests {
-    /// What is wrong, in the order of the checks; each fault is put right before the next one shows.
+    /// Faults in the order of the checks. Each is fixed to reveal the next.
     private static let faults: [(Rejection, @Sendable (inout SignIn) -> Void)] = [
         (.headerUnsupported, { $0.header = $0.header!.replacing("\"typ\":\"at+jwt\",", with: "") }),
         (.headerUnsupported, { $0.header = $0.header!.replacing("\"crit\":[\"x\"],", with: "") }),

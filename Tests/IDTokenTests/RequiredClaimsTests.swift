@@ -21,7 +21,7 @@ import Testing
         #expect(subject(json).rejection == .invalid("sub"))
     }
 
-    /// OpenID Connect Core, section 2: characters, not octets.
+    /// OpenID Connect Core, section 2: the length is counted in characters, not octets.
     @Test(arguments: ["a", "é", "€", "😀"])
     func `a subject has 255 characters at most`(character: String) {
         #expect(subject("\"\(String(repeating: character, count: 255))\"").rejection == nil)
@@ -65,7 +65,7 @@ import Testing
         #expect(subject(#""a\u0000""#).rejection == .tokenMalformed(.payload))
     }
 
-    /// A notification or a logout token, signed by the same keys for the same audience.
+    /// Notifications and logout tokens, signed with the same keys for the same audience.
     @Test(arguments: [
         "{}", #"{"http://schemas.openid.net/event/backchannel-logout":{}}"#, #""{\"type\":\"email-disabled\"}""#,
         "null", "[]", "false",
@@ -87,7 +87,7 @@ import Testing
             #expect(both.with("tid", nothing).rejection == .missing("tid"))
         }
         for something in ["false", "0", "[]", "{}", #"" ""#] { #expect(both.with("tid", something).rejection == nil) }
-        // A name in other letters is another claim.
+        // Claim names are case-sensitive.
         #expect(both.without("tid").with("TID", "0").rejection == .missing("tid"))
     }
 }

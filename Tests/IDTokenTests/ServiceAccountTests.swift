@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import TokenDiagnostics
 
-/// Tokens that programs get for themselves, for whatever audience they name.
+/// Tokens that service accounts request for themselves, for any audience.
 @Suite struct ServiceAccountTests {
-    /// As Google's `generateIdToken` makes it, with `includeEmail`.
+    /// As issued by Google's `generateIdToken` with `includeEmail`.
     private static let google = SignIn(
         claims: ClaimsText([
             "iss": #""https://accounts.google.com""#, "aud": #""123-web.apps.googleusercontent.com""#,
@@ -45,7 +45,7 @@ import TokenDiagnostics
             #expect(signIn.with("azp", "\"\(azp)\"").rejection == nil, "\(azp)")
         }
         #expect(signIn.with("azp", #""110169484474386276334""#).rejection == .invalid("azp"))
-        // However it is escaped.
+        // Escapes in JSON make no difference.
         #expect(signIn.with("azp", #""\u003110169484474386276334""#).rejection == .invalid("azp"))
         #expect(signIn.with("azp", "5").rejection == .invalid("azp"))
     }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct TokenHashesTests {
-    /// The left half of each hash of `ya29.access`, computed elsewhere.
+    /// The left half of each hash of `ya29.access`, computed independently.
     private static let halves: [(String, TestKey, String)] = [
         ("RS256", .rsa, "sqOO4d8-j4fA2XFTQcfEtQ"), ("PS256", .rsa, "sqOO4d8-j4fA2XFTQcfEtQ"),
         ("ES256", .p256, "sqOO4d8-j4fA2XFTQcfEtQ"), ("RS384", .rsa, "_7mv0GIMYxgXu6OMO1awYxZAbW24rm1k"),
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func `an empty access token or code has a hash like any other`() {
-        // The left half of the SHA-256 of nothing.
+        // The left half of the SHA-256 of the empty string.
         let signIn = SignIn.plain.with("at_hash", #""47DEQpj8HBSa-_TImW-5JA""#).with(
             "c_hash", #""47DEQpj8HBSa-_TImW-5JA""#)
         #expect(signIn.expecting { $0.accessToken = "" }.rejection == nil)

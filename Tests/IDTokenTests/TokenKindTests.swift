@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TokenDiagnostics
 
-/// An access token is not a sign-in: what tells it from an ID Token where there is no nonce.
+/// Distinguishing access tokens from ID Tokens without a nonce.
 @Suite struct TokenKindTests {
     private static let claims = [("scope", #""openid email""#), ("scp", #"["openid"]"#), ("client_id", #""client""#)]
     private static let markers = [
@@ -36,7 +36,7 @@ import TokenDiagnostics
 
     @Test(arguments: markers)
     func `a marker without a value marks nothing`(marker: String, json: String) {
-        // `auth_time` must be a number where it is checked; the others may be anything.
+        // `auth_time` must be a number if it is checked; the others may be of any type.
         for json in marker == "auth_time" ? ["null"] : ["null", #""""#] {
             #expect(SignIn.plain.with("scope", #""openid""#).with(marker, json).rejection != nil, "\(json)")
         }
@@ -80,7 +80,7 @@ import TokenDiagnostics
         #expect(ProviderPolicy(id: "p", issuer: "https://a.example", audiences: ["a"]).refusesAccessTokens)
     }
 
-    /// As Keycloak and Ory Hydra make them for a client that is its own audience.
+    /// As Keycloak and Ory Hydra issue them to a client that is its own audience.
     @Test func `access tokens of real shape are refused, and ID Tokens are not`() {
         let access = SignIn.plain.with("client_id", #""client""#).with("jti", #""j""#).with("nbf", "1700000000")
             .with("scp", #"["openid","offline"]"#).with("ext", "{}")

@@ -4,7 +4,7 @@ import SignInFixtures
 import TestSupport
 import Testing
 
-/// What has the form of an ID Token, and what may be asked of one that nobody has verified.
+/// The form of ID Tokens, and what may be read from one that is not verified.
 @Suite struct UnverifiedTokenTests {
     private func rejection(_ text: String) -> Rejection? {
         do throws(Rejection) {
@@ -21,7 +21,7 @@ import Testing
         let stem = token(payload: "{}").dropLast(2)
         func padded(_ length: Int) -> String { stem + String(repeating: "A", count: length - stem.count) }
         let longest = 16 * 1024
-        // 4n + 1 characters are no base64url; these three lengths leave signatures of whole octets.
+        // A base64url text can't have 4n + 1 characters. These three lengths leave signatures of whole octets.
         let good = (longest - 3...longest).last { ($0 - stem.count) % 4 != 1 }!
         #expect(rejection(padded(good)) == nil)
         for length in [longest + 1, longest + 2, 65_536, 10_000_000] {
@@ -93,12 +93,12 @@ import Testing
         #expect(try !wouldPass(SignIn.plain.at(1_700_003_660)))
         #expect(try !wouldPass(SignIn.plain.without("exp")))
         #expect(try !wouldPass(SignIn.plain.with("exp", #""1700003600""#)))
-        // The rest is for the verifier.
+        // All other checks are made later, by the verifier.
         #expect(try wouldPass(SignIn.plain.without("sub").without("iat")))
     }
 }
 
-/// The errors' own side.
+/// The texts and codes of errors.
 @Suite struct RejectionTests {
     @Test func `codes are the contract's`() {
         let codes: [(Rejection, String)] = [

@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// A key says what it is for; a token's `alg` has to agree.
+/// A token's `alg` must agree with the key's type, `alg` and `use`.
 @Suite struct AlgorithmAgreementTests {
     @Test(arguments: [
         ("ES256", "rsa"), ("RS256", "p256"), ("EdDSA", "p256"), ("ES256", "ed25519"), ("PS256", "p256"),
@@ -53,7 +53,7 @@ import Testing
         #expect(try verdict(token(by: .rsa), [TestKey.rsa.jwk(["alg": ofKey]), TestKey.p256.jwk()]) == .keyNotFound)
     }
 
-    /// RFC 9864 gives each curve a name of its own, beside EdDSA, which means either.
+    /// RFC 9864 defines a name for each curve, in addition to EdDSA, which means either.
     @Test(arguments: [
         ("EdDSA", nil, true), ("EdDSA", "EdDSA", true), ("EdDSA", "Ed25519", true), ("Ed25519", nil, true),
         ("Ed25519", "EdDSA", true), ("Ed25519", "Ed25519", true), ("EdDSA", "Ed448", false),

@@ -9,7 +9,7 @@ import Testing
 
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// RFC 4648, section 10, less its padding; RFC 7515, appendix C.
+    /// RFC 4648, section 10, without padding; RFC 7515, appendix C.
     @Test(arguments: [
         ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"),
         ("foobar", "Zm9vYmFy"),
@@ -55,7 +55,7 @@ import Testing
     @Test func `each character of the alphabet has its own value`() {
         for (value, character) in Self.alphabet.enumerated() {
             let value = UInt8(value)
-            // The same six bits at each of the four places.
+            // The same six bits at each of the four positions.
             let octets = [value << 2 | value >> 4, value << 4 | value >> 2, value << 6 | value]
             #expect(decode([UInt8](repeating: character, count: 4)) == octets)
         }
@@ -101,7 +101,7 @@ import Testing
         #expect(accepted == 65_536)
     }
 
-    /// No two texts stand for the same octets: else a token could be sent again in another spelling.
+    /// The encoding is unique: otherwise, a token could be replayed in another spelling.
     @Test func `what is decoded is encoded to the same text`() {
         var generator = SplitMix64(seed: 7515)
         var decoded = 0

@@ -4,7 +4,7 @@ import OpenSSL
 import TestSupport
 import Testing
 
-/// Key sets that are published as certificates by `kid`.
+/// Key sets published as certificates by `kid`.
 @Suite struct CertificateKeysTests {
     private func set(_ certificates: [String: String]) throws -> JWKSet {
         try JWKSet(certificates: Array(json(.object(certificates.mapValues(JSONTree.string))).utf8))

@@ -2,7 +2,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// What has the form of a compact JWS. Nothing here is verified.
+/// The form of a compact JWS, without verification.
 @Suite struct CompactJWSTests {
     private static let header = base64URL(#"{"alg":"ES256"}"#)
     private static let payload = base64URL("{}")
@@ -85,7 +85,7 @@ import Testing
         #expect(error(text) != nil)
     }
 
-    /// RFC 7515, 7.2: general and flattened, and a text that is both.
+    /// RFC 7515, 7.2: general and flattened, and an object that is both.
     @Test(arguments: [
         #"{"payload":"\#(payload)","signatures":[{"protected":"\#(header)","signature":"\#(signature)"}]}"#,
         #"{"payload":"\#(payload)","protected":"\#(header)","signature":"\#(signature)"}"#,
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func `bits beyond the last octet are refused in each part`() {
-        // "e30" ends in bits 00; "e31" stands for the same octets, were it read.
+        // "e30" ends in bits 00. A lenient decoder would read "e31" as the same octets.
         #expect(error("\(Self.header).e30.\(Self.signature)") == nil)
         #expect(error("\(Self.header).e31.\(Self.signature)") == .malformed(.payload))
         #expect(error("\(Self.header).e30.Zh") == .malformed(.signature))

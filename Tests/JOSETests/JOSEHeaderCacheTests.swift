@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// Remembering headers saves reading them again, and changes nothing else.
+/// The header cache only saves parsing, and changes no result.
 @Suite struct JOSEHeaderCacheTests {
     private let verifier = try! JWSVerifier()
     private let keys = try! JWKSet(jwkSet([TestKey.p256, .otherP256, .rsa, .ed25519].map { $0.jwk() }))
@@ -14,7 +14,7 @@ import Testing
             let jws = remembering ? try CompactJWS(text, headerCache: verifier.headerCache) : try CompactJWS(text)
             let verified = try (remembering ? verifier : JWSVerifier()).verify(
                 jws, with: keys, allowing: [.es256, .rs256, .edDSA])
-            // A header from memory is the header that was written.
+            // A cached header equals the parsed one.
             #expect(try verified.header == CompactJWS(token).header)
             return nil
         } catch {
@@ -28,11 +28,12 @@ import Testing
         let other = token(by: .otherP256).split(separator: ".").map(String.init)
         var tokens = [
             good, token(by: .otherP256), token(by: .rsa), token(by: .ed25519),
-            // The same header over another payload, with no signature, with another's, with another kid's.
+            // The same header with another payload, without a signature, with another token's signature, with another
+            // `kid`'s.
             "\(parts[0]).\(parts[1]).", "\(parts[0]).\(base64URL("[]")).\(parts[2])",
             "\(parts[0]).\(parts[1]).\(other[2])",
             "\(other[0]).\(parts[1]).\(parts[2])",
-            // Nearly the same header: shorter, longer, not canonical.
+            // Almost the same header: shorter, longer, not canonical.
             "\(parts[0].dropLast()).\(parts[1]).\(parts[2])", "\(parts[0])A.\(parts[1]).\(parts[2])",
             "\(parts[0])=.\(parts[1]).\(parts[2])", ".\(parts[1]).\(parts[2])", "\(parts[0]).!.\(parts[2])",
             "\(parts[0]).\(parts[1]).!", "\(parts[0]).\(parts[1])", "\(good).", "\(good)..",

@@ -2,7 +2,7 @@ import JOSE
 import TestSupport
 import Testing
 
-/// What a JOSE header may be, before any key is looked for.
+/// Which JOSE headers are accepted, before any key is selected.
 @Suite struct JOSEHeaderTests {
     private func read(_ json: [UInt8]) throws(JWSError) -> JOSEHeader {
         try CompactJWS("\(base64URL(json)).e30.Zg").header

@@ -4,11 +4,11 @@ import JSON
 import TestSupport
 import Testing
 
-/// Sets that are made of other sets' keys, and what they have in common.
+/// Combining and comparing key sets.
 @Suite struct JWKSetPartsTests {
     private func set(_ keys: [JSONTree]) throws -> JWKSet { try JWKSet(jwkSet(keys)) }
 
-    /// Keys with these `kid`s, all of them one key.
+    /// Entries with these `kid`s, all with the same key.
     private func keys(_ keyIDs: some Sequence<String>) -> [JSONTree] {
         keyIDs.map { TestKey.p256.jwk(["kid": .string($0)]) }
     }
@@ -59,7 +59,7 @@ import Testing
             "issuer": .string("\"https://x/\\\u{1}é😀"), "more": .object(["a": .object([:])]),
         ])
         let noKid = TestKey.p256.jwk(["kid": nil])
-        // Unsuitable, and of an unknown type, which is passed over.
+        // An unsuitable key, and one of an unknown type, which is ignored.
         let others = [TestKey.otherP256.jwk(["y": .string("AAAA")]), JSONTree.object(["kty": .string("AKP")])]
         let original = try set([key, noKid] + others)
         let tree = try JSONTree(readingObject: original.json)
@@ -95,7 +95,7 @@ import Testing
         #expect(Set(fingerprints).count == sets.count)
     }
 
-    /// So that a metric, which is a double, holds it.
+    /// 48 bits fit exactly into a metric, which is a double.
     @Test func `it is a number of 48 bits`() throws {
         let fingerprints = try (0..<200).map { try set(keys(["\($0)"])).fingerprint }
         #expect(fingerprints.allSatisfy { (0..<(1 << 48)).contains($0) })

@@ -4,7 +4,7 @@ import OpenSSL
 import TestSupport
 import Testing
 
-/// What is made of a provider's answer, honest or not.
+/// Reading a provider's response, well-formed or malicious.
 @Suite struct JWKSetTests {
     private func error(_ json: String) -> JWKSet.ReadingError? { error(Array(json.utf8)) }
 
@@ -100,13 +100,13 @@ import Testing
     }
 }
 
-/// Key material that a provider got wrong, or that wants to hurt.
+/// Invalid or malicious key material.
 @Suite struct JWKMaterialTests {
     private func octets(_ key: TestKey, _ name: String) throws -> [UInt8] {
         try #require(try key.signing.publicComponents().first { $0.name == name }).octets
     }
 
-    /// The verdict on a good token whose key has one component replaced; beside another key, so that the set is read.
+    /// The verdict on a valid token whose key has one component replaced. A second key keeps the set usable.
     private func verdict(_ key: TestKey, _ name: String, _ octets: [UInt8]) throws -> JWSError? {
         let beside = key.keyID == "rsa" ? TestKey.p256 : TestKey.rsa
         return try JOSETests.verdict(token(by: key), [key.jwk([name: .string(base64URL(octets))]), beside.jwk()])
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    /// No proof that a modulus is sound is asked for; the signature decides.
+    /// The modulus is not checked for soundness; such a key just verifies nothing.
     @Test func `a modulus of another shape is a key that verifies nothing`() throws {
         var modulus = try octets(.rsa, "n")
         modulus[100] ^= 1

@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// Signatures, under the one right key.
+/// Signature verification with the one matching key.
 @Suite struct JWSVerifierTests {
     private static let keys: [(String, TestKey)] = [
         ("RS256", .rsa), ("RS384", .rsa), ("RS512", .rsa), ("PS256", .rsa), ("PS384", .rsa), ("PS512", .rsa),
@@ -96,14 +96,14 @@ import Testing
                 == .headerUnsupported)
     }
 
-    /// RFC 7797: the signature is good over the payload as it stands.
+    /// RFC 7797: the signature is valid over the unencoded payload.
     @Test func `an unencoded payload is refused, though its signature is good`() throws {
         let header = base64URL(#"{"alg":"RS256","kid":"rsa","b64":false,"crit":["b64"]}"#)
         let signature = TestKey.rsa.sign(Array("\(header).e30".utf8))
         #expect(try verdict("\(header).e30.\(base64URL(signature))", [TestKey.rsa.jwk()]) == .headerUnsupported)
     }
 
-    /// CVE-2018-0114, CVE-2024-21643: the key travels with the token.
+    /// CVE-2018-0114, CVE-2024-21643: the token brings its own key.
     @Test func `a key in the header, or behind an address in it, is never used`() throws {
         let evil = TestKey.otherRSA
         for member in [

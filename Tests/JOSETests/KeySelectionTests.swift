@@ -21,7 +21,7 @@ import Testing
         #expect(try verdict(token("RS256", kid: kid, by: .rsa), [TestKey.rsa.jwk()]) == .keyNotFound)
     }
 
-    /// Swift's strings are equal where Unicode calls them equivalent; octets are not.
+    /// Swift compares strings by canonical equivalence; `kid`s must be compared byte for byte.
     @Test(arguments: [
         ("\u{e9}", "e\u{301}"), ("e\u{301}", "\u{e9}"), ("K", "\u{212a}"), ("\u{c5}", "\u{212b}"), (";", "\u{37e}"),
     ])

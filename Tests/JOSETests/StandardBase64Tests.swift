@@ -3,11 +3,11 @@ import JSON
 import TestSupport
 import Testing
 
-/// Key sets whose numbers are written in the alphabet of base64, with padding, as some providers publish them.
+/// Key sets with numbers in padded base64 instead of base64url, as some providers publish them.
 @Suite struct StandardBase64Tests {
     private static let keys: [TestKey] = [.rsa, .p256, .p384, .p521, .ed25519]
 
-    /// The same key with its numbers written by `write`.
+    /// The same key with its numbers encoded by `write`.
     private func key(_ key: TestKey, _ write: (String) -> String) throws -> JSONTree {
         let members = try #require(key.jwk().object)
         let numbers = ["n", "e", "x", "y"].compactMap { name in
@@ -21,7 +21,7 @@ import Testing
         return String(characters) + String(repeating: "=", count: (4 - text.count % 4) % 4)
     }
 
-    /// Every other character of the two that differ in the alphabet of base64, and no padding.
+    /// Uses both alphabets alternately for the two characters in which they differ, without padding.
     private static func mixed(_ text: String) -> String {
         String(
             text.enumerated().map {
@@ -37,7 +37,7 @@ import Testing
             let set = try JWKSet(jwkSet([try key(plain, write)]))
             #expect(set.keys.first?.thumbprint == (try JWKSet(jwkSet([plain.jwk()])).keys.first?.thumbprint))
             #expect(throws: Never.self) { try JWSVerifier().verify(token, with: set, allowing: .all) }
-            // As it is kept on disk.
+            // As archived on disk.
             #expect(try JWKSet(set.json).fingerprint == set.fingerprint)
         }
     }

@@ -4,13 +4,13 @@ import OpenSSL
 import TestSupport
 import Testing
 
-/// What tells a key from every other (RFC 7638).
+/// JWK Thumbprints (RFC 7638).
 @Suite struct ThumbprintTests {
     private func thumbprint(_ jwk: JSONTree) throws -> String? {
         try JWKSet(jwkSet([jwk, TestKey.otherP256.jwk()])).keys.dropLast().first?.thumbprint
     }
 
-    /// The SHA-256 of a text, in base64url.
+    /// The SHA-256 of a text in base64url.
     private func digest(_ text: String) throws -> String {
         base64URL(try DigestContext().digest(Array(text.utf8).span, with: .sha256))
     }

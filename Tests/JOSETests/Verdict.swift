@@ -2,7 +2,7 @@ import JOSE
 import JSON
 import TestSupport
 
-/// Why a token is not verified under a set of these keys; `nil` where it is.
+/// Why a token is rejected with these keys; `nil` if it is verified.
 func verdict(
     _ token: String, _ keys: [JSONTree], allowing algorithms: SignatureAlgorithms = .all
 ) throws -> JWSError? {
@@ -16,7 +16,7 @@ func verdict(
     }
 }
 
-/// A token whose header has this `alg` and `kid`, signed by a key as that `alg` says, unless another one is given.
+/// A token with this `alg` and `kid`, signed with `alg` unless `signing` names another algorithm.
 func token(_ alg: String, kid: String?, by key: TestKey, as signing: String? = nil) -> String {
     let kid = kid.map { ",\"kid\":\(json(.string($0)))" } ?? ""
     return compactJWS(header: #"{"alg":"\#(alg)"\#(kid)}"#, payload: "{}", signedBy: key, as: signing ?? alg)

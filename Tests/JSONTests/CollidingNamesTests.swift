@@ -3,10 +3,10 @@ import Bytes
 import TestSupport
 import Testing
 
-/// Names of members that share one hash. The hash is no secret that a sender could not work around, so nothing but time
-/// may hang on it, and not much of that.
+/// Member names with the same hash. An attacker can compute collisions, so they must cost only time, and not much of
+/// it.
 @Suite struct CollidingNamesTests {
-    /// 2ⁿ names of one hash: n pairs of eight letters, either of which leads from the one state to the same next one.
+    /// 2ⁿ names with the same hash: n pairs of eight letters, both of which lead from one state to the same next state.
     private static func names(pairs: Int) -> [String] {
         var generator = SplitMix64(seed: 1)
         var names = [Array("a member".utf8)]
@@ -30,7 +30,7 @@ import Testing
         return names.map { text($0) }
     }
 
-    /// One of sixteen letters, by four bits of a number.
+    /// One of sixteen letters, selected by four bits.
     private static func letter(_ index: UInt64, of block: UInt64) -> UInt8 {
         UInt8(ascii: "a") + UInt8(truncatingIfNeeded: block >> (index * 4) & 15)
     }
@@ -67,7 +67,7 @@ import Testing
             few: try threadNanoseconds { _ = try JSONObject(few) },
             many: try threadNanoseconds { _ = try JSONObject(many) }
         )
-        // Sorted, they cost thirteen times as much; compared each with each, sixty-four times.
+        // Sorting them costs thirteen times as much; comparing all pairs, sixty-four times.
         #expect(cost.many < cost.few * 30, "\(cost)")
     }
 }

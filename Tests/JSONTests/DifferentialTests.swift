@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// Texts that nobody wrote: both readers must judge each of them alike, and read the same values from it.
+/// Mutated texts: both readers must agree on validity and on values.
 @Suite struct DifferentialTests {
     private static let seeds: [String] = [
         #"{"iss":"https://appleid.apple.com","aud":"com.example.app","exp":1700086400,"iat":1700000000,"sub":"001234.0123456789abcdef.0123","nonce":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","email":"x@privaterelay.appleid.com","email_verified":"true","is_private_email":true,"auth_time":1700000000,"nonce_supported":true}"#,
@@ -16,7 +16,7 @@ import Testing
         " \t\r\n{ \"a\" : [ { \"b\" : { \"c\" : [ ] } } , { \"b\" : 1 } ] } \n",
     ]
 
-    /// What mutations put in: structure, halves of escapes and of characters, numbers at every bound.
+    /// Inserted by mutations: structure, halves of escapes and characters, numbers at every bound.
     private static let pieces: [[UInt8]] =
         [
             "{", "}", "[", "]", ":", ",", "\"", "\\", "/", " ", "\n", "\u{0}", "\u{1f}", "\u{7f}", "-", "+", ".", "e",
@@ -50,9 +50,9 @@ import Testing
         return text
     }
 
-    /// The text with every integer beyond 64 bits replaced by 0, and how many there were; strings are left alone.
+    /// The text with every integer beyond 64 bits replaced by 0, and how many there were. Strings are left alone.
     ///
-    /// For texts that are JSON: digits after a full stop or an exponent never begin a number there.
+    /// Works only on valid JSON, where digits after a full stop or an exponent never begin a number.
     private static func withoutBigIntegers(_ text: [UInt8]) -> (text: [UInt8], replaced: Int) {
         var output: [UInt8] = []
         var replaced = 0
@@ -95,7 +95,7 @@ import Testing
             let object = try? JSONObject(text)
             var tree = try? JSONTree(readingObject: text)
             if object != nil, tree == nil {
-                // Allowed for one reason only: with 0 for each integer beyond 64 bits, jansson reads it too.
+                // The only accepted reason: with 0 instead of integers beyond 64 bits, jansson reads it too.
                 let (without, replaced) = Self.withoutBigIntegers(text)
                 try #require(replaced > 0, "round \(round): only JSONObject accepts \(Self.shown(text))")
                 beyond64Bits += 1
@@ -112,7 +112,7 @@ import Testing
                 try #require(object.equals(members), "round \(round): \(Self.shown(text))")
             }
         }
-        // Else the mutations would be too wild, or too tame, to show anything.
+        // Otherwise, the mutations are too wild or too tame to be useful.
         #expect((2_000...18_000).contains(accepted), "\(accepted) accepted")
         #expect(beyond64Bits > 20, "\(beyond64Bits) beyond 64 bits")
     }

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// Where a text that is refused has its fault.
+/// The location of the error in an invalid text.
 @Suite struct JSONErrorLocationTests {
     @Test(
         arguments: [
@@ -23,7 +23,7 @@ import Testing
             ("[1]", .notAnObject, 3, 1, 4, false),
         ] as [(String, JSONError, Int, Int, Int, Bool)])
     func `a fault has a place`(text: String, error: JSONError, offset: Int, line: Int, column: Int, isAtEnd: Bool) {
-        // A slice whose indices don't begin at 0.
+        // A slice whose indices don't start at 0.
         let fault = JSONErrorLocation(in: (Array("xxx".utf8) + Array(text.utf8)).dropFirst(3))
         #expect(fault?.error == error)
         #expect(fault?.offset == offset)

@@ -2,7 +2,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// Values read in place.
+/// Reading values in place.
 @Suite struct JSONObjectTests {
     private func value(_ json: String) throws -> JSONValue {
         try #require(try JSONObject(Array("{\"x\":\(json)}".utf8))["x"])

@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// A random tree, at most five deep.
+    /// A random tree, at most five levels deep.
     private func tree(_ generator: inout SplitMix64, depth: Int = 0) -> JSONTree {
         func string(_ generator: inout SplitMix64) -> String {
             let alphabet: [Character] = ["a", "b", "\"", "\\", "/", "\n", "\u{1}", "é", "😀", "\u{2028}", "ß"]

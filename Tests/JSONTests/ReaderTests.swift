@@ -2,7 +2,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// What both readers refuse and accept.
+/// What both readers accept and reject.
 @Suite struct ReaderTests {
     @Test(arguments: [
         "{}", " {} ", "\t\r\n{\t\r\n}\t\r\n", #"{"a":1}"#, #"{"":""}"#, #"{"a":{"b":[{}]}}"#, #"{"a":[]}"#,
@@ -114,7 +114,7 @@ import Testing
         for text in [#"{"a\u0000":1}"#, #"{"b":{"\u0000":1}}"#] {
             #expect(throws: JSONError.encoding) { try JSONObject(Array(text.utf8), allowsNUL: true) }
         }
-        // Its raw octet is a control character like any other.
+        // The raw octet is a control character like any other.
         #expect(throws: JSONError.syntax) { try JSONObject(Array("{\"a\":\"\u{0}\"}".utf8), allowsNUL: true) }
     }
 
@@ -169,7 +169,7 @@ import Testing
         (#"{"😀":1,"\ud83d\ude00":2}"#, true), (#"{"alg":"none","al\u0067":"RS256"}"#, true),
         (#"{"a":1,"b":2,"c":{"a":1,"b":2}}"#, false), (#"{"a":{"a":{"a":1}}}"#, false), (#"{"a":1,"A":2}"#, false),
         (#"{"a":1,"a ":2}"#, false), (#"{"a":[{"b":1},{"b":1}]}"#, false), (#"{"a":1,"b":{"a":1},"c":{"a":1}}"#, false),
-        // Two names in the eyes of JSON, however alike they look.
+        // In JSON, these are two names, although they look alike.
         ("{\"\u{e9}\":1,\"e\u{301}\":2}", false),
     ])
     func `two members of one name are refused at any depth and in any spelling`(text: String, isDuplicate: Bool) {
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    /// Below and above the number of members from which on they are sorted rather than compared.
+    /// Below and above the number of members from which names are sorted rather than compared pairwise.
     @Test(arguments: [1, 2, 23, 24, 25, 26, 100, 1000])
     func `a duplicate is found among few members and many`(count: Int) {
         let names = (0..<count).map { "\"name\($0)\":\($0)" }
@@ -229,7 +229,7 @@ import Testing
         }
     }
 
-    /// The one difference between the readers.
+    /// The only difference between the readers.
     @Test(arguments: ["9223372036854775808", "-9223372036854775809", "18446744073709551615", "123456789012345678901"])
     func `an integer beyond 64 bits is refused by jansson, and by the other where it is read`(number: String) throws {
         let text = Array("{\"a\":\(number),\"b\":1}".utf8)

@@ -7,7 +7,7 @@ enum Reader: String, CaseIterable, Sendable {
     /// `JSONTree`, by jansson.
     case tree
 
-    /// Why a text is refused; `nil` where it is read.
+    /// Why a text is rejected; `nil` if it is read.
     func error(_ text: [UInt8]) -> JSONError? {
         do throws(JSONError) {
             switch self {
@@ -25,7 +25,7 @@ enum Reader: String, CaseIterable, Sendable {
 }
 
 extension JSONValue {
-    /// Whether this is what a tree says: same kind, same numbers to the bit, same strings to the byte, same members.
+    /// Whether it equals a tree: same types, bit-identical numbers, byte-identical strings, same members.
     func equals(_ tree: JSONTree) -> Bool {
         switch tree {
         case .null: kind == .null

@@ -34,7 +34,7 @@ import Testing
         for address in ["::ffff:10.1.2.3", "::FFFF:a01:203", "0:0:0:0:0:ffff:10.0.0.0"] {
             #expect(block.contains(address), "\(address)")
         }
-        // Neither the old way to write it, nor NAT64, nor 6to4: those lead elsewhere.
+        // IPv4-compatible, NAT64 and 6to4 addresses don't match, because they are routed elsewhere.
         for address in ["::10.1.2.3", "64:ff9b::10.1.2.3", "2002:a01:203::", "::fffe:10.1.2.3", "::ffff:0:10.1.2.3"] {
             #expect(!block.contains(address), "\(address)")
         }
@@ -47,14 +47,14 @@ import Testing
         "10.0.0.0/0x8", "10.0.0.0/8.0", "010.0.0.0/8", "0x0a.0.0.0/8", "10.0.0.256", "10.0.0.0.0/8", "localhost",
         "example.com/8", "10.*", "10.0.0.0-10.255.255.255", "::/129", "::1/-1", "[::1]", "[::]/0", "fe80::1%eth0",
         "fe80::%eth0/64", "fd00:::/8", "::g", "10.0.0.0\\8", "10.0.0.0/99999999999999999999",
-        // Nothing may follow what C takes for the end of a text.
+        // A NUL must not end the text early.
         "127.0.0.1\u{0}", "10.0.0.0\u{0}x/8", "::1\u{0}.example",
     ])
     func `nothing else is a block`(text: String) {
         #expect(AddressBlock(text) == nil)
     }
 
-    /// Whoever writes it may have meant another block.
+    /// These are ambiguous: the operator may have meant another block.
     @Test(arguments: [
         "10.0.0.1/8", "10.1.0.0/8", "10.128.0.0/8", "0.0.0.1/0", "128.0.0.0/0", "192.168.5.0/22", "192.0.2.3/31",
         "fd00::1/8", "fe80::1/10", "2001:db8:8000::/32", "::1/127", "8000::/0",
@@ -63,7 +63,7 @@ import Testing
         #expect(AddressBlock(text) == nil)
     }
 
-    /// It is found in the IPv4 block alone.
+    /// IPv4-mapped addresses are checked against the IPv4 block only.
     @Test(arguments: ["::ffff:10.0.0.0/104", "::ffff:0:0/96", "::ffff:10.0.0.1", "::ffff:a00:1/128"])
     func `a block of IPv4 addresses in the form of IPv6 ones is refused`(text: String) {
         #expect(AddressBlock(text) == nil)
@@ -88,7 +88,7 @@ import Testing
         #expect(try !#require(AddressBlock("::/0")).contains(text))
     }
 
-    // MARK: What the rules make of them
+    // MARK: Applying the rules
 
     @Test func `an address is allowed where it is public, named, or where any is`() throws {
         var rules = NetworkRules()

@@ -2,7 +2,8 @@ import Testing
 
 @testable import KeySource
 
-/// The blocks of the IANA special-purpose registries, each by the last address before it, its first, its last, and the next.
+/// The blocks of the IANA special-purpose registries. Each is tested with the address before it, its first, its last,
+/// and the next address.
 @Suite struct AddressVettingTests {
     @Test(
         arguments: [
@@ -32,7 +33,7 @@ import Testing
         }
     }
 
-    /// The IPv6 addresses that lead to an IPv4 address: mapped, NAT64, 6to4.
+    /// The IPv6 addresses that embed an IPv4 address: mapped, NAT64, 6to4.
     private static func embedded(_ address: String) -> [String] {
         let octets = address.split(separator: ".").map { UInt16($0)! }
         let high = String(octets[0] << 8 | octets[1], radix: 16)
@@ -57,7 +58,7 @@ import Testing
         ("3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", false), ("3fff:1000::", true),
         ("3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", true), ("4000::", false),
         ("2606:4700::1111", true), ("2a00:1450:4001::1", true),
-        // Loopback, unspecified, the old way to write IPv4, NAT64 for local use, discard, unique local, link-local, site-local,
+        // Loopback, unspecified, IPv4-compatible, NAT64 for local use, discard, unique local, link-local, site-local,
         // multicast, segment routing.
         ("::", false), ("::1", false), ("::2", false), ("::8.8.8.8", false), ("64:ff9b:1::8.8.8.8", false),
         ("64:ff9b::1:0:0:808:808", false), ("64:ff9a::8.8.8.8", false), ("100::", false), ("100:0:0:1::", false),

@@ -3,7 +3,7 @@ import KeySource
 import TestSupport
 import Testing
 
-/// Bodies that come compressed.
+/// Compressed response bodies.
 @Suite struct BodyEncodingTests {
     private static let body = Array(#"{"keys":[]}"#.utf8)
 
@@ -24,7 +24,7 @@ import Testing
             await #expect(throws: FetchFailure.self, "\(encoding)") { try await fetch(body, encoding, change) })
     }
 
-    // MARK: What is read
+    // MARK: Accepted encodings
 
     @Test(arguments: ["gzip", "GZIP", "Gzip", " gzip "])
     func `gzip is read`(encoding: String) async throws {
@@ -67,10 +67,10 @@ import Testing
         }
     }
 
-    // MARK: What is refused
+    // MARK: Rejected bodies
 
     @Test func `a bomb is refused before it has gone off`() async throws {
-        // 600 KiB in four, ten MiB in 65.
+        // 600 KiB in 4 KiB, and 10 MiB in 65 KiB.
         for spaces in [2400, 40_000] {
             let failure = try await failure(Packed.gzip(Self.body, spaces: spaces, isBomb: true), "gzip")
             #expect(failure == FetchFailure(.http, "the body is larger than 524288 bytes"))
@@ -118,7 +118,7 @@ import Testing
 
     @Test func `a body that is not what it is said to be is damaged`() async throws {
         let message = "the compressed body is damaged"
-        // The format is told by its first octets, so either may come under the other's name.
+        // The format is detected from the first octets, so either may be labeled as the other.
         #expect(try await fetch(Packed.zlib(Self.body), "gzip") == Self.body)
         #expect(try await failure(Self.body, "deflate").message == message)
         let badSum = Packed.zlib(Self.body).flippingBit((Packed.zlib(Self.body).count - 1) * 8)

@@ -7,7 +7,7 @@ import Testing
 @Suite struct CachingFieldsTests {
     private func fields(_ headers: HTTPHeaders) -> CachingFields { CachingFields(headers) }
 
-    /// What asks whether the document still holds, as lines.
+    /// The conditional request's header fields, as lines.
     private func conditions(_ fields: CachingFields) -> [String]? {
         fields.conditions?.map { "\($0.name): \($0.value)" }
     }
@@ -31,7 +31,7 @@ import Testing
             (["ETag": "W/\"v1\""], ["If-None-Match: W/\"v1\""]),
             (["Last-Modified": date], ["If-Modified-Since: \(date)"]),
             (["Last-Modified": date, "ETag": "\"v1\""], ["If-None-Match: \"v1\"", "If-Modified-Since: \(date)"]),
-            // One that is no date could not be sent back as one; what is an entity tag is the server's to know.
+            // An invalid date could not be sent back as a date. An entity tag is opaque to clients.
             (["Last-Modified": "yesterday"], nil), (["Last-Modified": "0"], nil),
             (["ETag": "\"v1\"", "Last-Modified": "yesterday"], ["If-None-Match: \"v1\""]),
             (["ETag": "v1"], ["If-None-Match: v1"]),
@@ -49,17 +49,17 @@ import Testing
         #expect(try #require(fields(["ETag": longest]).conditions).map(\.value) == [longest])
         #expect(fields(["ETag": longest + "x"]).conditions == nil)
         #expect(fields(["ETag": String(repeating: "é", count: 513)]).conditions == nil)
-        // The date is, still.
+        // The date is still sent.
         #expect(
             conditions(fields(["ETag": longest + "x", "Last-Modified": Self.date]))
                 == ["If-Modified-Since: \(Self.date)"])
     }
 
-    // MARK: A response that only confirms
+    // MARK: Not modified (304)
 
     @Test(
         arguments: [
-            // It says nothing: all stays as it was, but for the age, which was the first response's own.
+            // A response without caching fields changes nothing except the age, which was the first response's own.
             (["Cache-Control": "max-age=600", "Age": "60"], [:], 600),
             (["Cache-Control": "max-age=600"], ["Age": "60"], 540),
             (["Cache-Control": "max-age=600", "Age": "60"], ["Age": "10"], 590),
@@ -68,12 +68,12 @@ import Testing
             (["Cache-Control": "no-cache"], ["Cache-Control": "max-age=60"], 60),
             ([:], ["Cache-Control": "max-age=60"], 60),
             ([:], [:], nil),
-            // Cache-Control outranks Expires, whichever is newer.
+            // Cache-Control takes precedence over Expires, whichever is newer.
             (["Cache-Control": "max-age=600"], ["Expires": anHourLater, "Date": date], 600),
             (["Expires": anHourLater, "Date": date], ["Cache-Control": "max-age=60"], 60),
             (["Expires": anHourLater, "Date": date], [:], 3600),
             (["Expires": date, "Date": date], ["Expires": anHourLater], 3600),
-            // Half an hour of it is over.
+            // Half an hour of it has passed.
             (["Expires": anHourLater, "Date": date], ["Date": "Sun, 06 Nov 1994 09:19:37 GMT"], 1800),
             (["Expires": anHourLater, "Date": date], ["Date": anHourLater], 0),
         ] as [(HTTPHeaders, HTTPHeaders, Int64?)])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeySource
 
-/// Asking a server once more what its certificate is. What comes of it, ``DocumentFetcherTLSTests`` has.
+/// Reconnecting to a server to diagnose its certificate. ``DocumentFetcherTLSTests`` tests the resulting messages.
 @Suite struct CertificateDiagnosisTests {
     private func reason(_ port: Int, timeout: Interval = .seconds(20)) async -> String? {
         let diagnosis = CertificateDiagnosis(
@@ -15,7 +15,7 @@ import Testing
         return await diagnosis.reason(unixSeconds: 1_700_000_000)
     }
 
-    /// Listens for connections, and does with each what a test wants.
+    /// Accepts connections and handles each as a test prescribes.
     private func withServer(
         _ accept: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>, _ body: (Int) async throws -> Void
     ) async throws {
@@ -28,7 +28,7 @@ import Testing
             .bind(host: "127.0.0.1", port: 0).get()
         try await body(try #require(server.localAddress?.port))
         try await server.close()
-        // Nothing is left open.
+        // No connection stays open.
         for connection in connections.withLock({ $0 }) { try await connection.get() }
     }
 

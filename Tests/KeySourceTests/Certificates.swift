@@ -1,13 +1,13 @@
 import Foundation
 import NIOSSL
 
-/// An authority made for one test with `openssl`, the certificates that the test wants of it, and their end with it.
+/// A CA created with `openssl` for one test, with the certificates that the test needs. Deleted together with them.
 final class Certificates: Sendable {
-    /// A server's certificate, and the key that goes with it.
+    /// A server's certificate and key.
     struct Pair: Sendable {
         let certificate, key: String
 
-        /// The settings of a server that shows this certificate.
+        /// The configuration of a server with this certificate.
         func serverConfiguration() throws -> TLSConfiguration {
             TLSConfiguration.makeServerConfiguration(
                 certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
@@ -16,22 +16,22 @@ final class Certificates: Sendable {
     }
 
     enum Kind: Sendable, CaseIterable {
-        /// By the authority, for `localhost`.
+        /// Issued by the CA for `localhost`.
         case localhost
-        /// By the authority, for another host.
+        /// Issued by the CA for another host.
         case otherHost
-        /// By the authority, for `localhost`, of yesterday.
+        /// Issued by the CA for `localhost`, expired yesterday.
         case expired
-        /// By the authority, for `localhost`, of another century.
+        /// Issued by the CA for `localhost`, not valid for decades.
         case notYetValid
-        /// By the authority, for `localhost`, with SHA-1.
+        /// Issued by the CA for `localhost`, signed with SHA-1.
         case weaklySigned
-        /// By nobody but itself, for `localhost`.
+        /// Self-signed, for `localhost`.
         case selfSigned
     }
 
     private let directory: URL
-    /// The certificate of the authority that issues the others.
+    /// The CA's certificate.
     let authority: String
 
     static func make() throws -> Certificates { try Certificates() }
@@ -99,7 +99,7 @@ final class Certificates: Sendable {
         try text.write(toFile: path(name), atomically: true, encoding: .utf8)
     }
 
-    /// A time as `openssl ca` takes it: `20991231235959Z`.
+    /// A time in the format of `openssl ca`: `20991231235959Z`.
     private static func text(_ time: Date) -> String {
         time.formatted(.iso8601).filter { $0.isNumber || $0 == "Z" }
     }

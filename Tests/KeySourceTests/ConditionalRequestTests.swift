@@ -4,18 +4,18 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Asking whether a document still holds, and being told that it does.
+/// Conditional requests, and responses with status 304.
 @Suite struct ConditionalRequestTests {
     private static let confirmation = "HTTP/1.1 304 Not Modified\r\n"
 
-    /// The header fields of a request that say something of caching, in lower case.
+    /// The request's header fields about caching, in lower case.
     private static func fields(_ head: String) -> [String] {
         head.lowercased().split(separator: "\r\n").filter { $0.hasPrefix("if-") || $0.hasPrefix("cache-control") }.map(
             String.init
         ).sorted()
     }
 
-    /// Fetches a document that comes with some fields, and fetches it again.
+    /// Fetches a document with some response fields, and fetches it again.
     ///
     /// - Returns: the caching fields of the second request.
     private func secondRequest(
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    // MARK: Asking
+    // MARK: Requests
 
     @Test(
         arguments: [
@@ -59,7 +59,7 @@ import Testing
         #expect(try await secondRequest(fields, .revalidate, forgetting: true) == [])
     }
 
-    /// RFC 9110, 8.8.3: a validator counts for the address that it came from.
+    /// RFC 9110, 8.8.3: a validator applies to the URL from which it came.
     @Test func `after a redirect the question is put where the document came from, and nowhere else`() async throws {
         try await RawServer.run(answering: { head in
             guard head.hasPrefix("GET /keys ") else {
@@ -116,7 +116,7 @@ import Testing
             let fetcher = DocumentFetcher.onLoopback()
             var document = try await fetcher.fetch(server.address("/"))
             #expect(document.lifetime == .seconds(500))
-            // Of the confirmations, the first changes lifetime and validator, and the second nothing.
+            // The first 304 changes lifetime and validator; the second changes nothing.
             for _ in 0..<2 {
                 document = try await fetcher.fetch(server.address("/"), .revalidate, known: document)
                 #expect(document.isNotModified)
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    /// A cache on the way that is broken, or a server.
+    /// Broken caches or servers.
     @Test(
         arguments: ["", "Location: /elsewhere\r\n", "ETag: \"v1\"\r\n"], [FetchMode.reload, .revalidate])
     func `a confirmation that nobody asked for is a failure`(fields: String, mode: FetchMode) async throws {

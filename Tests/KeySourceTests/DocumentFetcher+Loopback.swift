@@ -4,7 +4,7 @@ import NIOPosix
 import Testing
 
 extension DocumentFetcher {
-    /// A fetcher that may do what a fetch from this machine needs.
+    /// A fetcher that may connect to this machine.
     static func onLoopback(
         proxy: ProxyEnvironment? = nil, _ change: (inout NetworkRules) -> Void = { _ in },
         onExchange: (@Sendable (FetchExchange) -> Void)? = nil
@@ -12,7 +12,7 @@ extension DocumentFetcher {
         var rules = NetworkRules()
         rules.allowHTTP = true
         rules.allowPrivateAddresses = true
-        // A busy machine is slow to answer itself.
+        // Long, because a busy machine answers itself slowly.
         rules.connectTimeout = .seconds(100)
         rules.nameTimeout = .seconds(100)
         rules.idleTimeout = .seconds(100)
@@ -24,7 +24,7 @@ extension DocumentFetcher {
             unixSeconds: SystemClocks.unixSeconds, onExchange: onExchange)
     }
 
-    /// What a fetch from a server with this answer comes to.
+    /// The result of a fetch from a server with this answer.
     static func fetch(
         _ answer: RawServer.Answer, _ change: (inout NetworkRules) -> Void = { _ in }
     ) async throws -> Document {
@@ -34,7 +34,7 @@ extension DocumentFetcher {
         }
     }
 
-    /// What is wrong with it; fails where nothing is.
+    /// The failure of a fetch; the test fails if there is none.
     static func failure(
         _ answer: RawServer.Answer, sourceLocation: SourceLocation = #_sourceLocation,
         _ change: (inout NetworkRules) -> Void = { _ in }

@@ -1,11 +1,11 @@
 import KeySource
 import Testing
 
-/// Where a fetch connects to.
+/// Which addresses a fetch connects to.
 @Suite struct DocumentFetcherAddressTests {
     // MARK: Addresses
 
-    /// Every way to write loopback that a resolver understands.
+    /// Every spelling of loopback that a resolver understands.
     @Test(arguments: [
         "127.0.0.1", "localhost", "LOCALHOST", "127.1", "0x7f.1", "2130706433", "0177.0.0.1", "0.0.0.0", "[::1]",
         "[::ffff:127.0.0.1]", "[::]",
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `a name that can't exist is not looked for`() async throws {
-        // A label has at most 63 letters: nobody needs to be asked.
+        // A label has at most 63 letters, so no name server is queried.
         let failure = await #expect(throws: FetchFailure.self) {
             try await DocumentFetcher.onLoopback().fetch("http://\(String(repeating: "a", count: 64)).example/")
         }
@@ -59,7 +59,7 @@ import Testing
         #expect(failure == FetchFailure(.connect, "the connection was refused or broke"))
     }
 
-    /// Where this machine has an IPv6 loopback it is tried first, and nobody listens there.
+    /// If this machine has an IPv6 loopback, it is tried first, and nothing listens there.
     @Test(.enabled(if: LocalHost.hasSeveralAddresses))
     func `of a host's addresses the next is tried where one can't be connected to`() async throws {
         try await RawServer.run(answering: { _ in .bytes(RawServer.response("{}")) }) { server async throws in

@@ -2,7 +2,7 @@ import Host
 import KeySource
 import Testing
 
-/// How long an answer may take, and how large it may be around its body.
+/// Limits for the time of a response, and for its size apart from the body.
 @Suite struct DocumentFetcherLimitsTests {
     // MARK: Time
 
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func `a server that falls silent is given up sooner than one that is slow`() async throws {
-        // On a busy machine the head may come late as well.
+        // On a busy machine, the head may be late too.
         let messages = [
             "the server accepted the connection, but did not answer in time",
             "the server stopped in the middle of its answer",
@@ -49,7 +49,7 @@ import Testing
 
     @Test func `a body that comes more slowly than the least rate is not waited for`() async throws {
         let failure = try await DocumentFetcher.failure(Self.drip) {
-            // As fast as it may come, this is faster.
+            // No response arrives faster than this.
             $0.minimumRate = 1 << 40
             $0.minimumRateAfter = .seconds(0)
         }
@@ -71,7 +71,7 @@ import Testing
             }.body.count == 1000)
     }
 
-    // MARK: What comes around a body
+    // MARK: Heads and trailers
 
     private func limit(_ rules: inout NetworkRules) {
         rules.maximumBody = 10_000
@@ -85,7 +85,7 @@ import Testing
     ])
     func `an answer that has no end in some other way has one too`(text: String, start: String) async throws {
         let failure = try await DocumentFetcher.failure(.forever(text, before: start), limit)
-        // The HTTP library has limits of its own, for a head and for trailers.
+        // The HTTP library has its own limits for the head and for trailers.
         let limits = [
             FetchFailure(.http, "the answer is larger than 15000 bytes with all its parts"),
             FetchFailure(.http, "the body is larger than 10000 bytes"),

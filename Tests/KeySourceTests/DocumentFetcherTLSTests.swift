@@ -4,7 +4,7 @@ import NIOSSL
 import Testing
 
 @Suite struct DocumentFetcherTLSTests {
-    /// Removed with their files when the test is over.
+    /// Deleted with their files after the test.
     private let certificates: Certificates
 
     init() throws { certificates = try Certificates.make() }
@@ -26,7 +26,7 @@ import Testing
                     try await fetcher.fetch(server.address("/", scheme: "https", host: host)).body)
             } catch {
                 result = .failure(error)
-                // Whoever is not believed is told nothing, also by who looks at its certificate.
+                // A server without a valid certificate receives no request, not even from the diagnosis.
                 #expect(server.requests == [])
             }
             return try result.get()
@@ -35,11 +35,11 @@ import Testing
 
     @Test func `a certificate by a configured authority is trusted`() async throws {
         #expect(try await fetchOverTLS(.localhost) == Array("{}".utf8))
-        // The name goes along in lower case, and the certificate is for it.
+        // The name is sent in lower case and must match the certificate.
         #expect(try await fetchOverTLS(.localhost, host: "LOCALHOST") == Array("{}".utf8))
     }
 
-    // MARK: What is wrong with a certificate
+    // MARK: Invalid certificates
 
     private static let remedy = "name its authority in network.ca_file if it should be believed"
 
@@ -105,7 +105,8 @@ import Testing
 
     @Test func `a server that speaks no TLS is a failure of TLS`() async throws {
         try await RawServer.run(answering: { _ in .bytes(RawServer.response("{}")) }) { server async throws in
-            // A handshake has no empty line in it, so the server waits; what comes back is no TLS record either way.
+            // A TLS handshake contains no empty line, so the server keeps waiting. Whatever it sends is not a TLS
+            // record.
             let failure = await #expect(throws: FetchFailure.self) {
                 try await DocumentFetcher.onLoopback { $0.totalTimeout = Interval(milliseconds: 500) }
                     .fetch(server.address("/", scheme: "https"))
@@ -153,7 +154,7 @@ import Testing
         }) { proxy async throws in
             let environment = try ProxyEnvironment(["HTTPS_PROXY": "http://us%65r:pass@127.0.0.1:\(proxy.port)"])
             let failure = await #expect(throws: FetchFailure.self) {
-                // The proxy resolves the name; nobody here could.
+                // The proxy resolves the name, which does not resolve here.
                 try await DocumentFetcher.onLoopback(proxy: environment) { $0.allowPrivateAddresses = false }.fetch(
                     "https://keys.invalid/a")
             }

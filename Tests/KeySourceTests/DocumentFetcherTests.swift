@@ -3,7 +3,7 @@ import KeySource
 import Testing
 
 @Suite struct DocumentFetcherTests {
-    // MARK: What is taken
+    // MARK: Accepted responses
 
     @Test func `a document comes with its lifetime`() async throws {
         let document = try await DocumentFetcher.fetch(
@@ -40,7 +40,7 @@ import Testing
         #expect(try await DocumentFetcher.fetch(.bytes(RawServer.response("{}", fields))).body == Array("{}".utf8))
     }
 
-    // MARK: What is refused
+    // MARK: Rejected responses
 
     @Test func `a body beyond the limit is refused, announced or not`() async throws {
         let limit = { (rules: inout NetworkRules) in rules.maximumBody = 5 }
@@ -51,7 +51,7 @@ import Testing
         let endless = RawServer.Answer.forever(
             "4000\r\n\(String(repeating: "x", count: 0x4000))\r\n",
             before: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-        // Whichever is noticed first.
+        // Either limit may be hit first.
         let limits = [
             "the body is larger than 524288 bytes", "the answer is larger than 655360 bytes with all its parts",
         ]

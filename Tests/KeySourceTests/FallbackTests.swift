@@ -2,7 +2,7 @@ import Host
 import KeySource
 import Testing
 
-/// Keys in a file of the operator's, for when the provider gives none.
+/// Keys in a local fallback file, used when the provider can't be reached.
 @Suite struct FallbackTests {
     private static var rules: KeyRules {
         var rules = KeyRules()
@@ -10,10 +10,10 @@ import Testing
         return rules
     }
 
-    /// When the keys of second 0 are usable no more.
+    /// When the keys fetched at second 0 become unusable.
     private static let end = 300 + Scene.day + 0.001
 
-    // MARK: When it is read
+    // MARK: When the file is read
 
     @Test func `it is read at the beginning, beside the first fetch, where there are no keys`() {
         var scene = Scene(Self.rules)
@@ -54,7 +54,7 @@ import Testing
         scene.fail(retryAfter: .seconds(300))
         scene.moveTo(Self.end)
         #expect(scene.fireTimer().contains(.readFallback))
-        // And that once: what follows is up to the fetches.
+        // It is read once; later reads depend on fetches.
         scene.moveTo(Self.end + 1)
         #expect(!scene.fireTimer().contains(.readFallback))
     }
@@ -76,7 +76,7 @@ import Testing
         #expect(scene.fireTimer().contains(.readFallback))
     }
 
-    // MARK: What its keys are worth
+    // MARK: Trust in its keys
 
     @Test func `its keys are stale from the beginning, and serve until they are read again`() throws {
         var scene = Scene(Self.rules)
@@ -90,7 +90,7 @@ import Testing
         #expect(snapshot.isStale(at: scene.now))
         #expect(snapshot.usableUntil == Scene.at(601))
         #expect(effects.reports == [.keysChanged(keyIDs: ["f", "g"]), .stateChanged(.stale)])
-        // They are the operator's, on disk already.
+        // They come from the operator's own file, so they are not archived.
         #expect(effects.kept == nil)
         #expect(effects.timer == Scene.at(601.001))
     }
@@ -102,7 +102,7 @@ import Testing
             scene.fail()
             scene.fallBack()
             scene.moveToNextFetch()
-            // A fetch may take its time before it fails.
+            // A fetch may take long before it fails.
             scene.now = scene.now + .seconds(60)
             #expect(scene.machine.snapshot?.isUsable(at: scene.now) == true)
         }
@@ -158,7 +158,7 @@ import Testing
         #expect(kept.machine.snapshot?.source == .disk)
     }
 
-    /// A disk may be slow.
+    /// Reading from disk may be slow.
     @Test func `keys of the provider's that were kept take their place, however late they come`() {
         var scene = Scene(Self.rules)
         scene.start()
@@ -202,7 +202,7 @@ import Testing
         #expect(scene.omittedKeyIDs == [])
     }
 
-    // MARK: A fallback that is broken
+    // MARK: An invalid fallback
 
     @Test func `that it has no keys is reported once, until it had some`() {
         var scene = Scene(Self.rules)
@@ -213,7 +213,7 @@ import Testing
         #expect(scene.failToFallBack() == [])
         scene.fallBack()
         #expect(scene.failToFallBack() == broken)
-        // Also where its keys were not needed.
+        // Also if its keys were not needed.
         scene.succeed()
         scene.fallBack()
         #expect(scene.failToFallBack() == broken)

@@ -3,7 +3,7 @@ import KeySource
 import Synchronization
 import Testing
 
-/// What a fetcher tells of each request that it makes.
+/// The events that a fetcher reports for each request.
 @Suite struct FetchExchangeTests {
     private final class Exchanges: Sendable {
         private let kept = Mutex<[FetchExchange]>([])
@@ -20,7 +20,7 @@ import Testing
         let fetcher = DocumentFetcher.onLoopback(
             change,
             onExchange: { exchange in
-                // Whoever opened a span around the fetch must find it here.
+                // A span opened around the fetch must be the current one here.
                 #expect(Self.task == "fetch")
                 exchanges.keep(exchange)
             })

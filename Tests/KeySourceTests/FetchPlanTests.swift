@@ -2,7 +2,7 @@ import Host
 import KeySource
 import Testing
 
-/// What a fetch may be content with, and when a busy server is asked again.
+/// Which responses a fetch accepts, and when a busy server is tried again.
 @Suite struct FetchPlanTests {
     @Test func `what keeps keys fresh may be confirmed, once they have come whole`() {
         var scene = Scene()
@@ -21,7 +21,7 @@ import Testing
         #expect(restored.start().fetchMode == .reload)
     }
 
-    /// A server may answer conditional requests wrongly, or not at all.
+    /// A server may handle conditional requests incorrectly.
     @Test func `after a failure they are wanted whole`() {
         var scene = Scene.ready()
         scene.moveToNextFetch()
@@ -33,7 +33,7 @@ import Testing
         #expect(scene.moveToNextFetch().fetchMode == .revalidate)
     }
 
-    /// Validators may lie.
+    /// Validators may be wrong.
     @Test func `they are wanted whole once a day, however often they are confirmed`() {
         var scene = Scene()
         scene.start()
@@ -115,7 +115,7 @@ import Testing
         #expect(!scene.fireTimer().startsFetch)
         scene.moveTo(120)
         #expect(scene.fireTimer().startsFetch)
-        // It is asked about once only.
+        // It applies to one fetch only.
         scene.fail()
         #expect(scene.machine.nextFetch == Scene.at(120.5))
     }

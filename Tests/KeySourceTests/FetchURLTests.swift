@@ -29,7 +29,7 @@ import Testing
         #expect(address.isSecure)
     }
 
-    /// What is vetted must be what is connected to: the HTTP client compares host names by their letters.
+    /// The vetted host must be the one connected to, and the HTTP client compares host names letter by letter.
     @Test(arguments: [
         ("https://EXAMPLE.Com/A?B", "https://example.com/A?B"),
         ("https://Example.com", "https://example.com"),
@@ -51,7 +51,7 @@ import Testing
         #expect(try address("https://example.com/", allowingHTTP: true).isSecure)
     }
 
-    /// The ways to make one reader of a URL see another host than the next, and to make a fetch leave the web.
+    /// URLs that parsers interpret differently, and URLs that leave the web.
     @Test(arguments: [
         "", "example.com", "/keys", "//evil.example/keys", "keys", "?a", "#a", "https:", "https:/", "https://",
         "https:///keys",
@@ -69,7 +69,7 @@ import Testing
         "https://example.com:0/", "https://example.com:65536/", "https://example.com:-1/", "https://example.com:+443/",
         "https://example.com:/", "https://example.com:x/", "https://example.com:443:443/", "https://example.com:0x1bb/",
         "https://example.com:99999999999999999999/", "https://example.com: 443/",
-        // Characters that readers disagree about.
+        // Characters that parsers interpret differently.
         "https://example.com\\@evil.example/", "https://example.com\\.evil.example/", "https:\\\\example.com/",
         "https://example.com/\\",
         "https://example.com/a b", "https://exa mple.com/", "https://example.com/\r\nX: y", "https://example.com/\n",
@@ -94,7 +94,7 @@ import Testing
         for allowingHTTP in [false, true] {
             let error = #expect(throws: FetchFailure.self) { try address(text, allowingHTTP: allowingHTTP) }
             #expect(error?.phase == .address)
-            // The URL may hold secrets, and the message goes to logs.
+            // The message is logged, and the URL may contain secrets.
             if text.utf8.count > 12 { #expect(error?.message.contains(text) == false) }
         }
     }

@@ -18,13 +18,13 @@ import Testing
     }
 
     private func fetcher(_ path: String) -> FileKeyFetcher {
-        // A busy machine is slow to read.
+        // Long, because reading may be slow on a busy machine.
         FileKeyFetcher(
             path: path, loop: MultiThreadedEventLoopGroup.singleton.next(), timeout: .seconds(100),
             unixSeconds: { [clock] in clock.now })
     }
 
-    /// What a fetch from a file with these bytes comes to; `nil`: from none.
+    /// The result of a fetch from a file with these bytes; `nil`: no file.
     private func fetch(_ bytes: [UInt8]?) async throws -> FetchedKeys {
         let file = FileManager.default.temporaryDirectory.appending(path: "assay-keys-\(UUID().uuidString).json")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    // MARK: A file that changes
+    // MARK: A changed file
 
     @Test func `a file that has changed is read again, in either mode`() async throws {
         try await TemporaryDirectory.run { directory async throws in
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    /// So a volume of Kubernetes' changes: the link to the directory gives way to another, all at once.
+    /// How Kubernetes updates a volume: it atomically replaces the symbolic link to the directory.
     @Test func `a link on the way to the file that leads elsewhere is seen`() async throws {
         try await TemporaryDirectory.run { directory async throws in
             let files = FileManager.default
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    /// Sets when a file was last written to the same time for all.
+    /// Sets the modification time of all files to the same value.
     private func setTime(of path: String) {
         let time = timespec(tv_sec: 1_000_000_000, tv_nsec: 5)
         #expect(unsafe utimensat(AT_FDCWD, path, [time, time], 0) == 0)

@@ -31,7 +31,7 @@ import Testing
         ] as [(String, Int64)])
     func `Cache-Control says how long`(cacheControl: String, seconds: Int64) {
         #expect(lifetime(cacheControl) == seconds)
-        // It wins over Expires.
+        // It takes precedence over Expires.
         #expect(lifetime(cacheControl, expires: "Thu, 01 Jan 1970 00:00:00 GMT") == seconds)
     }
 
@@ -70,7 +70,7 @@ import Testing
             ("Mon, 07 Nov 1994 08:49:37 GMT", 86400), ("Sun, 06 Nov 1994 08:49:36 GMT", 0),
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
             (" Mon, 07 Nov 1994 08:49:37 GMT ", 86400),
-            // RFC 9111, 5.3: what is no date is in the past.
+            // RFC 9111, 5.3: an invalid date is in the past.
             ("0", 0), ("-1", 0), ("", 0), ("never", 0),
         ] as [(String, Int64)])
     func `where only Expires says, its distance from Date counts`(expires: String, seconds: Int64) {

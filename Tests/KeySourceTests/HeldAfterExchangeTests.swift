@@ -7,7 +7,7 @@ import OutboundHTTP
 import TestSupport
 import Testing
 
-/// What is left in memory of an exchange that has ended: nothing, however it ended.
+/// An exchange leaves nothing in memory, however it ended.
 @Suite struct HeldAfterExchangeTests {
     private let certificates: Certificates
 
@@ -52,7 +52,7 @@ import Testing
             let answer = await task.value
             #expect(
                 (try? answer.body.get()) == (ending == .good ? Array("{}".utf8) : ending == .withoutItsBody ? [] : nil))
-            // A timer that is left holds all of the connection for as long as it runs: TLS's own, five seconds.
+            // A leftover timer keeps the whole connection alive until it fires: five seconds for TLS's own.
             let begun = ContinuousClock.now
             try await eventually { held == nil }
             #expect(ContinuousClock.now - begun < .seconds(4))

@@ -7,7 +7,7 @@ import Testing
 @Suite struct InspectionReportTests {
     private static let now: Int64 = 1_700_000_000
 
-    /// What an answer tells that was asked for at ``now`` and came two seconds later.
+    /// The response header of a request that was sent at ``now`` and answered two seconds later.
     private static func header(dated offset: Int64, age: String? = nil) -> FetchedHeader {
         var headers: HTTPHeaders = ["Date": HTTPDate.text(unixSeconds: now + offset)]
         if let age { headers.add(name: "Age", value: age) }

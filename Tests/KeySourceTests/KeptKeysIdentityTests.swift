@@ -2,7 +2,7 @@ import Testing
 
 @testable import KeySource
 
-/// Keys that were kept are taken over only where they would be fetched and believed in the same way.
+/// Archived keys are loaded only if the settings would still fetch and trust the same keys.
 @Suite struct KeptKeysIdentityTests {
     private typealias Location = KeyLocation.Network
 

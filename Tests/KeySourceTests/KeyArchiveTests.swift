@@ -6,7 +6,7 @@ import KeySource
 import TestSupport
 import Testing
 
-/// A directory for one test, with an archive in it.
+/// A temporary directory with an archive.
 struct TemporaryDirectory: Sendable {
     let path: String
     var file: String { path + "/p.keys" }
@@ -27,7 +27,7 @@ struct TemporaryDirectory: Sendable {
 
     func read() throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
 
-    /// Puts a file there that only this user may write.
+    /// Writes a file that only this user may write to.
     func write(_ text: String, mode: Int = 0o600) throws {
         try Data(text.utf8).write(to: URL(filePath: file))
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
@@ -35,7 +35,7 @@ struct TemporaryDirectory: Sendable {
 }
 
 extension FetchedKeys {
-    /// The same, fetched at another time.
+    /// The same keys, fetched at another time.
     func fetched(at unixSeconds: Int64) -> FetchedKeys {
         FetchedKeys(
             keys: keys, text: text, algorithms: algorithms, source: source, lifetime: lifetime,
@@ -47,7 +47,7 @@ extension FetchedKeys {
     private static let now: Int64 = 1_700_000_000
     private static let keys = KeySets.fetched(["a", "b"]).fetched(at: now)
 
-    /// An archive that keeps ``keys`` with a lifetime of 600 seconds; they may be stale for an hour.
+    /// An archive with ``keys``, a lifetime of 600 seconds, and stale use for an hour.
     private func withArchive(_ body: (TemporaryDirectory, KeyArchive) async throws -> Void) async throws {
         try await TemporaryDirectory.run { directory async throws in
             let archive = directory.archive()
@@ -89,7 +89,7 @@ extension FetchedKeys {
             #expect(restored.omitted.map(\.keyID) == ["c", nil])
             #expect(restored.omitted.map(\.thumbprint) == omitted.keys.keys.map(\.thumbprint))
             #expect(restored.omitted.map(\.isUsable) == [true, false])
-            // What is restored can be kept again, and is the same.
+            // Restored keys can be saved again unchanged.
             #expect(archive.save(restored.keys, omitted: restored.omitted, lifetime: .seconds(600)))
             let again = try #require(try archive.load(nowUnixSeconds: Self.now))
             #expect(again.keys.text == restored.keys.text)
@@ -208,7 +208,7 @@ extension FetchedKeys {
             try FileManager.default.createSymbolicLink(
                 atPath: directory.file, withDestinationPath: directory.path + "/elsewhere")
             #expect(refusal(archive) == "it can't be opened, or is a link")
-            // Saving takes the link's place and leaves alone what it led to.
+            // Saving replaces the symbolic link, and leaves its target unchanged.
             let before = try Data(contentsOf: URL(filePath: directory.path + "/elsewhere"))
             #expect(archive.save(KeySets.fetched(["c"]).fetched(at: Self.now), lifetime: .seconds(600)))
             #expect(try Data(contentsOf: URL(filePath: directory.path + "/elsewhere")) == before)

@@ -152,9 +152,9 @@ import Testing
         }
     }
 
-    // MARK: What is remembered
+    // MARK: Caching
 
-    /// The address of the server that a request came to, as the client knows it.
+    /// The server's address from the client's view: the Host of its request.
     private static func host(_ head: String) -> Substring {
         head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("host: ") }!.dropFirst("host: ".count)
     }

@@ -4,11 +4,11 @@ import JSON
 import KeySource
 import TestSupport
 
-/// JWK Sets with the `kid`s that a test asks for, all of them one key where nothing else is said.
+/// JWK Sets with given `kid`s. All entries have the same key, unless a test sets others.
 enum KeySets {
     static func json(_ keyIDs: [String]) -> [UInt8] { jwkSet(keyIDs.map { key($0) }) }
 
-    /// A JWK; `nil`: without a `kid`.
+    /// A JWK; with `nil`, one without a `kid`.
     static func key(_ keyID: String?, _ key: TestKey = .p256) -> JSONTree {
         key.jwk(["kid": keyID.map(JSONTree.string)])
     }
@@ -39,13 +39,13 @@ enum KeySets {
     }
 }
 
-/// A generator whose every number is the same, so that what is drawn from it can be worked out.
+/// A generator that always returns the same number, so that draws are predictable.
 struct ConstantGenerator: RandomNumberGenerator, Sendable {
     let number: UInt64
 
     /// Draws the lower bound of every range.
     static let lowest = ConstantGenerator(number: 0)
-    /// Draws the middle of every range of doubles.
+    /// Draws the middle of every floating-point range.
     static let middle = ConstantGenerator(number: 1 << 52)
 
     mutating func next() -> UInt64 { number }

@@ -2,7 +2,7 @@ import Host
 import KeySource
 import Testing
 
-/// When keys are called ready, stale or unavailable, and that it is said once.
+/// When keys are ready, stale or unavailable, and that each change is reported once.
 @Suite struct KeyStateTests {
     private static let freshEnd = 300.0
     private static let end = 300 + Scene.day
@@ -88,14 +88,14 @@ import Testing
         #expect(changes(old.restore(["d"], age: .seconds(301))) == [.stale])
     }
 
-    // MARK: Time that goes back
+    // MARK: Clocks that go backwards
 
     @Test func `time that goes back stands still`() throws {
         var scene = Scene.ready()
         scene.moveTo(200)
         scene.fireTimer()
         scene.moveTo(100)
-        // Half a second is half a second from the latest time known.
+        // Half a second later than the latest known time.
         scene.wait(.refresh(dropsOmitted: true), id: 1)
         scene.fail()
         #expect(scene.machine.nextFetch == Scene.at(200.5))
@@ -124,7 +124,7 @@ import Testing
         scene.moveTo(100)
         scene.start()
         scene.moveTo(0)
-        // Its deadline is past by the latest time known.
+        // By the latest known time, its deadline has passed.
         #expect(scene.wait(.anyKeys(mayFetch: true), id: 1).timer == Scene.at(5))
         #expect(scene.fireTimer().answers == [1: unavailable(1000)])
     }

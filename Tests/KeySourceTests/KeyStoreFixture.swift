@@ -5,7 +5,7 @@ import NIOPosix
 import Synchronization
 import TestSupport
 
-/// Brings home what a test gives it, when the test gives it.
+/// A fetcher whose fetches end when the test says so.
 actor PatientFetcher: KeyFetching {
     private(set) var modes: [FetchMode] = []
     private var pending: [CheckedContinuation<Result<FetchedKeys, FetchFailure>, Never>] = []
@@ -17,7 +17,7 @@ actor PatientFetcher: KeyFetching {
         return try await withCheckedContinuation { pending.append($0) }.get()
     }
 
-    /// Waits for a fetch to begin, and ends it.
+    /// Waits for a fetch to start, and ends it.
     func end(
         _ result: Result<FetchedKeys, FetchFailure>
     ) async throws {
@@ -25,13 +25,13 @@ actor PatientFetcher: KeyFetching {
         pending.removeFirst().resume(returning: result)
     }
 
-    /// Waits for a fetch to begin.
+    /// Waits for a fetch to start.
     func begun() async throws {
         try await eventually { !pending.isEmpty }
     }
 }
 
-/// Where a test's store gets its keys, and what it tells of itself.
+/// A test's key store, with its source of keys and its reports.
 struct KeyStoreFixture: Sendable {
     let fetcher = PatientFetcher()
     let fallback = PatientFetcher()

@@ -5,14 +5,14 @@ import NIOCore
 import TestSupport
 import Testing
 
-/// A store, and the keys that it has beside those that it fetches.
+/// A key store with sources other than fetches.
 @Suite struct KeyStoreSourcesTests {
     private let fixture = KeyStoreFixture()
     private var fetcher: PatientFetcher { fixture.fetcher }
     private var events: KeyStoreFixture.Events { fixture.events }
     private var fallback: PatientFetcher { fixture.fallback }
 
-    // MARK: What was kept
+    // MARK: Archived keys
 
     @Test func `kept keys are handed out before the first fetch ends`() async throws {
         try await TemporaryDirectory.run { directory async throws in
@@ -75,7 +75,7 @@ import Testing
             #expect(restored.keyIDs == ["a", "b"])
             #expect(restored.omittedKeyCount == 1)
             #expect(restored.source == .disk)
-            // What settles it is the first answer from the provider.
+            // The provider's first answer decides.
             try await fetcher.end(.success(KeySets.fetched(["a"]).fetched(at: now)))
             try await eventually { try await second.status().get().snapshot?.keyIDs == ["a"] }
             second.stop()
@@ -86,7 +86,7 @@ import Testing
 
     @Test func `the fallback's keys serve until the provider has some`() async throws {
         var rules = KeyRules()
-        // No fetch but those that are asked for here.
+        // Prevents fetches other than those that the test starts.
         rules.minimumBackoff = .seconds(60)
         let store = fixture.store(nil, rules, fallingBack: true)
         try await store.start().get()
@@ -97,7 +97,7 @@ import Testing
         #expect(status.snapshot?.keyIDs == ["f"])
         #expect(status.snapshot?.source == .file)
         #expect(status.snapshot?.isStale(at: status.now) == true)
-        // Each failure has it read again.
+        // It is read again after each failure.
         try await fetcher.end(.failure(Scene.failure))
         try await fallback.end(.success(KeySets.fetched(["f", "g"], source: .file)))
         try await eventually { try await store.status().get().snapshot?.keyIDs == ["f", "g"] }

@@ -32,7 +32,7 @@ import Testing
         let note: @Sendable (String) -> Void = { text in order.withLock { $0.append(text) } }
         for name in ["one", "two"] {
             try await store.subscribe { [loop] snapshot in
-                // Another loop, which takes its time.
+                // Another event loop, which is slow.
                 loop.scheduleTask(in: .milliseconds(50)) { note("\(name) has \(snapshot.keyIDs)") }.futureResult
             }.get()
         }
@@ -66,7 +66,7 @@ import Testing
         let impatient = store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: fixture.soon(50))
         #expect(try await impatient.get() == .unavailable(retryAfter: .seconds(1)))
         let patient = store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: fixture.soon())
-        // The wait is on the loop before the fetch ends.
+        // Ensures that the wait is registered before the fetch ends.
         _ = try await store.status().get()
         try await fetcher.end(.success(KeySets.fetched(["a"])))
         #expect(try await first.get() == .refreshed)
@@ -154,7 +154,7 @@ import Testing
         try await fetcher.begun()
         store.stop()
         try await fetcher.end(.failure(Scene.failure))
-        // A pause after a first failure would be long over by then.
+        // The backoff after a first failure would have ended by then.
         try await loop.scheduleTask(in: .milliseconds(100)) {}.futureResult.get()
         #expect(await fetcher.calls == 1)
         #expect(got.withLock { $0 } == 0)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What the system's resolver makes of this machine's name for itself.
+/// How the system's resolver resolves `localhost`.
 enum LocalHost {
-    /// Whether it has another address beside 127.0.0.1, where a test's server listens.
+    /// Whether it has an address other than 127.0.0.1, where a test's server listens.
     static let hasSeveralAddresses: Bool = {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

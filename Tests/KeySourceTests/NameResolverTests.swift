@@ -19,7 +19,7 @@ import Testing
         #expect(try await resolver.addresses(of: host) == [address])
     }
 
-    /// RFC 6761: `invalid` is never a name, and no label is longer than 63 letters.
+    /// RFC 6761: `invalid` never resolves. Labels have at most 63 letters.
     @Test(arguments: ["assay-test.invalid", String(repeating: "a", count: 64) + ".example", "a..b", "256.256.256.256"])
     func `a name that can't exist has none`(host: String) async {
         let failure = await #expect(throws: FetchFailure.self) { try await resolver.addresses(of: host) }
@@ -35,7 +35,7 @@ import Testing
             for try await addresses in group { counts[addresses, default: 0] += 1 }
             #expect(counts == [["127.0.0.0"]: 20, ["127.0.0.1"]: 20, ["127.0.0.2"]: 20])
         }
-        // It is asked for anew later.
+        // It is resolved again later.
         #expect(try await resolver.addresses(of: "127.0.0.1") == ["127.0.0.1"])
     }
 }

@@ -3,7 +3,7 @@ import JOSE
 import KeySource
 import Testing
 
-/// What follows from a key that was left out: what is kept on disk, what a restart finds, and when it is settled.
+/// Consequences of an omitted key: what is archived, what a restart restores, and when the omission is settled.
 @Suite struct OmittedKeysAftermathTests {
     @Test func `what serves is kept on disk, so that a restart loses neither old keys nor new ones`() {
         var scene = Scene.ready(KeyRules(), ["a", "b"])
@@ -72,7 +72,7 @@ import Testing
         #expect(scene.machine.nextFetch == Scene.at(225))
     }
 
-    /// A disk may be slow, and what it kept of an earlier answer is no doubt about a later one.
+    /// Disks may be slow. What was archived after an earlier answer must not cast doubt on a later one.
     @Test func `a key that was kept as omitted and is confirmed is not lost to one thin answer`() {
         var rules = KeyRules()
         rules.hasFallback = true

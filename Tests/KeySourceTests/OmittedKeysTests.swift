@@ -5,7 +5,7 @@ import KeySource
 import TestSupport
 import Testing
 
-/// What becomes of a key that the provider's answer leaves out.
+/// What happens to a key that the provider's response omits.
 @Suite struct OmittedKeysTests {
     @Test func `a key that one answer leaves out serves on, and is marked`() {
         var scene = Scene.ready(KeyRules(), ["a", "b", "c"])
@@ -14,7 +14,7 @@ import Testing
         #expect(scene.keyIDs == ["b", "a", "c"])
         #expect(scene.omittedKeyIDs == ["a", "c"])
         #expect(scene.machine.snapshot?.hasKey("c") == true)
-        // The keys that serve are the same.
+        // The usable keys are the same.
         #expect(effects.reports == [.fetched])
     }
 
@@ -80,7 +80,7 @@ import Testing
         #expect(scene.omittedKeyIDs == ["b"])
     }
 
-    // MARK: Its hour
+    // MARK: Dropped after an hour
 
     @Test func `without a second answer the timer drops it after an hour`() throws {
         var scene = Scene.omitting()
@@ -149,13 +149,13 @@ import Testing
         scene.wait(.refresh(dropsOmitted: true), id: 1)
         scene.fail()
         #expect(scene.omittedKeyIDs == ["b"])
-        // Nor does it make the next fetch strict.
+        // Nor is the next fetch strict.
         scene.refresh(["b"])
         #expect(scene.keyIDs == ["b", "a"])
         #expect(scene.omittedKeyIDs == ["a"])
     }
 
-    // MARK: Which keys
+    // MARK: Which keys count as omitted
 
     private static func refreshed(from first: [JSONTree], to second: [JSONTree]) -> Scene {
         var scene = Scene()

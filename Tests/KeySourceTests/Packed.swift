@@ -1,4 +1,4 @@
-/// Compressed octets, made by hand: as much of RFC 1950 to 1952 as a test needs.
+/// Hand-made compressed data: the parts of RFC 1950 to 1952 that the tests need.
 enum Packed {
     /// A gzip file (RFC 1952).
     static func gzip(_ octets: [UInt8]) -> [UInt8] {
@@ -8,9 +8,9 @@ enum Packed {
     /// A zlib stream (RFC 1950), which HTTP calls `deflate`.
     static func zlib(_ octets: [UInt8]) -> [UInt8] { [0x78, 0x01] + stored(octets) + bigEndian(adler32(octets)) }
 
-    /// A gzip file that unpacks to a text and then so many times 258 spaces, at 13 bits each time.
+    /// A gzip file that decompresses to a text followed by `count` times 258 spaces, each run taking 13 bits.
     ///
-    /// - Parameter isBomb: whether nobody will get to its checksum, so that it is left out.
+    /// - Parameter isBomb: whether to leave out the checksum, which no reader reaches.
     static func gzip(_ text: [UInt8], spaces count: Int, isBomb: Bool = false) -> [UInt8] {
         let whole = isBomb ? [] : text + [UInt8](repeating: 0x20, count: 1 + 258 * count)
         return gzip(
@@ -41,12 +41,12 @@ enum Packed {
         return [isLast ? 1 : 0] + lengths + octets
     }
 
-    /// The last block, by the fixed Huffman codes: a space, and as often the 258 octets before repeated at distance 1.
+    /// The last block, with fixed Huffman codes: a space, then `count` repeats of 258 octets at distance 1.
     private static func spaces(_ count: Int) -> [UInt8] {
         var octets: [UInt8] = []
         var pending: UInt64 = 0
         var filled: UInt64 = 0
-        // The lowest bit is the first.
+        // Least significant bit first.
         func append(_ bits: UInt64, _ number: UInt64) {
             pending |= bits << filled
             filled += number

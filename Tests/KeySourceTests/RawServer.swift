@@ -3,26 +3,26 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// An HTTP server on loopback that answers with whatever bytes a test wants, and remembers what it was asked.
+/// An HTTP server on loopback that answers with arbitrary bytes and records requests.
 final class RawServer: Sendable {
-    /// What follows upon a request.
+    /// The reaction to a request.
     enum Answer: Sendable {
         case bytes(String)
         case octets([UInt8])
-        /// And then the connection is closed.
+        /// Closes the connection after these bytes.
         case bytesAndClose(String)
-        /// Again and again, until the other side has had enough.
+        /// Repeats the text until the client closes the connection.
         case forever(String, before: String)
         case silence
     }
 
     private let channel: any Channel
     private let heads = Mutex<[String]>([])
-    /// Not the loops that the clients run on.
+    /// Not the event loops of the clients.
     private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let port: Int
 
-    /// - Parameter answer: called with a request's head, of which the first line is `GET /path HTTP/1.1`.
+    /// - Parameter answer: called with a request's head, which begins with a line such as `GET /path HTTP/1.1`.
     static func run<Value>(
         tls: TLSConfiguration? = nil, answering answer: @escaping @Sendable (String) -> Answer,
         _ body: (RawServer) async throws -> Value
@@ -60,7 +60,7 @@ final class RawServer: Sendable {
         port = channel.localAddress?.port ?? 0
     }
 
-    /// The heads of the requests so far.
+    /// The heads of all requests so far.
     var requests: [String] { heads.withLock { $0 } }
     /// Their paths.
     var paths: [String] { requests.map { String($0.split(separator: " ")[1]) } }
@@ -69,13 +69,13 @@ final class RawServer: Sendable {
         "\(scheme)://\(host):\(port)\(path)"
     }
 
-    /// A whole response.
+    /// A complete response.
     static func response(_ body: String, status: String = "200 OK", _ fields: [String] = []) -> String {
         (["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + fields).joined(separator: "\r\n")
             + "\r\n\r\n" + body
     }
 
-    /// A whole response whose body is no text.
+    /// A complete response with a binary body.
     static func response(_ body: [UInt8], _ fields: [String]) -> Answer {
         let head = ["HTTP/1.1 200 OK", "Content-Length: \(body.count)"] + fields
         return .octets(Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body)
@@ -117,7 +117,7 @@ private final class AnsweringHandler: ChannelInboundHandler {
         let loop = context.eventLoop
         let bound = NIOLoopBound((self, context), eventLoop: loop)
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text))).whenSuccess {
-            // A write that is done at once calls back at once, and the stack has an end.
+            // In a new turn of the loop: writes may complete synchronously, and recursion would exhaust the stack.
             loop.execute { bound.value.0.writeForever(text, bound.value.1) }
         }
     }

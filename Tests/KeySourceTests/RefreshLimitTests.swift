@@ -2,7 +2,7 @@ import Host
 import KeySource
 import Testing
 
-/// How often operators may have keys fetched, and what becomes of keys that such a fetch does not find.
+/// How often operators may trigger a refresh, and what happens to keys that it does not find.
 @Suite struct RefreshLimitTests {
     private static let refresh = Machine.FetchReason.refresh(dropsOmitted: false)
 
@@ -44,7 +44,7 @@ import Testing
         scene.wait(Self.refresh, id: 2)
         scene.moveTo(0.5)
         #expect(scene.wait(.key("b"), id: 3).startsFetch)
-        // It began after the operator had asked, but not for them: they get their own.
+        // This fetch started after the operator's request, but for another reason: the operator gets one of their own.
         #expect(scene.succeed().answers == [3: .refreshed])
         scene.moveTo(1)
         #expect(scene.fireTimer().startsFetch)

@@ -2,7 +2,7 @@ import Host
 import KeySource
 import Testing
 
-/// What a bad signature by a known `kid` costs: the provider may have put another key in its place.
+/// The fetches that a bad signature by a known `kid` causes: the provider may have replaced the key.
 @Suite struct ReplacedKeyTests {
     @Test func `keys that have just come whole are not fetched again for thirty seconds`() {
         var scene = Scene.ready()
@@ -34,7 +34,7 @@ import Testing
         #expect(scene.wait(.replacedKey("a")).startsFetch)
     }
 
-    /// A conditional request may be answered by a cache that has not heard of the change.
+    /// A stale cache may answer a conditional request.
     @Test func `nor is a whole answer to a conditional request`() {
         var scene = Scene.ready()
         #expect(scene.moveToNextFetch().fetchMode == .revalidate)
@@ -57,7 +57,7 @@ import Testing
         var scene = Scene(rules)
         scene.restore(["a"], age: .seconds(60))
         scene.wait(.replacedKey("a"), id: 1)
-        // What was on disk is replaced by two answers in a row.
+        // Two consecutive responses replace the archived keys.
         scene.succeed(["b"])
         scene.moveTo(30)
         scene.wait(.replacedKey("a"), id: 2)

@@ -28,7 +28,7 @@ import Testing
         try await fetcher.end(.success(KeySets.fetched(["a"])))
         #expect(try await waiting.get() == .refreshed)
         #expect(delivered.withLock { $0 } == [["a"]])
-        // Nobody waits any more, so the next one finds it stopped.
+        // No request waits any more, so the next one finds the store stopped.
         #expect(try await wait(for: store).get() == .unavailable(retryAfter: .seconds(1)))
         #expect(await fetcher.calls == 1)
     }
@@ -40,7 +40,7 @@ import Testing
         store.retire()
         #expect(try await wait(for: store).get() == .unavailable(retryAfter: .seconds(1)))
         try await fetcher.end(.success(KeySets.fetched(["a"])))
-        // What comes too late is nobody's, whenever it comes.
+        // A result that arrives too late is discarded.
         for _ in 0..<50 { #expect(try await store.status().get().snapshot == nil) }
         #expect(fixture.events.all.isEmpty)
     }
@@ -70,7 +70,7 @@ import Testing
     }
 }
 
-/// Never brings anything home, but notices when nobody wants it any more.
+/// Never returns keys, but records its cancellation.
 private final class CancellableFetcher: KeyFetching {
     let hasBegun = Atomic(false)
     let isCancelled = Atomic(false)

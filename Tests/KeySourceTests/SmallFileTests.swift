@@ -41,7 +41,7 @@ import Testing
             #expect(read(directory.file) == .failure(.notThere))
             #expect(read(directory.path + "/a/b") == .failure(.notThere))
             #expect(SmallFile.version(atPath: directory.file) == nil)
-            // A link to nothing.
+            // A dangling symbolic link.
             try FileManager.default.createSymbolicLink(atPath: directory.file, withDestinationPath: "elsewhere")
             #expect(read(directory.file) == .failure(.notThere))
             #expect(SmallFile.version(atPath: directory.file) == nil)
@@ -55,7 +55,7 @@ import Testing
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory.file)
             #expect(read(link) == .success(Array("x".utf8)))
             #expect(read(link, followingLinks: false) == .failure(.notOpened(ELOOP)))
-            // Links on the way to it count for nothing.
+            // Symbolic links in the path are followed.
             let folder = directory.path + "/folder"
             try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: directory.path)
             #expect(read(folder + "/p.keys", followingLinks: false) == .success(Array("x".utf8)))
@@ -66,7 +66,7 @@ import Testing
         try await TemporaryDirectory.run { directory in
             #expect(read(directory.path) == .failure(.notRegular))
             #expect(read("/dev/null") == .failure(.notRegular))
-            // A pipe that nobody writes to would be waited for.
+            // Opening a pipe without a writer would block.
             try #require(unsafe mkfifo(directory.file, 0o600) == 0)
             #expect(read(directory.file) == .failure(.notRegular))
             #expect(read(directory.file, followingLinks: false) == .failure(.notRegular))
@@ -102,10 +102,10 @@ import Testing
                 #expect(!versions.contains(version), sourceLocation: sourceLocation)
                 versions.append(version)
             }
-            // Longer.
+            // A different size.
             try Data("123456".utf8).write(to: URL(filePath: directory.file))
             try expectAnother()
-            // As long, and its time set back.
+            // The same size, with the modification time restored.
             for text in ["123457", "123458"] {
                 let handle = try FileHandle(forWritingTo: URL(filePath: directory.file))
                 try handle.write(contentsOf: Data(text.utf8))
@@ -114,7 +114,7 @@ import Testing
                 #expect(unsafe utimensat(AT_FDCWD, directory.file, [time, time], 0) == 0)
                 try expectAnother()
             }
-            // Another of the same size.
+            // Another file of the same size.
             try Data("654321".utf8).write(to: URL(filePath: directory.file + ".new"))
             try #require(unsafe rename(directory.file + ".new", directory.file) == 0)
             try expectAnother()

@@ -5,7 +5,7 @@ import KeySource
 
 typealias Machine = KeyStore.StateMachine
 
-/// An effect as a value that can be compared: of a snapshot, what tells it apart.
+/// An effect in comparable form; a snapshot is reduced to what identifies it.
 enum Seen: Equatable {
     case startFetch(FetchMode)
     case readFallback
@@ -40,7 +40,7 @@ enum Seen: Equatable {
     }
 }
 
-/// A state machine and the time it is by its clock.
+/// A state machine with its virtual clock.
 struct Scene {
     var machine: Machine
     var now = Scene.birth
@@ -53,7 +53,7 @@ struct Scene {
         machine = Machine(rules: rules, random: random)
     }
 
-    /// A machine with the key `a` where nothing else is said, at second 0.
+    /// A machine with the key `a`, unless a test sets others, at second 0.
     static func ready(
         _ rules: KeyRules = KeyRules(), _ keyIDs: [String] = ["a"], lifetime: Interval? = nil,
         random: any RandomNumberGenerator & Sendable = ConstantGenerator.lowest
@@ -64,21 +64,21 @@ struct Scene {
         return scene
     }
 
-    /// The keys `a` and `b`, of which the second answer, after 225 seconds, left out `b`.
+    /// The keys `a` and `b`. The second answer, after 225 seconds, omitted `b`.
     static func omitting(lifetime: Interval? = nil) -> Scene {
         var scene = Scene.ready(KeyRules(), ["a", "b"])
         scene.refresh(["a"], lifetime: lifetime)
         return scene
     }
 
-    /// Seconds since the scene began.
+    /// Seconds since the start.
     static func at(_ seconds: Double) -> MonotonicTime {
         MonotonicTime(milliseconds: birth.milliseconds + Int64((seconds * 1000).rounded()))
     }
 
     mutating func moveTo(_ seconds: Double) { now = Scene.at(seconds) }
 
-    /// Moves to when the next fetch is due, and begins it.
+    /// Advances to the next planned fetch, and starts it.
     @discardableResult mutating func moveToNextFetch() -> [Seen] {
         now = machine.nextFetch!
         return fireTimer()
@@ -86,7 +86,7 @@ struct Scene {
 
     @discardableResult mutating func start() -> [Seen] { machine.start(now: now).map(Seen.init) }
 
-    /// A wait with five seconds of patience, of a request that was judged by the newest keys where nothing else is said.
+    /// A wait with a timeout of five seconds, for a request judged by the newest keys unless a test says otherwise.
     @discardableResult mutating func wait(_ need: Machine.FetchReason, judgedBy version: Int? = nil, id: Int = 7)
         -> [Seen]
     {
@@ -105,7 +105,7 @@ struct Scene {
         machine.fetchSucceeded(fetched, now: now).map(Seen.init)
     }
 
-    /// Moves to the next fetch that is planned, and ends it well at once.
+    /// Advances to the next planned fetch, and completes it successfully at once.
     @discardableResult mutating func refresh(
         _ keyIDs: [String], lifetime: Interval? = nil, isNotModified: Bool = false
     ) -> [Seen] {
@@ -137,7 +137,7 @@ struct Scene {
         machine.fallbackFailed(FetchFailure(.file, "there is no such file"), now: now).map(Seen.init)
     }
 
-    /// The `kid`s of the keys that serve, and of those among them that the provider's last answer left out.
+    /// The `kid`s of the keys in use, and of those that the provider's last answer omitted.
     var keyIDs: [String] { machine.snapshot?.keyIDs ?? [] }
     var omittedKeyIDs: [String?] {
         machine.snapshot.map { $0.keys.keys.suffix($0.omittedKeyCount).map(\.keyID) } ?? []
@@ -147,7 +147,7 @@ struct Scene {
 extension [Seen] {
     var startsFetch: Bool { fetchMode != nil }
 
-    /// What the fetch that begins may be content with.
+    /// The mode of the fetch that starts.
     var fetchMode: FetchMode? { reduce(nil) { if case .startFetch(let mode) = $1 { mode } else { $0 } } }
 
     var answers: [Int: Machine.Outcome] {
@@ -160,7 +160,7 @@ extension [Seen] {
 
     var reports: [KeyEvent] { compactMap { if case .report(let event) = $0 { event } else { nil } } }
 
-    /// The `kid`s of what is kept on disk; `nil` where nothing is.
+    /// The `kid`s of the archived keys; `nil` if nothing is archived.
     var kept: [String]? { reduce(nil) { if case .keep(let keyIDs, _) = $1 { keyIDs } else { $0 } } }
 
     var publishes: Bool { contains { if case .publish = $0 { true } else { false } } }

@@ -4,14 +4,14 @@ import Testing
 
 private import class Foundation.ProcessInfo
 
-/// What must hold whatever happens in whatever order. A failure names the seed; with it in `ASSAY_WALK_SEED` the same walk
-/// is taken again.
+/// Invariants that must hold for any sequence of events. A failure reports the seed; set `ASSAY_WALK_SEED` to it to
+/// repeat the walk.
 @Suite struct StateMachineRandomWalk {
     @Test func `the invariants hold on a long random walk`() throws {
         let seed =
             ProcessInfo.processInfo.environment["ASSAY_WALK_SEED"].flatMap(UInt64.init) ?? .random(in: 0 ... .max)
         print("random walk of the key store's state machine: ASSAY_WALK_SEED=\(seed)")
-        // Several lives: some invariants are about the beginning of one.
+        // Several lifetimes, because some invariants concern the start.
         var generator = SplitMix64(seed: seed)
         let sets = WalkKeySets()
         var counter = Walk.EventCounter()

@@ -77,7 +77,7 @@ import Testing
         }
         let rising: [Int64] = [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 150_000, 150_000]
         #expect(pauses(11) == rising)
-        // Far beyond where doubling would overflow.
+        // Far beyond the point where doubling would overflow.
         #expect(pauses(100) == [Int64](repeating: 150_000, count: 100))
         scene.succeed()
         scene.now = scene.machine.nextFetch!
@@ -202,7 +202,7 @@ import Testing
         #expect(published < resumed)
     }
 
-    // MARK: What was kept
+    // MARK: Archived keys
 
     @Test func `kept keys are as old as they are`() throws {
         var scene = Scene()

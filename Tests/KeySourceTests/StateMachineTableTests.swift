@@ -2,8 +2,8 @@ import Host
 import KeySource
 import Testing
 
-/// Every event in every state, with the effects it has. Numbers are worked out by hand from `KeyRules`: keys are kept five
-/// minutes and refreshed after three quarters of that, and the first failures are followed by half a second.
+/// Every event in every state, with its effects. The numbers are worked out by hand from `KeyRules`: keys live for five
+/// minutes and are refreshed after three quarters of that, and the first backoff is half a second.
 @Suite struct StateMachineTableTests {
     enum State: CaseIterable {
         case unborn, firstFetch, ready, refreshing, neverFetched, retrying, freshAndFailing, staleAndFailing, expired
@@ -13,7 +13,7 @@ import Testing
         var hasKeys: Bool { hasUsableKeys || self == .expired }
         var isInBackoff: Bool { [.neverFetched, .freshAndFailing, .staleAndFailing, .expired].contains(self) }
 
-        /// When the keys turn stale or unusable: due in every state that has usable ones.
+        /// When the keys turn stale or unusable. This timer is set in every state with usable keys.
         var end: [Seen] {
             switch self {
             case .ready, .refreshing, .freshAndFailing: [.setTimer(Scene.at(300.001))]
@@ -68,10 +68,10 @@ import Testing
                 usableUntil: Scene.at(seconds + 300 + Scene.day)))
     }
 
-    /// Who has seen the keys whole a short while ago, and no failure since, is content with a confirmation.
+    /// A conditional fetch is enough after a recent full response without failures since.
     private static func plannedMode(_ state: State) -> FetchMode { state == .ready ? .revalidate : .reload }
 
-    /// The effects of a wait that begins a fetch, or joins the one under way.
+    /// The effects of a wait that starts a fetch, or joins the one in progress.
     private static func fetches(_ scene: Scene, _ state: State, for need: Machine.FetchReason) -> [Seen] {
         let begun: [Seen] =
             switch need {
@@ -127,7 +127,7 @@ import Testing
         #expect(scene.wait(need) == Self.fetches(scene, state, for: need))
     }
 
-    /// The second of these is judged a moment after a whole answer past caches; of the others, none or an older one.
+    /// The second wait comes shortly after a full response past caches; the others after none, or an older one.
     @Test(arguments: State.allCases)
     func `a replaced key is looked for unless the keys have just come whole`(state: State) {
         var scene = Self.scene(state)

@@ -2,7 +2,7 @@ import Host
 import KeySource
 import Testing
 
-/// What a token costs that needs a key nobody has heard of.
+/// The fetches that a token with an unknown key may cause.
 @Suite struct UnknownKeyTests {
     @Test func `unknown keys cause two fetches in thirty seconds and no third`() {
         var scene = Scene.ready()
@@ -41,7 +41,7 @@ import Testing
             scene.moveTo(Double(id))
             #expect(scene.fail().answers == [id: unavailable(500 << (id - 1))])
         }
-        // As long as the planned fetch is away.
+        // While the planned fetch is far away.
         scene.moveTo(2.25)
         #expect(scene.wait(.key("b"), id: 3).answers == [3: unavailable(750)])
         scene.moveToNextFetch()
@@ -56,7 +56,7 @@ import Testing
         #expect(scene.wait(.key("b"), id: 2).answers == [2: .unchanged])
         scene.wait(.newerKeys, id: 3)
         scene.fail(retryAfter: .seconds(200))
-        // By then the budget has a fetch again.
+        // The budget allows another fetch by then.
         #expect(scene.wait(.key("b"), id: 4).answers == [4: unavailable(30_000)])
     }
 

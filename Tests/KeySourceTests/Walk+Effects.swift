@@ -2,11 +2,11 @@ import Host
 import JOSE
 import KeySource
 
-/// What the machine wants done, and what must hold then and between events.
+/// The machine's effects, and the invariants that hold for them and between events.
 extension Walk {
     mutating func run(_ event: Event, _ effects: [Machine.Effect]) {
         var hasPublished = false
-        // When the last usable keys are gone, and again after each fetch that brings none.
+        // When the last usable keys are gone, and after each fetch that brings none.
         var wantsFallback = event == .start || event == .failure
         let readsBefore = fallbackReads
         for effect in effects {
@@ -64,7 +64,7 @@ extension Walk {
         fetch = Fetch(mode: mode, isStrict: isStrict, firstStepToEnd: steps + (isSlow ? 30 : 0))
     }
 
-    /// A confirmation will do while nothing is in doubt, and for a day.
+    /// A conditional fetch is enough for a day, while there is no doubt about the keys.
     var plannedMode: FetchMode {
         let isDoubtful = hasFailed || !ledger.omitted.isEmpty
         return !isDoubtful && lastWholeAnswer.map { heard - $0 < .seconds(86400) } == true ? .revalidate : .reload
@@ -113,7 +113,7 @@ extension Walk {
 
     var operatorsWait: Bool { waiting.values.contains { $0.need.isRefresh } }
 
-    /// Whether an operator who waits for the fetch that begins wants what it does not find dropped.
+    /// Whether an operator waits for this fetch with `dropsOmitted`.
     var strictnessWanted: Bool { waiting.values.contains { $0.need == .refresh(dropsOmitted: true) } }
 
     var isConfirmed: Bool { lastReload.map { heard - $0 < .seconds(30) } ?? false }

@@ -4,7 +4,7 @@ import JOSE
 import KeySource
 import TestSupport
 
-/// A driver on a virtual clock that does what a real one may do, and checks the machine's every answer.
+/// A driver on a virtual clock that does whatever a real one may do, and checks every effect of the machine.
 struct Walk {
     enum Invariant: String {
         case oneFetch = "never two fetches at once"
@@ -42,14 +42,14 @@ struct Walk {
         case fallbackStale = "the fallback's keys are stale from the beginning, and usable for ten minutes"
     }
 
-    /// How often what happened.
+    /// Counts events by name.
     struct EventCounter {
         private var counts: [String: Int] = [:]
 
         mutating func note(_ what: String, _ count: Int = 1) { counts[what, default: 0] += count }
         mutating func add(_ other: EventCounter) { counts.merge(other.counts, uniquingKeysWith: +) }
 
-        /// What has happened less than fifty times.
+        /// Events that have occurred fewer than fifty times.
         var rare: [String] { Self.all.filter { counts[$0, default: 0] < 50 } }
 
         private static let all = [
@@ -68,9 +68,9 @@ struct Walk {
     var machine: Machine
     var provider: WalkProvider
     var ledger = WalkLedger()
-    /// What the clock shows, which may go back.
+    /// The clock, which may go backwards.
     var clock = MonotonicTime(milliseconds: 0)
-    /// The latest time that the machine has heard of.
+    /// The latest time that the machine has been given.
     var heard = MonotonicTime(milliseconds: .min)
     var timer: MonotonicTime?
     var fetch: Fetch?
@@ -83,7 +83,7 @@ struct Walk {
     var unknownKeyFetches: [MonotonicTime] = []
     var missing: [String: MonotonicTime] = [:]
     var lastRefresh: MonotonicTime?
-    /// When the provider last sent its keys whole, past caches.
+    /// When the provider last sent a full response past caches.
     var lastReload: MonotonicTime?
     var lastNetworkAnswer: WalkAnswer?
     var lastWholeAnswer: MonotonicTime?
@@ -96,14 +96,14 @@ struct Walk {
     struct Fetch {
         let mode: FetchMode
         let isStrict: Bool
-        /// A slow one does not end before this step.
+        /// A slow one ends no earlier than this step.
         let firstStepToEnd: Int
     }
 
     struct Waiter {
         let need: Machine.FetchReason
         let deadline: MonotonicTime
-        /// How many fetches had begun before it asked.
+        /// How many fetches had started before it asked.
         let fetchesBegun: Int
     }
 
@@ -146,13 +146,13 @@ struct Walk {
         if violation == nil { violation = invariant.rawValue }
     }
 
-    /// A time that the machine is told; what it makes of it is never earlier than what it has heard before.
+    /// The current time for the machine, which ignores times earlier than the latest.
     mutating func tell() -> MonotonicTime {
         heard = max(heard, clock)
         return clock
     }
 
-    /// Moves the clock, mostly a little, and now and then by hours or back; a timer that comes due fires, seldom a little
+    /// Advances the clock, usually a little, occasionally by hours or backwards. Due timers fire, sometimes slightly
     /// late.
     mutating func passTime() {
         let milliseconds: Int64
@@ -196,7 +196,7 @@ struct Walk {
         let deadline = clock + Interval(milliseconds: .random(in: 1...10_000, using: &random))
         waiting[id] = Waiter(need: need, deadline: deadline, fetchesBegun: fetchesBegun)
         let newest = machine.snapshot?.version ?? 0
-        // A loop hears of new keys a little after the store has them.
+        // A loop receives new keys slightly later than the store.
         let judgedBy = Int.random(in: 0..<10, using: &random) == 0 ? max(newest - 1, 0) : newest
         let effects = machine.wait(for: need, judgedBy: judgedBy, id: id, until: deadline, now: tell())
         let seen = effects.map(Seen.init)
@@ -239,7 +239,7 @@ struct Walk {
         let effects = machine.restored(
             KeySets.fetched(answer.keys, lifetime: nil, source: .disk), omitted: omitted, age: age, now: tell())
         if let snapshot = machine.snapshot, snapshot.version != before?.version {
-            // Once in many lives.
+            // Rare: at most once per lifetime.
             counter.note("restored", 50)
             if lastWholeAnswer != nil || (before.map { $0.source != .file } ?? false) { fail(.restoredFirst) }
             if !snapshot.isUsable(at: heard) || snapshot.fetchedAt != heard - age { fail(.staleBound) }
@@ -310,7 +310,7 @@ struct Walk {
         fetch = nil
         hasFailed = true
         run(.failure, machine.fetchFailed(failure, now: tell()))
-        // But for an operator who came too late for the fetch that failed, and has another one begin at once.
+        // Except for an operator who came too late for the failed fetch, which starts another at once.
         guard fetch == nil else { return }
         let asked = min(failure.retryAfter ?? .seconds(0), .seconds(300))
         let pauses = max(Interval(milliseconds: 500), asked)...Interval.seconds(300)

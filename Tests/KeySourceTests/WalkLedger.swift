@@ -2,8 +2,8 @@ import Host
 import JOSE
 import KeySource
 
-/// Which keys ought to serve, by the answers that came so far: kept beside the machine in the plainest way, so that the two
-/// can be compared.
+/// The keys that should be in use according to the answers so far, computed in the simplest possible way for comparison
+/// with the machine.
 struct WalkLedger {
     enum Invariant: String {
         case lastAnswerServes = "every key of the last answer serves"
@@ -15,12 +15,12 @@ struct WalkLedger {
     }
 
     private var answer: WalkAnswer?
-    /// The keys that the last whole answer was the first to leave out, and until when they serve.
+    /// Keys that the last full answer was the first to omit, and how long they stay in use.
     private(set) var omitted: [String: MonotonicTime] = [:]
     private var everHeld: Set<String> = []
     private var lapsed: Set<String> = []
 
-    /// From now on these keys serve and no others, but for those that had been left out before.
+    /// Replaces all keys, except those that had been omitted before.
     mutating func begin(anew answer: WalkAnswer, omitting names: [String] = [], until end: MonotonicTime? = nil) {
         take(answer)
         omitted = [:]
@@ -28,13 +28,13 @@ struct WalkLedger {
         everHeld.formUnion(names)
     }
 
-    /// A whole answer came that is no reason to doubt a key that it leaves out.
+    /// Records a full answer that casts no doubt on the keys that it omits.
     ///
-    /// - Returns: how many keys are gone that served until now.
+    /// - Returns: how many keys are no longer in use.
     mutating func compare(_ new: WalkAnswer, until: MonotonicTime) -> Int {
         let before = (answer?.names ?? []).union(omitted.keys)
         let missing = (answer?.usableNames ?? []).subtracting(new.names)
-        // A new key that can verify takes the place of those of its `kid`.
+        // A new usable key replaces those with the same `kid`.
         let replaced = Set(new.usableNames.subtracting(before).map(Self.keyID)).subtracting(["-"])
         take(new)
         omitted = Dictionary(
@@ -44,7 +44,7 @@ struct WalkLedger {
 
     private static func keyID(_ name: String) -> Substring { name.prefix { $0 != " " } }
 
-    /// The last answer is said to hold still.
+    /// The last answer is confirmed.
     mutating func confirm(_ answer: WalkAnswer) { take(answer) }
 
     private mutating func take(_ answer: WalkAnswer) {
@@ -52,7 +52,7 @@ struct WalkLedger {
         everHeld.formUnion(answer.names)
     }
 
-    /// - Returns: how many keys have served their time.
+    /// - Returns: how many omitted keys have reached their end.
     mutating func timerFired(_ now: MonotonicTime) -> Int {
         let ended = omitted.filter { $0.value <= now }.keys
         lapsed = Set(ended)
@@ -60,7 +60,7 @@ struct WalkLedger {
         return lapsed.count
     }
 
-    /// What is wrong with the keys that serve.
+    /// The invariant that a snapshot violates, if any.
     func violation(of snapshot: KeySnapshot?) -> Invariant? {
         guard let snapshot, let answer else { return snapshot == nil && answer == nil ? nil : .lastAnswerServes }
         let names = snapshot.keys.keys.map(WalkAnswer.name)

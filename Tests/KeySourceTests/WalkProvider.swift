@@ -5,10 +5,10 @@ import JSON
 import KeySource
 import TestSupport
 
-/// A set that a provider on a walk answers with.
+/// A key set that the simulated provider answers with.
 struct WalkAnswer {
     let keys: JWKSet
-    /// A name for each key: what tells it from every other.
+    /// A unique name for each key.
     let names: Set<String>
     let usableNames: Set<String>
 
@@ -21,10 +21,10 @@ struct WalkAnswer {
     static func name(_ key: JWK) -> String { "\(key.keyID ?? "-") \(key.thumbprint)" }
 }
 
-/// All the sets there may be, each decoded once.
+/// All possible sets, each decoded once.
 final class WalkKeySets {
-    /// Few keys, so that they come and go and come again: under each of four `kid`s one key, another or both, at times of
-    /// no use for signatures, and two keys without a `kid`.
+    /// A few keys, so that they come and go repeatedly: each of four `kid`s has one key, another or both, sometimes
+    /// unusable for signatures; and there are two keys without a `kid`.
     static let places: [[[JSONTree]]] = [
         [[KeySets.key("a")], [KeySets.key("a", .otherP256)]],
         [[KeySets.key("b")], [KeySets.key("b", .otherP256)], [KeySets.key("b", .rsa), KeySets.key("b")]],
@@ -35,7 +35,7 @@ final class WalkKeySets {
 
     private var decoded: [[Int]: WalkAnswer?] = [:]
 
-    /// - Parameter choice: for each place, what of it is in the set; 0: nothing.
+    /// - Parameter choice: for each place, the index of its entries in the set; 0: none.
     /// - Returns: `nil` for a set that can't be used.
     func answer(_ choice: [Int]) -> WalkAnswer? {
         if let known = decoded[choice] { return known }
@@ -56,20 +56,20 @@ struct WalkProvider {
         choice = WalkKeySets.places.map { Int.random(in: 0...$0.count, using: &random) }
     }
 
-    /// One of the keys is taken away, comes, or gives way to another.
+    /// Removes, adds or replaces one of the keys.
     mutating func rotate(_ random: inout SplitMix64) {
         let place = WalkKeySets.places.indices.randomElement(using: &random)!
         choice[place] = Int.random(in: 0...WalkKeySets.places[place].count, using: &random)
     }
 
-    /// The keys as they are.
+    /// The current keys.
     func answer() -> WalkAnswer? { sets.answer(choice) }
 
-    /// A part of them, as a node of the provider's has it that lags behind.
+    /// Part of the keys, as a lagging node of the provider would have them.
     func thinAnswer(_ random: inout SplitMix64) -> WalkAnswer? {
         sets.answer(choice.map { Int.random(in: 0..<3, using: &random) == 0 ? 0 : $0 })
     }
 
-    /// Any set at all.
+    /// A random set.
     func anyAnswer(_ random: inout SplitMix64) -> WalkAnswer? { WalkProvider(sets, &random).answer() }
 }

@@ -7,12 +7,12 @@ import Testing
 
 @testable import KeySource
 
-/// What a failure says where the URL's scheme is not what the port speaks, or the port stays silent or closes.
+/// Error messages if the URL's scheme does not match the port, or if the port stays silent or closes.
 @Suite struct WrongPortTests {
     private static let hint = ": if this port speaks TLS, write https:// instead of http://"
     private static let badRequest = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
-    /// The failure of a fetch from a server that reacts in this way to the first bytes it gets.
+    /// The failure of a fetch from a server that reacts to its first bytes in this way.
     private func failure(
         _ scheme: String, _ reaction: FirstBytesHandler.Reaction, _ change: (inout NetworkRules) -> Void = { _ in }
     ) async throws -> FetchFailure? {
@@ -50,13 +50,13 @@ import Testing
 
     // MARK: http
 
-    /// The alert that OpenSSL sends to a client that does not begin with a handshake.
+    /// The alert that OpenSSL sends to a client that does not start a handshake.
     @Test func `http to a port that answers with a TLS alert`() async throws {
         let failure = try await failure("http", .answer("\u{15}\u{3}\u{1}\u{0}\u{2}\u{2}\u{46}"))
         #expect(failure == FetchFailure(.http, "the answer is not HTTP" + Self.hint))
     }
 
-    /// As nginx and Go do.
+    /// As nginx and Go respond.
     @Test func `http to a TLS port that answers with status 400`() async throws {
         let failure = try await failure("http", .answer(Self.badRequest))
         #expect(failure == FetchFailure(.http, "the server answered with status 400" + Self.hint))
@@ -65,7 +65,7 @@ import Testing
     @Test func `http to a port that closes`() async throws {
         let message = "the server closed the connection before its answer was complete"
         #expect(try await failure("http", .close) == FetchFailure(.http, message + Self.hint))
-        // A head has come, so the scheme is right.
+        // A response head has arrived, so the scheme is right.
         let cut = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"
         #expect(try await failure("http", .answer(cut)) == FetchFailure(.http, message))
     }
@@ -83,7 +83,7 @@ import Testing
 
     // MARK: close_notify
 
-    /// The end of the connection is the end of the body, and only a `close_notify` tells it from an attacker's cut.
+    /// The body ends with the connection. Only a `close_notify` distinguishes that from truncation by an attacker.
     @Test func `a close without close_notify`() async throws {
         let certificates = try Certificates.make()
         let context = try NIOSSLContext(configuration: certificates.make(.localhost).serverConfiguration())
@@ -105,7 +105,7 @@ import Testing
     }
 }
 
-/// Waits for the first bytes of the client, reacts, and closes the connection.
+/// Waits for the client's first bytes, reacts, and closes the connection.
 private final class FirstBytesHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -139,7 +139,7 @@ private final class FirstBytesHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
-/// Answers a request over TLS without a length, and closes the connection beneath TLS.
+/// Answers a request over TLS without a length, and closes the connection without `close_notify`.
 private final class UncleanAnswerHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -153,7 +153,7 @@ private final class UncleanAnswerHandler: ChannelInboundHandler {
         let answer = wrapOutboundOut(ByteBuffer(string: "HTTP/1.1 200 OK\r\n\r\n{}"))
         context.writeAndFlush(answer).whenSuccess {
             let (context, tls) = bound.value
-            // A close that begins below the TLS handler passes it by.
+            // A close below the TLS handler bypasses it.
             (try? context.pipeline.syncOperations.context(handler: tls))?.close(promise: nil)
         }
     }

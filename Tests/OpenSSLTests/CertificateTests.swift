@@ -4,15 +4,15 @@ import TestSupport
 import Testing
 
 @Suite struct CertificateTests {
-    /// Made with `openssl req -x509` and `openssl x509 -req`; on P-256 keys where nothing else is said, which were thrown
-    /// away. Their dates don't count.
+    /// Created with `openssl req -x509` and `openssl x509 -req`, with P-256 keys unless stated otherwise. The private
+    /// keys were discarded. Validity dates are not checked.
     private static let selfSigned = """
         MIIBBTCBrAIBATAKBggqhkjOPQQDAjAPMQ0wCwYDVQQDDARzZWxmMB4XDTI2MTEyMTEzMzYwNloXDTI2MTEyMjEzMzYwNlowDzEN\
         MAsGA1UEAwwEc2VsZjBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABKc/aqJiYNbxVlgn92FLrQsROPzd7EAudX+f4aY/Vj25aluy\
         H6eWPDgxSPVFSre+nTNPoyLUHpCMjYQB/Pv2c9kwCgYIKoZIzj0EAwIDSAAwRQIhAIGV18C8xoZ4oWQitEYQ1zw9Mo6adEeF3QIf\
         58a/uoUIAiB5afclcQv5zx0nXHHWY67sL25JOHEva3biuTJOdIlYDw==
         """
-    /// By an authority with another name.
+    /// Issued by a CA with another name.
     private static let issued = """
         MIIBCjCBsQIBAzAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlhdXRob3JpdHkwHhcNMjYxMTIxMTMzNjA2WhcNMjYxMTIyMTMzNjA2\
         WjAPMQ0wCwYDVQQDDARob3N0MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEzBSULEX8PzxvKQxEiMxn0kN7FH1HMvYx9OCFJ0Mp\
@@ -62,7 +62,7 @@ import Testing
         #expect(try isSelfSigned(der(Self.issued)) == false)
     }
 
-    /// Nothing but an explanation rests on it.
+    /// It is used for explanations only.
     @Test func `its signature is not looked at`() throws {
         let certificate = try der(Self.selfSigned)
         #expect(isSelfSigned(certificate.flippingBit(certificate.count * 8 - 8)) == true)
@@ -133,7 +133,7 @@ import Testing
             _ = damaged.publicKey
             read += damaged.isSelfSigned && !damaged.hasWeakSignature ? 1 : 0
         }
-        // What is not structure may be anything.
+        // Octets that are not structure may have any value.
         #expect((100..<certificate.count * 8 - 100).contains(read))
     }
 }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct DigestTests {
-    /// FIPS 180-4 and FIPS 202 examples: `abc`, and nothing at all.
+    /// FIPS 180-4 and FIPS 202 examples: `abc` and the empty string.
     private static let known: [(DigestAlgorithm, String, String)] = [
         (.sha256, "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         (.sha256, "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),

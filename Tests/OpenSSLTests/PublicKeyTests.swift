@@ -2,7 +2,7 @@ import OpenSSL
 import TestSupport
 import Testing
 
-/// Which RSA keys are keys.
+/// Which RSA keys are accepted.
 @Suite struct RSAPublicKeyTests {
     private static func modulus(bits: Int) -> [UInt8] {
         var octets = [UInt8](repeating: 0xff, count: (bits + 7) / 8)
@@ -65,7 +65,7 @@ import Testing
     }
 }
 
-/// Which points are keys on the NIST curves.
+/// Which points on the NIST curves are accepted.
 @Suite struct EllipticCurvePublicKeyTests {
     private func isKey(_ curve: EllipticCurve, _ x: [UInt8], _ y: [UInt8]) -> Bool {
         do throws(KeyMaterialError) {
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func `x is below the field's prime`() {
-        // The point (0, √b) of P-256, and the same with p for 0.
+        // The point (0, √b) of P-256, and the same with p instead of 0.
         let zero = [UInt8](repeating: 0, count: 32)
         let prime = octets(hex: "ffffffff00000001000000000000000000000000ffffffffffffffffffffffff")
         let root = octets(hex: "66485c780e2f83d72433bd5d84a06bb6541c2af31dae871728bf856a174f93f4")
@@ -139,7 +139,7 @@ import Testing
     }
 }
 
-/// Which encoded points are keys on the Edwards curves.
+/// Which encoded points on the Edwards curves are accepted.
 @Suite struct EdwardsPublicKeyTests {
     private func isKey(_ curve: EdwardsCurve, _ point: [UInt8]) -> Bool {
         do throws(KeyMaterialError) {
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    /// The little-endian y coordinate as a point, with the sign bit of x set or not.
+    /// A point from its little-endian y coordinate and the sign bit of x.
     private func point(_ y: [UInt8], _ curve: EdwardsCurve, sign: Bool) -> [UInt8] {
         var point = y + [UInt8](repeating: 0, count: curve.publicKeyLength - y.count)
         if sign { point[point.count - 1] |= 0x80 }
@@ -205,7 +205,7 @@ import Testing
         for bit in 0..<7 { #expect(!isKey(.ed448, good.flippingBit(56 * 8 + bit)), "bit \(bit)") }
     }
 
-    /// OpenSSL decodes the point when it verifies, not before.
+    /// OpenSSL decodes the point only when it verifies.
     @Test func `by a y that no point has, nothing verifies`() throws {
         let message = Array("message".utf8)
         for y: UInt8 in [2, 7, 8, 11, 12, 13, 17] {
@@ -232,7 +232,7 @@ import Testing
     }
 }
 
-/// One verdict by a checker that has seen nothing before.
+/// The verdict of a new checker.
 func isValid(
     _ signature: [UInt8], of message: [UInt8], by key: PublicKey, _ scheme: SignatureScheme
 ) throws -> Bool {
@@ -240,7 +240,7 @@ func isValid(
 }
 
 extension SignatureChecker {
-    /// Spans may not leave their scope, hence may not stand in an expectation.
+    /// Wraps the call, because spans can't be used inside expectation macros.
     func isValid(
         _ signature: [UInt8], of message: [UInt8], by key: PublicKey, _ scheme: SignatureScheme
     ) throws -> Bool {

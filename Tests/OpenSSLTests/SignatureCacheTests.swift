@@ -8,7 +8,7 @@ import Testing
     private let scheme = SignatureScheme.ecdsa(.p256)
     private let signature = [UInt8](repeating: 7, count: 64)
 
-    /// A digest that no other number has.
+    /// A digest that is unique to a number.
     private func digest(_ number: Int) -> [UInt8] { (0..<32).map { $0 < 8 ? UInt8(number >> (8 * $0) & 255) : 0 } }
 
     private func insert(_ numbers: some Sequence<Int>, into cache: SignatureCache) {
@@ -36,7 +36,7 @@ import Testing
             let isKnown = isKnown(wrong, of: hash)
             #expect(!isKnown)
         }
-        // The first octets of a digest are what it is found by, the rest what it is compared by.
+        // The first octets of a digest locate its entry; the others are compared.
         for wrong in (0..<(32 * 8)).map({ hash.flippingBit($0) }) {
             let isKnown = isKnown(signature, of: wrong)
             #expect(!isKnown)
@@ -98,10 +98,10 @@ import Testing
         }
         for bit in stride(from: 0, to: signature.count * 8, by: 13) {
             let wrong = signature.flippingBit(bit)
-            // Twice: a refusal is not remembered as anything else.
+            // Twice, because a rejection must not be cached as a success.
             for _ in 0..<2 { #expect(try !checker.isValid(wrong, of: message, by: key, scheme)) }
         }
-        // The same key, decoded anew, has to verify for itself.
+        // The same key, decoded again, has to verify the signature itself.
         #expect(try checker.isValid(signature, of: message, by: signer.publicKey(), scheme))
     }
 }

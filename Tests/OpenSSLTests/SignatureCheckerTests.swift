@@ -2,7 +2,7 @@ import OpenSSL
 import TestSupport
 import Testing
 
-/// A scheme with a key that fits it.
+/// A scheme and a matching key.
 private struct Signer: Sendable, CustomTestStringConvertible {
     let scheme: SignatureScheme
     let key: TestKey
@@ -30,7 +30,7 @@ private let message = Array("The quick brown fox jumps over the lazy dog".utf8)
         let checker = try SignatureChecker()
         for message in [[], [0], message, [UInt8](repeating: 0x2e, count: 20_000)] {
             let signature = try signer.sign(message)
-            // Twice: the second one finds the context that the first one made.
+            // Twice: the second check reuses the context of the first.
             #expect(try checker.isValid(signature, of: message, by: key, signer.scheme))
             #expect(try checker.isValid(signature, of: message, by: key, signer.scheme))
         }
@@ -91,7 +91,7 @@ private let message = Array("The quick brown fox jumps over the lazy dog".utf8)
         let checker = try SignatureChecker()
         let signature = try signer.sign(message)
         for other in Signer.all where other.scheme != signer.scheme {
-            // Under the same key, where the kinds differ, and under the key that the other scheme needs.
+            // With the same key, if the schemes differ in kind, and with the key for the other scheme.
             for key in [signer.key, other.key].map({ $0.publicKey() }) {
                 #expect(
                     try !checker.isValid(signature, of: message, by: key, other.scheme), "\(other.scheme)")
@@ -116,7 +116,7 @@ private let message = Array("The quick brown fox jumps over the lazy dog".utf8)
     }
 }
 
-/// What is special about each family's signatures.
+/// Peculiarities of each family of signatures.
 @Suite struct SignatureEncodingTests {
     private static let order = octets(hex: "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
     private static let prime = octets(hex: "ffffffff00000001000000000000000000000000ffffffffffffffffffffffff")
@@ -138,7 +138,7 @@ private let message = Array("The quick brown fox jumps over the lazy dog".utf8)
         #expect(try !isValid(s + r, of: message, by: key, .ecdsa(.p256)))
     }
 
-    /// RFC 7518 does not ask for a low s.
+    /// RFC 7518 does not require a low s.
     @Test func `the malleable twin of an ECDSA signature verifies`() throws {
         let good = TestKey.p256.sign(message)
         var twin = Array(good[..<32]) + [UInt8](repeating: 0, count: 32)
@@ -167,13 +167,13 @@ private let message = Array("The quick brown fox jumps over the lazy dog".utf8)
         #expect(try !isValid(Array(der.suffix(64)), of: message, by: key, .ecdsa(.p256)))
     }
 
-    /// A number with a zero octet at its front is shorter in DER; one signature in about 128 has one.
+    /// A number with a leading zero octet is shorter in DER. About one in 128 signatures has one.
     @Test(arguments: [(TestKey.p256, EllipticCurve.p256), (.p384, .p384), (.p521, .p521)])
     func `every ECDSA signature verifies, however short its numbers`(key: TestKey, curve: EllipticCurve) throws {
         let publicKey = key.publicKey()
         let checker = try SignatureChecker()
         let half = curve.coordinateLength
-        // P-521's numbers have 521 bits in 66 octets, so that the first of them is 0 or 1 anyway.
+        // P-521 numbers have 521 bits in 66 octets, so the first octet is 0 or 1 anyway.
         let zeros = curve == .p521 ? 2 : 1
         var short = 0
         var message: [UInt8] = []
@@ -197,7 +197,7 @@ private let message = Array("The quick brown fox jumps over the lazy dog".utf8)
             #expect(try !isValid(below, of: message, by: key, scheme))
             #expect(try !isValid([UInt8](repeating: 0xff, count: 256), of: message, by: key, scheme))
         }
-        // A good signature plus the modulus stands for the same number; it may need one octet more.
+        // A valid signature plus the modulus represents the same number. It may need one more octet.
         let signature = TestKey.rsa.sign(message)
         var sum = [UInt8](repeating: 0, count: 257)
         var carry = 0
@@ -228,16 +228,16 @@ private let message = Array("The quick brown fox jumps over the lazy dog".utf8)
     }
 }
 
-/// What a checker keeps between two signatures never changes a verdict.
+/// The state that a checker keeps between signatures never changes a verdict.
 @Suite struct SignatureCheckerMemoryTests {
     @Test func `more keys than it has room for all keep their own verdicts`() throws {
         let checker = try SignatureChecker()
         let pairs = (0..<8).map { TestKey("\($0)", "ES256", .ellipticCurve(.p256)) }
-        // Each a key of its own to the checker, which has room for 1024 and those before.
+        // Each is a separate key to the checker, which keeps 1024 and as many older ones.
         let publicKeys = (0..<2100).map { pairs[$0 % pairs.count].publicKey() }
         let made = pairs.map { $0.sign(message) }
         let there = Array(publicKeys.indices)
-        // The second time, each is gone when it comes again; on the way back, some have only grown old.
+        // On the second pass, each has been evicted before it is used again. On the way back, some are only old.
         for index in there + there + there.reversed() {
             let (own, other) = (made[index % pairs.count], made[(index + 1) % pairs.count])
             #expect(try checker.isValid(own, of: message, by: publicKeys[index], .ecdsa(.p256)), "key \(index)")
@@ -251,7 +251,7 @@ private let message = Array("The quick brown fox jumps over the lazy dog".utf8)
         let new = TestKey("new", "ES256", .ellipticCurve(.p256))
         let signature = old.sign(message)
         for round in 0..<400 {
-            // The object lives for this round alone, so that its address may be the next one's.
+            // The object lives for this round only, so its address may be reused in the next.
             let isOld = round.isMultiple(of: 2)
             let key = (isOld ? old : new).publicKey()
             #expect(

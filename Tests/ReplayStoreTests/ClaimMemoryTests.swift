@@ -8,7 +8,7 @@ import Testing
 @testable import ReplayStore
 
 @Suite struct ClaimMemoryTests {
-    /// A moment some seconds after the beginning, by a wall clock that may have been set.
+    /// A time in seconds since the start, with a wall clock that may have been changed.
     private static func time(_ seconds: Int64, wallAhead: Int64 = 0) -> StoreTime {
         StoreTime(
             monotonic: MonotonicTime(milliseconds: seconds * 1000), unixSeconds: 1_700_000_000 + seconds + wallAhead)
@@ -40,10 +40,10 @@ import Testing
         let memory = ClaimMemory(capacity: 10)
         let end = ClaimEnd(after: 1_700_000_600)
         #expect(memory.claim(Self.key(1), until: end, now: Self.time(0)) == .claimed)
-        // A day ahead: the sign-in is refused for its age meanwhile. Set right again, it is not.
+        // With the clock a day ahead, the sign-in is rejected as expired. With the clock corrected, it is valid again.
         _ = memory.claim(Self.key(2), until: end, now: Self.time(10, wallAhead: 86400))
         #expect(memory.claim(Self.key(1), until: end, now: Self.time(20)) == .alreadyClaimed)
-        // An hour back, when its time is over by the monotonic clock: good again by the wall clock.
+        // Expired by the monotonic clock; but the wall clock was set back by an hour, so it is valid again.
         #expect(memory.claim(Self.key(1), until: end, now: Self.time(1000, wallAhead: -3600)) == .alreadyClaimed)
     }
 
@@ -54,7 +54,7 @@ import Testing
         #expect(outcomes.prefix(100).allSatisfy { $0 == .claimed })
         #expect(outcomes.dropFirst(100).allSatisfy { $0 == .unavailable(mayBeClaimed: false) })
         #expect(memory.status(now: Self.time(0)) == StoreStatus(health: .full, entries: 100))
-        // All of them at once are forgotten, whichever shard is asked.
+        // All expired claims are removed at once, whichever shard is used.
         #expect(memory.claim(Self.key(1000), until: ClaimEnd(after: 1_700_003_000), now: Self.time(1000)) == .claimed)
     }
 
@@ -79,7 +79,7 @@ import Testing
         #expect(memory.status(now: Self.time(960)) == StoreStatus(health: .ok, entries: 0))
     }
 
-    /// A process of its own, whose memory nobody else takes. Sanitizers take several times as much.
+    /// In a process of its own, so that no other test uses its memory. Sanitizers use several times as much.
     @Test(.disabled(if: isSanitized)) func `100,000 claims take at most 15 MB, and those after them no more`() async {
         await #expect(processExitsWith: .success) {
             let memory = ClaimMemory(capacity: 100_000)
@@ -88,7 +88,7 @@ import Testing
             for round in 0..<4 {
                 let begun = Int64(round) * 2000
                 for number in 0..<100_000 {
-                    // Spread over ten minutes, as sign-ins are.
+                    // Spread over ten minutes, as real sign-ins would be.
                     let now = Self.time(begun + Int64(number) / 167)
                     let end = ClaimEnd(after: now.unixSeconds + 600)
                     let outcome = memory.claim(Self.key(UInt64(round * 100_000 + number)), until: end, now: now)
@@ -100,13 +100,13 @@ import Testing
         }
     }
 
-    /// Claims and time at random, beside a dictionary that says what is due; every other seed sets the wall clock as well.
+    /// Random claims and times, compared with a dictionary. Every other seed also changes the wall clock.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func `the memory does as its model`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let memory = ClaimMemory(capacity: 50)
         var ends: [ClaimKey: (monotonic: Int64, unix: Int64)] = [:]
-        /// What both clocks have said is over, and may be forgotten.
+        /// Expired by both clocks, so they may be forgotten.
         var over: Set<ClaimKey> = []
         var (seconds, ahead) = (Int64(0), Int64(0))
         for _ in 0..<3000 {
@@ -125,7 +125,7 @@ import Testing
                 over.remove(key)
             case .alreadyClaimed:
                 #expect(ends[key] != nil)
-                // What is over is forgotten within a minute.
+                // Expired claims are forgotten within a minute.
                 if seed % 2 == 0, let end = ends[key] { #expect(seconds < end.monotonic + 60) }
             case .unavailable:
                 #expect(ends[key] == nil || over.contains(key))
@@ -149,7 +149,7 @@ import Testing
     }
 }
 
-/// Memory of this process that is in use.
+/// The resident memory of this process.
 private func residentBytes() -> Int {
     guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
     defer { unsafe fclose(file) }

@@ -68,7 +68,7 @@ import Testing
 }
 
 @Suite struct KeySlotTests {
-    // The slots are what `CLUSTER KEYSLOT` of Redis 7.0 says.
+    // The expected slots come from `CLUSTER KEYSLOT` of Redis 7.0.
     @Test(arguments: [
         ("123456789", 12739), ("", 0), ("foo", 12182), ("{user1000}.following", 3443), ("{user1000}.followers", 3443),
         ("foo{}{bar}", 8363), ("foo{{bar}}zap", 4015), ("foo{bar}{zap}", 5061), ("bar", 5061),

@@ -3,10 +3,10 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A server on loopback that answers commands as a test says, and remembers them.
+/// A server on loopback that answers commands as a test prescribes, and records them.
 final class ScriptedServer: Sendable {
     struct Command: Sendable {
-        /// Counted from 1.
+        /// The number of the connection, from 1.
         let connection: Int
         let words: [String]
 
@@ -17,7 +17,7 @@ final class ScriptedServer: Sendable {
         case bytes(String)
         case silence
         case close
-        /// Nothing that comes in over this connection is looked at any more, not even its end.
+        /// Ignores all further input on this connection, including its end.
         case freeze
 
         static let ok = bytes("+OK\r\n")
@@ -32,10 +32,10 @@ final class ScriptedServer: Sendable {
 
     private let state = Mutex(State())
     private let listener = Mutex<(any Channel)?>(nil)
-    /// Not the loop that the stores run on.
+    /// Not the event loop of the stores.
     private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-    /// - Parameter answer: called with each command but `PING`, which is answered as it should be.
+    /// - Parameter answer: called with each command except `PING`, which is answered normally.
     static func run<Value>(
         host: String = "127.0.0.1", tls: TLSConfiguration? = nil,
         _ answer: @escaping @Sendable (Command) -> Answer, _ body: (ScriptedServer) async throws -> Value
@@ -81,7 +81,7 @@ final class ScriptedServer: Sendable {
     var openConnections: Int { state.withLock { $0.channels.count { $0.isActive } } }
     func count(_ name: String) -> Int { commands.count { $0.name == name } }
 
-    /// Sends what was not asked for.
+    /// Sends unsolicited data.
     func send(_ text: String, to connection: Int) async throws {
         let channel = state.withLock { $0.channels[connection - 1] }
         try await channel.writeAndFlush(ByteBuffer(string: text))
@@ -121,7 +121,7 @@ private final class CommandHandler: ChannelInboundHandler {
         }
     }
 
-    /// The next whole command.
+    /// The next complete command.
     private func command() -> [String]? {
         var rest = received
         guard let count = number(in: &rest, after: "*") else { return nil }
@@ -130,7 +130,7 @@ private final class CommandHandler: ChannelInboundHandler {
             guard let length = number(in: &rest, after: "$"), let octets = rest.readBytes(length: length),
                 rest.readString(length: 2) == "\r\n"
             else { return nil }
-            // A character an octet, whatever it is.
+            // One character per octet, whatever its value.
             words.append(String(String.UnicodeScalarView(octets.map { Unicode.Scalar($0) })))
         }
         received = rest

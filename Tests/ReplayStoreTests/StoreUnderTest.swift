@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import ReplayStore
 
-/// A ``ValkeyStore`` on a loop of its own.
+/// A ``ValkeyStore`` on its own event loop.
 struct StoreUnderTest: Sendable {
     private let store: NIOLoopBound<ValkeyStore>
     private let loop: any EventLoop
@@ -21,7 +21,7 @@ struct StoreUnderTest: Sendable {
         _ body: (StoreUnderTest) async throws -> Value
     ) async throws -> Value {
         var settings = ValkeySettings(address: address)
-        // Long enough for a machine that is busy; those that are to pass are set by the tests.
+        // Long enough for a busy machine. Tests that need a timeout set a shorter one.
         settings.timeout = .seconds(60)
         settings.greetingTimeout = .seconds(60)
         settings.settledAfter = .hours(1)
@@ -53,7 +53,7 @@ struct StoreUnderTest: Sendable {
         }
     }
 
-    /// What was reported of servers that can't be reached, one after the other.
+    /// Reports of unreachable servers, in order.
     var reported: [String] { reports.all.withLock { $0 } }
 
     func health() async throws -> StoreHealth { try await loop.submit { store.value.status(now: now).health }.get() }
@@ -62,7 +62,7 @@ struct StoreUnderTest: Sendable {
 
     func claim(_ number: UInt64 = 1) async throws -> ClaimOutcome { try await claims([number])[0] }
 
-    /// Has a claim made ready, and then not made.
+    /// Prepares a claim, but does not make it.
     func prepareWithoutBeginning() async throws {
         try await loop.submit {
             _ = store.value.claim(ClaimKey(high: 0, low: 1), until: ClaimEnd(after: 600), now: now)
@@ -74,7 +74,7 @@ struct StoreUnderTest: Sendable {
         try await loop.flatSubmit { EventLoopFuture.whenAllSucceed(numbers.map(begin), on: loop) }.get()
     }
 
-    /// Begins claims, and collects the outcomes as they come.
+    /// Starts claims, and collects their outcomes in order of arrival.
     func collect(_ numbers: [UInt64]) async throws -> Outcomes {
         let outcomes = Outcomes()
         try await loop.submit {

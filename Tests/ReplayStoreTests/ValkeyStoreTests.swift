@@ -119,7 +119,7 @@ import Testing
             try await StoreUnderTest.run(server) { store async throws in
                 for count in 1...3 {
                     try await store.waitUntilReachable()
-                    // Nobody waits for the next connection.
+                    // Claims don't wait for the next connection.
                     #expect(try await store.claim() == .unavailable(mayBeClaimed: true))
                     #expect(server.count("SET") == count)
                 }
@@ -161,7 +161,7 @@ import Testing
             } _: { store async throws in
                 #expect(try await store.claim() == .unavailable(mayBeClaimed: true))
                 try await store.waitUntilReachable()
-                // The other side has not said that the connection is over, and nobody waits for it.
+                // The store does not wait for the peer's close.
                 async let outcome = store.claim(2)
                 try await eventually { server.count("SET") == 2 }
                 try? await server.send("+OK\r\n", to: 1)
@@ -197,7 +197,7 @@ import Testing
                 $0.replicas = 1
             } _: { store async throws in
                 #expect(try await store.claims(Array(1...100)) == Array(repeating: .claimed, count: 100))
-                // The server may answer the first before it has read the last.
+                // The server may answer the first commands before it has read the last.
                 #expect(server.count("SET") == 100 && server.count("WAIT") < 10)
             }
         }
@@ -213,7 +213,7 @@ import Testing
                 #expect(try await store.claims([1, 2]) == Array(repeating: .unavailable(mayBeClaimed: true), count: 2))
                 #expect(server.connections == 1 && store.reported == [])
                 let wait = try #require(server.commands.first { $0.name == "WAIT" })
-                // Two of them fit into the time of a claim.
+                // Two of them fit into the timeout of a claim.
                 #expect(wait.words == ["WAIT", "2", "24000"])
             }
         }
@@ -228,12 +228,12 @@ import Testing
             } _: { store async throws in
                 async let waiting = store.claim(1)
                 try await eventually { server.count("WAIT") == 1 }
-                // As a server does that waits: it answers when the time of the command is over.
+                // A server that waits replies when the command's timeout has passed.
                 try await server.send(":0\r\n", to: 1)
                 #expect(try await waiting == .unavailable(mayBeClaimed: true))
                 #expect(server.connections == 1 && store.reported == [])
             }
-            // A server that does not answer for longer than that is gone.
+            // If it takes longer, the server is considered down.
             try await StoreUnderTest.run(server) {
                 $0.replicas = 1
                 $0.timeout = .milliseconds(100)
@@ -262,7 +262,7 @@ import Testing
         }
     }
 
-    // MARK: A claim that is sent again
+    // MARK: Retried claims
 
     @Test func `a claim whose connection broke is sent once more, and found to be its own`() async throws {
         let value = Mutex("")
@@ -274,7 +274,7 @@ import Testing
             default: return .ok
             }
         } _: { other async throws in
-            // The other one of a cluster is asked first, and the one that is left has the key.
+            // The other node of the cluster is tried first; the node that closed its connection has the key.
             try await ScriptedServer.run { command in
                 switch command.name {
                 case "SET" where other.count("SET") == 0: return .error("MOVED 1 127.0.0.1:\(other.port)")
@@ -306,9 +306,9 @@ import Testing
                 let outcomes = try await store.claims(Array(1...2000))
                 #expect(outcomes.allSatisfy { $0 == .unavailable(mayBeClaimed: false) })
                 #expect(try await store.health() == .ok)
-                // Not for each claim. Where processors are busy, the node is tried again before the last one.
+                // Reports are not per claim. On a busy machine, the node may be tried again before the last claim.
                 #expect((1..<20).contains(store.reported.count))
-                // Its slots are forgotten: the first is asked again.
+                // Its slots are forgotten, so the first node is asked again.
                 let asked = server.count("SET")
                 _ = try await store.claim(1)
                 #expect(server.count("SET") == asked + 1)
@@ -391,7 +391,7 @@ import Testing
         try await ScriptedServer.run(host: "0.0.0.0") { _ in
             .ok
         } _: { others async throws in
-            // Each slot is at a node of its own, by another address of loopback.
+            // Each slot is at its own node, with its own loopback address.
             try await ScriptedServer.run { command in
                 guard command.name == "SET" else { return .ok }
                 let number = next.withLock { next in
@@ -404,7 +404,7 @@ import Testing
                     for number in 1...100 { #expect(try await store.claim(UInt64(number)) == .claimed) }
                     try await eventually { others.openConnections == 64 }
                 }
-                // The same slot moves from node to node.
+                // The same slot moves from one node to the next.
                 next.withLock { $0 = 0 }
                 try await StoreUnderTest.run(home) { store async throws in
                     for number in 1...3 {
@@ -440,7 +440,7 @@ import Testing
     }
 }
 
-/// A certificate for `localhost`, of nobody's but its own.
+/// A self-signed certificate for `localhost`.
 private struct Certificate {
     let server: TLSConfiguration
     let client: TLSConfiguration

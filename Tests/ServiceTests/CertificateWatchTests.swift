@@ -47,7 +47,7 @@ import Testing
     }
 }
 
-/// A certificate and its key in files of a directory of their own.
+/// A certificate and its key, as files in a temporary directory.
 private struct Files {
     let paths: TLSFiles
 
@@ -74,7 +74,7 @@ private struct Files {
     }
 }
 
-/// A self-signed certificate, good for a hundred years.
+/// A self-signed certificate that is valid for a hundred years.
 private struct Pair {
     let certificate: String
     let key: String

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Service
 
-/// The page for operators, and what it asks for, on one event loop.
+/// The console and the endpoints that it calls, on one event loop.
 @Suite struct ConsoleTests {
     private static let paths = ["/console", "/console/console.css", "/console/console.js"]
 

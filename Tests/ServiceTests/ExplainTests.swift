@@ -10,7 +10,7 @@ import TokenDiagnostics
 
 @testable import Service
 
-/// `POST /v1/explain`: for operators, on the admin listener.
+/// `POST /v1/explain` on the admin listener.
 @Suite struct ExplainTests {
     private static let members: Set<String> = [
         "valid", "provider", "code", "summary", "time", "checks", "keys",
@@ -58,7 +58,7 @@ import TokenDiagnostics
         }
     }
 
-    /// What verify answers, by code, is what the explanation's first failed check says.
+    /// The explanation's first failed check has the same code as the answer of verify.
     @Test func `it agrees with what verify answers`() async throws {
         try await ServiceFixture.run { service in
             try await service.fetchKeys()
@@ -185,7 +185,7 @@ import TokenDiagnostics
             let explanation = try #require(check(answer, .key)["explanation"]?.string)
             #expect(explanation.contains("could not be fetched: the host name does not exist."), "\(explanation)")
             #expect(try await service.verify(token).code == "keys_unavailable")
-            // Nobody looks for the key of a token that could not pass.
+            // No key is fetched for a token that could not pass.
             let junk = ServiceFixture.token(ServiceFixture.claims.with("exp", "1"), by: .otherP256)
             #expect(try await explain(service, junk)["code"] == .string("key_not_found"))
         }

@@ -68,7 +68,7 @@ import Testing
                     $0.object?.keys.sorted() == ["alg", "crv", "kid", "kty", "omitted", "usable", "use"]
                 })
             #expect(keys.allSatisfy { $0.object?["omitted"] == .bool(false) })
-            // The next fetch is told in whole seconds, by a clock that has gone on.
+            // The time of the next fetch is in whole seconds of a running clock, so it may change between two requests.
             func withoutNextFetch(_ members: [String: JSONTree]?) -> [String: JSONTree]? {
                 members?.filter { $0.key != "next_fetch_at" }
             }
@@ -93,7 +93,7 @@ import Testing
             let hash = try await provider()["keys_hash"]
             #expect(hash?.integer != nil)
 
-            // A node of the provider's that lags behind answers when a kid is looked for.
+            // A lagging node of the provider answers the fetch for an unknown kid.
             await service.fetcher.answer(with: .success([.p256]))
             #expect(try await service.verify(ServiceFixture.token(by: .rsa)).code == "key_not_found")
             let omitting = try await provider()

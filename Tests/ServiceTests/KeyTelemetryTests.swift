@@ -6,7 +6,7 @@ import KeySource
 import TestSupport
 import Testing
 
-/// What the keys do, as operators see it in metrics and logs.
+/// Metrics and logs about keys.
 @Suite struct KeyTelemetryTests {
     private func number(_ line: String?) -> Int? { line?.split(separator: " ").last.flatMap { Int($0) } }
 
@@ -29,10 +29,10 @@ import Testing
             #expect(try await service.metricLines("assay_keys_hash") == ["assay_keys_hash{provider=\"p\"} \(hash)"])
             #expect(try await service.metricLines("assay_keys_omitted") == ["assay_keys_omitted{provider=\"p\"} 0"])
             #expect(try await service.metricLines("assay_keys_usable") == ["assay_keys_usable{provider=\"p\"} 2"])
-            // 75 to 90 per cent of five minutes, a little of which may be over, from second 1.
+            // From second 1: 75 to 90 per cent of five minutes, some of which may have passed.
             let next = try #require(number(try await service.metricLines("assay_keys_next_fetch").first))
             #expect((1...271).contains(next))
-            // The order of the keys is nothing to it.
+            // The order of the keys makes no difference.
             try await service.fetchKeys([.rsa, .p256])
             #expect(try await service.metricLines("assay_keys_hash") == ["assay_keys_hash{provider=\"p\"} \(hash)"])
         }
@@ -63,14 +63,14 @@ import Testing
                     + ["assay_unknown_key_fetches_total{provider=\"p\"} \(made)"]
                 #expect(lines == expected)
             }
-            // Two whole answers without the other key.
+            // Two full responses without the other key.
             #expect(try await service.metricLines("assay_keys_omitted") == ["assay_keys_omitted{provider=\"p\"} 0"])
         }
     }
 
     // MARK: Logs
 
-    /// Standard error is seen from outside, of a process of its own.
+    /// Runs in a process of its own, because standard error can be captured only from outside.
     @Test func `the log says what changes, with the level it deserves`() async throws {
         let result = try #require(
             await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -84,7 +84,7 @@ import Testing
                     .fallbackFailed(FetchFailure(.file, "there is no such file")), provider: "q")
                 let failure = FetchFailure(.tls, "the server's certificate has expired")
                 telemetry.record(.fetchFailed(failure, isFirst: true), provider: "p")
-                // What only repeats itself is for those who want to know all.
+                // Repetitions are logged only at level `debug`.
                 telemetry.record(.fetchFailed(failure, isFirst: false), provider: "p")
                 for event in [KeyEvent.fetched, .unknownKeyFetchSpent, .unknownKeyFetchRefused] {
                     telemetry.record(event, provider: "p")

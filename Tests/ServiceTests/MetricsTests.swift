@@ -20,7 +20,7 @@ import Testing
         #expect(first.requests[.init(route: .live, status: 200)] == 1)
         #expect(first.verifications[.init(provider: 0, code: "ok")] == 2)
         #expect(first.verifications[.init(provider: nil, code: "provider_unknown")] == 1)
-        // Only verify requests are timed.
+        // Durations are recorded for verify requests only.
         #expect(first.verifyDurations.count == 3)
         #expect(first.verifyDurations.sumMicroseconds == 120)
     }

@@ -3,7 +3,7 @@ import Telemetry
 @testable import HTTPServer
 
 extension RequestHead {
-    /// The head of a request as a connection would have read it; `nil` where the connection would have refused it.
+    /// A request's head as a connection would parse it; `nil` if the connection would reject it.
     init?(_ method: String, _ path: String, _ fields: KeyValuePairs<String, String> = [:]) {
         let lines = ["\(method) \(path) HTTP/1.0"] + fields.map { "\($0): \($1)" } + ["", ""]
         var parser = HeadParser(maximumLength: 16 * 1024)
@@ -13,7 +13,7 @@ extension RequestHead {
 }
 
 extension HTTPFields: ExpressibleByDictionaryLiteral {
-    /// These fields, whatever is in them.
+    /// Exactly these fields.
     init(_ fields: [(name: String, value: String)]) {
         var head: [UInt8] = []
         let lines = fields.map { name, value in
@@ -29,6 +29,6 @@ extension HTTPFields: ExpressibleByDictionaryLiteral {
 }
 
 extension Counter {
-    /// How often a thing was counted.
+    /// The count for a label.
     subscript(label: Label) -> Int { first { $0.label == label }?.count ?? 0 }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import Service
 
 @Suite struct RouteTests {
-    /// The route on a listener of a path that a connection would have read; `nil` where it would not.
+    /// The route of a path as parsed by a connection; `nil` if the connection would reject it.
     private func route(_ path: String, on listener: (HeadSlice) -> Route) -> Route? {
         RequestHead("GET", path).map { listener($0.path) }
     }

@@ -15,8 +15,8 @@ import Telemetry
 
 @testable import Service
 
-/// The service on one event loop, without a listener: requests go in and responses come out. Its one provider's keys come
-/// from where the test says.
+/// The service on one event loop, without a listener: a test sends requests and receives responses. The test provides
+/// the keys of its one provider.
 final class ServiceFixture: Sendable {
     let fetcher = TestFetcher()
     private let loop: any EventLoop
@@ -36,7 +36,7 @@ final class ServiceFixture: Sendable {
     ) async throws {
         var serviceSettings = ServiceSettings(openAPI: Array("openapi: 3.1.0\n".utf8))
         serviceSettings.loggedRequests = LoggedRequests(.none)
-        // A busy machine is slow to fetch, and to take requests up.
+        // Long, because fetches and requests may be slow on a busy machine.
         serviceSettings.keysTimeout = .seconds(100)
         serviceSettings.queueTimeout = .seconds(100)
         settings(&serviceSettings)
@@ -57,7 +57,7 @@ final class ServiceFixture: Sendable {
         self.loop = loop
         let sink = LogSink()
         self.sink = sink
-        // Nothing that happens to keys is an error of the service's, so nothing is written.
+        // Key events are not errors of the service, so the log level is never reached.
         let telemetry = KeyTelemetry(
             log: Log(to: sink, from: .error, unixMilliseconds: { 0 }, monotonic: { MonotonicTime(milliseconds: 0) }),
             unixSeconds: { 1_700_000_000 })
@@ -66,7 +66,7 @@ final class ServiceFixture: Sendable {
             rules: rules, fetcher: fetcher, archive: nil, threads: .singleton,
             on: MultiThreadedEventLoopGroup.singleton.next(), onEvent: { telemetry.record($0, provider: "p") })
         let providers = [Provider(policy: policy, isOptional: false, keys: keys)]
-        // As the server does it, but that nothing is fetched before it is needed.
+        // As the server does it, except that nothing is fetched until it is needed.
         let roster = try await ProviderRegistry().changed(to: providers, on: .singleton)
         self.roster = roster
         let store = StoreSetup(.memory(ClaimMemory(capacity: 1000)))
@@ -91,7 +91,7 @@ final class ServiceFixture: Sendable {
         return try await loop.submit { service.value.metrics }.get()
     }
 
-    /// The lines of the metrics page that begin with a name; one second after 1970 is the time.
+    /// The lines of the metrics page with this prefix. The time is one second after 1970.
     func metricLines(_ name: String) async throws -> [String] {
         let status = try await keys.status().get()
         let page = MetricsPage(
@@ -142,7 +142,7 @@ final class ServiceFixture: Sendable {
         }.get()
     }
 
-    /// What it costs the listener to have a call wait, where it does.
+    /// What a waiting call costs the listener; `nil` if the call does not wait.
     func waitingCost(_ path: String, _ body: String) async throws -> WaitingCost? {
         let service = service
         return try await loop.submit {
@@ -159,14 +159,14 @@ final class ServiceFixture: Sendable {
         try await send("POST", "/v1/verify", #"{"id_token":"\#(token)"\#(more)}"#)
     }
 
-    /// Has the keys fetched once, so that later requests find them.
+    /// Fetches keys once, so that later requests find them.
     func fetchKeys(_ keys: [TestKey] = [.p256]) async throws {
         await fetcher.answer(with: .success(keys))
         _ = try await send("POST", "/v1/providers/p/refresh", toAdmin: true)
         await fetcher.answer(with: nil)
     }
 
-    /// The claims of a token that passes now.
+    /// The claims of a token that is valid now.
     static var claims: ClaimsText {
         let now = SystemClocks.unixSeconds()
         return ClaimsText([
@@ -182,12 +182,12 @@ final class ServiceFixture: Sendable {
 extension HTTPResponse {
     var text: String { TestSupport.text(body) }
 
-    /// Seconds of the header field `Retry-After`.
+    /// The header field `Retry-After` in seconds.
     var retryAfter: Int? { headers.first { "\($0.name)" == "Retry-After" }.flatMap { Int($0.value) } }
 
     /// The members of a body that is one JSON object.
     var json: [String: JSONTree] { get throws { try #require(try JSONTree(readingObject: body).object) } }
 
-    /// The `code` of a problem; `nil` where this is none.
+    /// The `code` of a problem; `nil` if the response is not a problem.
     var code: String? { get throws { contentType.description.contains("problem") ? try json["code"]?.string : nil } }
 }

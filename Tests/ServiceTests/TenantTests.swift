@@ -5,7 +5,7 @@ import Testing
 
 @testable import Service
 
-/// A token finds its provider by its issuer, where that differs by tenant too.
+/// A token's provider is found by its issuer, even if issuers differ by tenant.
 @Suite struct TenantTests {
     private func token(_ tenant: String, issuer: String) -> String {
         ServiceFixture.token(ServiceFixture.claims.with("iss", "\"\(issuer)\"").with("tid", "\"\(tenant)\""))

@@ -79,14 +79,14 @@ import Testing
         try await ServiceFixture.run { service async throws in
             try await service.fetchKeys()
             await service.fetcher.answer(with: .failure(FetchFailure(.connect, "no")))
-            // Two may cause a fetch, the third none any more.
+            // The first two may cause a fetch; the third may not.
             for _ in 1...3 {
                 let response = try await service.verify(ServiceFixture.token(by: .otherP256))
                 #expect(try response.code == "keys_unavailable")
                 #expect(try #require(response.retryAfter) >= 1)
             }
             #expect(try await service.verify(ServiceFixture.token()).status == .ok)
-            // Of a token that could not pass, all is known.
+            // A token that could not pass is rejected without new keys.
             let token = ServiceFixture.token(ServiceFixture.claims.with("exp", "1000000000"), by: .otherP256)
             #expect(try await service.verify(token).code == "key_not_found")
         }
@@ -114,14 +114,14 @@ import Testing
 
     // MARK: A key replaced under its kid
 
-    /// A store by whose rules what has been fetched is no news a moment later.
+    /// A store with rules under which a fetch is no longer recent a moment later.
     private static var forgetful: KeyRules {
         var rules = KeyRules()
         rules.missingKeyMemory = .seconds(0)
         return rules
     }
 
-    /// Signed by another key than the one that has its `kid`.
+    /// Signed with a different key than the published one with this `kid`.
     private static func replaced(_ claims: ClaimsText = ServiceFixture.claims) -> String {
         compactJWS(
             header: #"{"alg":"ES256","kid":"\#(TestKey.p256.keyID)"}"#, payload: claims.json, signedBy: .otherP256)
@@ -134,7 +134,7 @@ import Testing
             await service.fetcher.answer(with: .success([.otherP256]))
             #expect(try await service.verify(Self.replaced()).status == .ok)
             #expect(await service.fetcher.calls == 2)
-            // The one that was replaced, and may have been stolen, is trusted no more.
+            // The replaced key may have been stolen, so it is no longer trusted.
             #expect(try await service.verify(ServiceFixture.token()).code == "signature_invalid")
         }
     }
@@ -158,7 +158,8 @@ import Testing
         }
     }
 
-    /// The key is there, and the signature is not its: that is said though a newer key could not be fetched.
+    /// The key exists, but did not make the signature. The verdict does not depend on newer keys that could not be
+    /// fetched.
     @Test func `a bad signature by a known key stays one where the provider can't be asked`() async throws {
         try await ServiceFixture.run(rules: Self.forgetful) { service async throws in
             try await service.fetchKeys()
@@ -168,7 +169,7 @@ import Testing
         }
     }
 
-    /// Junk must not cause traffic to a provider.
+    /// Junk must not cause requests to a provider.
     @Test(arguments: [
         ("iss", "\"https://evil.example\""), ("aud", "\"someone else\""), ("aud", "[]"), ("exp", "1000000000"),
         ("exp", "\"x\""),

@@ -19,7 +19,7 @@ import Testing
 
         """
 
-    /// What must wait for a restart after a piece of the text was changed.
+    /// The settings that need a restart after part of the text was replaced.
     private func changes(_ old: String, _ new: String) throws -> [String] {
         let changed = Self.text.replacing(old, with: new)
         try #require(changed != Self.text)
@@ -61,7 +61,7 @@ import Testing
         #expect(try changes(old, new).isEmpty)
     }
 
-    /// Names only: a value may be a secret.
+    /// Only names are reported, because a value may be a secret.
     @Test(arguments: [
         ("127.0.0.1:8080", "127.0.0.1:8081", ["service.listen"]),
         ("127.0.0.1:9090\"", "127.0.0.1:9090\", console: true, hosts: [a]", ["admin.hosts", "admin.console"]),

@@ -12,7 +12,7 @@ import Testing
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// Every described setting, by the names that lead to it; providers without their ids.
+    /// The paths of all described settings; provider IDs are left out.
     private static let described = leaves(Settings.members.flatMap(\.descriptions), [])
 
     private static func leaves(_ members: [SettingDescription], _ path: [String]) -> [[String]: SettingDescription] {
@@ -33,7 +33,7 @@ import Testing
         let asked = Settings.effective("providers:\n" + providers.joined()).all.map { setting in
             var path = setting.path
             if path.first == "providers" { path.remove(at: 1) }
-            // The names in a mapping of claims are the operator's.
+            // The keys in a mapping of claims are chosen by the operator.
             if path.count > 2, ["claim_values", "refused_claim_values"].contains(path[1]) { path.removeLast() }
             return path
         }

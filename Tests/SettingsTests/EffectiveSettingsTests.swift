@@ -21,7 +21,7 @@ import Testing
         try Settings.read(yaml: yaml, environment: environment).effective.yaml()
     }
 
-    /// What a setting's line says, its white space as single spaces.
+    /// A setting's line, with white space collapsed.
     private func line(_ start: String, of shown: String) throws -> String {
         let line = try #require(shown.split(separator: "\n").first { $0.drop { $0 == " " }.hasPrefix(start) })
         return line.split(separator: " ").joined(separator: " ")
@@ -44,7 +44,7 @@ import Testing
             let extra = "{ id: p, issuer: \"https://b.example\", audiences: [b], algorithms: [ES256], jwks_file: /k }"
             let named = "{ id: n, preset: \(preset), audiences: [a] }"
             let text = Self.yaml + "  - \(extra)\n" + "  - \(named)\n"
-            // Presets with parameters need them; those without are enough here.
+            // Presets with parameters need arguments; those without are enough here.
             guard let first = try? shown(text) else { continue }
             let values = try Settings.read(yaml: text).effective.all
             let again = try Settings.read(yaml: first).effective

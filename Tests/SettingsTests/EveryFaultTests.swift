@@ -50,7 +50,7 @@ import Testing
 
     @Test func `a fault has no others in its train`() throws {
         for yaml in [
-            // The keys would say who may call.
+            // API keys would restrict access.
             "service: { listen: '0.0.0.0:1' }\napi_keys: [abc]\n" + provider,
             "service: { listen: '0.0.0.0:1', tls: { certificate_file: c, keyfile: k } }\n" + provider,
             "providers:\n  - { id: a, issuer: [], audiences: [a] }\n",
@@ -63,7 +63,7 @@ import Testing
         ] { _ = try fault(yaml) }
     }
 
-    // MARK: Listeners at one place
+    // MARK: Conflicting listeners
 
     @Test(arguments: [
         ("127.0.0.1:8080", "127.0.0.1:8080"), ("127.0.0.1:8080", "localhost:8080"), ("0.0.0.0:8080", "127.0.0.1:8080"),
@@ -90,7 +90,7 @@ import Testing
         #expect(try fault(provider, ["ASSAY_ADMIN_LISTEN": "127.0.0.1:8080"]).line == nil)
     }
 
-    // MARK: What was found
+    // MARK: Values in error messages
 
     @Test(arguments: [
         ("a\u{1}\u{202e}b\"c", "\"a\\u{1}\\u{202e}b\\\"c\""), ("", "an empty text"),
@@ -102,7 +102,7 @@ import Testing
         #expect(ErrorValueText.of(text) == shown)
     }
 
-    // MARK: The nearest name
+    // MARK: Suggestions
 
     @Test(arguments: [
         ("aple", "apple"), ("Apple", "apple"), ("appel", "apple"), ("goggle", "google"), ("apples", "apple"),

@@ -251,7 +251,7 @@ import Testing
         #expect(try fault(yaml + provider).line == 1)
     }
 
-    // MARK: Values that nearly fit
+    // MARK: Almost valid values
 
     @Test(arguments: [
         "", "8080", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:+8080",
@@ -347,7 +347,7 @@ import Testing
         #expect(try fault("providers:\n  - apple\n").line == 2)
     }
 
-    // MARK: Providers beside each other
+    // MARK: Several providers
 
     private static func two(_ second: String) -> String { provider + "  - " + second + "\n" }
 

@@ -3,7 +3,7 @@ import Settings
 import Testing
 
 @Suite struct FileChangeDebouncerTests {
-    /// Which of some looks say that the file is to be read; each has the time in milliseconds and what was seen.
+    /// Which of several polls report a stable change. Each has a time in milliseconds and the content found.
     private func looks(_ looks: [(Int64, String)], after watch: inout FileChangeDebouncer<String>) -> [Bool] {
         looks.map { watch.observe($1, at: MonotonicTime(milliseconds: $0)) }
     }

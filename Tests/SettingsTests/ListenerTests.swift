@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    // MARK: Names of clients
+    // MARK: Client names
 
     @Test func `a client may have to have one of some names`() throws {
         for name in ["service", "admin"] {
@@ -46,7 +46,7 @@ import Testing
         #expect(fault.message.contains(message))
     }
 
-    // MARK: Names of keys
+    // MARK: Key names
 
     @Test func `a key has the name it is given, or one of its place`() throws {
         let keys = "[ \(Self.digest), { name: new.key_2-a, sha256: \(Self.other) } ]"
@@ -155,7 +155,7 @@ import Testing
         #expect(fault.line == 3)
     }
 
-    // MARK: Who may call
+    // MARK: Access control
 
     private static let remote = ["0.0.0.0:1", "[::]:1", "10.0.0.1:1", "example.com:1", "127.example.com:1"]
 
@@ -177,7 +177,7 @@ import Testing
         "service: { listen: '0.0.0.0:1', tls: { certificate_file: c, key_file: k } }\n",
         "service: { listen: '0.0.0.0:1' }\napi_keys: []\n",
         "service: { listen: '0.0.0.0:1' }\nallow_insecure_listen: false\n",
-        // The keys of the one are not those of the other.
+        // API keys of one listener don't apply to the other.
         "service: { listen: '0.0.0.0:1' }\nadmin: { api_keys: [\(digest)] }\n",
         "admin: { listen: '0.0.0.0:1', api_keys: [] }\napi_keys: [\(digest)]\n",
         "admin: { listen: '0.0.0.0:1' }\n"

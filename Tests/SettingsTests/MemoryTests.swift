@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: [
-        // MiB of memory, connections, requests that wait, MiB that are held.
+        // MiB of memory, connections, waiting requests, MiB buffered.
         (64, 731, 731, 4), (128, 2779, 1024, 17), (256, 6875, 1024, 32), (384, 10_000, 1024, 32), (8, 64, 64, 1),
     ]) func `less memory holds less`(memory: Int, connections: Int, inFlight: Int, buffered: Int) throws {
         let limits = try limits(memory: memory * Self.mebibyte)
@@ -75,7 +75,7 @@ import Testing
         #expect(shown.contains("max_connections: \(limits.listener.maximumConnections) \(origin)"))
         #expect(shown.contains("max_buffered: \(limits.listener.maximumBuffered)B \(origin)"))
         #expect(shown.contains("max_in_flight: 7 # line 1"))
-        // Where there is memory enough, the defaults are the usual ones.
+        // With enough memory, the usual defaults apply.
         let enough = try Settings.read(yaml: provider, memory: 1024 * Self.mebibyte).effective.yaml()
         #expect(!enough.contains("memory limit"))
     }
@@ -88,7 +88,7 @@ import Testing
         #expect(changed.limits.listener.maximumConnections < running.limits.listener.maximumConnections)
         changed.keepDerivedLimits(of: running)
         #expect(changed.changes(from: running) == ["providers.other (new)"])
-        // A limit that was set and no longer is has changed.
+        // A limit that is no longer set has changed.
         let set = try read("limits: { max_connections: 100 }\n" + provider)
         changed.keepDerivedLimits(of: set)
         #expect(changed.changesThatNeedRestart(from: set) == ["limits.max_connections"])
@@ -116,7 +116,7 @@ import Testing
                 "/proc/self/cgroup": groups,
                 "/sys/fs/cgroup/memory/docker/1:2/memory.limit_in_bytes": "9223372036854771712\n",
             ]) == nil)
-        // In a container, what is mounted is the group, and not the tree that it is in.
+        // In a container, the group itself may be mounted instead of the whole hierarchy.
         #expect(
             read([
                 "/proc/self/cgroup": groups, "/sys/fs/cgroup/memory/memory.limit_in_bytes": "134217728\n",

@@ -6,7 +6,7 @@ import Testing
 @Suite struct PresetTests {
     private static let uuid: String = "11111111-2222-3333-4444-55555555aaaa"
 
-    /// Values for the parameters of the presets that have some.
+    /// Sample arguments for presets with parameters.
     private static let samples: [String: PresetArguments] = [
         "auth0": ["domain": "example.eu.auth0.com"],
         "azure-b2c": ["subdomain": "example", "tenant": uuid, "policy": "B2C_1_sign_in"],
@@ -65,12 +65,12 @@ import Testing
             do {
                 let provider = try #require(settings(yaml).providers.first)
                 var expected = expected(facts, id: name, audiences: ["<client ID>"])
-                // What its tokens follow is known of a preset, and no setting says it.
+                // A property of presets that no setting controls.
                 expected.issuesTokensOfSignIns = true
                 #expect(provider.policy == expected)
                 #expect(provider.keys == location(facts, provider.policy))
             } catch let error as SettingsError {
-                // Nothing is fetched from a host that is still a placeholder.
+                // Nothing can be fetched while the host is a placeholder.
                 #expect("\(error)".contains("can't be fetched from: a URL needs a valid host name"))
                 #expect(yaml.contains(/https:\/\/[^\/]*</))
             }
@@ -150,7 +150,7 @@ import Testing
         #expect(policy.audiences == ["example-1234"])
     }
 
-    // MARK: What stands beside a preset
+    // MARK: Settings next to a preset
 
     @Test func `a rule that is added leaves the preset's own, and one that is written takes its place`() throws {
         func rules(_ lines: String) throws -> [ClaimRule] {

@@ -6,7 +6,7 @@ import Settings
 import Testing
 
 @Suite struct ReadingTests {
-    /// The example of the contract, with everything else that can be set.
+    /// The contract's example, extended by every other setting.
     private static let everything = """
         service: { listen: "127.0.0.1:8081" }        # or "unix:/run/assay/assay.sock"
         admin:   { listen: "[::1]:9091" }
@@ -180,7 +180,7 @@ import Testing
         #expect(provider.policy.algorithms == [.es256])
         #expect(provider.policy.nonce.accepted == [.plain, .sha256Hex])
         #expect(provider.policy.email.privateDomains == [])
-        // What was not overridden is Apple's still.
+        // Everything that is not overridden is still Apple's.
         #expect(provider.policy.reportsRealUserStatus)
         #expect(provider.policy.email.authoritativeDomains.contains("icloud.com"))
     }
@@ -226,7 +226,7 @@ import Testing
             provider.keys == .discovery(of: provider.policy, url: "https://d.example/d", fallbackFile: "/f"))
     }
 
-    /// The preset's own URL is not written out.
+    /// The preset's own URL is not shown.
     @Test(arguments: ["apple", "google", "oidc"])
     func `a file alone is where the keys are, with every preset`(preset: String) throws {
         let text = "preset: \(preset)\nissuer: https://a.example\naudiences: [a]\njwks_file: /f"
@@ -263,7 +263,7 @@ import Testing
         #expect(google.keys == .discovery(of: google.policy))
     }
 
-    // MARK: Lists and texts as YAML has them
+    // MARK: YAML lists and strings
 
     @Test func `numbers and words that YAML is tempted to read otherwise stay text`() throws {
         let provider = try read(
@@ -322,7 +322,7 @@ import Testing
         ("[::ffff:127.0.0.1]:1", true),
         ("0.0.0.0:1", false), ("[::]:1", false), ("10.0.0.1:1", false), ("example.com:1", false),
         ("126.255.255.255:1", false), ("128.0.0.0:1", false), ("[::2]:1", false), ("[::ffff:10.0.0.1]:1", false),
-        // Names that only look like an address of the loopback.
+        // Host names that only look like loopback addresses.
         ("127.example.com:1", false), ("127.0.0.1.example.com:1", false), ("127.1:1", false),
         ("localhost.example.com:1", false),
     ])

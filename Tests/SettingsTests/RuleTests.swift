@@ -3,7 +3,7 @@ import IDToken
 import Settings
 import Testing
 
-/// The rules that an operator can write for a provider of their own.
+/// Rules that an operator can write for a provider without a preset.
 @Suite struct RuleTests {
     private func policy(_ lines: String) throws -> ProviderPolicy {
         try read(provider: "issuer: https://a.example\naudiences: [a]\n" + lines).policy

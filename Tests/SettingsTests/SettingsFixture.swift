@@ -1,7 +1,7 @@
 import Settings
 import Testing
 
-/// The one provider that settings about other things need too.
+/// A minimal provider for tests of other settings.
 let provider = """
     providers:
       - id: apple
@@ -14,7 +14,7 @@ func settings(_ yaml: String, _ environment: [String: String] = [:]) throws -> S
     try Settings(yaml: yaml, environment: environment)
 }
 
-/// The settings of the one provider in `text`, which is indented as the members of a list's element.
+/// The settings of a provider; `text` is indented like the members of a list element.
 func read(provider text: String, _ environment: [String: String] = [:]) throws -> ProviderSettings {
     try #require(settings("providers:\n  - id: p\n" + indented(text), environment).providers.first)
 }
@@ -23,7 +23,7 @@ func indented(_ text: String) -> String {
     text.split(separator: "\n").map { "    " + $0 + "\n" }.joined()
 }
 
-/// What is wrong with some settings; fails where nothing is, or more than one thing.
+/// The only error in some settings; fails if there is none, or more than one.
 func fault(
     _ yaml: String, _ environment: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
 ) throws -> SettingsFault {
@@ -32,7 +32,7 @@ func fault(
     return try #require(faults.first, sourceLocation: sourceLocation)
 }
 
-/// Everything that is wrong with some settings, in the order in which it is reported.
+/// All errors in some settings, in the order in which they are reported.
 func faults(
     _ yaml: String, _ environment: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
 ) throws -> [SettingsFault] {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Settings
 
-/// What is traced, and where it goes.
+/// Which traces are recorded, and where they are sent.
 @Suite struct TracingTests {
     @Test func `nothing, unless a collector is named`() throws {
         #expect(try settings(provider).tracing == nil)

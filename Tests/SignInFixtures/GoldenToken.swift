@@ -4,24 +4,24 @@ private import JSON
 package import TestSupport
 private import Testing
 
-/// A token as a provider really sends it, made up and signed by a key of the test's, and what is to come of it.
+/// A made-up token in the form of a real provider's, signed with a test key, and the expected result.
 package struct GoldenToken: Sendable, CustomTestStringConvertible {
     package let preset: ProviderPreset
     package var arguments: PresetArguments = [:]
-    /// The relying party's client IDs; `nil`: those that the preset knows.
+    /// The relying party's client IDs; `nil`: those in the preset.
     package var audiences: [String]?
     package var authorizedParties: [String] = []
-    /// Whose tokens the relying party takes, of a provider that gives one to anybody.
+    /// For providers that issue tokens to anyone: the rule that restricts callers.
     package var callers: ClaimRule?
     package var key = TestKey.rsa
-    /// What the header has besides `alg` and `kid`.
+    /// Header members other than `alg` and `kid`.
     package var headerMembers = ""
-    /// The payload. Issued at 1 700 000 000, but for tokens that live shorter than the tests' 100 seconds.
+    /// The payload. It was issued at 1 700 000 000, except for tokens that live for less than the tests' 100 seconds.
     package let claims: String
     /// The raw nonce of the sign-in.
     package var nonce: String?
     package var now: Int64 = 1_700_000_100
-    /// The members of the identity that are not null; `provider` is always the preset's name.
+    /// The identity's members that are not null; `provider` is always the preset's name.
     package let identity: [String: String]
 
     package var testDescription: String { preset.name }
@@ -40,7 +40,7 @@ package struct GoldenToken: Sendable, CustomTestStringConvertible {
 }
 
 extension ClaimsText {
-    /// The claims of a JSON text, written anew.
+    /// The claims of a JSON text, serialized again.
     package init(json text: String) {
         let members = (try! JSONTree(readingObject: Array(text.utf8))).object ?? [:]
         self = members.sorted { $0.key < $1.key }.reduce(ClaimsText([:])) {

@@ -5,21 +5,21 @@ package import TestSupport
 private import Testing
 package import TokenDiagnostics
 
-/// One sign-in: a token that is good, unless a test changes something about it.
+/// A sign-in with a valid token, unless a test changes it.
 package struct SignIn: Sendable {
     package var claims: ClaimsText
     package var policy: ProviderPolicy
     package var parameters = VerificationParameters()
     package var now: Int64
-    /// Signs the token.
+    /// The key that signs the token.
     package var key: TestKey
-    /// `alg` of header and signature; `nil`: the key's own.
+    /// `alg` in the header and for signing; `nil`: the key's own.
     package var algorithm: String?
-    /// The whole header, where it is not just `alg` and `kid`.
+    /// The whole header, if it differs from just `alg` and `kid`.
     package var header: String?
     /// The provider's keys.
     package var keys: [TestKey] = [.p256, .rsa]
-    /// Members that the JWKs of keys for the token's algorithm have besides.
+    /// Additional members of the JWKs that match the token's algorithm.
     package var keyMembers: [String: JSONTree?] = [:]
 
     package init(
@@ -31,7 +31,7 @@ package struct SignIn: Sendable {
         self.key = key
     }
 
-    /// From no provider in particular. Issued at 1 700 000 000, for an hour.
+    /// A generic provider's token, issued at 1 700 000 000 for an hour.
     package static let plain = SignIn(
         claims: ClaimsText([
             "iss": #""https://op.example""#, "aud": #""client""#, "sub": #""user""#, "iat": "1700000000",
@@ -39,7 +39,7 @@ package struct SignIn: Sendable {
         ]),
         policy: ProviderPolicy(id: "op", issuer: "https://op.example", audiences: ["client"]))
 
-    /// From Apple, for an app that sends no nonce.
+    /// Apple's token, for an app that sends no nonce.
     package static let apple = SignIn(
         claims: ClaimsText([
             "iss": #""https://appleid.apple.com""#, "aud": #""com.example.app""#, "exp": "1700086400",
@@ -61,7 +61,7 @@ package struct SignIn: Sendable {
             id: "google", issuer: "https://accounts.google.com", audiences: ["123-web.apps.googleusercontent.com"]),
         key: .rsa)
 
-    /// The same with one claim's JSON replaced or added.
+    /// A copy with one claim replaced or added.
     package func with(_ claim: String, _ json: String) -> SignIn {
         var copy = self
         copy.claims = claims.with(claim, json)
@@ -74,21 +74,21 @@ package struct SignIn: Sendable {
         return copy
     }
 
-    /// The same with other settings.
+    /// A copy with other settings.
     package func policy(_ change: (inout ProviderPolicy) -> Void) -> SignIn {
         var copy = self
         change(&copy.policy)
         return copy
     }
 
-    /// The same with other parameters.
+    /// A copy with other parameters.
     package func expecting(_ change: (inout VerificationParameters) -> Void) -> SignIn {
         var copy = self
         change(&copy.parameters)
         return copy
     }
 
-    /// The same with another member in the JWKs of keys for the token's algorithm.
+    /// A copy with another member in the JWKs that match the token's algorithm.
     package func keys(with name: String, _ value: JSONTree) -> SignIn {
         var copy = self
         copy.keyMembers[name] = value
@@ -111,7 +111,7 @@ package struct SignIn: Sendable {
         try! JWKSet(jwkSet(keys.map { $0.algorithm == key.algorithm ? $0.jwk(keyMembers) : $0.jwk() }))
     }
 
-    /// Verifies the token, and has it explained: whatever a test is about, the two must agree.
+    /// Verifies the token and explains it. Checks that both agree, in every test.
     package func verify() throws(Rejection) -> VerifiedIDToken {
         let explanation = explanation
         do throws(Rejection) {
@@ -129,7 +129,7 @@ package struct SignIn: Sendable {
 
     package var explanation: Explanation { explanation() }
 
-    /// - Parameter change: what else is known of the keys.
+    /// - Parameter change: changes what is known about the keys.
     package func explanation(
         others: [ProviderPolicy] = [], keys change: (inout ExplainedKeys) -> Void = { _ in }
     ) -> Explanation {
@@ -146,7 +146,7 @@ package struct SignIn: Sendable {
         }
     }
 
-    /// Why the token is rejected; `nil` where it is verified.
+    /// Why the token is rejected; `nil` if it is verified.
     package var rejection: Rejection? {
         do throws(Rejection) {
             _ = try verify()

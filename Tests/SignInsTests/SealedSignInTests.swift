@@ -76,7 +76,7 @@ import Testing
         let sealer = try SignInSealer(try Self.keys(1))
         let one = try #require(try sealer.seal(Self.signIn(), salt: Self.salt)).text
         let other = try #require(try sealer.seal(Self.signIn(), salt: [UInt8](repeating: 8, count: 16))).text
-        // 9 octets are 12 characters.
+        // 9 octets take 12 characters.
         #expect(one.prefix(12) == other.prefix(12))
         #expect(one.dropFirst(34).elementsEqual(other.dropFirst(34)) == false)
         let equal = zip(one.dropFirst(34), other.dropFirst(34)).count { $0 == $1 }

@@ -1,4 +1,4 @@
-"""Fixtures of all tests; the folders below have more."""
+"""Fixtures for all tests; subfolders define more."""
 
 import pytest
 
@@ -30,13 +30,13 @@ def world(shared_server):
 
 @pytest.fixture(scope="session")
 def service(world):
-    """The shared service, ready."""
+    """The shared service, once it is ready."""
     return world.service
 
 
 @pytest.fixture
 def oidc(world):
-    """The shared issuer with a key of every kind; its provider allows every algorithm."""
+    """The shared issuer with a key of every kind. Its provider allows every algorithm."""
     return world.oidc
 
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Telemetry
 
-/// The file with what the collector is sent beside the spans.
+/// The file with extra headers for the collector.
 @Suite struct CollectorHeadersTests {
     @Test func `a line each, with room for comments`() throws {
         let headers = try CollectorHeaders("# a comment\nAuthorization: Bearer a:b\r\n\n  x-tenant:1 \nempty:\n")

@@ -5,7 +5,7 @@ import Testing
 
 /// Which of many lines of one kind are written.
 @Suite struct LogRateLimiterTests {
-    /// A limit under test: macros can't see a variable change.
+    /// The limiter in a class, because expectation macros can't call mutating methods.
     private final class Lines {
         private var limit: LogRateLimiter<String>
 
@@ -33,10 +33,10 @@ import Testing
         #expect(limit.admits("b", now: at(30)))
         #expect(limit.heldBack(now: at(59)) == [])
         #expect(limit.heldBack(now: at(60)) == ["a 3"])
-        // Told once, and a new while begins.
+        // Reported only once; a new window starts.
         #expect(limit.heldBack(now: at(60)) == [])
         #expect((0..<3).map { _ in limit.admits("a", now: at(60)) } == [true, true, false])
-        // Of this nothing was held back.
+        // Nothing of this kind was suppressed.
         #expect(limit.heldBack(now: at(90)) == [])
         #expect(limit.heldBack(now: at(119)) == [])
         #expect(limit.heldBack(now: at(120)) == ["a 1"])
@@ -46,7 +46,7 @@ import Testing
         let limit = Lines()
         for kind in ["a", "b"] { #expect(limit.admits(kind, now: at(0))) }
         #expect(["c", "d", "e", "f"].map { limit.admits($0, now: at(10)) } == [true, true, false, false])
-        // Those that are known are judged by themselves.
+        // Known kinds keep their own windows.
         #expect(["a", "a"].map { limit.admits($0, now: at(10)) } == [true, false])
         #expect(limit.heldBack(now: at(60)) == ["a 1"])
         #expect(limit.heldBack(now: at(70)) == ["others 2"])

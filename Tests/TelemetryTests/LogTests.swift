@@ -11,7 +11,7 @@ import Testing
 import Glibc
 #endif
 
-/// What goes to standard error is seen from outside: each of these runs in a process of its own.
+/// Each test runs in a process of its own, because standard error can be captured only from outside.
 @Suite struct LogTests {
     private func lines(_ bytes: [UInt8]) throws -> [[String: JSONTree]] {
         #expect(bytes.last == UInt8(ascii: "\n"))
@@ -101,7 +101,7 @@ import Glibc
                     }
                 }
                 write(.warning, "p")
-                // Another provider is another kind, and so is another level; what is no fault is not limited.
+                // Another provider or level makes another kind. Lines that report no failure are not limited.
                 write(.error, "p")
                 write(.warning, "q")
                 write(.info, "p")
@@ -109,7 +109,7 @@ import Glibc
                 log.reportHeldBack()
                 log.write(.info, "told")
                 log.write(.warning, "m", [("provider", .text("p")), ("number", .number(0))])
-                // Whoever wants all gets all.
+                // At level `debug`, nothing is suppressed.
                 log.change(minimumLevel: .debug)
                 write(.warning, "p")
                 log.change(minimumLevel: .info)
@@ -157,7 +157,7 @@ import Glibc
 
     @Test func `a reader that does not read costs lines, which are counted, and neither memory nor time`() async {
         await #expect(processExitsWith: .success) {
-            // Standard error is a pipe that nobody empties for now.
+            // Standard error is a pipe that is not read yet.
             var ends: [CInt] = [0, 0]
             precondition(unsafe pipe(&ends) == 0)
             dup2(ends[1], STDERR_FILENO)
@@ -167,12 +167,12 @@ import Glibc
             let count = 12 * 1024
             for _ in 0..<count { sink.write(line) }
             let dropped = sink.droppedBytes
-            // Four MiB may wait, as many may be on their way to the pipe, and the pipe holds a little.
+            // 4 MiB may be queued, 4 MiB may be on their way to the pipe, and the pipe's own buffer is small.
             let kept = count * line.count - dropped
             guard kept >= 4 << 20, kept <= (8 << 20) + (1 << 20), dropped.isMultiple(of: line.count) else {
                 fatalError("\(kept) bytes were kept, \(dropped) dropped")
             }
-            // Now somebody reads: what was kept comes, whole lines of it, and nothing else.
+            // Once the pipe is read, the lines that were kept arrive complete, and nothing else.
             let source = ends[0]
             let reading = Task.detached { () -> Int in
                 var total = 0

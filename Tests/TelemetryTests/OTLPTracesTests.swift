@@ -5,7 +5,7 @@ import Tracing
 
 @testable import Telemetry
 
-/// Spans as OTLP has them in JSON.
+/// The encoding of spans as OTLP JSON.
 @Suite struct OTLPTracesTests {
     private let context = SpanContext(
         traceID: TraceID(high: 0x0af7_6519_16cd_43dd, low: 0x8448_eb21_1c80_319c)!, spanID: SpanID(0xb7ad_6b71)!,

@@ -31,7 +31,7 @@ import Tracing
         #expect(queue.isEmpty)
         #expect((0..<5).map { queue.add(span($0), now: start) } == [false, false, false, true, false])
         #expect(names(queue.nextBatch(now: start)) == ["0", "1", "2", "3"])
-        // One on its way is enough.
+        // Only one batch is in flight at a time.
         #expect(queue.nextBatch(now: after(60_000)) == nil)
         queue.ended(.accepted(rejected: 0), now: after(100))
         #expect(queue.nextBatch(now: after(4_999)) == nil)

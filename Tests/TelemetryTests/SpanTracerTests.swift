@@ -4,7 +4,7 @@ import Tracing
 
 @testable import Telemetry
 
-/// The tracer as swift-distributed-tracing knows tracers.
+/// The tracer, through the API of swift-distributed-tracing.
 @Suite struct SpanTracerTests {
     private final class Spans: Sendable {
         private let kept = Mutex<[FinishedSpan]>([])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Telemetry
 
-/// W3C Trace Context, the header field `traceparent`.
+/// The `traceparent` header field of W3C Trace Context.
 @Suite struct TraceParentTests {
     private static let good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 

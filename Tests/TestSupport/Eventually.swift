@@ -1,9 +1,9 @@
-/// Something that another thread brings about did not come about in time.
+/// A condition that another thread should bring about did not hold in time.
 package struct NotInTime: Error {}
 
-/// Waits until something holds that another thread brings about.
+/// Waits until a condition holds that another thread brings about.
 ///
-/// - Throws: ``NotInTime`` where it does not hold after twenty seconds, so that a test ends instead of waiting for ever.
+/// - Throws: ``NotInTime`` after twenty seconds, so that a test fails instead of hanging.
 package func eventually(_ holds: () async throws -> Bool) async throws {
     let clock = ContinuousClock()
     let end = clock.now + .seconds(60)

@@ -1,6 +1,6 @@
 import Bytes
 
-/// The octets that hexadecimal text stands for; white space in it is passed over.
+/// Decodes hexadecimal text, ignoring white space.
 package func octets(hex text: String) -> [UInt8] {
     [UInt8](hexadecimal: text.filter { !$0.isWhitespace })!
 }
@@ -12,7 +12,7 @@ package func hex(_ octets: some Sequence<UInt8>) -> String {
 package func text(_ octets: some Collection<UInt8>) -> String { String(decoding: octets, as: UTF8.self) }
 
 extension [UInt8] {
-    /// The same octets with one bit turned over.
+    /// A copy with one bit flipped.
     package func flippingBit(_ bit: Int) -> [UInt8] {
         var copy = self
         copy[bit / 8] ^= 1 << UInt8(bit % 8)

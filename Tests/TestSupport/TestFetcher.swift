@@ -3,7 +3,7 @@ import JOSE
 import JSON
 package import KeySource
 
-/// Brings home the keys of the moment; while there is no answer, fetches wait.
+/// A fetcher whose results are set by the test. Until an answer is set, fetches wait.
 package actor TestFetcher: KeyFetching {
     package private(set) var calls = 0
     private var answer: Result<[TestKey], FetchFailure>?
@@ -26,13 +26,13 @@ package actor TestFetcher: KeyFetching {
             lifetime: nil, fetchedAtUnixSeconds: SystemClocks.unixSeconds(), clockOffsetSeconds: clockOffset)
     }
 
-    /// By how many seconds the provider's clock is ahead.
+    /// How many seconds the provider's clock is ahead.
     package func set(clockOffset: Int64) { self.clockOffset = clockOffset }
 
-    /// Publishes whatever keys it has under this `kid`.
+    /// Publishes all its keys under this `kid`.
     package func publish(as keyID: String) { commonKeyID = keyID }
 
-    /// Answers the fetches that wait and those to come; with nothing, lets those to come wait.
+    /// Answers pending and later fetches; with `nil`, later fetches wait.
     package func answer(with result: Result<[TestKey], FetchFailure>?) {
         answer = result
         guard let result else { return }
@@ -40,7 +40,7 @@ package actor TestFetcher: KeyFetching {
         pending = []
     }
 
-    /// Returns once so many fetches have begun.
+    /// Returns once this many fetches have started.
     package func called(_ count: Int) async throws {
         try await eventually { calls >= count }
     }

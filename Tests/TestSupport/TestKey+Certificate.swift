@@ -2,7 +2,7 @@ internal import JOSE
 internal import OpenSSL
 
 extension TestKey {
-    /// A certificate in PEM about the public half; nobody's signature is on it, since nobody looks.
+    /// A certificate in PEM for the public key. Its signature is not valid, because it is never checked.
     package func certificate() -> String {
         let algorithm = DER.sequence(DER.oid([0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b]), DER.null)
         let noName = DER.sequence()
@@ -12,7 +12,7 @@ extension TestKey {
         return Self.pem(der)
     }
 
-    /// PEM with 64 characters a line.
+    /// PEM with 64 characters per line.
     package static func pem(_ der: [UInt8]) -> String {
         var text = base64URL(der).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
         while text.count % 4 != 0 { text.append("=") }
@@ -43,7 +43,7 @@ extension TestKey {
     }
 }
 
-/// As much of X.690 as a certificate takes.
+/// The part of X.690 that certificates need.
 private enum DER {
     static let null: [UInt8] = [0x05, 0x00]
 

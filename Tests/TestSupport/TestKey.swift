@@ -2,10 +2,10 @@ internal import JOSE
 package import JSON
 package import OpenSSL
 
-/// A key pair made for this run, with the JWK of its public half.
+/// A key pair generated for this run, with the JWK of its public key.
 package final class TestKey: Sendable {
     package let keyID: String
-    /// The `alg` that tokens by this key carry where nothing else is said.
+    /// The `alg` of tokens by this key, unless a test sets another.
     package let algorithm: String
     package let signing: SigningKey
 
@@ -25,7 +25,6 @@ package final class TestKey: Sendable {
     package static let otherEd25519 = TestKey("other-ed25519", "EdDSA", .edwards(.ed25519))
     package static let ed448 = TestKey("ed448", "EdDSA", .edwards(.ed448))
 
-    /// The public half.
     package func publicKey() -> PublicKey {
         let components = try! signing.publicComponents().map(\.octets)
         return switch signing.kind {
@@ -35,9 +34,9 @@ package final class TestKey: Sendable {
         }
     }
 
-    /// The public half as a JWK with `kty`, `crv`, the components, and `kid`.
+    /// The public key as a JWK with `kty`, `crv`, the components, and `kid`.
     ///
-    /// - Parameter changes: members to add or replace; `nil` takes one away.
+    /// - Parameter changes: members to add or replace; `nil` removes one.
     package func jwk(_ changes: [String: JSONTree?] = [:]) -> JSONTree {
         var members: [String: JSONTree] = ["kid": .string(keyID)]
         switch signing.kind {
@@ -54,7 +53,7 @@ package final class TestKey: Sendable {
         return .object(members)
     }
 
-    /// A signature by the scheme that a JOSE algorithm's name stands for.
+    /// A signature with the scheme of a JOSE algorithm.
     package func sign(_ message: [UInt8], as algorithm: String? = nil) -> [UInt8] {
         try! signing.sign(message, scheme(algorithm ?? self.algorithm))
     }

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The processor time that this thread spends on `work`, in nanoseconds: a machine that is busy with something else adds
-/// nothing to it. The least of five, for what caches and page faults add.
+/// The CPU time that this thread spends on `work`, in nanoseconds, so that other load on the machine does not count.
+/// The minimum of five runs, to exclude cache misses and page faults.
 package func threadNanoseconds<Failure: Error>(of work: () throws(Failure) -> Void) throws(Failure) -> Int {
     var least = Int.max
     for _ in 0..<5 {

@@ -15,9 +15,9 @@ package func json(_ tree: JSONTree) -> String {
 /// The JSON text of a JWK Set.
 package func jwkSet(_ keys: [JSONTree]) -> [UInt8] { Array(json(.object(["keys": .array(keys)])).utf8) }
 
-/// A compact JWS with this very header and payload, signed by a key.
+/// A compact JWS with exactly this header and payload, signed with a key.
 ///
-/// - Parameter algorithm: the algorithm that signs, whatever the header says; `nil`: the key's own.
+/// - Parameter algorithm: the algorithm to sign with, whatever the header says; `nil`: the key's own.
 package func compactJWS(
     header: String, payload: String, signedBy key: TestKey, as algorithm: String? = nil
 ) -> String {
@@ -25,18 +25,18 @@ package func compactJWS(
     return input + "." + base64URL(key.sign(Array(input.utf8), as: algorithm))
 }
 
-/// A compact JWS with a header of `alg` and `kid`, signed by a key.
+/// A compact JWS with `alg` and `kid` in its header, signed with a key.
 package func compactJWS(payload: String, signedBy key: TestKey) -> String {
     compactJWS(header: #"{"alg":"\#(key.algorithm)","kid":"\#(key.keyID)"}"#, payload: payload, signedBy: key)
 }
 
-/// A Claims Set whose values are written as JSON text, so that a test decides about every byte.
+/// A Claims Set with values in JSON text, so that tests control every byte.
 package struct ClaimsText: Sendable {
     private var members: [(name: String, json: String)]
 
     package init(_ members: KeyValuePairs<String, String>) { self.members = members.map { ($0, $1) } }
 
-    /// The same with one claim replaced or added.
+    /// A copy with one claim replaced or added.
     package func with(_ name: String, _ json: String) -> ClaimsText {
         var copy = self
         if let index = members.firstIndex(where: { $0.name == name }) {

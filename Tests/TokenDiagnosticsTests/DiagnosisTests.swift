@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TokenDiagnostics
 
-/// What an explanation says of each thing that goes wrong at a sign-in, and what it says to do.
+/// The diagnoses for everything that can go wrong at a sign-in, and the suggested fixes.
 @Suite struct DiagnosisTests {
     private func expect(
         _ check: Check, _ code: String, _ explanation: String, _ fix: String? = nil,
@@ -37,7 +37,7 @@ import TokenDiagnostics
             (padded + "=", "its parts are padded with ="),
         ]
         for (text, explanation) in cases { expect(explain(text: text)[.tokenForm], "token_malformed", explanation) }
-        // Some signature has a character of the other alphabet before long.
+        // Repeat until a signature contains a character of the other alphabet.
         var plain = ""
         while !plain.contains("+") && !plain.contains("/") {
             plain = SignIn.plain.token.replacing("-", with: "+").replacing("_", with: "/")
@@ -306,7 +306,7 @@ import TokenDiagnostics
         expect(
             expired.explanation { $0.clockOffsetSeconds = 7 }[.expiry], "token_expired",
             "the provider's own clock is 7 s ahead of it", "sign in again")
-        // By the provider's clock it expired even earlier.
+        // By the provider's clock, it expired even earlier.
         expect(
             expired.explanation { $0.clockOffsetSeconds = 98 }[.expiry], "token_expired",
             "the provider's own clock is 98 s ahead of it", "sign in again")
@@ -493,7 +493,7 @@ import TokenDiagnostics
         }
         expect(mixed.explanation[.atHash], "at_hash_mismatch", "that of the request's code", "mix up")
         expect(mixed.explanation[.cHash], "c_hash_missing", "has no c_hash")
-        // By SHA-384, as a key on P-384 would have it.
+        // With SHA-384, as a P-384 key would have it.
         var algorithm = other
         algorithm.key = .p384
         algorithm.keys = [.p384]

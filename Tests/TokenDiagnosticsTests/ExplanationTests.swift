@@ -8,8 +8,8 @@ import TestSupport
 import Testing
 import TokenDiagnostics
 
-/// What an explanation is whatever it is about. That it agrees with the verifier, every test of the verifier's checks: see
-/// ``SignIn/verify()``.
+/// Properties of all explanations. Every test of the verifier's checks also checks that they agree with the verifier:
+/// see ``SignIn/verify()``.
 @Suite struct ExplanationTests {
     @Test func `every check is there, in the order of the verifier`() {
         for explanation in [SignIn.plain.explanation, SignIn.plain.without("sub").explanation, malformed("x")] {
@@ -58,7 +58,7 @@ import TokenDiagnostics
         #expect(withCode.explanation.summary.contains("to this app, together with the request's code; nothing ties it"))
     }
 
-    // MARK: The likeliest cause
+    // MARK: The most likely cause
 
     @Test func `a token of another provider is told to be one, whatever fails first`() {
         let google = SignIn.plain.with("iss", #""https://accounts.google.com""#)
@@ -120,7 +120,7 @@ import TokenDiagnostics
         #expect(malformed("x").likelyCause?.check == .tokenForm)
     }
 
-    // MARK: What is in the token
+    // MARK: Token contents
 
     private func contents(_ signIn: SignIn) throws -> [String: TokenContents.Member] {
         let contents = try #require(signIn.explanation.contents)
@@ -170,7 +170,7 @@ import TokenDiagnostics
             #expect(shown[name]?.value == value)
             #expect(shown[name]?.isMasked == false, "\(name)")
         }
-        // Of a type that the claim has not, it may be anything.
+        // A value of an unexpected type could contain anything.
         let odd = try contents(SignIn.plain.with("tid", #"{"x":"secret"}"#).with("aud", #"[{"x":"secret"}]"#))
         #expect(odd["tid"]?.isMasked == true && odd["aud"]?.isMasked == true)
     }
@@ -248,7 +248,7 @@ import TokenDiagnostics
         #expect(explanation[.audience].state == .passed)
     }
 
-    /// Mutants of good tokens: nothing traps, and both say the same.
+    /// Mutates valid tokens: nothing traps, and verifier and explanation agree.
     @Test func `it agrees with the verifier on whatever comes`() throws {
         var random = SplitMix64(seed: 20_261_121)
         let texts = [SignIn.plain, .apple, .google].map { Array($0.with("nonce", #""n""#).token.utf8) }
@@ -314,7 +314,7 @@ import TokenDiagnostics
         signIn.policy.authorizedParties = ["client"]
         for name in names {
             for value in values where value != "-1e400" {
-                // Agreement is asked for within.
+                // ``SignIn/rejection`` checks the agreement.
                 #expect(signIn.with(name, value).rejection != nil)
                 let texts = signIn.with(name, value).explanation.checks.flatMap(\.allTexts)
                 #expect(texts.allSatisfy { $0.isPrintable }, "\(name) \(value)")
@@ -359,7 +359,7 @@ import TokenDiagnostics
     private func malformed(_ text: String) -> Explanation { explain(text: text) }
 }
 
-/// The explanation of a text that is no token.
+/// The explanation of a text that is not a token.
 func explain(text: String) -> Explanation {
     let verifier = try! IDTokenVerifier()
     let octets = Array(text.utf8)[...]
@@ -372,7 +372,7 @@ func explain(text: String) -> Explanation {
 }
 
 extension Explanation {
-    /// All texts beside those of the checks.
+    /// All texts except those of the checks.
     var otherTexts: [String] {
         let members = (contents?.header ?? []) + (contents?.claims ?? [])
         return [summary] + [likelyCause?.explanation, likelyCause?.fix].compactMap(\.self)
@@ -385,17 +385,17 @@ extension Check {
 }
 
 extension String {
-    /// Whether there is nothing in it that a terminal would take for more than text.
+    /// Whether a terminal would show it as plain text.
     var isPrintable: Bool {
         unicodeScalars.allSatisfy { (0x20..<0x7f).contains($0.value) || "“”…".unicodeScalars.contains($0) }
     }
 }
 
-/// The SHA-256 of a text, in the two forms of a nonce.
+/// The SHA-256 of a text, in both forms of a nonce.
 func sha256Hex(_ text: String) -> String { hex(sha256(text)) }
 func sha256Base64URL(_ text: String) -> String { base64URL(sha256(text)) }
 
-/// What `at_hash` and `c_hash` are of a text, by SHA-256.
+/// The `at_hash` or `c_hash` of a text, with SHA-256.
 func halfHash(_ text: String) -> String { base64URL(Array(sha256(text).prefix(16))) }
 
 private func sha256(_ text: String) -> [UInt8] {

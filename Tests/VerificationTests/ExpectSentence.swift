@@ -1,6 +1,6 @@
 import Testing
 
-/// Checks that a text is one sentence for people, finished and filled in.
+/// Checks that a text is one complete sentence, without unfilled placeholders.
 func expectSentence(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(text.first?.isUppercase == true || text.first?.isLowercase == true, sourceLocation: sourceLocation)
     #expect(text.hasSuffix("."), "\(text)", sourceLocation: sourceLocation)

@@ -6,7 +6,7 @@ import Testing
 @testable import Verification
 
 @Suite struct ProblemTests {
-    /// Every problem there is, with the code and status that the contract gives it.
+    /// Every problem, with its code and status in the contract.
     static let all: [(problem: Problem, code: String, status: Int)] = [
         (.requestInvalid("This should be that."), "request_invalid", 400),
         (.audienceNotConfigured, "audience_not_configured", 400),
@@ -63,7 +63,7 @@ import Testing
         (.storeUnavailable(isSpent: true), "store_unavailable", 503),
     ]
 
-    /// The contract's.
+    /// The contract's codes.
     private static let contract: Set<String> = [
         "request_invalid", "not_found", "method_not_allowed", "request_timeout", "request_too_large",
         "headers_too_large",

@@ -8,7 +8,7 @@ import Testing
 @Suite struct VerifyRequestTests {
     private func read(_ json: String) throws -> VerifyRequest { try VerifyRequest(JSONObject(Array(json.utf8))) }
 
-    /// A request with one member beside `id_token`.
+    /// A request with `id_token` and one other member.
     private func read(_ name: String, _ json: String) throws -> VerifyRequest {
         try read(#"{"id_token":"a.b.c","\#(name)":\#(json)}"#)
     }
@@ -95,7 +95,7 @@ import Testing
     func `a text has one character to as many as there may be`(name: String, longest: Int) throws {
         _ = try read(name, Self.quoted(1))
         _ = try read(name, Self.quoted(longest))
-        // Characters are counted, whatever their length in bytes.
+        // The limit counts characters, not bytes.
         _ = try read(name, Self.quoted(longest, "\u{1f511}"))
         refuse(#"{"id_token":"a.b.c","\#(name)":\#(Self.quoted(longest + 1))}"#)
         refuse(#"{"id_token":"a.b.c","\#(name)":\#(Self.quoted(longest + 1, "\u{1f511}"))}"#)

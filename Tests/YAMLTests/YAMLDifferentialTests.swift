@@ -5,9 +5,9 @@ import Testing
 import YAML
 import Yams
 
-/// Texts that somebody wrote, and thousands that nobody did: what is read here, libyaml reads too, and the same.
+/// Real texts and thousands of generated ones: whatever is read here, libyaml must read the same way.
 @Suite struct YAMLDifferentialTests {
-    /// The repository's own YAML.
+    /// The YAML files of this repository.
     private static func files() throws -> [String] {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -50,7 +50,7 @@ import Yams
         "[a: b, c, ? d, [e]: f, -]#g\n", "a: \"b\\0\"\n", "- [a]#b\n- 'c'#d\n", "a: [b]\n...\n# c\n",
     ]
 
-    /// What mutations put in: indicators, and what stands around them.
+    /// Inserted by mutations: indicators and their surroundings.
     private static let pieces = [
         " ", "  ", "\t", "\n", "\r\n", "\r", "\n  ", "\n    ", "\n- ", "\n  - ", "\na: ", "\n  b: ", "\n\t", "\n\n",
         "- ", "-",
@@ -65,7 +65,7 @@ import Yams
     ]
 
     private static func mutated(_ texts: [String], _ generator: inout SplitMix64) -> String {
-        // Some lines of a text, so that what is changed is not lost among what is not.
+        // Only some lines of a text, so that mutations are more likely to matter.
         var lines = texts.randomElement(using: &generator)!.split(separator: "\n", omittingEmptySubsequences: false)
         lines = Array(lines.dropFirst(Int.random(in: 0..<max(lines.count - 8, 1), using: &generator)).prefix(12))
         var text = Array(lines.joined(separator: "\n").unicodeScalars)
@@ -79,7 +79,7 @@ import Yams
             case 2: text.replaceSubrange(at..<end, with: piece)
             case 3: text.remove(at: at)
             case 4:
-                // Deeper, or less deep.
+                // Change the indentation.
                 let starts = text.indices.filter { $0 == 0 || text[$0 - 1] == "\n" }
                 let start = starts.randomElement(using: &generator)!
                 if text[start] == " ", Bool.random(using: &generator) {
@@ -95,7 +95,7 @@ import Yams
         return mutant
     }
 
-    /// What came of a text.
+    /// The result of reading a text.
     private enum Outcome {
         case same
         case refusedByBoth
@@ -118,9 +118,9 @@ import Yams
         }
     }
 
-    /// What libyaml reads in a text; `nil` where it is refused.
+    /// The result of libyaml; `nil` if it rejects the text.
     private static func judged(_ text: String) -> Shown? {
-        // Yams hands libyaml a byte order mark as if it were one more column of the first line.
+        // Yams passes a byte order mark to libyaml as an extra column of the first line.
         let content = text.unicodeScalars.first == "\u{feff}" ? String(text.unicodeScalars.dropFirst()) : text
         do {
             return Shown(try Yams.compose(yaml: content).map { try shown($0) } ?? "null")
@@ -137,7 +137,7 @@ import Yams
         case .sequence(let elements):
             content = "[\(try elements.map { try shown($0) }.joined(separator: ","))]"
         case .mapping(let members):
-            // Yams tells keys apart by their types, too.
+            // Yams also distinguishes keys by type.
             let names = members.compactMap(\.key.scalar?.string)
             guard Set(names).count == names.count else { throw KeyTwice() }
             let pairs = try members.map { "\(try key($0.key)):\(try shown($0.value))" }
@@ -174,7 +174,7 @@ import Yams
         var both = 0
         var refused: [YAMLError.Feature: Int] = [:]
         for round in 0..<20_000 {
-            // Every other is near to something that is known to be good.
+            // Every other text is close to a valid one.
             let seeds = round.isMultiple(of: 2) ? texts : [scribe.document()]
             let text = Self.mutated(seeds, &generator)
             switch Self.outcome(text) {
@@ -188,10 +188,10 @@ import Yams
         for (feature, count) in refused.sorted(by: { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }) {
             print("\(count) that libyaml reads refused here: \(feature.rawValue)")
         }
-        // Else the mutations would be too wild, or too tame, to show anything.
+        // Otherwise, the mutations are too wild or too tame to be useful.
         #expect((4_000...16_000).contains(same), "\(same) the same")
         #expect(both > 2_000, "\(both) refused by both")
-        // Bounds are for texts of another size, and what an alias stands for is refused first.
+        // Limits need larger texts, and an alias is rejected before its expansion.
         let expected = Set(YAMLError.Feature.allCases).subtracting([.depth, .size, .longKey, .alias])
         #expect(expected.isSubset(of: refused.keys), "never seen: \(expected.subtracting(refused.keys))")
     }

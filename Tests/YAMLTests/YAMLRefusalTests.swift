@@ -89,7 +89,7 @@ import YAML
         }
         #expect(refusal(steps(64)) == nil)
         #expect(refusal(steps(65)) == YAMLError(line: 65, reason: .unsupported(.depth)))
-        // What is closed is not deep.
+        // Closed collections don't count towards the depth.
         #expect(refusal("[" + String(repeating: "[], {a: []}, ", count: 100) + "]") == nil)
     }
 
@@ -108,7 +108,7 @@ import YAML
         let text = "a: " + String(repeating: "b", count: 1024 * 1024 - 3)
         #expect(refusal(text) == nil)
         #expect(refusal(text + "b") == YAMLError(line: 1, reason: .unsupported(.size)))
-        // Bytes count, not characters.
+        // The limit counts bytes, not characters.
         #expect(refusal("a: " + String(repeating: "é", count: 512 * 1024))?.reason == .unsupported(.size))
     }
 

@@ -1,10 +1,10 @@
 import Bytes
 import TestSupport
 
-/// Writes documents that are good, in all the ways in which the same can be written.
+/// Generates valid documents, using all ways to write the same content.
 struct YAMLScribe {
     private var generator: SplitMix64
-    /// How many keys there are; each is a key of its own.
+    /// The number of keys, to keep them unique.
     private var count = 0
 
     init(seed: UInt64) { generator = SplitMix64(seed: seed) }
@@ -37,7 +37,7 @@ struct YAMLScribe {
             .map { _ in String(repeating: " ", count: column) + line(&self) }.joined()
     }
 
-    /// What is behind the colon or the hyphen at a column.
+    /// A value after a colon or hyphen, at a column.
     private mutating func value(of column: Int, isKey: Bool, _ depth: Int) -> String {
         let deeper = column + Int.random(in: 1...4, using: &generator)
         let rest = end(mayBeginWithTab: isKey)
@@ -49,7 +49,7 @@ struct YAMLScribe {
         case 6: return rest + sequence(at: isKey ? one(of: [column, deeper]) : deeper, depth - 1)
         default:
             guard !isKey else { return rest + mapping(at: deeper, depth - 1) }
-            // Behind the hyphen itself, as if it were a space.
+            // On the same line, with the hyphen counting as indentation.
             let inner = column + 1 + Int.random(in: 1...3, using: &generator)
             let text =
                 Bool.random(using: &generator) ? mapping(at: inner, depth - 1) : sequence(at: inner, depth - 1)
@@ -73,7 +73,7 @@ struct YAMLScribe {
             }
             text += gap() + ","
         }
-        // The last comma may be left out.
+        // The last comma is optional.
         guard text.hasSuffix(","), Bool.random(using: &generator) else { return text + gap() + (isMapping ? "}" : "]") }
         return text.dropLast() + (isMapping ? "}" : "]")
     }
@@ -97,7 +97,7 @@ struct YAMLScribe {
         ])
     }
 
-    /// The rest of a line, and what may stand between lines.
+    /// The end of a line, and anything that may stand between lines.
     private mutating func end(mayBeginWithTab: Bool = true) -> String {
         one(of: ["", "", "", " ", " # c"] + (mayBeginWithTab ? ["\t", "\t#"] : []))
             + one(of: ["\n", "\n", "\n", "\n\n", "\n# c\n", "\n      # c\n   \n"])

@@ -1,6 +1,6 @@
 import YAML
 
-/// What a text says, in the notation of JSON; with `@` and the line where lines are wanted.
+/// A text's content in JSON notation, with `@` and line numbers if requested.
 struct Shown: CustomStringConvertible, Equatable {
     let description: String
 
@@ -11,7 +11,7 @@ struct Shown: CustomStringConvertible, Equatable {
     init(_ description: String) { self.description = description }
 
     private static func text(of node: YAMLNode, _ lines: Bool) -> String {
-        // Of what is not there, readers don't agree where it is not.
+        // Readers disagree about the line of an absent value.
         if node.isNull { return "null" }
         let content =
             switch node.content {
@@ -27,13 +27,13 @@ struct Shown: CustomStringConvertible, Equatable {
         lines ? "\(quoted(member.name))@\(member.line)" : quoted(member.name)
     }
 
-    /// Each character that is no plain ASCII as its number, so that no two texts look alike.
+    /// Escapes everything but plain ASCII, so that no two texts look alike.
     static func quoted(_ text: String) -> String {
         "\"\(text.unicodeScalars.map { $0.escaped(asASCII: true) }.joined())\""
     }
 }
 
-/// Why a text is refused; `nil` where it is read.
+/// Why a text is rejected; `nil` if it is read.
 func refusal(_ text: String) -> YAMLError? {
     do throws(YAMLError) {
         _ = try YAMLReader.read(text)

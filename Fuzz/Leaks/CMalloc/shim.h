@@ -1,3 +1,3 @@
-// glibc's own counts of its heap, which Swift's module of glibc leaves out.
+// glibc's heap statistics, which Swift's Glibc module does not export.
 #pragma once
 #include <malloc.h>

@@ -17,7 +17,7 @@ import Testing
         #expect(Set(GoldenToken.all.map(\.preset.name)) == Set(ProviderPreset.all.map(\.name)))
     }
 
-    /// Whoever is told by its issuer, the others are not to be told by the same one.
+    /// The policy of every other preset must reject the token.
     @Test(arguments: GoldenToken.all)
     func `a token is of no other preset's provider`(golden: GoldenToken) throws {
         for other in GoldenToken.all where other.preset.name != golden.preset.name {
@@ -43,7 +43,7 @@ import Testing
 }
 
 extension Identity {
-    /// The members that are not null, by the contract's names.
+    /// The members that are not null, under the contract's names.
     var members: [String: String] {
         let all: [String: String?] = [
             "issuer": issuer, "subject": subject, "email": email, "email_verified": isEmailVerified.map { "\($0)" },

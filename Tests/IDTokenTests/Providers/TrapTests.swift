@@ -5,7 +5,7 @@ import SignInFixtures
 import TestSupport
 import Testing
 
-/// What providers do that a verifier stumbles over, or should.
+/// Peculiarities of providers that verifiers get wrong.
 @Suite struct TrapTests {
     // MARK: Issuers
 
@@ -162,7 +162,7 @@ import Testing
         var signIn = golden.signIn
         signIn.header = #"{"alg":"\#(algorithm)","kid":"\#(golden.key.keyID)"}"#
         #expect(signIn.rejection == .algorithmNotAllowed)
-        // LINE's web channels name no key.
+        // Tokens of LINE's web channels have no kid.
         signIn.header = #"{"alg":"\#(algorithm)"}"#
         #expect(signIn.rejection == .algorithmNotAllowed)
     }
@@ -224,7 +224,7 @@ import Testing
         #expect(signIn.with("tid", "\"\(Self.consumers)\"").rejection == .issuerMismatch)
         #expect(signIn.with("tid", "\"\(GoldenToken.tenant.uppercased())\"").rejection == .issuerMismatch)
         #expect(signIn.without("tid").rejection == .missing("tid"))
-        // A second spelling of the name says nothing.
+        // Claim names are case-sensitive.
         #expect(signIn.with("TID", "\"\(Self.consumers)\"").rejection == nil)
     }
 
@@ -249,7 +249,7 @@ import Testing
         #expect(signIn.keys(with: "issuer", .string(ofConsumers)).rejection == .issuerMismatch)
     }
 
-    /// Whoever runs a tenant can write anyone's address into a profile.
+    /// A tenant's administrator can write any address into a profile.
     @Test func `an address that only a tenant vouches for is nobody's`() throws {
         let signIn = GoldenToken.microsoft.signIn.with("email", #""victim@gmail.com""#)
         for without in [signIn.without("xms_edov"), signIn.without("xms_edov").with("email_verified", "true")] {
@@ -345,7 +345,7 @@ import Testing
         #expect(signIn.at(1_700_000_121).rejection == .tokenExpired)
     }
 
-    // MARK: Who it is
+    // MARK: Identity
 
     @Test func `Firebase's anonymous users are somebody, and can be refused`() throws {
         let anonymous = GoldenToken.firebase.signIn.without("email").without("email_verified").without("name")

@@ -1,10 +1,10 @@
-"""The catalogue of attacks: its rows by id, and how a test file writes its section down.
+"""The catalogue of attacks: its rows by ID, and how a test file writes down its section.
 
-A section is a file or more, a row has the id that it has in the catalogue (`A01`), its variants are its cases, and a
-case is called `A01-<variant>`. Ids from 50 on, and section O, are additions of these tests.
+A section has one or more files. A row has its ID in the catalogue (`A01`), its variants are its cases, and a case is
+called `A01-<variant>`. IDs from 50 on, and section O, are additions of these tests.
 
-Here each row is tried over HTTP, by a case or a few. Where the rule is one of a room, all near misses of a row are in that
-room's tests: `EVERY_CASE` says where.
+Here, each row is tried over HTTP with one or a few cases. If a single module implements the rule, that module's tests
+have all near misses: `EVERY_CASE` says where.
 """
 
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import pytest
 
-# The code of an answer that is no problem: the token is accepted.
+# The code for answers that are not problems: the token is accepted.
 ACCEPTED = None
 
-# What each row is about.
+# The subject of each row.
 ROWS = {
     "A": {
         "A01": "alg none",
@@ -141,7 +141,7 @@ ROWS = {
     },
 }
 
-# The tests in `Tests` that have every case of a row.
+# The tests in `Tests` that cover every case of a row.
 EVERY_CASE = {
     ("A01", "A05", "A06", "A51"): ["JOSETests/JOSEHeaderTests.swift", "JOSETests/JWSVerifierTests.swift"],
     ("A09", "A10", "A12", "A50", "K11"): ["JOSETests/AlgorithmAgreementTests.swift"],
@@ -180,26 +180,27 @@ EVERY_CASE = {
     ("L12",): ["SignInsTests/SealedSignInTests.swift"],
 }
 
-# What has no case here, or only in part, and why: printed at the end of each run.
+# Rows without a case here, or covered only in part, with the reason. Printed at the end of each run.
 NOT_COVERED = {
     "Q04": "constant-time comparison can't be observed over HTTP; the values are covered",
     "D03": "the benchmarks measure throughput and latency; the acceptance of valid tokens during a flood is covered",
     "D04": "sanitizers need a separate build; growth is measured over a few thousand verifications, not 100 000",
 }
 
-# Cases whose answer is not yet what it should be, and why. One that passes after all fails the run: it is to leave.
+# Known failures: cases whose answer is wrong so far, with the reason. If one passes, the run fails, so that it gets
+# removed.
 KNOWN_FAULTS: dict[str, str] = {}
 
 
 class Case(NamedTuple):
-    """One attack: `make` gets the world and returns a token, a request (a dict), or a body as it is (bytes)."""
+    """One attack: `make` receives the world and returns a token, a request (a dict), or a raw body (bytes)."""
 
     codes: tuple[str | None, ...]
     make: Callable
 
 
 def cases(*rows: tuple) -> list:
-    """The parameters of a test: rows are `(id, code, {variant: make})`, with several codes where any will do."""
+    """Test parameters: rows are `(id, code, {variant: make})`, with several codes if any of them will do."""
     return [
         pytest.param(Case(code if isinstance(code, tuple) else (code,), make), id=f"{id}-{variant}")
         for id, code, variants in rows
@@ -208,5 +209,5 @@ def cases(*rows: tuple) -> list:
 
 
 def rows(*table: tuple) -> list:
-    """Parameters of any other kind, named in the same way: `(id, variant, value, …)`."""
+    """Test parameters of any other kind, named the same way: `(id, variant, value, …)`."""
     return [pytest.param(*values, id=f"{id}-{variant}") for id, variant, *values in table]

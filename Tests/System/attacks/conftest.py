@@ -19,13 +19,13 @@ def shared_world():
 
 @pytest.fixture
 def world(shared_world):
-    """The issuers and the service that trusts them; after each case it must be as it was before."""
+    """The issuers, and the service that trusts them. Each case must leave it as it was."""
     yield shared_world
     shared_world.assert_unharmed()
 
 
 def pytest_collection_modifyitems(items):
-    """Cases marked `first` and `last`: what one has begun, time must pass for the other to see."""
+    """Runs cases marked `first` and `last` accordingly: time must pass between what one starts and what the other observes."""
     items.sort(key=lambda item: bool(item.get_closest_marker("last")) - bool(item.get_closest_marker("first")))
     for item in items:
         callspec = getattr(item, "callspec", None)

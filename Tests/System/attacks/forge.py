@@ -1,4 +1,4 @@
-"""How the tables make tokens: each function returns what makes one, once there is a world to make it in."""
+"""Builders of tokens: each function returns a function that makes a token, given a world."""
 
 import hashlib
 import hmac
@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from harness.tokens import assemble, b64url, ec_key, json_bytes, jws, parts, rsa_key, signing_input, unb64url
 
-# Keys that sign nothing anywhere: what an outsider has.
+# An outsider's keys, which no provider publishes.
 OUTSIDER = rsa_key("outsider")
 OUTSIDER_EC = ec_key("outsider")
 
@@ -17,32 +17,32 @@ SHA256_PREFIX = bytes.fromhex("3031300d060960864801650304020105000420")
 
 
 def good(**claims):
-    """A good token with these claims; `None` leaves one out."""
+    """A valid token with these claims; `None` removes one."""
     return lambda world: world.op.token(**claims)
 
 
 def signed(kid: str = "rsa", algorithm: str | None = None, **header):
-    """Good claims and a good signature by one of the provider's keys, with these header members."""
+    """Valid claims and a valid signature by one of the provider's keys, with these header members."""
     return lambda world: jws(world.op.key(kid), world.op.claims(), algorithm=algorithm, **header)
 
 
 def headed(header, kid: str = "rsa", algorithm: str | None = None):
-    """A good signature over just this header: a dict, or its JSON text."""
+    """A valid signature over exactly this header: a dict, or its JSON text."""
     return lambda world: jws(world.op.key(kid), world.op.claims(), header=header, algorithm=algorithm)
 
 
 def header_text(text: str):
-    """A good signature over a header with more JSON text before its closing brace."""
+    """A valid signature over a header with extra JSON text before its closing brace."""
     return headed(f'{{"alg":"RS256","kid":"rsa",{text}}}')
 
 
 def payload(octets):
-    """A good signature over just this payload."""
+    """A valid signature over exactly this payload."""
     return lambda world: jws(world.op.keys[0], octets)
 
 
 def claim(name: str, text: str, **claims):
-    """A good signature, and one claim that has just this JSON text."""
+    """A valid signature, and one claim with exactly this JSON text."""
     return lambda world: with_claim(world.op, name, text, **claims)
 
 
@@ -52,7 +52,7 @@ def with_claim(issuer, name: str, text: str, **claims) -> str:
 
 
 def asking(make, **members):
-    """A whole request: a token and other members beside it."""
+    """A complete request: a token and other members."""
     return lambda world: {"id_token": make(world)} | members
 
 
@@ -62,22 +62,22 @@ def unsigned(header: dict, signature: bytes = b""):
 
 
 def changed(make, change):
-    """A token whose parts a function changes: header, payload and signature, as text."""
+    """A token whose parts (header, payload and signature, as text) are changed by a function."""
     return lambda world: ".".join(change(*parts(make(world))))
 
 
 def resigned(make, change):
-    """A token whose signature's octets a function changes."""
+    """A token whose signature octets are changed by a function."""
     return changed(make, lambda header, body, signature: (header, body, b64url(change(unb64url(signature)))))
 
 
 def wrapped(template: str):
-    """A good token within other text."""
+    """A valid token within other text."""
     return lambda world: template.format(world.op.token())
 
 
 def secrets(key) -> dict[str, bytes]:
-    """Everything that a confused verifier might take for the secret of an HMAC."""
+    """Everything that a confused verifier might use as an HMAC secret."""
     return {
         "PEM": key.pem(),
         "PEM without its newline": key.pem().rstrip(b"\n"),
@@ -96,7 +96,7 @@ def mac(algorithm: str, secret: bytes, issuer, kid: str | None = "rsa") -> str:
 
 
 class RawRSA:
-    """An RSA key of any numbers, which no library would make or sign with."""
+    """An RSA key with arbitrary numbers, which no library would generate or sign with."""
 
     kid = None
 
@@ -137,7 +137,7 @@ class RawRSA:
 
 
 def under(jwk: dict, key, **members):
-    """A hostile provider publishes this JWK; a token by the key behind it."""
+    """A hostile provider publishes this JWK; a token signed with its private key."""
 
     def make(world) -> str:
         world.publish(jwk)

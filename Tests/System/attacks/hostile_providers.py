@@ -1,6 +1,6 @@
-"""What a provider or the network may do to whoever fetches keys: set-ups, each for a provider of its own.
+"""Attacks by a provider or the network on the fetching of keys. Each setup has its own provider.
 
-A set-up is given the network and a name, and returns an issuer and the settings of a provider that trusts it.
+A setup receives the network and a name, and returns an issuer and the settings of a provider that trusts it.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ OLD, NEW = ec_key("old"), ec_key("new")
 
 
 class Network:
-    """What a row's set-up may use: key servers, certificates, and the issuer that it is about."""
+    """What a row's setup may use: key servers, certificates, and the issuer under test."""
 
     def __init__(self, directory, stack: contextlib.ExitStack):
         self.authority = Authority(directory)
@@ -33,7 +33,7 @@ class Network:
         return self._stack.enter_context(KeyServer(context))
 
     def greeter(self) -> str:
-        """The URL of something that is no HTTP server and speaks first, as an SSH server does."""
+        """The URL of a server that is not HTTP and speaks first, like SSH."""
         listener = self._stack.enter_context(socket.create_server(("127.0.0.1", 0)))
 
         def greet() -> None:
@@ -47,7 +47,7 @@ class Network:
         return f"http://127.0.0.1:{listener.getsockname()[1]}/keys"
 
     def weakly_signed(self) -> tuple[ssl.SSLContext, dict]:
-        """A server whose certificate is signed by way of SHA-1, by an authority of its own, and who trusts it."""
+        """A server whose certificate is signed with SHA-1 by its own CA, and the CA to trust."""
         directory = self._directory / "sha1"
         directory.mkdir()
         (directory / "extensions").write_text("subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:false\n")
@@ -64,17 +64,17 @@ class Network:
 
 
 def outdated(context: ssl.SSLContext, newest: ssl.TLSVersion) -> ssl.SSLContext:
-    """A server that takes weak signatures, and speaks no newer TLS than this version."""
+    """A server that accepts weak signatures, and speaks no TLS version newer than this one."""
     context.set_ciphers("ALL:@SECLEVEL=0")
     with warnings.catch_warnings():
-        # That a version is outdated is what it is for.
+        # Using an outdated version is intended here.
         warnings.simplefilter("ignore", DeprecationWarning)
         context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1, newest
     return context
 
 
 def discovery(**members):
-    """A discovery document with these members; a function is given the issuer, and {port} is the other server's."""
+    """A discovery document with these members. Functions receive the issuer; {port} is the other server's."""
 
     def set_up(network: Network, name: str):
         issuer = network.plain.issuer(name, OLD)
@@ -91,7 +91,7 @@ def discovery(**members):
 
 
 def keys_elsewhere(network: Network, name: str):
-    """Keys on another host than the issuer's, as Google has them."""
+    """Keys on a different host than the issuer's, as with Google."""
     issuer = network.plain.issuer(name, OLD)
     network.other.document(f"/{name}/keys", issuer.jwk_set)
     issuer.discovery.body = issuer.discovery_document(jwks_uri=f"{network.other.url}/{name}/keys")
@@ -104,7 +104,7 @@ def greeted(network: Network, name: str):
 
 
 def apple_pinned(network: Network, name: str):
-    """Apple's document names another issuer, as it did in June 2025: nobody asks it."""
+    """Apple's document names another issuer, as it did in June 2025. It must not be requested."""
     issuer = network.plain.issuer(name, rsa_key("apple"))
     issuer.discovery.body = issuer.discovery_document(
         issuer="https://account.apple.com", jwks_uri="https://attacker.example.com/"
@@ -113,7 +113,7 @@ def apple_pinned(network: Network, name: str):
 
 
 def private(host: str):
-    """A host that is not on the public Internet, where that is not allowed."""
+    """A host that is not on the public Internet, without permission for private addresses."""
 
     def set_up(network: Network, name: str):
         issuer = network.plain.issuer(name, OLD)
@@ -123,7 +123,7 @@ def private(host: str):
 
 
 def secure_discovery(jwks_uri: str):
-    """A document that came by https and names keys elsewhere."""
+    """A document fetched over https that names keys elsewhere."""
 
     def set_up(network: Network, name: str):
         issuer = network.secure.issuer(name, OLD)
@@ -135,7 +135,7 @@ def secure_discovery(jwks_uri: str):
 
 
 def redirect(location: str, status: int = 302, hops: int = 1, **settings):
-    """Keys that have moved, by so many steps; what is moved to is there to be had."""
+    """Keys behind this many redirects. The target can be reached."""
 
     def set_up(network: Network, name: str):
         issuer = network.plain.issuer(name, OLD)
@@ -158,7 +158,7 @@ def moved(document, location: str, status: int) -> None:
 
 
 def secure_redirect(network: Network, name: str):
-    """From https to http, where both are allowed."""
+    """From https to http, with both allowed."""
     issuer = network.secure.issuer(name, OLD)
     network.plain.document(f"/{name}/moved", issuer.jwk_set)
     moved(issuer.jwks, f"{network.plain.url}/{name}/moved", 302)
@@ -166,7 +166,7 @@ def secure_redirect(network: Network, name: str):
 
 
 def tls(make):
-    """A key server with a context of its own, and whom the provider is told to trust."""
+    """A key server with its own TLS context, and the CA that the provider trusts."""
 
     def set_up(network: Network, name: str):
         context, settings = make(network)
@@ -197,7 +197,7 @@ def asking_for_a_certificate(network: Network):
 
 
 def encoded(encoding: str, encode):
-    """A key set in some content coding."""
+    """A key set with a content coding."""
 
     def set_up(network: Network, name: str):
         issuer = network.plain.issuer(name, OLD)
@@ -209,7 +209,7 @@ def encoded(encoding: str, encode):
 
 
 def bomb(good: bytes) -> bytes:
-    """A good set in 10 MB, in 10 kB."""
+    """A valid set of 10 MB, compressed to 10 kB."""
     return gzip.compress(good[:-1] + b" " * 10_000_000 + b"}")
 
 

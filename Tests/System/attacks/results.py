@@ -1,4 +1,4 @@
-"""Counts the cases of the catalogue that ran and passed, tells them at the end, and writes them to ASSAY_RESULTS."""
+"""Counts the cases of the catalogue that ran and passed, prints the counts at the end, and writes them to ASSAY_RESULTS."""
 
 import json
 import os
@@ -15,7 +15,7 @@ class Results:
         self._outcomes: dict[str, bool] = {}
 
     def add(self, report) -> None:
-        """A case has passed when its set-up, call and tear-down have."""
+        """A case has passed if its setup, call and teardown have."""
         if CASE.search(report.nodeid):
             self._outcomes[report.nodeid] = self._outcomes.get(report.nodeid, True) and report.passed
 

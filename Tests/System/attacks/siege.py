@@ -1,4 +1,4 @@
-"""Attacks on the wire, while others are served: what must hold during each and after it."""
+"""Attacks on the wire while other requests are served, and invariants that must hold during and after each."""
 
 import contextlib
 
@@ -8,13 +8,13 @@ from harness.wire import gauges, statuses
 
 
 def besieged(issuer, **settings) -> Service:
-    """A service of a test's own, that logs no requests."""
+    """A service for one test, without request logs."""
     return Service(provider(issuer), **({"log": {"requests": False}} | settings))
 
 
 @contextlib.contextmanager
 def unharmed(service, issuer):
-    """Good requests on another connection go on throughout, and afterwards nothing is left that was begun."""
+    """Valid requests on another connection keep succeeding throughout, and afterwards nothing is left over."""
     before = statuses(service)
     with Load(service.api.address, {"good": [(issuer.token(), None)]}, threads=1) as load:
         yield
@@ -23,7 +23,7 @@ def unharmed(service, issuer):
 
 
 def assert_sound(service, before: dict[int, int] | None = None) -> None:
-    """It runs, has answered nothing with a 5xx but 503, has no request under way, and has nothing to complain of."""
+    """The service runs, has answered nothing with a 5xx other than 503, has no request in flight, and has logged no complaint."""
     code = service.process.poll()
     assert code is None, f"the service ended with {code}:\n" + "\n".join(service.log[-10:])
     faults = {status: count for status, count in statuses(service).items() if status >= 500 and status != 503}

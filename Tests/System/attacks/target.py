@@ -1,4 +1,4 @@
-"""A service under attack: what it answers is searched for what it was sent, and at the end so is all that it logged."""
+"""A service under attack. Its answers, and finally its log, are searched for secrets that were sent to it."""
 
 import contextlib
 import json
@@ -8,12 +8,12 @@ from attacks.catalogue import ACCEPTED
 from harness.client import Response
 from harness.service import Service
 
-# A secret is looked for by pieces of this length, so that a part of it is found too.
+# Secrets are searched for in pieces of this length, to find parts of them too.
 WINDOW = 16
 
 
 class Target:
-    """A service and a way to make tokens that it must accept, whatever has happened to it."""
+    """A service, and a way to make tokens that it must still accept after any attack."""
 
     def __init__(self, service: Service, good):
         self.service = service
@@ -21,7 +21,7 @@ class Target:
         self._pieces: set[str] = set()
 
     def ask(self, made) -> Response:
-        """Sends a token, a request, or a body as it is; the answer must not repeat what only the caller may know."""
+        """Sends a token, a request, or a raw body. The answer must not repeat the caller's secrets."""
         body = made if isinstance(made, bytes | dict) else {"id_token": made}
         secrets = self._secrets(body)
         self.keep_secret(*secrets)
@@ -31,7 +31,7 @@ class Target:
         return response
 
     def expect(self, made, *codes: str | None) -> dict:
-        """The answer must have one of these codes, in a batch as well, where the item beside it must pass."""
+        """The answer must have one of these codes, also in a batch, in which another, valid item must pass."""
         response = self.ask(made)
         assert response.status == 200 or response.code, response
         assert response.code in codes, f"expected {' or '.join(map(str, codes))}: {response}"
@@ -58,30 +58,30 @@ class Target:
             assert response.json["valid"] is (single.status == 200)
             assert not [secret for secret in self._secrets(item) if secret in response.text], response
         else:
-            # What is wrong with the request, and not with its token.
+            # Errors in the request rather than in its token.
             assert single.status in (400, 404)
             assert _lasting(response.json) == _lasting(single.json)
 
     def assert_unharmed(self) -> None:
-        """It runs, and the next good token passes."""
+        """The service runs, and the next valid token passes."""
         code = self.service.process.poll()
         assert code is None, f"the service ended with {code}:\n" + "\n".join(self.service.log[-10:])
         response = self.ask(self.good())
         assert response.status == 200, response
 
     def keep_secret(self, *texts: str) -> None:
-        """These must not be told to anybody, nor any part of them that is long enough to hold a whole piece."""
+        """Registers secrets that must never appear in output, nor any part of them that contains a whole piece."""
         for text in texts:
             pieces = (text[start : start + WINDOW] for start in range(0, len(text), WINDOW))
             self._pieces.update(piece for piece in pieces if len(piece) == WINDOW)
 
     def assert_pages_are_discreet(self) -> None:
-        """Nothing of what was to be kept secret is on a page for operators."""
+        """No page for operators contains a registered secret."""
         for path in ("/metrics", "/v1/providers", "/readyz", "/livez"):
             self._assert_no_secret(self.service.admin.get(path).text)
 
     def assert_log_is_discreet(self) -> None:
-        """Nothing of it was logged; to be asked when the service has stopped, and has written all that it had to."""
+        """The log contains no registered secret. Call this after the service has stopped and written everything."""
         for line in self.service.log + self.service.output:
             self._assert_no_secret(line)
 
@@ -91,7 +91,7 @@ class Target:
 
     @staticmethod
     def _secrets(body) -> list[str]:
-        """What of a request must not be repeated: the parts of its token, the nonce, the other tokens."""
+        """The secrets in a request: the parts of its token, the nonce, the other tokens."""
         if isinstance(body, bytes):
             return [word.decode() for word in re.findall(rb"[\w-]{%d,}" % WINDOW, body)]
         texts = [body.get(name) for name in ("nonce", "access_token", "code")]
@@ -101,13 +101,13 @@ class Target:
 
 
 def _lasting(problem: dict) -> dict:
-    """A problem without what differs from request to request."""
+    """A problem without the members that differ from request to request."""
     return {name: value for name, value in problem.items() if name != "request_id"}
 
 
 @contextlib.contextmanager
 def attacked(service: Service, good):
-    """A service of a test's own, unharmed and discreet at the end."""
+    """A service for one test, which must be unharmed and have leaked nothing at the end."""
     with service:
         target = Target(service, good)
         yield target
@@ -117,11 +117,11 @@ def attacked(service: Service, good):
 
 
 def published_secrets(jwks) -> list[str]:
-    """The key material in a JWK Set, which has no business in a log either."""
+    """The key material in a JWK Set, which must not be logged either."""
     keys = [key for key in jwks if isinstance(key, dict)]
     return [key[name] for key in keys for name in ("n", "x", "y", "k", "d") if isinstance(key.get(name), str)]
 
 
 def raw(token: str, members: str = "") -> bytes:
-    """A body in which more JSON text follows the token."""
+    """A body with extra JSON text after the token."""
     return f'{{"id_token":{json.dumps(token)}{members}}}'.encode()

@@ -1,4 +1,4 @@
-"""W. The two listeners: each answers what is its own, and what junk says becomes no label of a metric."""
+"""W. The two listeners: each serves only its own paths, and junk never becomes a metric label."""
 
 import secrets
 
@@ -87,8 +87,8 @@ def test_what_a_request_says_becomes_no_label(world, part):
 
 
 def assert_no_new_series(world, strike) -> None:
-    """After the first of its kind, any number of strikes adds no series, and none of their text."""
-    # The first ones may bring about a first fetch, and a first refusal of one; and the page counts its own requests.
+    """After the first attack of a kind, repetitions add no series, and no series contains text from them."""
+    # The first ones may cause the first fetch or the first refusal, and the page counts its own requests.
     for _ in range(5):
         strike()
     world.service.admin.get("/metrics")

@@ -1,4 +1,4 @@
-"""A. The algorithm: it is the provider's to choose, and the key's to fit, never the token's."""
+"""A. The algorithm: the provider chooses it and the key must match it; the token has no say."""
 
 import hashlib
 
@@ -25,7 +25,7 @@ def of_rs256_only(algorithm: str):
 
 
 def wrong_digest(world) -> str:
-    """RS512 it says, but the DigestInfo names SHA-256."""
+    """The header says RS512, but the DigestInfo names SHA-256."""
     key = world.op.key("rsa")
     header, claims = {"alg": "RS512", "kid": "rsa"}, world.op.claims()
     digest = hashlib.sha256(signing_input(header, claims)).digest()
@@ -55,11 +55,11 @@ TABLE = [
     ("A07", ACCEPTED, {"the one it uses": of_rs256_only("RS256")}),
     ("A09", "key_not_found", {"ES256 naming an RSA key": signed("rsa", alg="ES256")}),
     ("A10", UNFIT, {"ES256 by a P-384 key": signed("P-384", "ES256")}),
-    # ES256K is not among the algorithms that a provider may be given, and the algorithm is judged before the key.
+    # ES256K can't be configured for a provider, and the algorithm is checked before the key.
     ("A10", NOT_ALLOWED, {"ES256K by a P-256 key": signed("P-256", alg="ES256K")}),
     ("A12", "key_not_found", {"a JWK with alg ES521": published(ec_key("odd"), alg="ES521")}),
     ("A13", "signature_invalid", {"RS512 over SHA-256": wrong_digest}),
-    # The additions.
+    # Additions to the catalogue.
     ("A50", "key_not_found", {"PS256 by a JWK for RS256": published(rsa_key("outsider"), "PS256", alg="RS256")}),
     ("A51", NOT_ALLOWED, {"HS256 by an empty secret": lambda world: mac("HS256", b"", world.op)}),
     ("A51", NOT_ALLOWED, {"HS256 without a kid": lambda world: mac("HS256", world.op.key("rsa").pem(), world.op, None)}),

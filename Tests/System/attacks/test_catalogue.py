@@ -1,4 +1,4 @@
-"""The catalogue is complete: each of its rows has a case, or is named among what is not covered."""
+"""The catalogue is complete: each row has a case, or is listed as not covered."""
 
 import pathlib
 import re
@@ -10,7 +10,7 @@ from harness.service import REPOSITORY
 
 HERE = pathlib.Path(__file__).parent
 SECTIONS = [*ROWS, "O"]
-# Where a section's cases are written down.
+# The files with each section's cases.
 FILES = {
     "A": ["test_algorithm.py"],
     "K": ["test_key_selection.py"],
@@ -27,12 +27,12 @@ FILES = {
     "D": ["test_cost.py"],
     "O": ["test_oracle.py"],
 }
-# A row without a table, by the test that it is.
+# Rows without a table, and the tests that cover them.
 TESTS = {"W04": "test_slow_clients_in_a_crowd_gain_no_time"}
 
 
 def text_of(section: str) -> str:
-    """All that a section's files say."""
+    """The text of all files of a section."""
     return "\n".join((HERE / name).read_text(encoding="utf-8") for name in FILES[section])
 
 

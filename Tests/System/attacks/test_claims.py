@@ -1,4 +1,4 @@
-"""C. Claims, all of them well signed: what they may be, and what comes back."""
+"""C. Claims of correctly signed tokens: which values are accepted, and what is returned."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def iss(change):
 
 
 def each_iss(provider: str | None) -> dict:
-    """Near misses of the issuer, with a provider named and without."""
+    """Near misses of the issuer, with and without a named provider."""
     members = {} if provider is None else {"provider": provider}
     suffix = "" if provider is None else ", provider named"
     return {name + suffix: asking(iss(change), **members) for name, change in NEAR_ISSUERS.items()}
@@ -120,7 +120,7 @@ TABLE = [
     ("C17", INVALID, each("auth_time", '"1700000000"') | {"1e300": asking(claim("auth_time", "1e300"), max_age=60)}),
     ("C17", STALE, {"-1e300": asking(claim("auth_time", "-1e300"), max_age=60)}),
     ("C17", STALE, {"absent, an old iat": lambda world: {"id_token": world.op.token(iat=now() - 300), "max_age": 200}}),
-    # The additions.
+    # Additions to the catalogue.
     ("C50", INVALID, each("nbf", '"1700000000"')),
     ("C50", EARLY, each("nbf", "9007199254740993")),
     ("C51", INVALID, each("azp", '["client"]') | each("nonce", "5")),
@@ -171,7 +171,7 @@ def test_an_address_is_authoritative_where_the_provider_runs_its_domain(world, i
     assert answer["identity"]["email"] == claims["email"]
 
 
-# None of these is one address, and nothing and nobody can be verified by it: another reader may find another one in it.
+# None of these is a single address, so none can be verified: another parser may find a different address in it.
 NO_ADDRESSES = {
     "two at signs": "a@gmail.com@attacker.example",
     "two at signs, the provider's domain last": "a@attacker.example@gmail.com",

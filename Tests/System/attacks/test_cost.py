@@ -1,4 +1,4 @@
-"""D. Cost: what the dearest input costs is bounded, and who sends it does not make others wait."""
+"""D. Cost: the most expensive input has a bounded cost, and does not make other callers wait."""
 
 import json
 import time
@@ -10,18 +10,18 @@ from harness.client import request_bytes
 from harness.tokens import assemble, b64url, ec_key, integer, jws, parts
 
 MIB = 1024 * 1024
-# A modulus of 8192 bits. Nobody has its factors; a forgery needs none.
+# A modulus of 8192 bits. Its factors are unknown, which does not matter for a forgery.
 LARGE = {"kty": "RSA", "n": integer((1 << 8191) + 0x5DEECE66D), "e": "AQAB"}
 P521 = ec_key("p521", "P-521").jwk(kid=None)
 
 
 def cpu_seconds(service) -> float:
-    """What the process has used of all processors: the clock by which others' load does not count."""
+    """The CPU time of the process on all processors, which is independent of other load."""
     return time.clock_gettime((~service.process.pid << 3) | 2)
 
 
 def cost(world, token: str, code: str, count: int = 60) -> float:
-    """What so many verifications in one batch cost."""
+    """The cost of this many verifications in one batch."""
     body = json.dumps({"items": [{"id_token": token}] * count}).encode()
     before = cpu_seconds(world.service)
     response = world.service.api.post("/v1/verify/batch", body)
@@ -39,13 +39,13 @@ DEAREST = rows(
 
 @pytest.mark.parametrize(("jwk", "algorithm", "signature"), DEAREST)
 def test_any_number_of_keys_that_fit_costs_no_more_than_four(world, jwk, algorithm, signature):
-    """With as many keys as a set may hold and no kid to tell them apart; the factor leaves room for noise."""
+    """With the maximum number of keys in a set, and no kid to choose one; the factor leaves room for noise."""
     claims = world.hostile.claims(filler="x" * 9000)
     anonymous = assemble({"alg": algorithm}, claims, signature)
     named = assemble({"alg": algorithm, "kid": "0"}, claims, signature)
     world.publish(*(jwk | {"kid": str(number)} for number in range(200)))
     for token in (anonymous, named):
-        # What is made ready at first sight of a key is not to be counted.
+        # Excludes the cost of preparing each key on its first use.
         world.expect(token, "signature_invalid")
     one = cost(world, named, "signature_invalid")
     assert cost(world, anonymous, "signature_invalid") < 12 * one
@@ -111,7 +111,7 @@ LARGEST = rows(
 
 @pytest.mark.parametrize(("make", "code"), LARGEST)
 def test_large_tokens_leave_no_memory_behind(world, make, code):
-    """2 000 of each kind, which is 30 MB of tokens."""
+    """2,000 of each kind, or 30 MB of tokens."""
     body = json.dumps({"items": [{"id_token": make(world)}] * 200}).encode()
 
     def batch() -> None:

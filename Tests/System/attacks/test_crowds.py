@@ -1,4 +1,4 @@
-"""W. HTTP towards the service: many clients at once that are slow, silent, greedy, or gone, and one that is not."""
+"""W. HTTP towards the service: many clients at once that are slow, silent, greedy or gone, and one that is well-behaved."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ from harness.wire import (
 
 SEED = 20260108
 LIVE = request_bytes("GET", "/livez")
-# As small as a request can be, and an answer of some ten times its size.
+# The smallest possible request, with an answer about ten times its size.
 TINY = b"GET / HTTP/1.1\r\nHost:\r\n\r\n"
 HALF_HEAD = POST + b"Host: x\r\nX: y"
 HALF_BODY = head(HOST, JSON, b"Content-Length: 16\r\n") + b'{"id_tok'
@@ -39,7 +39,7 @@ def results(request):
 
 @pytest.fixture(scope="module", autouse=True)
 def allowed(results):
-    """File descriptors that this process may have, and each service."""
+    """The number of file descriptors that this process, and each service, may have."""
     with many_descriptors() as count:
         yield count
 
@@ -52,7 +52,7 @@ def issuer():
 
 @pytest.fixture
 def alone(issuer):
-    """Makes services to which nobody is connected."""
+    """Creates services without other connections."""
     with contextlib.ExitStack() as stack:
 
         def make(**settings):
@@ -83,7 +83,7 @@ def test_ten_thousand_idle_connections_cost_little_and_hold_up_nobody(issuer, al
             assert all(answer.startswith(b"HTTP/1.1 200 ") for answer in crowd.first_bytes())
             used = service.resident()
             crowd.send(HALF_HEAD)
-            # All become late at about the same time.
+            # All time out at about the same moment.
             assert all(answer.startswith(b"HTTP/1.1 408 ") for answer in crowd.first_bytes())
             late = service.resident()
         service.wait_until(lambda: gauges(service)[0] <= 2)
@@ -103,7 +103,7 @@ def test_ten_thousand_idle_connections_cost_little_and_hold_up_nobody(issuer, al
 
 @pytest.mark.parametrize("limit", [1, 16, 200])
 def test_just_as_many_connections_as_are_allowed_are_served(alone, limit):
-    """One more is told so or closed, costs the others nothing, and those who leave make room."""
+    """One more is rejected or closed and affects no other connection; closing some makes room again."""
     service = alone(limits={"max_connections": limit})
     idle = service.descriptors()
     for _ in range(2):
@@ -121,7 +121,7 @@ def test_just_as_many_connections_as_are_allowed_are_served(alone, limit):
 
 
 def test_requests_that_are_half_there_take_no_place_from_those_that_wait_for_keys(alone):
-    """They are counted and bounded by what they hold; whoever sends a request in two packets is served all the same."""
+    """They are counted and bounded by the bytes they hold. A request sent in two packets is served normally."""
     service = alone(limits={"max_in_flight": 1})
     with Crowd(service.api.address, 30) as crowd:
         crowd.send(HALF_BODY)
@@ -133,7 +133,7 @@ def test_requests_that_are_half_there_take_no_place_from_those_that_wait_for_key
 
 
 def test_more_connections_than_file_descriptors_are_outlived(issuer):
-    """Nobody new is let in meanwhile; whoever was there is served on, and afterwards everyone is."""
+    """No new connections are accepted meanwhile, existing ones are still served, and afterwards all are."""
     with besieged(issuer) as service, unharmed(service.wait_until_ready(), issuer):
         limit = service.descriptors() + 40
         resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE, (limit, limit))
@@ -170,7 +170,7 @@ def body_of(*lines: bytes) -> bytes:
     return head(HOST, JSON, *lines)
 
 
-# What comes at once, and what then comes octet by octet, again and again, or never.
+# The first part arrives at once; the rest octet by octet, repeatedly, or never.
 SLOW = {
     "a method": (b"P", None),
     "a target": (b"GET /", b"x"),
@@ -190,7 +190,7 @@ SLOW = {
 
 
 def test_slow_clients_in_a_crowd_gain_no_time(alone, issuer):
-    """Every way to be slow, thirty times at once."""
+    """Every way of being slow, thirty times at once."""
     service = alone(limits={"request_timeout": "1s"})
     idle = service.descriptors()
     with unharmed(service, issuer), contextlib.ExitStack() as stack, selectors.DefaultSelector() as selector:
@@ -243,7 +243,7 @@ def test_a_crowd_that_goes_away_half_way_leaves_nothing_behind(alone, issuer, en
             for connection in crowd.sockets:
                 with contextlib.suppress(OSError):
                     ENDINGS[ending](connection)
-        # They are let go at once, and not when their time is over.
+        # They are closed at once, before their timeout.
         service.wait_until(lambda: gauges(service)[0] <= 1)
     service.api.close()
     service.wait_until(lambda: everyone_gone(service) and service.descriptors() <= idle)
@@ -266,7 +266,7 @@ def test_urgent_data_does_no_harm(alone, issuer):
 
 
 def test_a_flood_whose_answers_nobody_reads_is_bounded(alone, issuer, results):
-    """Each sends as much as it gets rid of, which is some megabytes in the system's buffers, and reads nothing."""
+    """Each client sends as much as the system's buffers take, several megabytes, and reads nothing."""
     service, count = alone(), 20
     with unharmed(service, issuer):
         before = service.resident()
@@ -291,7 +291,7 @@ def test_thousands_of_pipelined_requests_are_answered_once_somebody_reads(alone,
     with unharmed(service, issuer), contextlib.closing(connect(service.api.address, receive_buffer)) as connection:
         [taken] = send_to_all([connection], octets * count)
         connection.settimeout(60)
-        # What the service did not take while nobody read is sent while its answers are read.
+        # Requests that the service did not read are sent now, while their answers are read.
         sending = threading.Thread(target=connection.sendall, args=((octets * count)[taken:],))
         sending.start()
         reader = Reader(connection)
@@ -351,8 +351,10 @@ def test_a_last_answer_that_is_read_late_is_whole(alone, issuer):
 
 
 def read_late(alone, issuer, headers: dict) -> None:
-    """A client that reads a part of a large answer in time gets the rest, however late: it begins to read that after the three
-    seconds it had for the part, and before the next three are over. Little of the answer fits into the socket's buffers.
+    """A client that reads part of a large answer in time receives the rest, however long it takes.
+
+    It starts to read the rest after the three seconds for the first part, and before the next three have passed. Only a
+    small part of the answer fits into the socket's buffers.
     """
     service = alone(limits={"request_timeout": "3s", "idle_timeout": "4s"})
     item = {"id_token": issuer.token(filler="x" * 11_900), "include_claims": True}
@@ -374,7 +376,7 @@ def read_late(alone, issuer, headers: dict) -> None:
 
 
 def test_a_last_answer_that_the_kernel_still_has_is_whole_when_it_is_read_late(alone):
-    """The service has written all of it, and waits with closing for as long as a request may take."""
+    """The service has written everything, and delays closing for as long as the request timeout."""
     service = alone(limits={"idle_timeout": "5s"})
     with contextlib.closing(connect(service.api.address, 4 * KIB)) as late:
         get = request_bytes("GET", "/openapi.yaml")

@@ -1,4 +1,4 @@
-"""R. Fetching keys from a provider or a network that is hostile: nothing is asked for but what the settings allow."""
+"""R. Fetching keys from a hostile provider or network: no request is made that the settings don't allow."""
 
 import contextlib
 import gzip
@@ -46,7 +46,7 @@ ADDRESSES = ("file:///etc/passwd", "/keys", "http://user:password@127.0.0.1:{por
 LOCATIONS = ("file:///etc/passwd", "//127.0.0.1:{port}/{name}/moved", "http://user:password@127.0.0.1:{port}/{name}/moved")
 PINNED = {"network": {"allow_http": True, "allow_addresses": ["127.0.0.1"]}}
 
-# Row, variant, the answer to a good token, the phase in which the fetch fails, the set-up.
+# Row, variant, the answer to a valid token, the phase in which the fetch fails, the setup.
 TABLE = [
     *(("R01", name, UNAVAILABLE, "parse", discovery(issuer=change)) for name, change in ISSUERS.items()),
     ("R01", "Apple's document is wrong", ACCEPTED, None, apple_pinned),
@@ -105,7 +105,7 @@ TABLE = [
 
 @pytest.fixture(scope="module")
 def fetching(tmp_path_factory):
-    """One service with a provider for each row, and what became of each."""
+    """One service with a provider for each row, and the outcome of each."""
     with contextlib.ExitStack() as stack:
         network = Network(tmp_path_factory.mktemp("network"), stack)
         issuers, settings = {}, []
@@ -117,7 +117,7 @@ def fetching(tmp_path_factory):
         good = network.plain.issuer("good", OLD)
         service = Service(*settings, provider(good, "good"), limits={"keys_timeout": "1s"}, log={"level": "debug"})
         with attacked(service, good.token) as target:
-            # It is asked for beside each row's token, and the last of all these providers to be fetched.
+            # Requested next to each row's token, and fetched after all these providers.
             service.wait_until(lambda: service.provider_state("good")["state"] == "ready")
             yield target, issuers, network
 
@@ -178,5 +178,5 @@ def test_a_provider_that_flaps_takes_no_good_keys_away(world, body, status, head
     world.publish(NEW.jwk())
     world.expect(world.by(NEW), ACCEPTED)
     world.expect(world.by(OLD), "key_not_found")
-    # What the service tries of its own accord meanwhile comes after a pause, and only a pause.
+    # The service's own retries come after a backoff, and only after it.
     assert world.hostile.jwks.count <= asked + 3

@@ -1,4 +1,4 @@
-"""R. Floods of tokens that might cause fetches: what they cost a provider, and that they cost nobody else anything."""
+"""R. Floods of tokens that may cause fetches: the load on a provider is limited, and others are not affected."""
 
 import secrets
 
@@ -15,8 +15,9 @@ REPLACED = Key(ec_key("replaced").private, "old")
 
 
 class Flooded:
-    """A service that is flooded, and three issuers: two in whose names tokens are made up well, by kids that nobody has and
-    by the kid that there is, and one for junk.
+    """A flooded service and three issuers.
+
+    Well-formed tokens name two of them, with unknown kids and with the existing kid. The third gets junk.
     """
 
     def __init__(self, server: KeyServer):
@@ -45,12 +46,12 @@ def made_up(issuer, **claims) -> str:
 
 
 def forgery(issuer, **claims) -> str:
-    """By the kid that the issuer has, and not by its key."""
+    """With the issuer's kid, but not signed with its key."""
     return jws(NEW, issuer.claims(**claims), kid="old")
 
 
 def flood_with(flooded, make, issuer, code: str, count: int) -> None:
-    """Each fifth token is good, and passes."""
+    """Every fifth token is valid, and passes."""
     for _ in range(count // 4):
         items = [{"id_token": make(issuer)} for _ in range(4)] + [{"id_token": issuer.token()}]
         results = flooded.service.api.post("/v1/verify/batch", {"items": items}).json["results"]
@@ -62,7 +63,7 @@ def flood_with(flooded, make, issuer, code: str, count: int) -> None:
 def test_a_flood_of_unknown_key_ids_costs_two_fetches_and_nobody_anything_else(flooded, count):
     flood_with(flooded, made_up, flooded.issuer, "key_not_found", count)
     assert flooded.issuer.jwks.count <= 1 + 2
-    # Now the provider rotates, in the middle of it.
+    # The provider rotates its keys during the flood.
     flooded.issuer.rotate(NEW, OLD)
     flooded.target.assert_unharmed()
 
@@ -70,16 +71,16 @@ def test_a_flood_of_unknown_key_ids_costs_two_fetches_and_nobody_anything_else(f
 @pytest.mark.first
 @pytest.mark.parametrize("count", [pytest.param(400, id="R11-bad signatures by a known kid")])
 def test_a_flood_of_bad_signatures_costs_at_most_one_fetch_of_the_same_two(flooded, count):
-    """A complete answer confirms the key for half a minute, and so does the one at the start: only after that time does a bad
-    signature cause a fetch, and then one alone, since the provider may have replaced the key.
+    """A full response confirms the key for half a minute, and so does the one at the start. Only after that may a bad
+    signature cause a fetch, and only one, since the provider may have replaced the key.
     """
     flood_with(flooded, forgery, flooded.forged, "signature_invalid", count)
     assert max(flooded.forged.discovery.count, flooded.forged.jwks.count) <= 1 + 1
-    # Unknown key IDs use what that has left of the budget, and bad signatures cause no further fetch.
+    # Unknown key IDs use the rest of the budget, and bad signatures cause no further fetch.
     flood_with(flooded, made_up, flooded.forged, "key_not_found", count)
     flood_with(flooded, forgery, flooded.forged, "signature_invalid", count)
     assert flooded.forged.jwks.count <= 1 + 2
-    # Now the provider replaces its key, in the middle of it.
+    # The provider replaces its key during the flood.
     flooded.forged.rotate(REPLACED)
     flooded.target.assert_unharmed()
 
@@ -87,7 +88,7 @@ def test_a_flood_of_bad_signatures_costs_at_most_one_fetch_of_the_same_two(flood
 @pytest.mark.last
 @pytest.mark.parametrize("key", [pytest.param(REPLACED, id="R11-a replacement during the flood")])
 def test_a_key_that_is_replaced_in_the_middle_of_a_flood_is_found_within_half_a_minute(flooded, key):
-    """The flood goes on: whoever's token causes the next fetch, it brings the key, and the old one is none any more."""
+    """The flood continues. Whichever token causes the next fetch, it brings the new key, and the old one is no longer valid."""
 
     def found() -> bool:
         flooded.service.verify(forgery(flooded.forged))
@@ -101,7 +102,7 @@ def test_a_key_that_is_replaced_in_the_middle_of_a_flood_is_found_within_half_a_
 @pytest.mark.last
 @pytest.mark.parametrize("kid", [pytest.param("new", id="R11-a rotation during the flood")])
 def test_a_rotation_in_the_middle_of_a_flood_is_found_within_half_a_minute(flooded, kid):
-    """The flood goes on: whoever's token causes the next fetch, it brings the key."""
+    """The flood continues. Whichever token causes the next fetch, it brings the key."""
 
     def found() -> bool:
         flooded.service.verify(made_up(flooded.issuer))
@@ -111,7 +112,7 @@ def test_a_rotation_in_the_middle_of_a_flood_is_found_within_half_a_minute(flood
     flooded.target.assert_unharmed()
 
 
-# More of it in `Tests/IDTokenTests/UnverifiedTokenTests.swift`.
+# `Tests/IDTokenTests/UnverifiedTokenTests.swift` has more cases.
 JUNK = {
     "another issuer": {"iss": "https://attacker.example.com"},
     "an audience more": {"aud": ["client", "stranger"]},

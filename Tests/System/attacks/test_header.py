@@ -1,4 +1,4 @@
-"""H. Header extensions: what would change how a token is to be read is refused, whatever it says."""
+"""H. Header extensions: anything that would change how a token is read is rejected."""
 
 import zlib
 
@@ -11,7 +11,7 @@ from harness.tokens import assemble, b64url, json_bytes, jws, parts
 UNSUPPORTED, MALFORMED, NOT_ALLOWED = "header_unsupported", "token_malformed", "algorithm_not_allowed"
 
 def unencoded(**header):
-    """A good signature by RFC 7797, over the payload's own octets."""
+    """A valid signature by RFC 7797, over the raw payload."""
 
     def make(world) -> str:
         first = b64url(json_bytes({"alg": "RS256", "kid": "rsa", "b64": False} | header))
@@ -23,14 +23,14 @@ def unencoded(**header):
 
 
 def unencoded_text(world) -> str:
-    """The same with a payload that needs no encoding, in its place as it is."""
+    """The same, with a payload that needs no encoding, unencoded in its place."""
     first = b64url(json_bytes({"alg": "RS256", "kid": "rsa", "b64": False, "crit": ["b64"]}))
     signature = world.op.key("rsa").sign("RS256", f"{first}.payload-".encode())
     return f"{first}.payload-.{b64url(signature)}"
 
 
 def deflated(size: int):
-    """A payload of so many octets, deflated."""
+    """A payload of this size, deflated."""
 
     def make(world) -> str:
         compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
@@ -42,7 +42,7 @@ def deflated(size: int):
 
 
 def detached(world) -> str:
-    """A payload that is sent elsewhere (RFC 7515, appendix F)."""
+    """A detached payload (RFC 7515, appendix F)."""
     first, _, signature = parts(signed()(world))
     return f"{first}..{signature}"
 
@@ -60,7 +60,7 @@ TABLE = [
             "signed by RFC 7797, critical": unencoded(crit=["b64"]),
         },
     ),
-    # Its payload is base64url by chance, and what that stands for is no JSON: form comes first.
+    # Its payload happens to be valid base64url, but does not decode to JSON: the form is checked first.
     ("H01", MALFORMED, {"the payload unencoded": unencoded_text, "10000 names": signed(crit=["x"] * 10_000)}),
     ("H03", UNSUPPORTED, {"zip DEF": signed(zip="DEF")}),
     ("H03", MALFORMED, {"deflated": deflated(10), "a bomb": deflated(5_000_000)}),
@@ -73,7 +73,7 @@ TABLE = [
         {"p2c of 2^32 - 1": unsigned({"alg": "PBES2-HS256+A128KW", "p2c": 4294967295, "p2s": "AAAA"}, b"x")},
     ),
     ("H06", ACCEPTED, {"p2c beside RS256": signed(p2c=4294967295)}),
-    # The additions.
+    # Additions to the catalogue.
     ("H50", ACCEPTED, {name: signed(**{name: "x"}) for name in ("epk", "enc", "nonce", "url", "svt")}),
     ("H51", MALFORMED, {"a detached payload": detached}),
     (

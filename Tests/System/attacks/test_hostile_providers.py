@@ -1,4 +1,4 @@
-"""R. Providers that collide, and a clock that jumps."""
+"""R. Colliding providers, and a clock that jumps."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""W. HTTP towards the service: what it makes of requests that two readers might understand differently, or nobody."""
+"""W. HTTP towards the service: requests that parsers may interpret differently, or not at all."""
 
 import json
 import random
@@ -23,7 +23,7 @@ from harness.wire import answers, exchange, gauges, read_to_end, reset
 
 SEED = 20260107
 REFUSALS = {400, 413, 431}
-# All that a caller can bring about without a good token.
+# Everything that a caller can cause without a valid token.
 POSSIBLE = {100, 200, 400, 404, 405, 413, 415, 422, 431}
 
 
@@ -34,7 +34,7 @@ def results(request):
 
 @pytest.fixture(scope="module", autouse=True)
 def _counted(results):
-    """Cases are counted from the first one on."""
+    """Starts counting at the first case."""
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def service(shared, issuer):
 
 
 def table(rows: list[tuple]) -> list:
-    """Parameters named as the catalogue's cases are: rows are `(id, variant, value, …)`."""
+    """Parameters named like the catalogue's cases: rows are `(id, variant, value, …)`."""
     return [pytest.param(*values, id=f"{id}-{variant}") for id, variant, *values in rows]
 
 
@@ -69,7 +69,7 @@ def table(rows: list[tuple]) -> list:
 
 
 def refusal(service, octets: bytes, cuts=()):
-    """The one answer to a request that is refused together with all that follows it; `None` where there is none."""
+    """The only answer to a request that is rejected with everything after it; `None` if there is none."""
     found = answers(exchange(service.api.address, octets, cuts))
     assert len(found) <= 1, f"something behind it was answered: {found}"
     for response in found:
@@ -82,7 +82,7 @@ def refusal(service, octets: bytes, cuts=()):
 
 @pytest.mark.parametrize("octets", table(REFUSED))
 def test_what_is_not_clear_is_refused_and_nothing_behind_it_is_answered(service, octets):
-    """However the bytes are cut, they mean the same."""
+    """However the bytes are split, the result is the same."""
     for cuts in cut_up(octets + SMUGGLED, SEED):
         assert refusal(service, octets + SMUGGLED, cuts) is not None, cuts
 
@@ -132,7 +132,7 @@ def test_requests_with_random_faults_do_no_harm(service, results):
         found = exchange(service.api.address, octets, cuts)
         seen |= {int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", found)}
         assert seen <= POSSIBLE, f"{seen}: {octets!r} cut at {cuts}"
-    # Those that were read to their end, and those that were not.
+    # Complete requests, and incomplete ones.
     assert {200, 400, 422} <= seen
     results.measured(mutants=count, mutants_grew_bytes=service.resident() - before)
     assert service.resident() < before + 16 * 2**20
@@ -142,7 +142,7 @@ def test_requests_with_random_faults_do_no_harm(service, results):
 
 
 def test_no_text_of_the_json_suite_passes_for_a_request(service):
-    """W08: neither as a whole body, nor as the token."""
+    """W08: neither as a complete body, nor as the token."""
     bodies = [
         (name, body, codes)
         for name, text in json_suite().items()
@@ -159,7 +159,7 @@ def test_no_text_of_the_json_suite_passes_for_a_request(service):
 
 @pytest.mark.parametrize("method", ["GET", "OPTIONS", "TRACE", "DELETE"])
 def test_a_body_on_another_method_is_not_the_next_request(service, method):
-    """W09: nor does an override make it another method."""
+    """W09: nor does an override change the method."""
     headers = {"X-HTTP-Method-Override": "POST", "Content-Length": str(len(SMUGGLED))}
     octets = request_bytes(method, "/v1/verify", None, headers) + SMUGGLED + SECOND
     first, second = answers(exchange(service.api.address, octets))
@@ -324,7 +324,7 @@ def test_a_crowd_that_leaves_while_it_waits_for_keys_leaves_nothing_behind(serve
 
 
 def test_a_length_that_two_readers_might_cut_elsewhere_is_read_once(service):
-    """W01: the same body by its length, by chunks, and by a length with zeros before it, in one pipeline."""
+    """W01: the same body with a length, in chunks, and with leading zeros in the length, in one pipeline."""
     octets = measured() + coded(b" chunked") + of_length(b"0016") + SECOND
     found = answers(exchange(service.api.address, octets))
     assert [answer.status for answer in found] == [422, 422, 422, 200]

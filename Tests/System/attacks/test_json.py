@@ -1,4 +1,4 @@
-"""N. The JSON of header and payload: one strict object, read in one way."""
+"""N. The JSON of header and payload: one strict object with a single interpretation."""
 
 import json
 
@@ -13,27 +13,27 @@ MALFORMED = "token_malformed"
 
 
 def in_header(octets: bytes):
-    """A good header, but for one more member whose value is just these octets."""
+    """A valid header, plus one member whose value is exactly these octets."""
     return headed(b'{"alg":"RS256","kid":"rsa","x":' + octets + b"}")
 
 
 def in_payload(octets: bytes):
-    """Good claims, but for one more whose value is just these octets."""
+    """Valid claims, plus one whose value is exactly these octets."""
     return lambda world: jws(world.op.keys[0], json_bytes(world.op.claims())[:-1] + b',"x":' + octets + b"}")
 
 
 def around_claims(before: bytes, after: bytes):
-    """Good claims within other octets."""
+    """Valid claims within other octets."""
     return lambda world: jws(world.op.keys[0], before + json_bytes(world.op.claims()) + after)
 
 
 def more(octets: bytes):
-    """Good claims with these octets before the closing brace."""
+    """Valid claims with these octets before the closing brace."""
     return lambda world: jws(world.op.keys[0], json_bytes(world.op.claims())[:-1] + octets + b"}")
 
 
 def everywhere(texts: dict[str, bytes]) -> dict:
-    """As a value in the header, and as one in the payload."""
+    """As a value in the header, and as a claim."""
     return {f"{name}, header": in_header(octets) for name, octets in texts.items()} | {
         f"{name}, payload": in_payload(octets) for name, octets in texts.items()
     }
@@ -70,7 +70,7 @@ TABLE = [
     ("N07", MALFORMED, {"a BOM": around_claims(b"\xef\xbb\xbf", b""), "a second object": around_claims(b"", b"{}")}),
     ("N07", ACCEPTED, {"white space around": around_claims(b" \t\r\n", b"\n \t\r")}),
     ("N09", ACCEPTED, {"members of every type": in_header(b'[null,true,1.5,{"y":[]},"\\u00e9"]')}),
-    # JSONTestSuite, of which `Tests/Conformance/JSONTestSuite.swift` reads every text.
+    # JSONTestSuite; `Tests/Conformance/JSONTestSuite.swift` reads every text.
     ("N50", ACCEPTED, everywhere({name: json_suite()[name] for name in ("y_string_surrogates_U+1D11E_MUSICAL_SYMBOL_G_CLEF",)})),
     ("N50", MALFORMED, everywhere({name: json_suite()[name] for name in ("n_number_0.3e", "n_object_trailing_comment")})),
     ("N09", MALFORMED, {"a nested token": lambda world: jws(world.op.keys[0], world.op.token(), cty="JWT")}),

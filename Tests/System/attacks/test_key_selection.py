@@ -1,4 +1,4 @@
-"""K. Key selection: a key is the one that the provider published under the token's `kid`, and never the token's own."""
+"""K. Key selection: the key is the one that the provider published under the token's `kid`, and never comes from the token."""
 
 import os
 import unicodedata
@@ -14,12 +14,12 @@ NOT_FOUND = "key_not_found"
 
 
 def forged(kid: str | None = "rsa", **header):
-    """Good claims by an outsider's key, with these header members."""
+    """Valid claims signed with an outsider's key, with these header members."""
     return lambda world: jws(OUTSIDER, world.op.claims(), kid=kid, **header)
 
 
 def jku(template: str, name: str = "jku", kid: str | None = "rsa"):
-    """An address of the outsider's keys in the header; {url} is the key server's own."""
+    """A URL of the outsider's keys in the header; {url} is the key server's own."""
     return lambda world: forged(kid, **{name: template.format(url=world.server.url, op=world.op.url)})(world)
 
 
@@ -35,7 +35,7 @@ ADDRESSES = {
     "cloud metadata": "http://169.254.169.254/latest/meta-data/",
 }
 
-# A key with an accent in its kid, in one of Unicode's two spellings.
+# A key with an accented kid, in one of Unicode's two encodings.
 ACCENTED = ec_key("caf\u00e9")
 
 
@@ -60,7 +60,7 @@ SHARED = [Key(OUTSIDER.private, "shared"), ec_key("shared"), ed_key("shared")]
 
 
 def of_namesake(kid: str):
-    """By this issuer's key, in the name of another that has a key of the same kid."""
+    """Signed with this issuer's key, but naming another issuer that has a key with the same kid."""
     return lambda world: jws(world.op.key(kid), world.namesake.claims())
 
 
@@ -69,7 +69,7 @@ def asked_of(provider: str, make):
 
 
 def crowd(number: int, kid: str | None):
-    """A token by the last of so many keys with one kid."""
+    """A token signed with the last of this many keys with one kid."""
     keys = [ec_key(f"crowd-{index}") for index in range(number)]
 
     def make(world) -> str:
@@ -107,7 +107,7 @@ TABLE = [
     ("K11", NOT_FOUND, {"use enc": for_something_else(use="enc"), "key_ops sign": for_something_else(key_ops=["sign"])}),
     ("K11", ACCEPTED, {"use sig": for_something_else(use="sig"), "neither": for_something_else(use=None)}),
     ("K13", "signature_invalid", {kid: of_namesake(kid) for kid in ("rsa", "P-256", "Ed25519")}),
-    # The same kids and the same keys: issuer and audience are all that tell the two apart.
+    # The same kids and the same keys: only issuer and audience tell the two apart.
     (
         "K13",
         "issuer_mismatch",
@@ -128,7 +128,7 @@ TABLE = [
         },
     ),
     ("K15", "issuer_mismatch", {"of a shared key": asked_of("op", lambda world: world.rs256_only.token())}),
-    # `hostile` takes any algorithm and publishes what it is told to; `rs256-only` does not.
+    # `hostile` accepts any algorithm and publishes any keys; `rs256-only` does not.
     (
         "K16",
         "signature_invalid",
@@ -157,7 +157,7 @@ TABLE = [
             )
         },
     ),
-    # The additions.
+    # Additions to the catalogue.
     ("K50", NOT_FOUND, {kid: headed({"alg": "RS256", "kid": kid}) for kid in ("__proto__", "$(id)", "rsa,P-256")}),
     ("K51", "signature_invalid", {"the fifth of one kid": crowd(5, "crowd")}),
     ("K51", ACCEPTED, {"the fourth of one kid": crowd(4, "crowd")}),
@@ -180,7 +180,7 @@ def test_a_key_is_the_providers_own_and_the_one_it_named(world, case):
     "template", [pytest.param(kid, id=f"K04-{kid}") for kid in ("{}", "file://{}", "../../../../..{}")]
 )
 def test_a_key_id_opens_no_file(world, tmp_path, template):
-    """A pipe: who opens it to read waits for a writer, and can be seen waiting."""
+    """Uses a pipe: a reader blocks in open until there is a writer, so the test can detect it."""
     pipe = tmp_path / "key"
     os.mkfifo(pipe)
     world.expect(jws(world.op.key("rsa"), world.op.claims(), kid=template.format(pipe)), NOT_FOUND)

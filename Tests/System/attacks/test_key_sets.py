@@ -1,4 +1,4 @@
-"""J. Key material: what a broken or hostile provider may publish, and what must come of it."""
+"""J. Key material that a broken or hostile provider may publish, and the expected results."""
 
 import json
 import string
@@ -35,12 +35,12 @@ def point(**members):
 
 
 def base64(octets: bytes) -> str:
-    """In the standard alphabet and with padding."""
+    """In the standard alphabet, with padding."""
     return b64encode(octets).decode()
 
 
 def next_character(character: str) -> str:
-    """The next one of base64url's alphabet: another text for the same octets, where the last bits don't count."""
+    """Replaces the last character with the next one: other text for the same octets, if the last bits are ignored."""
     alphabet = string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_"
     return alphabet[alphabet.index(character) + 1]
 
@@ -68,7 +68,7 @@ def by_secret(kid: str | None):
 
 
 def real(name: str, index: int):
-    """A real set that holds keys of every kind, beside a key of ours."""
+    """A real set with keys of every kind, plus one of ours."""
 
     def make(world) -> str:
         snapshot = read(f"real/rotation/{name}.json")["snapshots"][index]["jwks"]
@@ -79,7 +79,7 @@ def real(name: str, index: int):
 
 
 def among(number: int, jwk):
-    """A good key in the middle of so many others."""
+    """A valid key in the middle of this many others."""
 
     def make(world) -> str:
         key = ec_key("middle")
@@ -91,11 +91,11 @@ def among(number: int, jwk):
 
 
 def collision(number: int, length: int = 9) -> str:
-    """Of the texts of `Aa` and `BB`, which many a simple hash function can't tell apart."""
+    """Built from `Aa` and `BB`, which many simple hash functions can't tell apart."""
     return "".join("Aa" if number >> bit & 1 else "BB" for bit in range(length))
 
 
-# Mersenne primes: moduli that are prime, or the square of a prime, with signatures that hold.
+# Mersenne primes: moduli that are prime, or the square of a prime, with valid signatures.
 PRIME, ROOT = 2**2203 - 1, 2**1279 - 1
 
 TABLE = [
@@ -118,7 +118,8 @@ TABLE = [
     ),
     ("J03", UNSUITABLE, {"n even": rsa(n=integer(MODULUS + 1)), "e of 1": rsa(e="AQ")}),
     ("J03", INVALID, {"n of small factors": rsa(n=integer(3**1293)), "another n": rsa(n=integer(MODULUS + 2))}),
-    # Whoever publishes these gives the key away. That is not looked for, nor is the fingerprint of ROCA (SECURITY.md).
+    # Publishing these reveals the private key. This is not detected, and neither is the fingerprint of ROCA
+    # (SECURITY.md).
     (
         "J03",
         ACCEPTED,
@@ -152,7 +153,7 @@ TABLE = [
         "J05",
         ACCEPTED,
         {
-            # Some providers write numbers in standard base64, which are the same numbers; none of a token's texts may be.
+            # Some providers encode numbers in standard base64, which is accepted. In tokens, it is not.
             "x with padding": point(x=POINT.jwk()["x"] + "="),
             "x and y in base64": point(x=base64(X), y=base64(Y)),
             "n and e in base64": rsa(n=base64(unb64url(RSA.jwk()["n"])), e=base64(unb64url(RSA.jwk()["e"]))),
@@ -241,5 +242,5 @@ def test_a_set_that_is_none_leaves_the_old_one_where_it_is(world, body):
     state = world.refresh()
     assert state["last_error"] and state["state"] in ("ready", "stale"), state
     assert [key["kid"] for key in state["keys"]] == ["good"]
-    # The set that came may have held it, as far as anyone can tell.
+    # It is unknown whether the rejected set contained the key.
     world.expect(world.by(Key(ec_key("new").private, "new")), "keys_unavailable")

@@ -1,4 +1,4 @@
-"""O. No oracle: who can't sign learns nothing of what would have been thought of the claims."""
+"""O. No oracle: a caller who can't sign learns nothing about how the claims would have been judged."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from harness.issuer import KeyServer
 from harness.service import Service, provider
 from harness.tokens import json_bytes, jws, now, sha256_hex
 
-# What may not be told or logged, in words that no sentence of the service's own has.
+# Facts that must not be revealed or logged, in words that none of the service's own messages contains.
 NONCE = "nonce-of-this-very-sign-in"
 REQUEST = {
     "provider": "op",
@@ -21,7 +21,7 @@ REQUEST = {
     "include_claims": True,
 }
 
-# What is right or wrong about the claims; times are relative to now.
+# Correct and incorrect claims; times are relative to now.
 FAULTS = {
     "nothing": {},
     "expired": {"exp": -3600},
@@ -52,7 +52,7 @@ FAULTS = {
 }
 TIMES = ("exp", "nbf", "iat", "auth_time")
 
-# What keeps a token from being believed, whatever it says.
+# Reasons not to trust a token, whatever its claims.
 DOUBTS = {
     "signature_invalid": lambda claims: jws(OUTSIDER, claims, kid="rsa"),
     "signature_invalid of an elliptic curve": lambda claims: jws(OUTSIDER_EC, claims, kid="P-256"),
@@ -73,7 +73,7 @@ def faulty(issuer, fault: str) -> dict:
 
 @pytest.fixture(scope="module")
 def outage():
-    """A service with a provider that is down, and one that is not."""
+    """A service with one provider that is down and one that is up."""
     with KeyServer() as server:
         up, down = server.issuer("up", OUTSIDER_EC), server.issuer("down", OUTSIDER_EC)
         down.jwks.status = 503
@@ -83,7 +83,7 @@ def outage():
 
 
 def answer(world, token: str, path: str) -> list[bytes]:
-    """The whole answer, as it came, head and body, but for the date. The request's id is the same each time."""
+    """The complete answer, head and body, without the date. The request's ID is always the same."""
     request = {"id_token": token} | REQUEST
     body = json_bytes(request if path == "/v1/verify" else {"items": [request]})
     headers = {"X-Request-Id": "oracle", "Connection": "close"}
@@ -113,7 +113,7 @@ def test_nothing_is_said_of_a_token_while_there_are_no_keys_to_judge_it_by(outag
 
 @pytest.mark.parametrize("provider", [pytest.param(name, id=f"O02-{name}") for name in ("op", "apple", "google")])
 def test_a_named_provider_does_not_say_whose_token_it_is(world, provider):
-    """A token of an outsider gets one answer from each provider, whoever it claims to be from."""
+    """An outsider's token gets the same answer from a provider, whatever issuer it names."""
     answers = set()
     for issuer in (world.op.url, world.apple.url, world.google.url, "https://attacker.example.com"):
         token = jws(OUTSIDER, world.op.claims(iss=issuer), kid="nobody's")

@@ -1,4 +1,4 @@
-"""C. Tokens of years ago, Apple's and Google's own among them, judged by a service whose clock stands in their day."""
+"""C. Tokens from past years, including Apple's and Google's own, verified by a service whose clock is set back to their time."""
 
 import json
 
@@ -22,7 +22,7 @@ def clock(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def then(clock):
-    """A service that trusts the keys that Apple and Google had then."""
+    """A service that trusts the keys that Apple and Google had at the time."""
     apple = {"id": "apple", "preset": "apple", "audiences": [APPLE["audience"]]}
     firebase = {"id": "firebase", "issuer": FIREBASE["issuer"], "audiences": [FIREBASE["audience"]]}
     service = Service(

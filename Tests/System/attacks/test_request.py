@@ -1,4 +1,4 @@
-"""Q. Nonce, hashes and the other members of a request: what the caller knows must be what the token says."""
+"""Q. Nonce, hashes and other members of a request must agree with the token."""
 
 import json
 
@@ -15,7 +15,7 @@ ACCESS, CODE = "the-access-token-of-this-sign-in", "the-authorization-code-of-th
 
 
 def nonce(claimed: str | None, sent: str | None, issuer: str = "op"):
-    """A token with this nonce and a request with that one."""
+    """A token with this nonce, and a request with that one."""
 
     def make(world) -> dict:
         request = {"id_token": getattr(world, issuer).token(nonce=claimed)}
@@ -29,7 +29,7 @@ def near(change, sent: str = NONCE):
 
 
 def hashed(claim: str, value, algorithm: str = "RS256", **request):
-    """A token with this hash, by a key for this algorithm, and what it is held against."""
+    """A token with this hash, signed with this algorithm, and the value to compare it with."""
 
     def make(world) -> dict:
         key = world.op.key(ALGORITHMS[algorithm])
@@ -44,11 +44,11 @@ def both(**request):
 
 
 def text(members: str):
-    """A body in which this text follows a good token; it has the nonce that the tests send."""
+    """A body in which this text follows a valid token, which has the nonce that the tests send."""
     return lambda world: raw(world.op.token(nonce="n"), members)
 
 
-# Every near miss is in `Tests/IDTokenTests/NonceTests.swift` and `TokenHashesTests.swift`.
+# `Tests/IDTokenTests/NonceTests.swift` and `TokenHashesTests.swift` have every near miss.
 NEAR = {
     "one character more": lambda old: old + "x",
     "a prefix": lambda old: old[:-1],
@@ -123,7 +123,7 @@ TABLE = [
             "an empty claim": nonce("", NONCE),
         },
     ),
-    # Every member and every type is in `Tests/VerificationTests/VerifyRequestTests.swift`.
+    # `Tests/VerificationTests/VerifyRequestTests.swift` has every member and type.
     ("Q08", INVALID, {name: asking(good(nonce="n"), **{name: "n"}) for name in ("nonse", "Nonce", "nonce ", "")}),
     (
         "Q08",
@@ -163,7 +163,7 @@ TABLE = [
         },
     ),
     ("Q08", INVALID, {"no id_token": lambda world: {"nonce": NONCE}, "nothing": lambda world: {}}),
-    # The additions.
+    # Additions to the catalogue.
     ("Q50", "at_hash_missing", {"no at_hash": asking(good(), access_token=ACCESS)}),
     ("Q50", "c_hash_missing", {"no c_hash": asking(good(), code=CODE)}),
     (
@@ -224,7 +224,7 @@ def test_a_request_is_answered_for_this_sign_in_or_not_at_all(world, case):
 
 @pytest.mark.parametrize("sent", [pytest.param(sent, id=f"Q53-{sent}") for sent in ("first", "second", None)])
 def test_a_nonce_is_held_against_each_token_that_is_sent_again(world, sent):
-    """What was decided of a token for one nonce is not remembered for another."""
+    """A verdict for one nonce is not cached for another."""
     token = world.op.token(nonce="first")
     world.expect({"id_token": token, "nonce": "first"}, ACCEPTED)
     code = {"first": ACCEPTED, "second": MISMATCH, None: REQUIRED}[sent]

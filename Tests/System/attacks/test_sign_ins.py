@@ -1,4 +1,4 @@
-"""L. Sign-ins: nobody finishes what another began, and nobody finishes twice. Q06: a token presented twice."""
+"""L. Sign-ins: nobody finishes another client's sign-in, and nobody finishes twice. Q06: a token presented twice."""
 
 import base64
 import concurrent.futures
@@ -33,7 +33,7 @@ def finish(service: Service, handle, token, headers: dict | None = None, **membe
 
 
 class Scene:
-    """Two providers and two replicas, with the keys of the one and the other in common."""
+    """Two providers and two replicas with shared keys."""
 
     def __init__(self, server: KeyServer, replicas: list[Service]):
         self.op, self.other, self.apple = (server.issuer(id, rsa_key(f"{id}-1")) for id in ("op", "other", "apple"))
@@ -73,7 +73,7 @@ def refused(response, code: str, spent: bool = False) -> None:
 
 @pytest.mark.parametrize("mine", rows(("L01", "the victim's handle, the attacker's token", True), ("L01", "the other way round", False)))
 def test_nobody_finishes_what_another_began(scene, mine):
-    """Login CSRF: whichever of the two the attacker plants, the nonce in the token is not the handle's."""
+    """Login CSRF: whichever of the two the attacker plants, the nonce in the token does not match the handle."""
     victims, attackers = begin(scene.service), begin(scene.service)
     handle, nonce = (victims, attackers["nonce"]) if mine else (attackers, victims["nonce"])
     refused(finish(scene.service, handle, scene.op.token(nonce=nonce)), "nonce_mismatch")
@@ -137,7 +137,7 @@ def test_a_token_is_not_presented_twice(scene, replica):
 
 
 def test_a_hashed_nonce_is_not_downgraded(scene):
-    """L07: who holds only a token knows the hash in it, which counts as a plain nonce where both are accepted."""
+    """L07: an attacker with only a token knows the hash in it. If both forms are accepted, it is a valid plain nonce."""
     begun = begin(scene.service, "apple")
     refused(finish(scene.service, begun, scene.apple.token(nonce=digest(begun["nonce_sha256"]))), "nonce_mismatch")
     nonce = secrets.token_urlsafe()
@@ -171,7 +171,7 @@ def test_a_foreign_token_does_not_finish(scene, make, code):
 
 
 def test_clocks_that_jump_around_the_expiry_finish_nothing_twice(tmp_path):
-    """L10: forwards, backwards, and a beginning in the future."""
+    """L10: forwards, backwards, and a start in the future."""
     clock = WallClock(tmp_path)
     with KeyServer() as server:
         issuer = server.issuer("clock")
@@ -185,7 +185,7 @@ def test_clocks_that_jump_around_the_expiry_finish_nothing_twice(tmp_path):
                 refused(finish(service, begun, token), code, spent=code == "sign_in_replayed")
             clock.shift(-200)
             refused(finish(service, begun, token), "sign_in_replayed", spent=True)
-            # No skew at the expiry: that of the provider is not the handle's.
+            # Clock skew does not extend a handle: the setting is for the provider's tokens.
             clock.shift(0)
             begun = begin(service, "oidc", expires_in=60)
             clock.shift(61)
@@ -204,7 +204,7 @@ def text(octets: bytes) -> str:
     return base64.urlsafe_b64encode(octets).rstrip(b"=").decode()
 
 
-# By what is done to two handles; the first 25 octets are version, key id and salt.
+# Changes to two handles. The first 25 octets are version, key ID and salt.
 CHANGED = rows(
     ("L12", "another version", lambda one, other: b"\2" + one[1:]),
     ("L12", "no version", lambda one, other: one[1:]),

@@ -1,4 +1,4 @@
-"""S. Signature bytes: one form an algorithm, every number in range, and only for the message that was signed."""
+"""S. Signature bytes: one encoding per algorithm, every number in range, and valid only for the signed message."""
 
 import itertools
 import json
@@ -24,7 +24,7 @@ def token(algorithm: str):
 
 
 def numbers(r: int, s: int, algorithm: str = "ES256", length: int = 32):
-    """An ECDSA signature of just these numbers."""
+    """An ECDSA signature with exactly these numbers."""
     return resigned(token(algorithm), lambda _: r.to_bytes(length, "big") + s.to_bytes(length, "big"))
 
 
@@ -42,7 +42,7 @@ def der(signature: bytes) -> bytes:
 
 
 def rsa_number(number):
-    """An RSA signature that is a number of 256 octets, made of the modulus."""
+    """An RSA signature that is a number of 256 octets, computed from the modulus."""
 
     def make(world) -> str:
         modulus = world.op.key("rsa").private.public_key().public_numbers().n
@@ -77,7 +77,7 @@ def without_leading_zero(number: int, _modulus: int) -> bytes:
 
 
 def by_another_name(claimed: str, algorithm: str):
-    """The same RSA key, another padding or hash than the header says."""
+    """The same RSA key, with a different padding or hash than the header says."""
 
     def make(world) -> str:
         header, claims = {"alg": claimed, "kid": "rsa"}, world.op.claims()
@@ -106,7 +106,7 @@ def add_to_s(order: int, length: int):
     return change
 
 
-# Encodings of points of an order that divides the cofactor; `Tests/OpenSSLTests/PublicKeyTests.swift` has all of them.
+# Encodings of points of small order; `Tests/OpenSSLTests/PublicKeyTests.swift` has all of them.
 ED25519_POINTS = {
     "the identity": b"\1" + bytes(31),
     "of order 8": bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"),
@@ -114,7 +114,7 @@ ED25519_POINTS = {
 
 
 def small_order(point: bytes, r: bytes = b"\1" + bytes(31)):
-    """With a key of small order, a small R and S = 0 make a signature that holds for many a message."""
+    """With a key of small order, a small R and S = 0 form a signature that is valid for many messages."""
 
     def make(world) -> str:
         world.publish({"kty": "OKP", "crv": "Ed25519", "x": b64url(point), "kid": "small"})
@@ -124,7 +124,7 @@ def small_order(point: bytes, r: bytes = b"\1" + bytes(31)):
 
 
 def moved(change):
-    """A good signature under other text: `change` gets the header's and the payload's JSON."""
+    """A valid signature under different text: `change` receives the JSON of header and payload."""
 
     def move(header: str, payload: str, signature: str):
         octets = change(unb64url(header), unb64url(payload))
@@ -146,7 +146,7 @@ MOVES = {
 
 
 def cube_root_forgery(world) -> str:
-    """Bleichenbacher's forgery for e = 3: the block begins well, and what follows is whatever makes it a cube."""
+    """Bleichenbacher's forgery for e = 3: the block starts correctly, and the rest is chosen to make it a cube."""
     modulus = world.op.key("rsa").private.public_key().public_numbers().n
     key = RawRSA("cube", modulus, 1, exponent=3)
     world.publish(key.jwk())
@@ -222,7 +222,7 @@ TABLE = [
     ),
     ("S10", "key_unsuitable", {f"key and R {name}": small_order(point, point) for name, point in ED25519_POINTS.items()}),
     ("S11", INVALID, {name: changed(good(), moved(change)) for name, change in MOVES.items()}),
-    # The additions.
+    # Additions to the catalogue.
     ("S50", INVALID, {"nothing": resigned(token("ES256"), lambda _: b"")}),
     ("S50", ACCEPTED, {f"{name}, nothing changed": token(name) for name in ALGORITHMS}),
     (
@@ -249,7 +249,7 @@ def test_failed_checks_leave_nothing_behind_that_blames_the_next(world, name):
 
 @pytest.mark.parametrize("name", [pytest.param(name, id=f"S54-{name}") for name in ALGORITHMS])
 def test_a_header_that_is_remembered_lends_its_signature_to_nobody(world, name):
-    """A header seen on a good token is not read again: what follows it must be."""
+    """A cached header is not parsed again, but everything after it is still checked."""
     key = world.op.key(ALGORITHMS[name])
     first = jws(key, world.op.claims(), algorithm=name)
     world.expect(first, ACCEPTED)

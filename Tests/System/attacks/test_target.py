@@ -1,4 +1,4 @@
-"""What every case is put through is shown to fail, each part of it once."""
+"""Checks that each assertion that all cases pass through can fail."""
 
 import json
 import types
@@ -43,7 +43,7 @@ def target(
     log=(),
     page="",
 ) -> Target:
-    """A target whose service answers just this."""
+    """A target whose service always returns this answer."""
     explanation = explanation or explained(single.code)
     answers = {"/v1/verify": single, "/v1/verify/batch": together or batch(single, accepted())}
     service = types.SimpleNamespace(

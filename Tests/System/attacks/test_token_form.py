@@ -1,4 +1,4 @@
-"""F. The compact serialization and its base64url: one text for each token, and no other."""
+"""F. The compact serialization and its base64url: exactly one text per token."""
 
 import itertools
 import json
@@ -17,12 +17,12 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
 def text(token):
-    """Just this text, whatever it is, in place of a token."""
+    """Exactly this text in place of a token."""
     return lambda world: token
 
 
 def in_part(index: int, change):
-    """A good token with one part's text changed."""
+    """A valid token with the text of one part changed."""
 
     def make(world) -> str:
         pieces = list(parts(world.op.token()))
@@ -37,7 +37,7 @@ def each_part(name: str, change) -> dict:
 
 
 def spare_bits(index: int):
-    """A last character whose spare bits are not zero: the same octets to a lenient reader."""
+    """A last character with non-zero spare bits, which lenient decoders read as the same octets."""
 
     def make(world) -> str:
         for filler in range(3):
@@ -53,7 +53,7 @@ def spare_bits(index: int):
 
 
 def of_length(length: int):
-    """A good token of just this length: fillers in header and payload, since no part's length can be 4n + 1."""
+    """A valid token of exactly this length, with fillers in header and payload, since no part's length can be 4n + 1."""
 
     def make(world) -> str:
         key = world.op.key("rsa")
@@ -72,7 +72,7 @@ def of_length(length: int):
 
 
 def serialization(kind: str):
-    """A good token in one of JWS's JSON serializations, or in both at once."""
+    """A valid token in one of JWS's JSON serializations, or in both at once."""
 
     def make(world) -> dict:
         protected, body, signature = parts(world.op.token())
@@ -97,7 +97,7 @@ SERIALIZATIONS = ("flattened", "general", "polyglot")
 TABLE = [
     ("F01", MALFORMED, {token or "empty": text(token) for token in ("", "..", "a.b", "a.b.c.d")}),
     ("F01", MALFORMED, {"60000 full stops": text("." * 60_000), "a good token and a fourth part": wrapped("{}.AAAA")}),
-    # Its form is good, and there is nothing in it.
+    # Its form is valid, but it is empty.
     ("F01", "provider_unknown", {"e30.e30.": text("e30.e30.")}),
     ("F01", MALFORMED, {name: text(token) for name, token in itertools.islice(encrypted_tokens().items(), 3)}),
     ("F01", TOO_LARGE, {"a million full stops": text("." * 1_000_000)}),

@@ -1,4 +1,4 @@
-"""Test data that others made, from `Tests/Conformance/Vectors`; its `SOURCES.md` says who, and under which licence."""
+"""Third-party test data from `Tests/Conformance/Vectors`; its `SOURCES.md` lists origins and licenses."""
 
 import json
 
@@ -12,7 +12,7 @@ def read(path: str):
 
 
 def json_suite() -> dict[str, bytes]:
-    """The texts of JSONTestSuite by name: `y_` is JSON, `n_` is not, `i_` is for each reader to say."""
+    """The texts of JSONTestSuite by name: `y_` is valid, `n_` is invalid, `i_` is implementation-defined."""
     files = sorted((FOLDER / "json-test-suite").glob("*.json"))
     assert len(files) == 212
     return {file.stem: file.read_bytes() for file in files}

@@ -1,7 +1,7 @@
-"""W. Requests by how they are framed: octets, and what the service is to make of them.
+"""W. Requests by framing: octets, and the expected result.
 
-What `listeners/test_wire.py` has is not here again. `{"id_token":"x"}` is a body that was read to its end and no further
-if the answer to it is 422.
+Cases in `listeners/test_wire.py` are not repeated here. `{"id_token":"x"}` is a body that was read exactly to its end
+if the answer is 422.
 """
 
 import random
@@ -24,7 +24,7 @@ def head(*lines: bytes, first: bytes = POST) -> bytes:
 
 
 def measured(*lines: bytes, first: bytes = POST) -> bytes:
-    """With a Content-Length and just that much."""
+    """With a matching Content-Length."""
     return head(HOST, JSON, LENGTH, *lines, first=first) + BODY
 
 
@@ -54,7 +54,7 @@ def asked(line: bytes, *lines: bytes) -> bytes:
 
 SIZE = b"%x" % len(BODY)
 
-# One answer that says no, nothing after it, and the connection closed.
+# One error response, nothing after it, and the connection closed.
 REFUSED = [
     # length
     ("W01", "a length with a comma", of_length(b"16,")),
@@ -177,7 +177,7 @@ REFUSED = [
 WEBSOCKET = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: eA==\r\nSec-WebSocket-Version: 13\r\n"
 H2C = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n"
 
-# Unusual and clear: an answer with this status, and then the next request is answered.
+# Unusual but unambiguous: an answer with this status, and then the next request is answered.
 CLEAR = [
     ("W01", "a length with leading zeros", 422, of_length(b"0" * 30 + b"16")),
     ("W01", "a length with spaces around it", 422, of_length(b"  16  ")),
@@ -237,7 +237,7 @@ CLEAR = [
         200,
         head(HOST, b"Connection: Upgrade\r\n", first=GET),
     ),
-    # An upgrade is passed over, and the connection goes on as it was.
+    # An upgrade is ignored, and the connection continues unchanged.
     ("W13", "an upgrade to HTTP/2", 200, head(HOST, H2C, first=GET)),
     ("W13", "an upgrade to HTTP/2 with a body", 422, measured(H2C)),
     ("W13", "an upgrade to HTTP/2 with chunks", 422, chunked(CHUNKS, CHUNKED, H2C)),
@@ -248,7 +248,7 @@ CLEAR = [
     ("W09", "a method that only servers of files have", 405, asked(b"PROPFIND /livez HTTP/1.1")),
 ]
 
-# An answer with this status is the last one, and the connection is closed.
+# After an answer with this status, the connection is closed.
 LAST = [
     ("W13", "HTTP/1.0 without a field", 200, b"GET /livez HTTP/1.0\r\n\r\n"),
     ("W13", "close and keep-alive", 200, head(HOST, b"Connection: keep-alive, close\r\n", first=GET)),
@@ -267,7 +267,7 @@ REFUSED += [
 ]
 
 def client_hello(**versions) -> bytes:
-    """What a TLS client says first."""
+    """The first message of a TLS client."""
     context = ssl.create_default_context()
     for name, version in versions.items():
         setattr(context, name, version)
@@ -280,7 +280,7 @@ def client_hello(**versions) -> bytes:
     raise AssertionError("a handshake with nobody")
 
 
-# Those who have the wrong number: refused, or closed without a word.
+# Clients of other protocols: rejected, or closed without an answer.
 STRANGERS = {
     "HTTP/2 with settings": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes.fromhex("000006040000000000000300000064"),
     "TLS 1.3": client_hello(),
@@ -307,7 +307,7 @@ STRANGERS = {
 
 
 def cut_up(octets: bytes, seed: int) -> list[tuple]:
-    """Ways to send the same bytes: at once, one by one where they are not many, and in pieces."""
+    """Ways to send the same bytes: at once, one by one if there are few, and in pieces."""
     source = random.Random(seed)
     pieces = [tuple(sorted(source.sample(range(1, len(octets)), min(12, len(octets) - 1)))) for _ in range(2)]
     return [(), *([tuple(range(1, len(octets)))] if len(octets) < 1500 else []), *pieces]
@@ -329,7 +329,7 @@ FRAGMENTS = [
 
 
 def mutants(seed: int, count: int):
-    """Requests of the tables above, with octets changed, taken out, put in, doubled, or exchanged for another's."""
+    """Requests of the tables above, with octets changed, removed, inserted, doubled, or exchanged with another request's."""
     source = random.Random(seed)
     pool = [row[-1] for row in (*REFUSED, *CLEAR, *LAST) if len(row[-1]) < 4000]
     for _ in range(count):

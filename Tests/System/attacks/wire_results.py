@@ -1,4 +1,4 @@
-"""Counts the cases of section W that passed, keeps the figures that they measured, and writes both to ASSAY_RESULTS."""
+"""Counts the passed cases of section W, collects their measurements, and writes both to ASSAY_RESULTS."""
 
 import collections
 import json
@@ -6,13 +6,13 @@ import os
 import pathlib
 import re
 
-# A case by its row in the catalogue, else by the sentence that it is.
+# A case's row in the catalogue, or else its test's name as a sentence.
 ROW = re.compile(r"attacks/test_(?:http|crowds)\.py::test_\w+\[(W\d\d)-")
 SENTENCE = re.compile(r"attacks/test_(?:http|crowds)\.py::test_(\w+)")
 
 
 class WireResults:
-    """A plugin; `register` makes one for the session."""
+    """A plugin; `register` creates one for the session."""
 
     def __init__(self):
         self.figures: dict[str, int | float] = {}
@@ -27,7 +27,7 @@ class WireResults:
         return found
 
     def measured(self, **figures: int | float) -> None:
-        """Keeps figures and shows them."""
+        """Records measurements and prints them."""
         self.figures |= figures
         print(", ".join(f"{name} {value}" for name, value in figures.items()))
 

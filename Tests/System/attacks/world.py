@@ -1,4 +1,4 @@
-"""The service that most attacks are aimed at, with every provider that they need, and a provider with hostile keys."""
+"""The service that most attacks target, with all providers that they need, and a provider with hostile keys."""
 
 import itertools
 import shutil
@@ -16,14 +16,14 @@ GOOD = Key(rsa_key("rsa").private, "good")
 
 
 def other_key(kid: str) -> Key:
-    """Another key of the same kind under the same kid."""
+    """Another key of the same kind with the same kid."""
     return Key(key_for(kid, f"another {kid}").private, kid)
 
 
 class World:
-    """Issuers by what they are for; `op` has a key of every kind and is the default of everything.
+    """Issuers by purpose; `op` has a key of every kind and is the default for everything.
 
-    The hostile ones take turns, a case each: each has its keys fetched for an operator once a second at most.
+    The hostile ones take turns, one per case: an operator can refresh each one's keys at most once per second.
     """
 
     def __init__(self):
@@ -35,7 +35,7 @@ class World:
         self.any_nonce = self.server.issuer("any-nonce", *OP_KEYS)
         self.apple = self.server.issuer("apple", APPLE)
         self.google = self.server.issuer("google", Key(rsa_key("google").private, "google-1"))
-        # The same kids as `op`, other keys; and the same kids with the same keys, as moto's Cognito pools have them.
+        # The same kids as `op` with other keys; and the same kids with the same keys, as in moto's Cognito pools.
         self.namesake = self.server.issuer("namesake", *(other_key(key.kid) for key in OP_KEYS))
         self.twin = self.server.issuer("twin", *OP_KEYS)
         self.hostiles = [self.server.issuer(f"hostile-{number}", GOOD) for number in range(6)]
@@ -57,7 +57,7 @@ class World:
             provider(self.twin, "twin", audiences=["twin-client"], algorithms=everything),
             *(provider(each, each.name, jwks_uri=each.jwks_uri, algorithms=everything) for each in self.hostiles),
             log={"level": "debug"},
-            # Whatever might be fetched over https would pass here and be seen.
+            # Any fetch over https would pass through here and be noticed.
             variables={"HTTPS_PROXY": self.proxy.url},
         )
         self.service = service
@@ -67,11 +67,11 @@ class World:
         self.descriptors_at_first = service.descriptors()
 
     def good(self) -> str:
-        """A good token, each time another one."""
+        """A valid token, different each time."""
         return jws(self.op.key("Ed25519"), self.op.claims(sub=f"user-{next(self._subjects)}"))
 
     def publish(self, *jwks) -> None:
-        """Has the hostile provider publish these keys beside a good one, and has the service fetch them."""
+        """Has the hostile provider publish these keys next to a valid one, and refreshes them."""
         self.publish_document({"keys": [*jwks, GOOD.jwk()]})
         state = self.refresh()
         assert state["state"] == "ready" and not state["last_error"], state
@@ -86,25 +86,25 @@ class World:
         return self.service.admin.post(f"/v1/providers/{self.hostile.name}/refresh?drop_omitted=true").json
 
     def by(self, key, **members) -> str:
-        """A good token of the hostile provider, by one of its keys."""
+        """A valid token of the hostile provider, signed with one of its keys."""
         return jws(key, self.hostile.claims(), **members)
 
     def strike(self, case: Case) -> dict:
-        """Strikes with a case of the catalogue, alone and beside a good token; returns the answer."""
+        """Runs a case of the catalogue, alone and next to a valid token; returns the answer."""
         return self.expect(case.make(self), *case.codes)
 
     def expect(self, made, *codes: str | None) -> dict:
         return self.target.expect(made, *codes)
 
     def assert_unharmed(self) -> None:
-        """The service runs on, has kept its good keys, and has asked nobody whom it was not told to ask."""
+        """The service still runs, has kept its valid keys, and has made no request that is not configured."""
         try:
             self.target.assert_unharmed()
             self.target.expect(self.by(GOOD), ACCEPTED)
             self.hostile = next(self._turns)
         except AssertionError:
             if self.service.process.poll() is not None:
-                # The next case is to be judged by itself.
+                # Resets the state for the next case.
                 self._tidy()
                 self.start()
             raise

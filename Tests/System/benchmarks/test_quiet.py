@@ -1,4 +1,4 @@
-"""Which answers of a latency run count, and which the machine disturbed."""
+"""Which answers of a latency run count, and which were disturbed by other load."""
 
 import array
 
@@ -12,12 +12,12 @@ USUAL = 0.005
 
 
 def moments(first, last, late=0.02, took=USUAL):
-    """One each millisecond from a number of the clock's milliseconds on."""
+    """One per millisecond, from a given millisecond of the clock."""
     return [((number + 0.5) / 1e3, late, took) for number in range(first, last)]
 
 
 def answers(first, last, latency=1.0):
-    """One due each millisecond."""
+    """Answers that are due once per millisecond."""
     due = array.array("d", ((number + 0.5) / 1e3 for number in range(first, last)))
     return Answers(due, array.array("d", [latency] * len(due)), cpu=0)
 

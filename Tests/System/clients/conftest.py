@@ -27,7 +27,7 @@ def language(request):
 
 @pytest.fixture
 def program(language, built):
-    """Starts the language's example, which asks at a URL; what it says on standard error fails the test."""
+    """Starts the language's example for a URL. Output on standard error fails the test."""
     programs = []
 
     def start(url: str, api_key: str | None = None):
@@ -40,7 +40,7 @@ def program(language, built):
 
 
 class World:
-    """A running service that takes an API key and listens at a URL, and the issuers that it knows."""
+    """A running service with an API key and a URL, and the issuers that it trusts."""
 
     def __init__(self, key_server: KeyServer, listen: str = "127.0.0.1:0"):
         self.apple = key_server.issuer("apple", rsa_key("apple"))
@@ -60,14 +60,14 @@ class World:
         self.url = listen if listen.startswith("unix:") else f"http://{self.service.api.address}"
 
     def identity(self, **sign_in) -> dict:
-        """Who it is, as Assay says it."""
+        """The user's identity, as reported by Assay."""
         return self._post("/v1/verify", 200, sign_in)["identity"]
 
     def begin(self, provider: str, **members) -> dict:
         return self._post("/v1/sign-ins", 201, {"provider": provider} | members)
 
     def finish(self, begun: dict, id_token: str, **members) -> dict:
-        """Who signed in."""
+        """Finishes a sign-in; returns the user's identity."""
         request = {"sign_in": begun["sign_in"], "id_token": id_token} | members
         return self._post("/v1/sign-ins/finish", 200, request)["identity"]
 
@@ -88,7 +88,7 @@ def world():
 
 @pytest.fixture(scope="session")
 def unix_world(tmp_path_factory):
-    """The same, listening at a Unix domain socket."""
+    """The same service on a Unix domain socket."""
     with KeyServer() as key_server:
         shared = World(key_server, f"unix:{tmp_path_factory.mktemp('unix')}/assay.sock")
         with shared.service:

@@ -13,13 +13,13 @@ from harness.service import REPOSITORY, environment
 CLIENTS = REPOSITORY / "docs" / "clients"
 API_KEY = "the-backend's-0123456789"
 GSON = pathlib.Path("/usr/share/java/gson.jar")
-# Nothing listens there: whoever believes the environment loses the request, and the token with it.
+# Nothing listens there: a client that honors the environment's proxy loses the request, and the token in it.
 PROXY = "http://127.0.0.1:9"
 DEADLINE = 120
 
 
 def run(*command, directory: pathlib.Path = CLIENTS) -> None:
-    """A compiler; what it has to say is what the test fails with."""
+    """Runs a compiler. Its output is the failure message."""
     result = subprocess.run(
         [str(part) for part in command], cwd=directory, env=environment(), capture_output=True, text=True, check=False
     )
@@ -27,14 +27,14 @@ def run(*command, directory: pathlib.Path = CLIENTS) -> None:
 
 
 def typescript(output: pathlib.Path) -> list:
-    """As the page has it, but for `npm install`: what the examples use of `@types/node` is put where npm would."""
+    """As on the page, except for `npm install`: the parts of `@types/node` that the examples use are put in its place."""
     project = output / "typescript"
     shutil.copytree(CLIENTS / "typescript", project)
     types = project / "node_modules/@types/node"
     types.mkdir(parents=True)
     shutil.copy(pathlib.Path(__file__).with_name("node.d.ts"), types / "index.d.ts")
     run("tsc", "--outDir", "out", directory=project)
-    # Debian's is 18, which warns that its `fetch` is new.
+    # Debian has version 18, which warns that its `fetch` is experimental.
     return ["node", "--no-warnings", project / "out/example.mjs"]
 
 
@@ -48,12 +48,12 @@ def kotlin(output: pathlib.Path) -> list:
     jar = output / "example.jar"
     sources = (CLIENTS / "kotlin").glob("*.kt")
     run("kotlinc", *sources, "-Werror", "-jvm-target", "1.8", "-cp", GSON, "-include-runtime", "-d", jar)
-    # Of a program that lives for a second, most is the start: this halves it.
+    # The program lives for a second, mostly starting up; this halves the time.
     return ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{jar}:{GSON}", "ExampleKt"]
 
 
 def swift(_: pathlib.Path) -> list:
-    """A target of the package, since its HTTP client is Assay's as well and need not be built twice."""
+    """A target of the package: Assay uses the same HTTP client, so it need not be built twice."""
     example = REPOSITORY / ".build/release/swift-client"
     assert example.exists(), "not built: scripts/build swift-client"
     return [example]
@@ -65,7 +65,7 @@ def script(*command: str) -> Callable[[pathlib.Path], list]:
 
 
 class Program:
-    """A running example: requests of apps in, one a line, and what it says to each. Its errors' texts have no secrets."""
+    """A running example: reads one request of an app per line, and prints its response. Error texts contain no secrets."""
 
     def __init__(self, command: list, variables: dict[str, str]):
         proxies = {"http_proxy": PROXY, "https_proxy": PROXY, "all_proxy": PROXY}
@@ -84,13 +84,13 @@ class Program:
         self._watchdog.start()
 
     def send(self, **request) -> None:
-        """One member, the call, with its members."""
+        """Sends one call with its members."""
         self._secrets += [str(member) for members in request.values() for member in members.values() if member]
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
 
     def said(self) -> dict:
-        """The next line, without members that are `null`: some languages leave them out."""
+        """The next line, without members that are `null`: some languages omit them."""
         line = self._process.stdout.readline()
         if not line:
             raise AssertionError(f"it ended: {self._process.stderr.read()}")
@@ -116,7 +116,7 @@ class Program:
         return self.said()
 
     def finish(self) -> None:
-        """It says no more than it was asked, and ends when there is no more to ask."""
+        """It prints nothing unexpected, and ends with its input."""
         rest, errors = self._process.communicate()
         self._watchdog.cancel()
         assert (self._process.returncode, rest, errors) == (0, "", "")
@@ -130,12 +130,12 @@ def without_nulls(value):
 
 @dataclass(frozen=True)
 class Language:
-    """A client and its example; `build` puts what it makes into a directory and returns the command."""
+    """A client and its example; `build` writes into a directory and returns the command."""
 
     name: str
     build: Callable[[pathlib.Path], list]
     speaks_unix: bool = False
-    # Where not, the runtime's pool may give it a connection that the server closes at that moment.
+    # If false, the runtime's pool may return a connection that the server is just closing.
     finishes_over_new_connections: bool = True
 
     def start(self, command: list, url: str, api_key: str | None = None) -> Program:

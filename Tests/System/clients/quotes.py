@@ -1,6 +1,6 @@
-"""The pages in `docs/clients` show the files beside them: under a line that is a link to a file, its whole content.
+"""The pages in `docs/clients` quote the files next to them: a line that is only a link to a file is followed by its content.
 
-    python Tests/System/clients/quotes.py     writes the files anew into the pages
+    python Tests/System/clients/quotes.py     updates the quotes in the pages
 """
 
 import pathlib
@@ -8,7 +8,7 @@ import re
 
 CLIENTS = pathlib.Path(__file__).resolve().parents[3] / "docs" / "clients"
 FENCES = {".mts": "ts", ".mjs": "js", ".mod": "go.mod", ".kt": "kotlin", ".rb": "ruby", ".py": "python"}
-# A line that is a link and nothing else, and the block under it if there is one already.
+# A line that is only a link, and the code block below it, if there is one already.
 QUOTE = re.compile(r"^\[`([^`\n]+)`\]\(\1\)\n(?:\n(```+)[a-z.]*\n.*?^\2\n)?", re.MULTILINE | re.DOTALL)
 
 
@@ -17,12 +17,12 @@ def pages() -> list[pathlib.Path]:
 
 
 def quoted(page: pathlib.Path) -> list[pathlib.Path]:
-    """The files that a page shows."""
+    """The files that a page quotes."""
     return [page.parent / name for name, _ in QUOTE.findall(page.read_text())]
 
 
 def with_quotes(page: pathlib.Path) -> str:
-    """The page as it should be."""
+    """The page with up-to-date quotes."""
 
     def quote(match: re.Match) -> str:
         file = page.parent / match[1]

@@ -1,4 +1,4 @@
-"""Servers that are not Assay, or not a well one: what stands in its place when something is wrong."""
+"""Servers that are not Assay, or a broken one: what a client may find in its place."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ IDENTITY = minimal_identity("https://op.example")
 
 
 def answer(status: int, body, **headers: str) -> bytes:
-    """A whole answer; a body that is no string is sent as JSON."""
+    """A complete response; a body other than a string is sent as JSON."""
     octets = (body if isinstance(body, str) else json.dumps(body)).encode()
     fields = {"Content-Type": "application/json", "Content-Length": str(len(octets))}
     fields |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -22,10 +22,10 @@ def answer(status: int, body, **headers: str) -> bytes:
 
 
 class Stranger:
-    """Answers each request on a connection with the same bytes, or with those that a function has for its path.
+    """Answers each request on a connection with the same bytes, or with a function's result for its path.
 
-    `None`: with nothing at all; empty: it closes the connection instead. With `closes` it closes after each answer, and says
-    so to nobody; with `drops`, when the next request has come. It counts connections and requests, and requests by path.
+    `None`: it never answers; empty: it closes the connection instead. With `closes`, it silently closes after each
+    answer; with `drops`, when the next request has arrived. It counts connections and requests, also by path.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Stranger:
         self._closed = threading.Semaphore(0)
         self.connections = self.requests = 0
         self.paths: dict[str, int] = {}
-        # Of each request without an answer, its path and how many seconds the client waited.
+        # The path of each unanswered request, and how many seconds the client waited.
         self.waits: list[tuple[str, float]] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
@@ -77,7 +77,7 @@ class Stranger:
             self.waits.append((path, time.monotonic() - begun))
 
     def _read_request(self, stream) -> str | None:
-        """The path; `None` if there is no further request, or not a whole one."""
+        """The path; `None` if there is no further complete request."""
         length, first = 0, stream.readline()
         while (line := stream.readline()) not in (b"\r\n", b""):
             name, _, value = line.partition(b":")
@@ -87,7 +87,7 @@ class Stranger:
         return first.split(b" ")[1].decode() if is_whole else None
 
     def wait_until_closed(self) -> None:
-        """Until it has closed the connection of one more answer."""
+        """Waits until it has closed the connection after one more answer."""
         assert self._closed.acquire(timeout=30)
 
     def __enter__(self):
@@ -102,6 +102,6 @@ class Stranger:
 
 
 def nowhere() -> str:
-    """A URL where nobody listens."""
+    """A URL on which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""The app's side of a sign-in, as far as it runs without a phone; and what the backend keeps, in a real database."""
+"""The app's side of a sign-in, as far as it runs without a phone, and the backend's storage, with a real database."""
 
 import hashlib
 import importlib
@@ -17,7 +17,7 @@ from clients.languages import API_KEY, CLIENTS, environment, run
 from clients.strangers import nowhere
 
 NOW = 1_700_000_000
-# Stands for Apple's and Google's scripts: says what the page gave them, and answers with a token.
+# Stands in for Apple's and Google's scripts: reports what the page passed to them, and answers with a token.
 PAGE = """
 import { offerGoogle, signInWithApple } from "./apps/sign-in.mjs";
 const given = {}, { nonce, nonce_sha256: nonceSha256 } = JSON.parse(process.argv[1]);
@@ -35,8 +35,8 @@ console.log(JSON.stringify({ apple: given.apple, google: given.google, sent }));
 
 def node(script: str, *arguments: str, directory: pathlib.Path = CLIENTS):
     """The JSON that a script prints."""
-    # Debian's is 18, which has the browsers' `crypto` only if told so. Behind `--`, a nonce that begins with a hyphen is none of
-    # its options.
+    # Debian has version 18, where the browsers' `crypto` needs a flag. `--` protects nonces that begin with a hyphen
+    # from being parsed as options.
     command = ["node", "--experimental-global-webcrypto", "--input-type=module", "--eval", script, "--", *arguments]
     result = subprocess.run(command, cwd=directory, env=environment(), capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
@@ -44,7 +44,7 @@ def node(script: str, *arguments: str, directory: pathlib.Path = CLIENTS):
 
 
 def nonces(begun: dict) -> str:
-    """What the backend tells an app of a sign-in, and a page: not the handle."""
+    """What the backend gives an app, and a page, for a sign-in: not the handle."""
     return json.dumps({form: begun[form] for form in ("nonce", "nonce_sha256")})
 
 
@@ -73,7 +73,7 @@ def test_a_cancelled_sign_in_on_the_web_is_no_error():
     assert node(CANCELLED) == [None, None, "invalid_client"]
 
 
-# Stands for React Native's packages; each says which nonce the provider was given.
+# Stands in for React Native's packages; each reports the nonce that the provider received.
 REACT_NATIVE = """
 import { signInWithApple, signInWithAppleByExpo, signInWithGoogle } from "./react-native.mjs";
 const { nonce, nonce_sha256: nonceSha256 } = JSON.parse(process.argv[1]), given = {};
@@ -121,7 +121,7 @@ def test_what_react_native_gives_the_providers_is_what_assay_expects(world, tmp_
 
 @pytest.mark.parametrize("file", sorted((CLIENTS / "apps").glob("*.swift")), ids=lambda file: file.name)
 def test_the_ios_app_is_swift(file):
-    """Apple's and Google's frameworks are for Apple's systems alone: what can be held here is the form."""
+    """Apple's and Google's frameworks exist only on Apple's systems, so only the syntax is checked here."""
     run("swiftc", "-frontend", "-parse", "-swift-version", "6", file)
 
 
@@ -155,7 +155,7 @@ def test_the_names_that_ios_tells_are_the_user_that_assay_takes(world, tmp_path)
 
 @pytest.fixture
 def backend(world, monkeypatch):
-    """Imports a module of the pages; and a client of the running service."""
+    """A module from the pages, imported, and a client of the running service."""
     for folder in (".", "python", "apps"):
         monkeypatch.syspath_prepend(CLIENTS / folder)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
@@ -192,7 +192,7 @@ def test_a_web_page_has_its_sign_in_in_a_cookie(world, backend):
         "__Host-sign-in-apple",
         "Max-Age=600; Path=/; Secure; HttpOnly; SameSite=Lax",
     )
-    # The other button of the page, and other cookies.
+    # The page's other button, with other cookies.
     _, googles = sign_ins.begin("google")
     cookies = "; ".join(["session=1", *(each.partition(";")[0] for each in (googles, apples))])
     message = {"provider": "apple", "id_token": world.apple.token(nonce=page["nonce_sha256"])}
@@ -220,7 +220,7 @@ def apple_sign_ins(backend):
 
 @pytest.fixture
 def refusal(backend):
-    """Expects that a finish is refused, with a code."""
+    """Expects that a finish is rejected with a code."""
     error = backend[0]("assay").AssayError
     return lambda code: pytest.raises(error, match=code)
 
@@ -235,7 +235,7 @@ def begin_with_apple(sign_ins) -> tuple[str, dict]:
 
 
 def answer(sign_ins, **form: str) -> dict:
-    """Posts Apple's form; the query of the app link."""
+    """Posts Apple's form; returns the query of the app link."""
     link = urllib.parse.urlsplit(sign_ins.callback(urllib.parse.urlencode(form).encode()))
     assert (link.netloc, link.path) == ("app.example", "/signed-in")
     return dict(urllib.parse.parse_qsl(link.query))
@@ -249,7 +249,7 @@ def test_apples_form_signs_in_who_began(world, apple_sign_ins):
     form = {"state": asked["state"], "code": "c", "id_token": token, "user": user}
     code = answer(apple_sign_ins, **form)["code"]
     assert apple_sign_ins.finish(code, sign_in).identity.name == "Ada Lovelace"
-    # Each is good once.
+    # Each can be used once.
     assert apple_sign_ins.finish(code, sign_in) is None
     assert answer(apple_sign_ins, **form) == {"error": "sign_in_unknown"}
 
@@ -258,7 +258,7 @@ def test_apples_form_signs_in_nobody_else(world, apple_sign_ins, refusal):
     sign_in, asked = begin_with_apple(apple_sign_ins)
     token = world.apple.token(nonce=asked["nonce"])
     code = answer(apple_sign_ins, state=asked["state"], id_token=token)["code"]
-    # An intercepted code in somebody else's app, which has begun too, and in one that makes up a handle.
+    # An intercepted code in another user's app, which has also begun a sign-in, and in one that makes up a handle.
     others, other = begin_with_apple(apple_sign_ins)
     with refusal("nonce_mismatch"):
         apple_sign_ins.finish(code, others)
@@ -269,7 +269,7 @@ def test_apples_form_signs_in_nobody_else(world, apple_sign_ins, refusal):
         apple_sign_ins.finish(answer(apple_sign_ins, state=other["state"], id_token=token)["code"], others)
     assert answer(apple_sign_ins, state="made-up", id_token=token) == {"error": "sign_in_unknown"}
     assert answer(apple_sign_ins) == {"error": "sign_in_unknown"}
-    # None of that used it up.
+    # None of these used it up.
     assert apple_sign_ins.finish(code, sign_in).identity.subject == "user-1"
 
 
@@ -286,7 +286,7 @@ def test_a_user_without_a_name_is_left_out(world, apple_sign_ins, user):
     assert apple_sign_ins.finish(code, sign_in).identity.name is None
 
 
-# MARK: Doing it yourself
+# MARK: Without the service
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The table of modules in ARCHITECTURE.md says what Package.swift says: which modules there are, and what each imports."""
+"""The table of modules in ARCHITECTURE.md agrees with Package.swift: the modules, and what each imports."""
 
 import re
 
@@ -6,12 +6,12 @@ from harness.service import REPOSITORY as ROOT
 
 
 def manifest():
-    """The modules of `Sources`, each with the modules and the packages that it depends on."""
+    """The modules in `Sources`, each with the modules and packages that it depends on."""
     text = (ROOT / "Package.swift").read_text()
     text = re.sub(r"\]\s*\+ nio", ', .product(name: "NIOCore", package: "swift-nio")]', text)
     text = text.replace("dependencies: nio", 'dependencies: [.product(name: "NIOCore", package: "swift-nio")]')
     modules = {}
-    # A declaration goes as far as the next one begins.
+    # A declaration extends to the start of the next one.
     declarations = re.split(r"\n        \.(?=systemLibrary|target|executableTarget|testTarget)", text)[1:]
     for declaration in declarations:
         name = re.search(r'name: "(\w[\w-]*)"', declaration)[1]

@@ -1,4 +1,4 @@
-"""The pages of `docs/clients` show what is run here, all of it, and link to what is there."""
+"""The pages of `docs/clients` show all code that is tested here, and their links work."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def test_links_lead_somewhere(page):
 
 
 def test_what_the_typescript_needs_is_installed_first():
-    """Debian has no `@types/node`, so the tests bring what the example uses of it."""
+    """Debian has no `@types/node`, so the tests provide the parts that the example uses."""
     page = (CLIENTS / "typescript/README.md").read_text()
     assert page.index("npm install") < page.index("npx tsc")
     needed = json.loads((CLIENTS / "typescript/package.json").read_text())["devDependencies"]
@@ -44,7 +44,7 @@ def test_the_map_names_every_language():
 
 
 def test_the_libraries_page_shows_the_program_that_uses_them():
-    """`Tests/Client` is built and run by `scripts/test`."""
+    """`scripts/test` builds and runs `Tests/Client`."""
     page = (REPOSITORY / "docs/libraries.md").read_text()
     assert (REPOSITORY / "Tests/Client/Sources/Client/Main.swift").read_text() in page
     manifest = (REPOSITORY / "Tests/Client/Package.swift").read_text()

@@ -1,4 +1,4 @@
-"""The calls that README and `docs/getting-started.md` show run as they are pasted."""
+"""The calls in README and `docs/getting-started.md` run as pasted."""
 
 import json
 import pathlib
@@ -14,7 +14,7 @@ from harness.issuer import KeyServer
 from harness.service import BINARY, REPOSITORY, Service, apple_like, run
 from harness.tokens import rsa_key
 
-# Begins, says what the app gets, and finishes with each token that comes.
+# Begins a sign-in, prints what the app receives, and finishes with each token that arrives.
 PYTHON = """
 import json, pathlib, sys
 scope = {}
@@ -61,7 +61,7 @@ def service(issuer):
 
 
 def pasted(language: str, suffix: str, service, directory: pathlib.Path) -> str:
-    """A file with the block, which asks where this test's service listens, and under no proxy of the environment's."""
+    """A file with the block, changed to this test's service, and run without the environment's proxies."""
     text = shown(language)
     host, port = service.api.address.split(":")
     file = directory / f"pasted{suffix}"
@@ -91,7 +91,7 @@ def test_a_pasted_call_signs_in_and_refuses(language, suffix, command, service, 
 
 
 def test_the_first_token_verifies_as_pasted():
-    """Against `assay dev`, whose listeners have other ports here."""
+    """With `assay dev`, whose listeners use other ports here."""
     with Dev() as dev:
         script = block("README.md", "## Verify a first token", "sh")
         pasted = script.replace("127.0.0.1:8080", dev.api.address).replace("127.0.0.1:9400", dev.issuer_address)
@@ -111,7 +111,7 @@ def blocks(page: str, heading: str, language: str) -> list[str]:
 
 
 def test_a_sign_in_begins_and_finishes_once_as_pasted():
-    """Against `assay dev`, whose listeners have other ports here."""
+    """With `assay dev`, whose listeners use other ports here."""
     page, heading = "docs/sign-ins.md", "## Try it"
     begin, finish, again = blocks(page, heading, "sh")
     assert again == finish.split("\n", 1)[1]
@@ -142,7 +142,7 @@ def test_the_settings_file_is_good(tmp_path, page, heading):
 
 
 def test_the_settings_of_several_instances_are_good(tmp_path):
-    """With the key that the page has made, as it is pasted."""
+    """With the key that the page generates, as pasted."""
     page, heading = "docs/sign-ins.md", "## Several instances"
     folder = pathlib.Path(BINARY).resolve().parent
     script = f'cd "{tmp_path}"\nPATH="{folder}:$PATH"\n' + block(page, heading, "sh")
@@ -158,7 +158,7 @@ def test_the_settings_of_several_instances_are_good(tmp_path):
 
 
 def test_the_swift_compiles(tmp_path):
-    """Against the modules that the service was built with."""
+    """With the modules that the service was built from."""
     build = pathlib.Path(BINARY).resolve().parent
     file = tmp_path / "pasted.swift"
     file.write_text(shown("swift"))

@@ -1,4 +1,4 @@
-"""`begin` and `finish` in each language: a sign-in from begin to end, finished once and sent once."""
+"""`begin` and `finish` in each language: a complete sign-in, finished once and sent once."""
 
 import json
 import subprocess
@@ -36,14 +36,14 @@ def test_a_sign_in_is_finished_once(program, world, provider, form):
     assert finished == {"finished": {"identity": without_nulls(identity), "context": CONTEXT}}
     again = asking.finish_sign_in(begun["sign_in"], token)
     assert again == {"error": 422, "code": "sign_in_replayed", "spent": True}
-    # The service's log has neither handle nor nonce.
+    # The service's log contains neither handle nor nonce.
     world.service.wait_for_entry(code="sign_in_replayed")
     assert [line for line in world.service.log if begun["sign_in"] in line or begun["nonce"] in line] == []
 
 
 @pytest.mark.parametrize("name", ["python", "ruby", "php", "go"])
 def test_the_command_of_the_page_begins_a_sign_in(world, name):
-    """In the other languages it has to be compiled, which is how their examples come here."""
+    """The commands of the other languages need a compiler; building their examples covers them."""
     page = (CLIENTS / name / "README.md").read_text()
     command = page.partition("```sh\n")[2].partition("```")[0]
     variables = {"ASSAY_URL": world.url, "ASSAY_API_KEY": API_KEY, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -75,7 +75,7 @@ def test_what_it_is_begun_and_finished_with(program, world):
     token = world.oidc.token(nonce=begun["nonce"])
     said = asking.finish_sign_in(begun["sign_in"], token, access_token="the-access-token")
     assert said == {"error": 422, "code": "at_hash_missing", "spent": False}
-    # Nothing of all that used the sign-in up.
+    # None of these used the sign-in up.
     finished = asking.finish_sign_in(begun["sign_in"], token, code="the-code")["finished"]
     assert (finished["identity"]["subject"], "context" in finished) == ("user-1", False)
 
@@ -117,7 +117,7 @@ def test_over_a_unix_domain_socket(program, unix_world):
     assert asking.finish_sign_in(begun["sign_in"], token)["finished"]["identity"]["subject"] == "user-1"
 
 
-# MARK: Against what is not Assay, or not well
+# MARK: Against other or failing servers
 
 
 def test_each_problem_says_whether_the_sign_in_is_spent(program):
@@ -142,7 +142,7 @@ def test_what_assay_would_not_say_signs_nobody_in(program):
         asking = program(stranger.url)
         for status, _ in strange:
             assert asking.begin_sign_in("oidc") == {"error": status, "spent": False}
-            # Nobody knows what became of the request.
+            # The outcome of the request is unknown.
             assert asking.finish_sign_in(HANDLE, TOKEN) == {"error": status, "spent": True}
 
 
@@ -163,14 +163,14 @@ def test_where_nobody_listens_nothing_is_spent(program):
     assert asking.finish_sign_in(HANDLE, TOKEN) == {"error": 0, "spent": False}
 
 
-# MARK: Sent once
+# MARK: Retries
 
 
 def test_a_finish_is_sent_once_even_if_the_connection_closes(program):
     with Stranger(lambda path: b"" if path == FINISH else WHOLE[path]) as stranger:
         asking = program(stranger.url)
         for times in range(1, 4):
-            # Now there is a connection that was good.
+            # Now there is a connection that worked.
             assert "verified" in asking.verify(**SIGN_IN)
             assert asking.finish_sign_in(HANDLE, TOKEN) == NO_ANSWER
             assert stranger.paths == {VERIFY: times, FINISH: times}
@@ -209,7 +209,7 @@ def test_a_finish_leaves_the_kept_connection_alone(program, language):
 
 
 def hung_up_once(path: str):
-    """Answers the first request, closes the connection under the second, and answers the others."""
+    """Answers the first request, closes the connection during the second, and answers the others."""
     octets = iter([WHOLE[VERIFY], b"", WHOLE[path]])
     return lambda _: next(octets)
 
@@ -260,7 +260,7 @@ UNCAUGHT = {
 
 @pytest.mark.parametrize("name", UNCAUGHT)
 def test_nothing_that_is_printed_has_a_secret(name):
-    """A sign-in that is printed, and an error that nobody catches, with its stack trace."""
+    """Prints a sign-in, and an uncaught error with its stack trace."""
     commands = {
         "python": ["python3", "-B", "-c"],
         "ruby": ["ruby", "-w", "-e"],
@@ -268,7 +268,7 @@ def test_nothing_that_is_printed_has_a_secret(name):
     }
     program = ";\n".join(UNCAUGHT[name]) + ";"
     with Stranger(WHOLE.get) as good, Stranger(answer(500, {"code": "internal"})) as bad:
-        # ruby takes what follows the program for its arguments, php only behind `--`.
+        # ruby passes what follows the program as arguments; php only after `--`.
         separator = ["--"] if name == "php" else []
         command = [*commands[name], program, *separator, good.url, bad.url, HANDLE, TOKEN]
         result = subprocess.run(command, cwd=CLIENTS, env=environment(), capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Each language's client where what answers is not Assay, or does not answer: nobody is signed in by accident."""
+"""Each language's client with a server that is not Assay or does not answer: no user is signed in by accident."""
 
 import pytest
 
@@ -68,7 +68,7 @@ def test_one_connection_serves_many_requests(program):
 
 
 def test_a_connection_that_was_closed_meanwhile_is_opened_anew(program):
-    # Often, since the client may notice before, while or after it writes the next request.
+    # Repeated, since the client may notice before, while or after it writes the next request.
     times = 50
     with Stranger(GOOD, closes=True) as stranger:
         asking = program(stranger.url)
@@ -87,7 +87,7 @@ def test_a_connection_that_is_closed_under_a_request_is_opened_anew(program):
 
 
 def test_no_answer_in_time_is_unavailable(built):
-    """All of them at once, since each waits for as long as Assay may take: longer for a finish."""
+    """All at once, since each waits for the full timeout, which is longer for a finish."""
     with Stranger(None) as stranger:
         verifying = [language.start(built(language), stranger.url) for language in LANGUAGES]
         finishing = [language.start(built(language), stranger.url) for language in LANGUAGES]

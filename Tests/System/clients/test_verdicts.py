@@ -1,4 +1,4 @@
-"""Each language's client, against a running Assay: the identity, a refusal, a mistake of ours, and nobody to ask."""
+"""Each language's client with a running Assay: an identity, a rejection, a configuration error, and an unreachable service."""
 
 import pytest
 
@@ -9,7 +9,7 @@ NONCE = "kVJ0y3SpyPmNEXlXnTXTjQ"
 
 
 def apple(world, **claims) -> dict:
-    """A first sign-in with Apple, the nonce hashed by the app."""
+    """A first sign-in with Apple, with the nonce hashed by the app."""
     claims = {
         "nonce": sha256_hex(NONCE),
         "email": "ada@privaterelay.appleid.com",
@@ -110,7 +110,7 @@ def test_without_keys_it_is_unavailable(program, world):
     said = asking.verify(provider="down", id_token=world.down.token(nonce=NONCE), nonce=NONCE)
     assert list(said) == ["unavailable"]
     assert said["unavailable"] >= 1
-    # And that is of one provider alone.
+    # This applies to one provider only.
     assert "verified" in asking.verify(**oidc(world))
 
 

@@ -1,8 +1,8 @@
-"""What can be measured of whether everybody can use a page (WCAG 2.2, level AA)."""
+"""The automatically testable part of accessibility (WCAG 2.2, level AA)."""
 
 from playwright.sync_api import Page
 
-# Everything that breaks a rule, one text each.
+# Everything that violates a rule, one text each.
 FAULTS = """() => {
   const faults = [];
   const shown = (each) => each.checkVisibility() && !each.closest(".visually-hidden") && !each.matches(".skip:not(:focus)");

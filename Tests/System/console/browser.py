@@ -1,4 +1,4 @@
-"""A real browser, Debian's Chromium, and what it sees go wrong while it shows the console."""
+"""A real browser, Debian's Chromium, and the errors that it reports while it shows the console."""
 
 from playwright.sync_api import Browser, Playwright
 
@@ -6,14 +6,14 @@ EXECUTABLE = "/usr/bin/chromium"
 
 
 def launch(playwright: Playwright, *arguments: str) -> Browser:
-    # Tests run as root, for whom Chromium's sandbox is not made, and with little shared memory, as containers have.
+    # Tests run as root, for which Chromium's sandbox is not available, and in containers with little shared memory.
     return playwright.chromium.launch(
         executable_path=EXECUTABLE, args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", *arguments]
     )
 
 
 class Visit:
-    """A page in a profile of its own, opened at an address. `allows` names what else it may say in its console."""
+    """A page in its own profile, opened at a URL. `allows` names console messages that are permitted."""
 
     def __init__(self, browser: Browser, url: str, allows: str | None = None, **context):
         self.url = url
@@ -26,7 +26,7 @@ class Visit:
         self.page.on("pageerror", lambda error: self.messages.append(f"exception: {error}"))
         self.page.on("dialog", lambda dialog: (self.messages.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         self.context.on("request", lambda request: self.requests.append(request.url))
-        # A violation is told in the console as well, but not one that a report-only policy or a later version hides.
+        # Violations appear in the console too, except those that a report-only policy or a later version hides.
         self.page.expose_function("assayViolation", lambda text: self.messages.append(f"violation: {text}"))
         self.page.add_init_script(
             "addEventListener('securitypolicyviolation', e => assayViolation(e.violatedDirective + ' ' + e.blockedURI))"
@@ -38,7 +38,7 @@ class Visit:
         return self.url.split("/console")[0]
 
     def assert_clean(self) -> None:
-        """No error, no violation of the policy, and no request but to the listener itself."""
+        """No error, no violation of the policy, and no request except to the listener itself."""
         told = [text for text in self.messages if not (self.allows and self.allows in text)]
         assert told == []
         elsewhere = [url for url in self.requests if not url.startswith((self.origin + "/", "data:,"))]

@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/console.md, light and dark.
+"""Takes the screenshots for docs/console.md, light and dark.
 
     ASSAY_BINARY=… PYTHONPATH=Tests/System .venv/bin/python -m console.screenshots
 """
@@ -63,7 +63,7 @@ def sign_in(service, issuer) -> None:
 def take(visit: Visit, scheme: str, token: str) -> None:
     page = visit.page
     page.wait_for_selector("#verdict-list article")
-    # The parts that keep up by themselves, then what is asked for.
+    # First the parts that refresh automatically, then those on demand.
     page.evaluate("document.getElementById('explain').hidden = true")
     page.screenshot(path=PICTURES / f"overview-{scheme}.png")
     page.evaluate("document.getElementById('explain').hidden = false")

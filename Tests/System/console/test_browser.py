@@ -1,5 +1,7 @@
-"""The console as an operator sees it, in a real browser. Whatever a test does, `visit` then asks for a clean record: no
-error, no violation of the page's policy, no request to anybody else."""
+"""The console as an operator sees it, in a real browser.
+
+After each test, `visit` checks for a clean record: no error, no violation of the page's policy, no request elsewhere.
+"""
 
 import re
 
@@ -28,7 +30,7 @@ def service(server, apple):
 
 
 def seen(locator) -> bool:
-    """Whether people who look at the page see it: not only a screen reader's part of it."""
+    """Whether it is visible on the screen, and not only to screen readers."""
     box = locator.bounding_box()
     return box is not None and box["width"] > 24 and box["height"] > 12
 
@@ -38,7 +40,7 @@ def card(page, section: str, provider_id: str):
     return page.locator(f"#{section} article").filter(has=heading)
 
 
-# MARK: What it shows
+# MARK: Contents
 
 
 def test_it_shows_providers_and_their_keys(service, visit, apple):
@@ -72,7 +74,7 @@ def test_a_rotation_is_seen_without_a_reload(service, visit, apple):
     expect(page.get_by_role("status")).to_have_text("The keys of apple were fetched.")
     shown = card(page, "providers", "apple")
     expect(shown.get_by_role("row").filter(has_text="apple-2")).to_contain_text("in use")
-    # One answer may be a thin one. Only an operator who says so drops the keys that it lacks.
+    # One response may be incomplete. The missing keys are dropped only if an operator asks for it.
     expect(shown.get_by_role("row").filter(has_text="apple-1")).to_contain_text("left out by the last answer")
     events = page.locator("#event-list li")
     expect(events.filter(has_text="added 1: apple-2")).to_contain_text("apple")
@@ -94,7 +96,7 @@ def test_a_fetch_that_fails_says_so(service, visit, apple):
     assert seen(shown)
     expect(card(page, "providers", "apple")).to_contain_text("Last error")
     assert faults(page) == []
-    # It goes when the next fetch has another end.
+    # It disappears when the next fetch has another outcome.
     apple.jwks.status = 200
     button.click()
     expect(card(page, "providers", "apple")).to_contain_text("✓ The keys of apple were fetched.")
@@ -132,7 +134,7 @@ def test_the_root_leads_to_it(service, visit):
 
 
 def test_it_keeps_up_by_itself(service, visit, apple):
-    """It asks again after a while, and whoever has selected something else meanwhile loses nothing."""
+    """It polls periodically, and the operator's selection survives the updates."""
     page = visit(service).page
     expect(page.locator("#verdicts")).to_contain_text("No token has been verified yet.")
     page.get_by_label("ID Token").fill("half a tok")
@@ -197,7 +199,7 @@ def test_a_listener_that_is_gone_is_told_and_one_that_is_back_too(server, visit)
         expect(opened.page.get_by_role("heading", name="oidc")).to_be_visible()
         service.stop()
         expect(opened.page.get_by_role("alert")).to_have_text("The listener can’t be reached.", timeout=15_000)
-        # What was known is still there to be read.
+        # The last known state is still readable.
         expect(opened.page.get_by_role("heading", name="oidc")).to_be_visible()
 
 
@@ -315,7 +317,7 @@ def test_where_a_key_is_needed_it_is_asked_for(server, visit):
         expect(field).to_be_hidden()
         page.get_by_role("button", name="Fetch the keys of oidc now").click()
         expect(page.get_by_role("status")).to_have_text("The keys of oidc were fetched.")
-        # This tab's, and nobody else's.
+        # Limited to this tab.
         assert kept(opened) == [{"assay-api-key": KEY}, {}, ""]
         assert KEY not in page.content() and not [url for url in opened.requests if KEY in url]
         page.reload()
@@ -341,7 +343,7 @@ def test_a_kid_that_is_markup_stays_text(server, visit):
 
 
 def test_whatever_is_answered_stays_text(service, visit):
-    """The service lets no such thing through; the page does not rely on it."""
+    """The service never returns such text, but the page does not rely on that."""
 
     def spoil(value):
         if isinstance(value, dict):
@@ -362,7 +364,7 @@ def test_whatever_is_answered_stays_text(service, visit):
     assert opened.page.locator("img, main script").count() == 0
 
 
-# MARK: Who may bring it up
+# MARK: Access control
 
 
 def test_it_can_not_be_framed_or_asked_by_another_sites_page(server, chromium, service, apple):
@@ -399,7 +401,7 @@ def test_it_can_not_be_framed_or_asked_by_another_sites_page(server, chromium, s
 
 
 def test_a_strangers_name_for_this_machine_leads_nowhere(playwright, service):
-    """DNS rebinding: to the browser, the console would be of the stranger's origin."""
+    """DNS rebinding: to the browser, the console would have the attacker's origin."""
     browser = launch(playwright, "--host-resolver-rules=MAP evil.example 127.0.0.1")
     try:
         page = browser.new_page()
@@ -415,12 +417,12 @@ def test_a_strangers_name_for_this_machine_leads_nowhere(playwright, service):
         browser.close()
 
 
-# MARK: Everybody
+# MARK: Accessibility
 
 
 @pytest.fixture
 def busy(server, apple):
-    """A service of which there is something to see in each part of the page."""
+    """A service with something to show in each part of the page."""
     down = server.issuer("down", ec_key("down"))
     down.jwks.status = 500
     with with_console(apple_like(apple), provider(down, "oidc.example", optional=True)) as service:
@@ -470,7 +472,7 @@ def test_all_of_it_can_be_done_at_the_keyboard(service, visit, apple):
     focused = "document.activeElement"
 
     def press(key: str) -> str:
-        """What has the focus afterwards; it can be seen to have it, and where."""
+        """Returns what has the focus afterwards; the focus must be visible."""
         page.keyboard.press(key)
         outline, height = page.evaluate(
             f"[getComputedStyle({focused}).outlineStyle, {focused}.getBoundingClientRect().height]"
@@ -485,7 +487,7 @@ def test_all_of_it_can_be_done_at_the_keyboard(service, visit, apple):
     apple.rotate(rsa_key("apple-2"))
     page.keyboard.press("Enter")
     expect(card(page, "providers", "apple")).to_contain_text("apple-2")
-    # The card was drawn anew, and the focus is where it was.
+    # The card was redrawn, and the focus is unchanged.
     assert page.evaluate(f"{focused}.getAttribute('aria-label')") == "Fetch the keys of apple now"
     assert press("Tab") == "Fetch the keys of google now"
     assert press("Tab") == "token-field"
@@ -509,7 +511,7 @@ def test_what_happens_is_announced(service, visit):
     assert status.get_attribute("aria-live") in (None, "polite")
     page.get_by_role("button", name="Fetch the keys of apple now").click()
     expect(status).to_have_text("The keys of apple were fetched.")
-    # What only keeps up says nothing.
+    # Automatic updates are not announced.
     assert page.locator("[aria-live]").count() == 0
     assert page.locator("#updated").get_attribute("role") is None
 

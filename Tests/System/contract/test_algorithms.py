@@ -1,4 +1,4 @@
-"""Which algorithms a provider's tokens may have. What a signature must be is in `Tests/JOSETests` and `attacks/test_signature.py`."""
+"""Which algorithms a provider's tokens may use. `Tests/JOSETests` and `attacks/test_signature.py` test signatures."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`POST /v1/verify/batch`: many requests, each with an answer of its own."""
+"""`POST /v1/verify/batch`: many requests, each with its own answer."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Claims: each rule is asked over HTTP, with the settings that change it. What a rule refuses is in `Tests/IDTokenTests`."""
+"""Claims: tests each rule over HTTP, with the settings that change it. `Tests/IDTokenTests` tests what each rule rejects."""
 
 import pytest
 

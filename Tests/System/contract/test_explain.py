@@ -1,4 +1,4 @@
-"""`POST /v1/explain` and `assay explain`: why a token is refused, check by check."""
+"""`POST /v1/explain` and `assay explain`: why a token is rejected, check by check."""
 
 import json
 import os
@@ -95,7 +95,7 @@ def test_it_agrees_with_verify(service, oidc, claims, members):
     token = oidc.token(**claims)
     verified = service.verify(token, **members)
     if verified.code in ("audience_not_configured",) or members.get("provider") == "stranger":
-        # What is wrong with the request, and not with its token, is a problem here as well.
+        # Errors in the request rather than its token are problems here too.
         response = service.admin.post("/v1/explain", {"id_token": token} | members)
         assert (response.status, response.code) == (verified.status, verified.code)
     else:
@@ -216,7 +216,7 @@ def on_terminal(arguments: list[str], variables: dict) -> str:
         while piece := os.read(terminal, 65536):
             output += piece
     except OSError:
-        # The other side is closed.
+        # The other end is closed.
         pass
     finally:
         timer.cancel()
@@ -286,7 +286,7 @@ def test_what_is_in_the_token_is_told_without_what_is_somebodys(service, oidc):
 
 
 def test_the_command_waits_for_keys_where_the_header_alone_is_refused(config, issuer):
-    """Its first fetch has just begun, and the service's is long over."""
+    """The command's first fetch has just started, while the service's ended long ago."""
     token = jws(issuer.keys[0], issuer.claims(), typ="at+jwt")
     result = run(*commands.explain(config, "--json"), stdin=token)
     answer = well_formed(json.loads(result.stdout))
@@ -319,7 +319,7 @@ def test_the_command_shows_values_only_if_it_is_told_to(config, issuer):
 
 def test_a_preset_needs_no_file(server):
     token = server.issuer("google", rsa_key("google-1")).token(iss="https://accounts.google.com", aud="client")
-    # Apple is not asked: there is no such proxy.
+    # Apple is not contacted: the proxy does not exist.
     options = ("explain", "--preset", "apple", "--audience", "com.example.app")
     result = run(*options, stdin=token, variables={"HTTPS_PROXY": "http://127.0.0.1:1"})
     lines = result.stdout.decode().splitlines()
@@ -349,7 +349,7 @@ def test_options_that_do_not_go_together_are_told(arguments, text):
     assert result.returncode != 0 and text in result.stderr and result.stdout == b"", result
 
 
-# of a running instance
+# on a running instance
 
 
 def ask_instance(address: str, token: str, *options: str, **variables) -> dict:
@@ -396,7 +396,7 @@ def test_the_command_asks_over_a_socket_and_over_tls(issuer, tmp_path_factory):
 
 
 def test_a_connection_that_is_reset_is_told_as_one_that_was_closed(issuer):
-    """As by a TLS listener that has refused a plain request while the rest of it was still coming."""
+    """As by a TLS listener that rejects a plain request while the rest of it is still arriving."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def reset_after_the_first_byte():

@@ -1,4 +1,4 @@
-"""`at_hash` and `c_hash` over HTTP. Algorithms and near misses are in `Tests/IDTokenTests/TokenHashesTests.swift`."""
+"""`at_hash` and `c_hash` over HTTP. `Tests/IDTokenTests/TokenHashesTests.swift` tests algorithms and near misses."""
 
 import pytest
 

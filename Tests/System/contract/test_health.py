@@ -121,7 +121,7 @@ def test_a_refresh_that_fails_says_why_and_keeps_the_keys(server):
 
 @pytest.mark.parametrize("status", [200, 500])
 def test_a_refresh_is_not_answered_by_a_fetch_that_began_before_it(server, status):
-    """What that fetch brings may be older than the change that the operator wants to see."""
+    """That fetch may return keys that are older than the change the operator wants to see."""
     path = "/v1/providers/oidc/refresh"
     refresh = request_bytes("POST", path, b"")
     issuer = server.issuer("op", OLD)

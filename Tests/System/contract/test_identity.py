@@ -1,4 +1,4 @@
-"""Every member of the answer to a token that holds: `identity`, `token`, `keys`, `claims`."""
+"""Every member of the answer for a verified token: `identity`, `token`, `keys`, `claims`."""
 
 import json
 
@@ -127,7 +127,7 @@ def test_an_apple_token_is_reported_in_full(service, apple):
     assert answer["token"]["key_id"] == "apple-1"
 
 
-# Addresses, booleans and the trust in them; every form is in `Tests/IDTokenTests`.
+# Addresses, booleans and e-mail trust; `Tests/IDTokenTests` tests every form.
 
 
 @pytest.mark.parametrize("value", [True, "false"], ids=repr)

@@ -1,4 +1,4 @@
-"""The nonce over HTTP: in which form it matches, as the settings say. Near misses are in `Tests/IDTokenTests/NonceTests.swift`."""
+"""The nonce over HTTP: the accepted forms, depending on the settings. `Tests/IDTokenTests/NonceTests.swift` tests near misses."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Presets, and the rules that they are made of, as an operator writes them."""
+"""Presets and the rules in them, as an operator uses them."""
 
 import re
 
@@ -38,7 +38,7 @@ def test_what_is_shown_of_a_preset_is_a_good_configuration_without_it(name, tmp_
     shown = show(name)
     assert "preset:" not in shown
     file = tmp_path / "assay.yaml"
-    # Nothing is fetched from a host that is still a placeholder.
+    # Nothing can be fetched while the host is a placeholder.
     file.write_text("".join(re.sub("<[^>]*>", "x", line) if "://" in line else line for line in shown.splitlines(True)))
     result = run(*commands.config_check(file))
     assert result.returncode == 0, result
@@ -111,7 +111,7 @@ def test_a_service_account_of_googles_is_nobody_who_signs_in(server):
 
 
 def microsoft_like(issuer, **settings) -> dict:
-    """Microsoft's rules at an address of the tests'."""
+    """Microsoft's rules with a test URL."""
     usual = {
         "issuer": TEMPLATE,
         "discovery_url": issuer.url + "/.well-known/openid-configuration",

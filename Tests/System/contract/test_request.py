@@ -12,7 +12,7 @@ def post(service, body: bytes | str, path: str = "/v1/verify", **headers):
     return service.api.post(path, body.encode() if isinstance(body, str) else body, headers)
 
 
-# Members; every member and every type is in `Tests/VerificationTests/VerifyRequestTests.swift`.
+# Members; `Tests/VerificationTests/VerifyRequestTests.swift` tests every member and type.
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_body_with_a_member_missing_misspelt_or_of_another_type_is_invalid(ser
 
 
 def test_a_member_that_is_null_is_absent_but_for_the_nonce(service, apple):
-    """Backends forward what they got: every sign-in with Apple but the first has no user."""
+    """Backends forward what they receive: only the first sign-in with Apple has a user object."""
     names = ("provider", "audience", "max_age", "access_token", "code", "user", "include_claims")
     absent = service.verify(apple.token()).json
     for members in ({name: None for name in names}, {"user": {"name": None, "email": None}}):
@@ -58,7 +58,7 @@ def test_a_refused_body_says_which_member_or_where(service, oidc):
     problem = service.api.post("/v1/verify/batch", item).json["results"][0]["error"]
     assert 'user.name has an unknown member "middleName";' in problem["detail"]
     assert 'unknown member "more";' in detail({"items": [], "more": 1}, "/v1/verify/batch")
-    # A name may be a token that ended up there.
+    # A name may be a misplaced token.
     text = detail({token: "id_token"})
     assert f"a name of {len(token)} bytes" in text and not any(part in text for part in token.split("."))
     assert "syntax error at byte offset 12 (line 2, column 11)" in detail(b'{\n"id_token"="x"}')
@@ -68,7 +68,7 @@ def test_a_refused_body_says_which_member_or_where(service, oidc):
 
 @pytest.mark.parametrize("text", ["60.0", "6e1", "1e18"])
 def test_a_max_age_that_is_an_integer_only_by_value_is_one_or_is_invalid(service, oidc, text):
-    """JSON Schema calls 60.0 an integer, many a reader does not; neither way may it switch the check off."""
+    """To JSON Schema 60.0 is an integer, to many parsers it is not. Either way, it must not disable the check."""
     body = json.dumps({"id_token": oidc.token(auth_time=1)})[:-1] + f',"max_age":{text}}}'
     response = post(service, body)
     assert response.code in ("request_invalid", "auth_time_too_old") or text == "1e18", response

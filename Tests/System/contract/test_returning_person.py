@@ -1,6 +1,6 @@
-"""`subject`, `issuer` and `authenticated_after`: a person whom the backend knows already.
+"""`subject`, `issuer` and `authenticated_after`: a user whom the backend already knows.
 
-The matrices stand in `ExpectedSubjectTests`, `SessionRevocationTests` and `VerifyRequestTests`.
+`ExpectedSubjectTests`, `SessionRevocationTests` and `VerifyRequestTests` have all combinations.
 """
 
 from harness.tokens import now

@@ -1,4 +1,4 @@
-"""Containers by podman and runc. Images, volumes and state are in a directory of their own; nothing stays behind."""
+"""Containers with podman and runc. Images, volumes and state are in a temporary directory; nothing stays behind."""
 
 import json
 import os
@@ -16,7 +16,7 @@ driver = "overlay"
 graphroot = "{0}/images"
 runroot = "{0}/run"
 """
-# Limits that need no capability to set, and a log and events without systemd.
+# Resource limits that need no capability, and logs and events without systemd.
 CONTAINERS = """[containers]
 default_ulimits = ["nofile=20000:20000", "nproc=32768:32768"]
 log_driver = "k8s-file"
@@ -26,7 +26,7 @@ cgroup_manager = "cgroupfs"
 events_logger = "file"
 tmp_dir = "{0}/tmp"
 """
-# All that can be taken from a container is taken.
+# Drops every privilege that a container can do without.
 HARDENED = (
     "--network=host",
     "--user=65532:65532",
@@ -42,7 +42,7 @@ HARDENED = (
 
 class Engine:
     def __init__(self):
-        # Not pytest's directory: the paths of sockets must be short.
+        # Not pytest's directory, because socket paths must be short.
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="pod-"))
         (self.directory / "storage.conf").write_text(STORAGE.format(self.directory))
         (self.directory / "containers.conf").write_text(CONTAINERS.format(self.directory))
@@ -67,13 +67,13 @@ class Engine:
         return json.loads(self.output("podman", *what))[0]
 
     def image(self) -> str:
-        """The image of the binary that is tested; its name."""
+        """Builds an image with the binary under test; returns its name."""
         return self.output("scripts/container")
 
     def image_of_programs(self, name: str, *paths: str, more: str = "") -> None:
-        """An image of programs that this machine has, with the libraries they ask for, by the name of another.
+        """An image with programs of this machine and the libraries they need, under the name of another image.
 
-        It stands for an image that only a registry has. `more` are further lines of its Containerfile.
+        It replaces an image that is only available from a registry. `more` has additional lines of its Containerfile.
         """
         with tempfile.TemporaryDirectory() as directory:
             root = pathlib.Path(directory)
@@ -95,12 +95,12 @@ class Engine:
 
 
 class Container:
-    """The service in a container of the host's network, with as few rights as can be."""
+    """The service in a container on the host's network, with as few privileges as possible."""
 
     def __init__(self, engine: Engine, image: str, *providers: dict, options: tuple = (), **settings):
         self.engine = engine
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-"))
-        # Known beforehand: the health check reads them from the settings.
+        # Fixed in advance, because the health check reads them from the settings.
         usual = {name: {"listen": f"127.0.0.1:{free_port()}"} for name in ("service", "admin")}
         file = service.write_config(self.directory, usual | settings | {"providers": list(providers)})
         self.directory.chmod(0o755)
@@ -129,7 +129,7 @@ class Container:
         self.engine.output("podman", "kill", f"--signal={name}", self.id)
 
     def wait(self) -> int:
-        """Until it has ended; its exit code."""
+        """Waits until it has ended; returns its exit code."""
         return int(self.engine.output("podman", "wait", self.id))
 
     def remove(self) -> None:
@@ -146,7 +146,7 @@ class Container:
 
 
 def copy(path: pathlib.Path, root: pathlib.Path) -> None:
-    """Copies a file, or a directory, and what its programs ask for to the same place below `root`."""
+    """Copies a file or a directory, and the libraries its programs need, to the same path below `root`."""
     if path.is_dir():
         shutil.copytree(path, root / path.relative_to("/"), ignore=shutil.ignore_patterns("__pycache__", "test"))
         programs = [str(library) for library in path.rglob("*.so")]

@@ -1,4 +1,4 @@
-"""Clients that have the service hold as much as it lets them, and a control group that says how much that is."""
+"""Clients that make the service hold as much memory as it allows, and a control group that measures it."""
 
 import contextlib
 import json
@@ -15,20 +15,20 @@ from harness.client import request_bytes
 
 ROOT = pathlib.Path("/sys/fs/cgroup")
 KIB = 1024
-# What a connection may have in its socket that nobody has read: a client that takes nothing.
+# The unread data that a connection may have in its socket, from a client that reads nothing.
 NARROW = 4096
 SILENT = b""
 ASKED = request_bytes("GET", "/livez")
 HALF = request_bytes("POST", "/v1/verify", b" " * 60_000)[:-500]
-# Long answers, and behind them what the service has to leave in its socket since it can't answer it.
+# Requests with long answers, followed by data that the service must leave in its socket while it can't answer.
 UNREAD = request_bytes("GET", "/openapi.yaml") * 6 + request_bytes("GET", "/nothing") * 2000
 
 
 class ControlGroup:
-    """A control group of its own with a limit of memory, of whichever version there is here.
+    """A control group with a memory limit, in the version that this machine has.
 
-    In version 1 the kernel accounts buffers of TCP apart; `taken` adds them, and what is over the limit together counts as
-    over it. In version 2 they are part of the group's memory.
+    In version 1, the kernel accounts for TCP buffers separately: `taken` adds them, and a sum above the limit counts as
+    exceeding it. In version 2, they are part of the group's memory.
     """
 
     def __init__(self, limit: int):
@@ -36,7 +36,7 @@ class ControlGroup:
         self.is_unified = (ROOT / "cgroup.controllers").exists()
         controller = "" if self.is_unified else "memory"
         parent = ROOT / controller / own_group(controller).lstrip("/")
-        # Below the root of version 2, a group with processes of its own may have none below it.
+        # In version 2, a group with processes of its own can't have child groups, except for the root.
         self.directory = (ROOT if self.is_unified else parent) / f"assay-{os.getpid()}-{time.monotonic_ns()}"
         self.directory.mkdir()
         if self.is_unified:
@@ -45,7 +45,7 @@ class ControlGroup:
                 self.write("memory.swap.max", 0)
         else:
             self.write("memory.limit_in_bytes", limit)
-            # Without a limit of its own, TCP is not counted.
+            # TCP memory is counted only if it has a limit.
             self.write("memory.kmem.tcp.limit_in_bytes", 1 << 40)
 
     def write(self, name: str, value: int) -> None:
@@ -58,7 +58,7 @@ class ControlGroup:
         return {name: int(value) for name, value in map(str.split, (self.directory / name).read_text().splitlines())}
 
     def taken(self) -> int:
-        """Bytes that the group has and can't do without: files that can be read again are not among them."""
+        """Memory of the group that can't be reclaimed, in bytes: without files that can be read again."""
         stat = self.table("memory.stat")
         if self.is_unified:
             return self.read("memory.current") - stat["inactive_file"] - stat["active_file"]
@@ -66,7 +66,7 @@ class ControlGroup:
         return self.read("memory.usage_in_bytes") - files + self.read("memory.kmem.tcp.usage_in_bytes")
 
     def parts(self) -> dict[str, float]:
-        """What `taken` is made of, in MiB."""
+        """The parts of `taken`, in MiB."""
         stat = self.table("memory.stat")
         if self.is_unified:
             return {name: round(stat[name] / KIB**2, 1) for name in ("anon", "kernel", "sock")}
@@ -75,7 +75,7 @@ class ControlGroup:
         return {name: round(bytes / KIB**2, 1) for name, bytes in parts.items()}
 
     def kills(self) -> int:
-        """How often the kernel has ended a process of the group for want of memory."""
+        """How many processes of the group the kernel has killed for lack of memory."""
         return self.table("memory.events" if self.is_unified else "memory.oom_control")["oom_kill"]
 
     def close(self) -> None:
@@ -83,7 +83,7 @@ class ControlGroup:
 
 
 def own_group(controller: str) -> str:
-    """The path of this process's group."""
+    """The path of this process's control group."""
     for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if controller in controllers.split(","):
@@ -93,7 +93,7 @@ def own_group(controller: str) -> str:
 
 @contextlib.contextmanager
 def binary_within(group: ControlGroup, binary: str):
-    """A program that runs the service in a control group, from its first page on."""
+    """A program that runs the service in a control group from its first page on."""
     with tempfile.TemporaryDirectory() as directory:
         program = pathlib.Path(directory) / "assay"
         program.write_text(f'#!/bin/sh\necho $$ > {group.directory}/cgroup.procs\nexec {binary} "$@"\n')
@@ -102,21 +102,23 @@ def binary_within(group: ControlGroup, binary: str):
 
 
 class Hoard:
-    """So many connections that each send the same and read nothing; those that are closed are opened again."""
+    """Connections that all send the same and read nothing. Closed connections are reopened."""
 
     def __init__(self, address: str, count: int, octets: bytes, context: ssl.SSLContext | None = None):
         self.count, self.octets, self.context = count, octets, context
         self._host, port = address.rsplit(":", 1)
         self._place = (self._host, int(port))
         self._selector = selectors.DefaultSelector()
-        # What is still to be sent on each.
+        # The unsent data of each connection.
         self._connections: dict[socket.socket, memoryview] = {}
-        # Whether all of them have been there at once, or as many as were not closed meanwhile.
+        # Whether all have been open at once, except for those closed meanwhile.
         self.was_full = False
         self._opened = 0
 
     def fill(self) -> None:
-        """Opens what is missing, and sends what can be sent at once; for a few seconds, so that others are served between."""
+        """Opens missing connections, and sends what can be sent without blocking; for a few seconds, so that others get
+        their turn.
+        """
         end = time.monotonic() + 3
         for _ in range(min(self.count - len(self._connections), 400)):
             if time.monotonic() > end:
@@ -151,7 +153,7 @@ class Hoard:
         try:
             if rest:
                 self._connections[connection] = rest = rest[connection.send(rest) :]
-            # A connection that was closed can be written to as well, and fails.
+            # A closed connection is writable too, and the write fails.
             if not rest and connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1) != b"\x01":
                 raise ConnectionResetError
         except (BlockingIOError, ssl.SSLWantWriteError, ssl.SSLWantReadError):
@@ -172,7 +174,7 @@ class Hoard:
 
 
 class Batches:
-    """Threads that have batches wait for keys, with as long a body as is taken."""
+    """Threads whose batches wait for keys. Their bodies have the maximum size."""
 
     def __init__(self, api, token: str, count: int, items: int):
         item = {"id_token": token, "code": "c" * 15_000}
@@ -191,7 +193,7 @@ class Batches:
                     connection.send_tolerantly(request_bytes("POST", "/v1/verify/batch", self._body))
                     self.statuses.add(connection.unchecked_response().status)
             except Exception:
-                # Refused in the middle of sending.
+                # Rejected while sending.
                 self._end.wait(0.05)
 
     def close(self) -> None:

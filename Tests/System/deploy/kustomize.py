@@ -1,5 +1,6 @@
-"""What `kubectl kustomize` makes of kustomizations as we write them: resources, components, JSON patches, and replacements of
-the part of a text before a delimiter; nothing else."""
+"""Does what `kubectl kustomize` does for our own kustomizations: resources, components, JSON patches, and replacements
+of the part of a text before a delimiter. Nothing else is supported.
+"""
 
 import pathlib
 
@@ -18,7 +19,7 @@ def build(directory: pathlib.Path) -> list[dict]:
 
 
 def accumulate(directory: pathlib.Path, before: list[dict], api: dict) -> list[dict]:
-    """The objects before, those of a kustomization or component, and what it makes of all of them."""
+    """The given objects and those of a kustomization or component, after its changes."""
     kustomization = load(directory / "kustomization.yaml")
     assert {name: kustomization.pop(name) for name in api} == api
     objects = list(before)
@@ -49,7 +50,7 @@ def replace(objects: list[dict], source: dict, targets: list[dict]) -> None:
 
 
 def values(place, path: list[str]) -> list:
-    """What is at a path, in which `*` is every item of a list. A path that leads nowhere leads to nothing."""
+    """The values at a path, in which `*` stands for every item of a list; empty if the path leads nowhere."""
     found = []
     change(place, path, lambda value: (found.append(value), value)[1])
     return found
@@ -72,7 +73,7 @@ def is_target(object: dict, version: str, kind: str, name: str, group: str | Non
 
 
 def files(directory: pathlib.Path) -> set[pathlib.Path]:
-    """The files that a kustomization is made of, those of its bases among them."""
+    """The files of a kustomization, including those of its bases."""
     kustomization = load(directory / "kustomization.yaml")
     patches = {directory / patch["path"] for patch in kustomization.get("patches", [])}
     found = {directory / "kustomization.yaml"} | patches

@@ -1,7 +1,8 @@
-"""A Debian machine in a directory: the release this one runs, minimal, with systemd booted in it by systemd-nspawn.
+"""A Debian machine in a directory: a minimal installation of this machine's release, with systemd, booted by
+systemd-nspawn.
 
-It shares this machine's network, so that it reaches a test's key server and the test reaches what runs in it. Its files
-are in memory, some 400 MB: dpkg waits for the disk at every file.
+It shares this machine's network, so that it reaches a test's key server, and the test reaches its services. Its files,
+some 400 MB, are in memory, because dpkg syncs every file to disk.
 """
 
 import os
@@ -23,7 +24,7 @@ class Machine:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-machine-"))
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1g,mode=755", "tmpfs", self.directory], check=True)
         self.root = self.directory / "root"
-        # Letters, digits and hyphens only, which a temporary directory's name need not be.
+        # Letters, digits and hyphens only; a temporary directory's name may contain others.
         self._name = f"assay-{os.getpid()}"
         self._nspawn: subprocess.Popen | None = None
         try:
@@ -35,7 +36,7 @@ class Machine:
 
     def _install(self) -> None:
         release = platform.freedesktop_os_release()["VERSION_CODENAME"]
-        # The package lists stay: packages are installed into it later.
+        # Keeps the package lists, because packages are installed later.
         command = ["mmdebstrap", "--quiet", "--variant=minbase", "--include=systemd-sysv", "--skip=cleanup/apt"]
         subprocess.run([*command, release, str(self.root)], check=True)
 
@@ -67,7 +68,7 @@ class Machine:
         self.wait_until(lambda: self.run("systemctl", "is-system-running", check=False) in ("running", "degraded"))
 
     def run(self, *command: str, check: bool = True, stdin: str = "", **variables: str) -> str:
-        """What a command in the machine, run as root, writes to its standard output."""
+        """Runs a command in the machine as root; returns its standard output."""
         environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
         environment["DEBIAN_FRONTEND"] = "noninteractive"
         done = subprocess.run(
@@ -84,11 +85,11 @@ class Machine:
         return done.stdout.strip()
 
     def path(self, path: str) -> pathlib.Path:
-        """A file of the machine as this one sees it."""
+        """The path of one of its files on this machine."""
         return self.root / path.lstrip("/")
 
     def files(self) -> set[str]:
-        """Everything in it but what lives in memory and what logs, caches and package lists are made of."""
+        """All of its files, except those in memory and those of logs, caches and package lists."""
         left_out = "/proc /sys /dev /run /tmp /var/tmp /var/log /var/cache /var/lib/apt /var/lib/dpkg /var/lib/systemd"
         pruned = " -o ".join(f"-path {path}" for path in left_out.split())
         return set(self.run("sh", "-c", rf"find / \( {pruned} \) -prune -o -print").splitlines())
@@ -98,7 +99,7 @@ class Machine:
 
     def close(self) -> None:
         if self._nspawn is not None:
-            # The machine halts in order.
+            # Shuts the machine down cleanly.
             self._nspawn.send_signal(signal.SIGTERM)
             try:
                 self._nspawn.wait(DEADLINE)
@@ -107,5 +108,5 @@ class Machine:
                 self._nspawn.wait()
         subprocess.run(["umount", self.directory], check=True)
         self.directory.rmdir()
-        # What systemd-nspawn leaves of it.
+        # Removes what systemd-nspawn leaves behind.
         shutil.rmtree(f"/run/systemd/nspawn/propagate/{self._name}", ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Writes the PrometheusRule of `deploy/kubernetes` anew from `deploy/observability/alerts.yaml`.
+"""Generates the PrometheusRule in `deploy/kubernetes` from `deploy/observability/alerts.yaml`.
 
     python Tests/System/deploy/operator_rules.py
 """

@@ -1,6 +1,6 @@
-"""A pod's Assay as Kubernetes would run it: its settings, its variables and its probes, in a network of its own.
+"""A pod's Assay as Kubernetes would run it, with its settings, variables and probes, in its own network.
 
-What this leaves out is the image and its limits. Keys come from a file, since no provider can be reached.
+The image and its limits are left out. Keys come from a file, since no provider can be reached.
 """
 
 import contextlib
@@ -51,7 +51,7 @@ class Pod:
         return ["nsenter", f"--net=/proc/{self._network.pid}/ns/net", "--", *command]
 
     def run(self, *command: str) -> subprocess.CompletedProcess:
-        """A command in the pod's network."""
+        """Runs a command in the pod's network."""
         return subprocess.run(
             self._inside(list(command)),
             env=self._environment,
@@ -62,7 +62,7 @@ class Pod:
         )
 
     def probe(self, name: str) -> bool:
-        """What a probe of the container says."""
+        """The result of one of the container's probes."""
         probe = self.container[name]
         if "exec" in probe:
             command = probe["exec"]["command"]
@@ -73,13 +73,13 @@ class Pod:
         return 200 <= status < 400
 
     def ask(self, url: str, *options: str) -> tuple[int, str]:
-        """Status and body; status 0 where there is no answer."""
+        """Status and body; status 0 if there is no answer."""
         done = self.run("curl", "--silent", "--max-time", "5", "--write-out", "\n%{http_code}", *options, url)
         body, _, status = done.stdout.rpartition("\n")
         return int(status), body
 
     def verify(self, url: str, token: str, *options: str) -> tuple[int, str]:
-        """The status and the code of a problem, or the subject."""
+        """The status, and a problem's code or the subject."""
         request = json.dumps({"id_token": token, "nonce": "n-1"})
         status, body = self.ask(f"{url}/v1/verify", "--json", request, *options)
         answer = json.loads(body) if body else {}

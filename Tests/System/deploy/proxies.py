@@ -1,4 +1,4 @@
-"""The proxies of `deploy/proxies`, with their files as they are shipped."""
+"""The proxies of `deploy/proxies`, with the shipped configuration files."""
 
 import shutil
 import subprocess
@@ -7,7 +7,7 @@ from harness.service import REPOSITORY
 
 
 class Proxy:
-    """A proxy with its file of deploy/proxies, at ports of the test's."""
+    """A proxy with its file from deploy/proxies, on ports of the test."""
 
     _commands = {
         "haproxy.cfg": lambda file, directory: ["haproxy", "-db", "-f", file],
@@ -18,7 +18,7 @@ class Proxy:
     }  # fmt: skip
 
     def __init__(self, name: str, port: int, ports: list[int], directory, changed: dict[str, str] | None = None):
-        """At a port, before two instances at others; `changed` is what the file has other than shipped."""
+        """A proxy on a port, for two instances on others; `changed` has replacements in the shipped file."""
         file = directory / name
         file.write_text(text(name, port, ports, directory, changed or {}))
         self.address = f"127.0.0.1:{port}"
@@ -41,7 +41,7 @@ def text(name: str, port: int, ports: list[int], directory, changed: dict[str, s
     for old, new in (changed | {address: f"127.0.0.1:{port}" for address, port in shipped.items()}).items():
         assert old in text
         text = text.replace(old, new)
-    # nginx keeps what it buffers in directories of its own.
+    # nginx buffers in its own directories.
     directories = {"nginx.conf": ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]}.get(name, [])
     if directories:
         paths = "".join(f"    {each}_temp_path {directory}/{each};\n" for each in directories)

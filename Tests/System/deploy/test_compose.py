@@ -1,4 +1,4 @@
-"""`deploy/compose`: the files are good, the example backend signs people in, and all but Grafana has run here."""
+"""`deploy/compose`: the files are valid, the example backend signs users in, and everything except Grafana runs here."""
 
 import contextlib
 import json
@@ -41,7 +41,8 @@ class Backend:
 
     def __init__(self, assay: str):
         variables = {"ASSAY_URL": f"http://{assay}", "LISTEN": "127.0.0.1:0"}
-        # Where the file mounts the client that it imports; and a proxy where a backend that uses it loses its tokens.
+        # The path where the compose file mounts the client, and a proxy that would intercept tokens if the backend used
+        # it.
         folder = next(volume.split(":")[0] for volume in SERVICES["backend"]["volumes"] if ":/client:" in volume)
         variables |= {"PYTHONPATH": str(FOLDER / folder), "http_proxy": "http://127.0.0.1:9"}
         self.process = subprocess.Popen(
@@ -61,7 +62,7 @@ class Backend:
         return status, answer
 
     def log(self) -> str:
-        """Ends it; what it has written."""
+        """Stops it; returns its log."""
         self.process.terminate()
         return self.process.communicate(timeout=15)[1].decode()
 
@@ -213,7 +214,7 @@ def test_grafana_is_told_where_prometheus_and_the_dashboard_are():
 
 
 class Stack:
-    """What `docker compose up` starts, but for Grafana, by docker-compose and podman."""
+    """Everything that `docker compose up` starts except Grafana, with docker-compose and podman."""
 
     def __init__(self, engine: Engine, image: str):
         self.engine = engine
@@ -227,7 +228,7 @@ class Stack:
         poll(socket.exists)
 
     def _stand_in(self) -> None:
-        """Programs of this machine in place of images that only a registry has."""
+        """Programs of this machine, in place of images that are only available from a registry."""
         library = f"/usr/lib/{pathlib.Path(os.path.realpath('/usr/bin/python3')).name}"
         self.engine.image_of_programs(f"docker.io/library/{SERVICES['backend']['image']}", "/usr/bin/python3", library)
         more = 'ENTRYPOINT ["/usr/bin/prometheus"]\n'
@@ -241,7 +242,7 @@ class Stack:
         process = subprocess.Popen(command, cwd=FOLDER, env=self.environment, **PIPES)
 
         def ended():
-            # Podman leaves the rhythm of health checks to systemd, which may not be there.
+            # Podman leaves the scheduling of health checks to systemd, which may be absent.
             self.engine.run("podman", "healthcheck", "run", "tested_assay_1")
             return process.poll() is not None
 
@@ -270,20 +271,20 @@ def stack(engine, image):
 
 def test_the_app_signs_in_at_the_backend(stack):
     def signed_in():
-        # The container runs a moment before its program listens.
+        # The container runs slightly before its program listens.
         result = stack.engine.run("podman", "exec", "tested_backend_1", "python3", "/app/app.py")
         return result if "Connection refused" not in result.stderr else None
 
     answer = json.loads(poll(signed_in).stdout)
     assert answer["user"] == 1
     assert answer["identity"]["provider"] == "apple"
-    # From outside, where the backend is published.
+    # From outside, through the backend's published port.
     assert post(f"http://127.0.0.1:{stack.ports['BACKEND_PORT']}/sign-in", {"provider": "apple"})[0] == 200
 
 
 def test_the_others_go_on_when_assay_is_restarted(stack):
     killed = stack.engine.inspect("inspect", "tested_assay_1")["State"]["Pid"]
-    # Not by the engine, which would take it for a wish and not start it again.
+    # Not through the engine: it would record a deliberate stop, and not restart the container.
     os.kill(killed, signal.SIGKILL)
     poll(lambda: stack.engine.inspect("inspect", "tested_assay_1")["State"]["Pid"] not in (0, killed))
     sign_in = ("podman", "exec", "tested_backend_1", "python3", "/app/app.py")
@@ -298,7 +299,7 @@ def prometheus(stack, path: str):
 
 def test_prometheus_scrapes_assay_and_has_the_alerts(stack):
     def is_up():
-        # The scrape before this one may have met the restart.
+        # The previous scrape may have coincided with the restart.
         with contextlib.suppress(OSError):
             samples = prometheus(stack, "query?query=up%7Bjob%3D%22assay%22%7D")["result"]
             return [sample["value"][1] for sample in samples] == ["1"]

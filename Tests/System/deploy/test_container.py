@@ -1,4 +1,4 @@
-"""`deploy/container`: the image holds what the service needs and no more, and runs with as few rights as can be."""
+"""`deploy/container`: the image contains what the service needs and no more, and runs with minimal privileges."""
 
 import json
 import pathlib
@@ -17,7 +17,7 @@ from harness.tokens import ec_key, jws
 from harness.waiting import poll
 
 MEGABYTE = 1_000_000
-# What is in the image, in megabytes, and how much each part may grow before somebody has to look.
+# The contents of the image in megabytes, and how much each part may grow before it must be reviewed.
 SIZES = {
     "usr/local/bin/assay": 31,
     "libraries": 11,
@@ -49,7 +49,7 @@ def container(engine, image, issuer):
 
 @pytest.fixture(scope="module")
 def files(engine, image):
-    """The image's files: its only layer, by their paths."""
+    """The image's files by path, from its only layer."""
     archive = engine.directory / "image.tar"
     engine.output("podman", "save", "--output", str(archive), image)
     with tarfile.open(archive) as outer:
@@ -120,7 +120,7 @@ def test_a_stop_finishes_what_is_under_way(engine, image, server):
         body = json.dumps({"id_token": issuer.token(sub="parked")}).encode()
         with container.api.connect() as parked:
             parked.send(request_bytes("POST", "/v1/verify", body))
-            # The fetch that its key causes shows that the request is under way.
+            # The fetch that its key causes shows that the request is in flight.
             issuer.jwks.wait_for(2)
             container.signal("TERM")
             poll(lambda: container.admin.get("/readyz").status == 503)
@@ -197,7 +197,7 @@ def test_scanners_and_lawyers_find_what_is_in_it(files):
     notices = files["usr/share/doc/assay/THIRD-PARTY-NOTICES"][1].decode()
     manifest = (REPOSITORY / "Package.swift").read_text(encoding="utf-8")
     dependencies = re.findall(r'\.package\(url: "https://github\.com/[^/]+/([^"]+)"', manifest)
-    # With the tests alone.
+    # Only the tests' own mounts.
     dependencies.remove("Yams")
     assert dependencies
     assert not re.search(r"(?m)^Yams\b", notices)

@@ -1,4 +1,4 @@
-"""The Debian package: made, looked at by lintian, and lived with on a machine of its own until it is purged."""
+"""The Debian package: built, checked by lintian, and installed, used and purged on a machine of its own."""
 
 import hashlib
 import json
@@ -34,7 +34,7 @@ def output(*command) -> str:
 
 
 def make(directory: pathlib.Path) -> pathlib.Path:
-    """By relative paths, and into a directory that is not there yet."""
+    """With relative paths, and into a directory that does not exist yet."""
     binary = pathlib.Path(BINARY).resolve()
     command = [REPOSITORY / "scripts/debian-package", "--binary", binary.name, os.path.relpath(directory / "new", binary.parent)]
     made = subprocess.run(command, cwd=binary.parent, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -48,7 +48,7 @@ def package(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def successor(package, tmp_path_factory):
-    """The package again, as the next version."""
+    """The same package with the next version number."""
     directory = tmp_path_factory.mktemp("successor")
     output("dpkg-deb", "--raw-extract", package, directory / "tree")
     control = directory / "tree/DEBIAN/control"
@@ -58,7 +58,7 @@ def successor(package, tmp_path_factory):
 
 
 def test_lintian_finds_no_fault_and_every_override_is_needed(package):
-    # Its exit code counts what is overridden too.
+    # Its exit code also counts overridden tags.
     found = subprocess.run(
         ["lintian", "--allow-root", "--show-overrides", package], stdout=subprocess.PIPE, text=True, check=False
     ).stdout.splitlines()
@@ -104,7 +104,7 @@ def test_the_manual_names_every_command_and_option():
 
 
 class Host:
-    """A machine with the package's dependencies, and the service on it."""
+    """A machine with the package's dependencies and the service."""
 
     def __init__(self, machine: Machine, package: pathlib.Path):
         self.machine = machine
@@ -116,7 +116,7 @@ class Host:
         self.machine.run("dpkg", "--install", "/root/assay.deb")
 
     def configure(self, *providers: dict, **settings) -> None:
-        """What an operator does after the installation, on ports that are free."""
+        """Configures it as an operator does after the installation, on free ports."""
         usual = {"service": {"listen": "127.0.0.1:0"}, "admin": {"listen": "127.0.0.1:0"}}
         usual |= {"cache_directory": "/var/lib/assay", "providers": list(providers)}
         self.machine.path("/etc/assay/assay.yaml").write_text(dump(usual | settings) + "\n")
@@ -127,12 +127,12 @@ class Host:
         return dict(line.split("=", 1) for line in shown.splitlines())
 
     def state(self) -> tuple[str, str]:
-        """Whether it runs, and whether it will after the next boot."""
+        """Whether it runs, and whether it is enabled at boot."""
         run = self.machine.run
         return run("systemctl", "is-active", "assay", check=False), run("systemctl", "is-enabled", "assay", check=False)
 
     def log(self) -> list[dict]:
-        """What the running process has written to the journal."""
+        """What the running process has logged to the journal."""
         process = self.properties("MainPID")["MainPID"]
         lines = self.machine.run("journalctl", "--output=cat", f"_PID={process}").splitlines()
         return [json.loads(line) for line in lines if line.startswith("{")]
@@ -144,7 +144,7 @@ class Host:
         return Client(self.machine.wait_until(address)[0])
 
     def accept(self, token: str) -> dict:
-        """Verifies a token that must be accepted, as soon as there are keys."""
+        """Verifies a token that must be accepted as soon as there are keys."""
         client = self.client()
         self.machine.wait_until(lambda: client.get("/readyz").status == 200)
         response = client.post("/v1/verify", {"id_token": token})
@@ -152,7 +152,7 @@ class Host:
         return response.json
 
     def goes_on_with_its_keys(self, issuer) -> None:
-        """Whether the process that runs now has the keys of the one before, which no provider gives it."""
+        """Whether the current process has the keys of its predecessor, which no provider serves."""
         assert self.accept(issuer.token())["keys"]["source"] == "disk"
 
     def process_status(self) -> dict[str, str]:
@@ -175,7 +175,7 @@ def bare(machine, package):
 
 @pytest.fixture
 def host(bare, package):
-    """A machine with the package installed, and without it afterwards."""
+    """A machine with the package installed; it is removed afterwards."""
     bare.install(package)
     yield bare
     bare.machine.run("dpkg", "--purge", "assay")
@@ -189,7 +189,7 @@ def issuer():
 
 @pytest.fixture
 def running(host, issuer):
-    """A machine on which the service was configured for the issuer and started."""
+    """A machine on which the service has been configured for the issuer and started."""
     host.configure(provider(issuer))
     host.machine.run("systemctl", "enable", "--now", "assay")
     return host
@@ -227,7 +227,8 @@ def test_it_runs_as_nobody_in_particular_who_may_nothing(running, issuer):
 def test_nothing_it_needs_is_forbidden(running, issuer):
     running.accept(issuer.token())
     assert running.client("admin").get("/metrics").status == 200
-    # The tests' settings deserve these warnings: the key server is on loopback and speaks no TLS, and no nonce is required. Any
+    # The tests' settings cause these warnings: the key server is on loopback without TLS, and no nonce is required. Any
+    # other, such as one about file descriptors, is an error.
     # other, as of too few descriptors, is a fault.
     deserved = ("(allow_http)", "(allow_private_addresses)", "an access token could pass as an ID Token")
     warnings = [entry for entry in running.log() if entry["level"] not in ("info", "debug")]
@@ -245,7 +246,7 @@ def test_it_listens_on_a_socket_in_its_runtime_directory(host, issuer):
 
 def test_a_socket_may_be_given_to_a_group_of_the_services(host, issuer):
     host.configure(provider(issuer), service={"listen": "unix:/run/assay/assay.sock"})
-    # What it runs beside the service has the service's rights and no others.
+    # Its helper processes have the service's privileges and no others.
     give = "until chgrp www-data /run/assay/assay.sock; do sleep 0.1; done"
     host.machine.run("mkdir", "-p", "/run/systemd/system/assay.service.d")
     conf = f"[Service]\nSupplementaryGroups=www-data\nExecStartPost=timeout 10 sh -c '{give}'\n"
@@ -335,7 +336,7 @@ def test_removed_it_stops_and_installed_again_it_goes_on_as_before(running, issu
 
 
 def test_purged_it_leaves_nothing(bare, issuer, package):
-    # The first user of this kind on a machine leaves the directory for all of them, which is systemd's.
+    # The first dynamic user on a machine leaves behind a shared directory, which belongs to systemd.
     bare.machine.run("mkdir", "-p", "-m", "700", "/var/lib/private")
     before = bare.machine.files()
     bare.install(package)

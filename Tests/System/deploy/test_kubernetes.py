@@ -1,4 +1,4 @@
-"""`deploy/kubernetes`: Kubernetes knows every member, no pod may more than it must, and their Assay runs so."""
+"""`deploy/kubernetes`: all fields are valid, no pod has unneeded privileges, and Assay runs with its settings."""
 
 import copy
 import hashlib
@@ -25,17 +25,17 @@ PLACES = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.rglob("k
 COMPONENTS = [place for place in PLACES if place.startswith("components/")]
 KUSTOMIZATIONS = [place for place in PLACES if place not in COMPONENTS]
 OPERATOR = "components/prometheus-operator"
-# The oldest that it is made for, and the newest whose schemas there are.
+# The oldest supported version, and the newest with published schemas.
 VERSIONS = ("1.30.0", "1.37.0")
 RUNBOOK_ADDRESS = "https://assay.example.com/RUNBOOK.md"
 NOBODYS_DIGEST = "0" * 64
-# What the cluster has of its own, or the operator puts there.
+# Objects that the cluster has by itself, or that the operator creates.
 FROM_ELSEWHERE = {("Secret", "assay-tls")}
 PROBES = {"startupProbe", "livenessProbe", "readinessProbe"}
 
 
 class Deployed:
-    """The objects that a kustomization makes."""
+    """The objects of a kustomization."""
 
     def __init__(self, name: str):
         self.objects = build(FOLDER / name)
@@ -45,7 +45,7 @@ class Deployed:
 
     @property
     def pod(self) -> dict:
-        """The template of its one Deployment."""
+        """The pod template of its only Deployment."""
         [deployment] = self.all("Deployment")
         return deployment["spec"]["template"]
 
@@ -81,7 +81,7 @@ def deployed(request):
     return Deployed(request.param)
 
 
-# What Kubernetes says.
+# Checks against Kubernetes' schemas.
 
 
 def test_every_file_belongs_to_a_kustomization():
@@ -115,12 +115,12 @@ def test_a_slip_would_be_found(kind, path, value):
         kubernetes_validate.validate(object, VERSIONS[-1], strict=True)
 
 
-# What the Prometheus operator is given.
+# Checks of the objects for the Prometheus operator.
 
 
 @pytest.fixture
 def monitored(tmp_path):
-    """A copy of the folder, with a kustomization that has the component and a runbook of its own; its directory."""
+    """A copy of the folder, with a kustomization that has the component and its own runbook URL; returns its directory."""
     folder = tmp_path / "kubernetes"
     shutil.copytree(FOLDER, folder)
     runbook = folder / OPERATOR / "runbook.yaml"
@@ -150,7 +150,7 @@ def test_the_operator_finds_pods_as_prometheus_does(monitored):
     [endpoint] = monitor["spec"]["podMetricsEndpoints"]
     prometheus = yaml.safe_load((REPOSITORY / "deploy/observability/prometheus-kubernetes.yaml").read_text())
     relabellings = prometheus["scrape_configs"][0]["relabel_configs"]
-    # The operator looks for the port and leaves out pods that have ended, and labels namespace and pod, by itself.
+    # The operator itself selects pods by port, drops finished ones, and adds the labels namespace and pod.
     [job] = [relabelling for relabelling in relabellings if relabelling.get("target_label") == "job"]
     [kept] = [each for each in relabellings if each["source_labels"] == ["__meta_kubernetes_pod_container_port_name"]]
     camel = {"source_labels": "sourceLabels", "target_label": "targetLabel"}
@@ -178,11 +178,11 @@ def test_kubectl_makes_the_same_of_it(monitored, name):
     assert by_name(yaml.safe_load_all(result.stdout)) == by_name(build(directory))
 
 
-# What holds in a namespace that enforces the `restricted` profile, and a little more.
+# The rules of the `restricted` profile, and a few more.
 
 
 def violations(pod: dict) -> list[str]:
-    """What a pod does that Kubernetes' profile `restricted` forbids, or that it need not do.
+    """A pod's violations of Kubernetes' profile `restricted`, and unneeded privileges.
 
     Source: Kubernetes, Pod Security Standards, *Restricted*; the last four are ours.
     """
@@ -243,7 +243,7 @@ def security(pod: dict, name: str) -> dict:
     return container["securityContext"]
 
 
-# That the objects fit together.
+# The objects are consistent.
 
 
 def test_what_is_named_is_there(deployed):
@@ -326,7 +326,7 @@ def test_the_image_is_of_this_version(deployed):
 def test_a_stop_is_given_the_time_it_takes(deployed):
     grace = int(deployed.settings.get("shutdown_grace", "10s").removesuffix("s"))
     delay = int(deployed.settings.get("shutdown_delay", "0s").removesuffix("s"))
-    # Nodes hear one after the other that a pod behind a Service is going; until all have, it goes on answering.
+    # Nodes learn one after the other that a pod of a Service is terminating. Until all know, it must keep serving.
     is_behind_a_service = any("assay" in service["metadata"]["name"] for service in deployed.all("Service"))
     assert (delay > 0) == is_behind_a_service
     assert deployed.pod["spec"]["terminationGracePeriodSeconds"] > delay + grace
@@ -357,7 +357,7 @@ def test_an_overlays_settings_are_its_bases_but_for_the_listeners(base, overlay,
     assert {name for name in before | after if before.get(name) != after.get(name)} == changed
 
 
-# That Assay runs so.
+# Assay runs with these settings.
 
 KEY = ec_key("op")
 
@@ -368,7 +368,7 @@ def token() -> str:
 
 
 class Outside:
-    """What the cluster gives a pod, where a test can have it: overrides of the settings."""
+    """What the cluster provides to a pod, replaced for the test by overrides of the settings."""
 
     def __init__(self, directory: pathlib.Path):
         self.directory = directory
@@ -376,9 +376,9 @@ class Outside:
         self.cache = {"ASSAY_CACHE_DIRECTORY": str(directory / "cache")}
         file = directory / "keys.json"
         file.write_text(json.dumps({"keys": [KEY.jwk()]}))
-        # In place of the network, for every provider.
+        # Replaces the network, for every provider.
         self.keys = {f"ASSAY_PROVIDERS_{provider}_JWKS_FILE": str(file) for provider in ("APPLE", "EXAMPLE")}
-        # In place of the Secret.
+        # Replaces the Secret.
         authority = Authority(directory)
         self.authority, server = str(authority.certificate_file), str(authority.server_file(ADDRESS))
         self.secret = {

@@ -1,4 +1,4 @@
-"""The memory limits of `deploy/`: under each, all that clients can have the service hold at once fits."""
+"""The memory limits in `deploy/`: everything that clients can make the service hold at once fits into each."""
 
 import contextlib
 import json
@@ -20,13 +20,13 @@ from harness.wire import gauges, many_descriptors
 
 DEPLOY = REPOSITORY / "deploy"
 MIB = 1 << 20
-# As systemd and container engines count: M and m are 1024 times 1024.
+# As systemd and container engines count: K, M and G are powers of 1024.
 UNITS = {"": 1, "k": 1 << 10, "Ki": 1 << 10, "m": MIB, "M": MIB, "Mi": MIB}
-# How long everything is hoarded at once: half requests are given up after ten seconds and begun anew.
+# How long all memory is held at once. Incomplete requests time out after ten seconds and are sent again.
 SECONDS = 11
-# How long it may take until all of them are there: on two busy processors, thousands of TLS handshakes of both sides.
+# The timeout for opening all connections: thousands of TLS handshakes, with both ends on two busy processors.
 FILLING = 150
-# Of a batch, which is as long as one may be.
+# The size of a batch's body: the maximum.
 ITEMS = 250
 
 
@@ -36,7 +36,7 @@ def bytes_of(text: str) -> int:
 
 
 def kubernetes(name: str) -> tuple[int, dict]:
-    """The limit of Assay's container and its settings."""
+    """The limit of Assay's container, and its settings."""
     objects = build(DEPLOY / "kubernetes" / name)
     [text] = [object["data"]["assay.yaml"] for object in objects if "assay.yaml" in object.get("data", {})]
     [pod] = [object["spec"]["template"]["spec"] for object in objects if object["kind"] == "Deployment"]
@@ -46,7 +46,7 @@ def kubernetes(name: str) -> tuple[int, dict]:
 
 
 def manifests() -> dict[str, tuple[int, dict]]:
-    """The memory limit of each way to run it that `deploy/` has, and the settings that go with it."""
+    """The memory limits of all deployments in `deploy/`, with their settings."""
     settings = yaml.safe_load((DEPLOY / "assay.yaml").read_text(encoding="utf-8"))
     run = re.search(r"--memory (\w+)", (DEPLOY / "container/README.md").read_text(encoding="utf-8"))[1]
     unit = re.search(r"(?m)^MemoryMax=(\w+)$", (DEPLOY / "systemd/assay.service").read_text(encoding="utf-8"))[1]
@@ -68,7 +68,7 @@ def manifests() -> dict[str, tuple[int, dict]]:
 
 
 def cases() -> dict[str, tuple[int, dict, bool]]:
-    """Each memory limit with the limits that go with it once, whether or not TLS is spoken; named by all that have it."""
+    """Each combination of limits once, with and without TLS; named after all deployments that use it."""
     found: dict[tuple, list[str]] = {}
     for name, (limit, settings) in manifests().items():
         limits = settings.get("limits", {})
@@ -94,7 +94,8 @@ def test_each_manifest_has_a_limit():
 
 
 def test_long_bodies_are_read_at_once_under_the_least_limit(server, tmp_path, monkeypatch):
-    # Receive buffers are small there. One that shrank after the handshake had every 32 KB wait for 200 ms on loopback.
+    # Receive buffers are small here. A buffer that shrank after the handshake delayed every 32 KB by 200 ms on
+    # loopback.
     issuer = server.issuer("good-long", ec_key("good"))
     item = {"id_token": issuer.token(), "code": "c" * 15_000}
     request = post("/v1/verify/batch", json.dumps({"items": [item] * ITEMS}).encode())
@@ -116,14 +117,14 @@ def test_long_bodies_are_read_at_once_under_the_least_limit(server, tmp_path, mo
 def test_all_hoarding_at_once_fits(name, server, tmp_path, monkeypatch):
     limit, limits, is_encrypted = CASES[name]
     number = list(CASES).index(name)
-    # Keys of the one come, those of the other never.
+    # One provider's keys arrive, the other's never do.
     good, hanging = server.issuer(f"good-{number}", ec_key("good")), server.issuer(f"hanging-{number}", ec_key("a"))
     hanging.jwks.hold()
     with contextlib.ExitStack() as stack:
         stack.enter_context(many_descriptors())
         settings, context = {"limits": limits}, None
         if is_encrypted:
-            # Nobody is asked for a certificate here, so that every stranger gets through the handshake.
+            # Client certificates are not required here, so every client completes the handshake.
             authority = Authority(tmp_path)
             file = str(authority.server_file())
             settings["service"] = {"listen": "127.0.0.1:0", "tls": {"certificate_file": file, "key_file": file}}
@@ -142,7 +143,7 @@ def test_all_hoarding_at_once_fits(name, server, tmp_path, monkeypatch):
 
 
 def hoard(service, group, good, hanging, said, context, stack) -> None:
-    # The slots of those who behave, and of the batches.
+    # The slots of the well-behaved clients and of the batches.
     count = said["max_connections"] - 60
     address = service.api.address
     hoards = [
@@ -150,15 +151,15 @@ def hoard(service, group, good, hanging, said, context, stack) -> None:
         Hoard(address, count * 20 // 100, SILENT, context),
         Hoard(address, count * 25 // 100, HALF, context),
         Hoard(address, count * 25 // 100, UNREAD, context),
-        # Nobody reads the metrics, or the admin listener's page.
+        # Metrics and the admin listener's page are never read.
         Hoard(service.admin.address, 40, UNREAD.replace(b"/openapi.yaml", b"/metrics")),
     ]
     for hoarding in hoards:
         stack.callback(hoarding.close)
-    # One waits before other bodies take its room.
+    # One must wait before other bodies take its room.
     first = Batches(service.api, hanging.token(), 1, ITEMS)
     stack.callback(first.close)
-    # Where processors are busy, the service turns a batch away that has waited for half a second; it comes again.
+    # On busy processors, the service sheds a batch that has waited for half a second. It is sent again.
     service.wait_until(lambda: gauges(service)[1] >= ITEMS, timeout=60)
     batches = Batches(service.api, hanging.token(), 24, ITEMS)
     stack.callback(batches.close)
@@ -196,7 +197,7 @@ def hoard(service, group, good, hanging, said, context, stack) -> None:
 
 
 def note(peak: tuple, group: ControlGroup) -> tuple:
-    """The most that was taken, and of what."""
+    """Records the peak memory and its parts."""
     taken = group.taken()
     return (taken, group.parts()) if taken > peak[0] else peak
 

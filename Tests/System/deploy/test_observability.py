@@ -1,4 +1,4 @@
-"""`deploy/observability`: what its rules, dashboard and runbook name is there, and the rules do what they say."""
+"""`deploy/observability`: everything that rules, dashboard and runbook name exists, and the rules work."""
 
 import contextlib
 import json
@@ -29,7 +29,7 @@ TESTS = ("alerts_test.yaml", "alerts_days_test.yaml")
 DASHBOARD = json.loads((FOLDER / "dashboard.json").read_text(encoding="utf-8"))
 PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 RUNBOOK = (FOLDER / "RUNBOOK.md").read_text(encoding="utf-8")
-# Where the runbook is, until whoever loads the rules says otherwise.
+# The address of the runbook, unless the operator changes it.
 RUNBOOK_ADDRESS = "https://assay.example.com/RUNBOOK.md"
 
 EXPRESSIONS = (
@@ -41,10 +41,10 @@ EXPRESSIONS = (
         for target in panel["targets"]
     }
 )
-# What Prometheus itself adds to the samples of a target, and the series of its own.
+# Labels and series that Prometheus itself adds for a target.
 TARGET_LABELS = {"job", "instance"}
 PROMETHEUS_SERIES = {"up": set(), "ALERTS": {"alertname", "alertstate", "provider"}}
-# Served only where a listener speaks TLS; test_access_tls.py looks at them there.
+# Served only if a listener uses TLS; test_access_tls.py checks them there.
 TLS_SERIES = {
     "assay_tls_certificate_expiry_timestamp_seconds": {"listener"},
     "assay_tls_reloads_total": {"listener", "result"},
@@ -57,7 +57,7 @@ GROUPING = re.compile(r"\b(?:by|on|without|ignoring|group_left|group_right)\s*\(
 
 @pytest.fixture(scope="module")
 def service():
-    """A service that has had something of everything: each metric has a sample, and so has each label."""
+    """A service with a bit of every activity, so that each metric and label has a sample."""
     with KeyServer() as server:
         issuer = server.issuer("op", ec_key("op"))
         down = server.issuer("down", ec_key("op"))
@@ -85,11 +85,11 @@ def metrics(service):
 
 @pytest.fixture(scope="module")
 def labels(metrics):
-    """The labels of each series that the service serves, or that Prometheus or a recording rule makes."""
+    """The labels of each series from the service, from Prometheus, or from a recording rule."""
     found = {name: TARGET_LABELS | of for name, of in (PROMETHEUS_SERIES | TLS_SERIES).items()}
     for name, of in metrics.samples:
         found.setdefault(name, set(TARGET_LABELS)).update(label for label, _ in of)
-    # A recorded series begins with its labels, as is the custom.
+    # By convention, a recorded series' name begins with its labels.
     return found | {name: set(name.split(":")[0].split("_")) for name in RECORDED}
 
 
@@ -134,7 +134,7 @@ def test_every_value_of_a_label_that_is_named_can_occur(metrics, place):
 
 
 def alternatives(pattern: str) -> list[str]:
-    """What a pattern is made of: its parts between bars, those in one pair of parentheses multiplied out."""
+    """The alternatives in a pattern: its parts between bars, with those in one pair of parentheses expanded."""
     parts = []
     for part in re.findall(r"(?:[^|()]|\([^()]*\))+", pattern):
         group = re.search(r"\(([^()]*)\)", part)
@@ -152,7 +152,7 @@ def test_every_recorded_series_is_used(name):
 def test_every_alert_says_what_it_is_and_what_to_do(rule):
     assert rule["labels"]["severity"] in ("critical", "warning")
     assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}
-    # Of a thing that need not last the rule says so itself.
+    # The rule itself says if a condition need not last.
     assert "for" in rule or "increase" in rule["expr"]
     page, anchor = rule["annotations"]["runbook_url"].split("#")
     assert page == RUNBOOK_ADDRESS
@@ -160,7 +160,7 @@ def test_every_alert_says_what_it_is_and_what_to_do(rule):
 
 
 def test_the_runbooks_address_is_changed_as_the_rules_say():
-    """A link in an alert is read in mail or chat: only an absolute one leads anywhere."""
+    """Alerts are read in mail or chat, so links must be absolute."""
     text = (FOLDER / "alerts.yaml").read_text(encoding="utf-8")
     command = re.search(r"(?m)^#\s+sed -i ('.*') alerts\.yaml$", text)[1]
     result = subprocess.run(["sh", "-c", f"sed {command}"], input=text, capture_output=True, text=True, check=True)
@@ -176,7 +176,7 @@ def test_what_leaves_users_without_sign_in_or_us_without_sight_pages(name):
 
 
 def anchors(markdown: str) -> set[str]:
-    """The anchors of headings, as GitHub and GitLab make them."""
+    """The anchors of headings, as GitHub and GitLab generate them."""
     headings = re.findall(r"(?m)^#+ (.+)$", markdown)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -214,7 +214,7 @@ def test_every_curl_line_of_the_runbook_is_answered(service):
 
 
 def alerts_that(kind: str) -> set[str]:
-    """The alerts that a test of the rules expects to fire, or not to."""
+    """The alerts that a test of the rules expects to fire, or not to fire."""
     found = set()
     for file in TESTS:
         for test in yaml.safe_load((FOLDER / file).read_text(encoding="utf-8"))["tests"]:
@@ -279,7 +279,7 @@ POD = {
     ids=["a running pod", "another port of it", "a pod that has ended"],
 )
 def test_pods_are_found_by_their_port_and_grouped_by_their_app(tmp_path, change, is_scraped):
-    """Debian builds promtool without Kubernetes: what its discovery would say is said by a file instead."""
+    """Debian builds promtool without Kubernetes, so a file replaces the discovery's results."""
     settings = yaml.safe_load((FOLDER / "prometheus-kubernetes.yaml").read_text(encoding="utf-8"))
     (job,) = settings["scrape_configs"]
     assert job.pop("kubernetes_sd_configs") == [{"role": "pod"}]
@@ -326,7 +326,7 @@ def test_the_panels_of_the_dashboard_do_not_overlap():
 
 @pytest.fixture(scope="module")
 def prometheus(service, tmp_path_factory):
-    """A Prometheus that scrapes the service by the project's configuration, only more often."""
+    """A Prometheus that scrapes the service with the project's configuration, only more often."""
     directory = tmp_path_factory.mktemp("prometheus")
     settings = yaml.safe_load((FOLDER / "prometheus.yaml").read_text(encoding="utf-8"))
     settings["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
@@ -359,7 +359,7 @@ def ask(url: str, query: dict):
 
 
 def seen(condition):
-    """Asks Prometheus again and again, which may not listen yet."""
+    """Polls Prometheus, which may not be listening yet."""
 
     def asked():
         with contextlib.suppress(OSError):
@@ -377,12 +377,12 @@ def test_a_real_prometheus_scrapes_the_service_and_evaluates_every_rule(promethe
     rules = seen(evaluated)
     assert len(rules) == len(ALL_RULES)
     assert [rule for rule in rules if rule["health"] != "ok"] == []
-    # The second provider has no keys, and there is nothing else to tell of.
+    # The second provider has no keys, and nothing else is wrong.
     state = 'ALERTS{alertname="AssayKeysUnavailable", provider="down", alertstate="pending"}'
     assert seen(lambda: prometheus("query", query=state)["result"])
 
 
-# Of these, nothing has happened that could be shown.
+# Nothing has happened yet that these could show.
 EMPTY = {
     "panel Usable and omitted keys B",
     "panel Instances B",
@@ -399,7 +399,7 @@ def test_every_panel_of_the_dashboard_shows_something(prometheus, service, place
         return
 
     def shown():
-        # A rate needs something to happen between two scrapes.
+        # A rate needs events between two scrapes.
         service.accept(service.good_token)
         return prometheus("query", query=expression)["result"]
 

@@ -1,4 +1,4 @@
-"""What the proxies of `deploy/proxies` send to another instance, and what they send once."""
+"""Which requests the proxies of `deploy/proxies` retry on another instance, and which they send only once."""
 
 import contextlib
 import http.client
@@ -25,8 +25,8 @@ def test_a_finish_is_sent_once(tmp_path, file, octets):
             poll(lambda: is_up(proxy))
 
             def asked(path: str) -> int:
-                """How often the instances are asked, for one request of a client."""
-                # nginx leaves an instance that fails out for a second.
+                """How many requests the instances receive for one request of a client."""
+                # nginx takes a failing instance out of rotation for a second.
                 poll(lambda: {post(proxy, "/") for _ in range(4)} == {200})
                 before = sum(each.paths.get(path, 0) for each in (one, other))
                 assert post(proxy, path) in (502, 503)
@@ -38,7 +38,7 @@ def test_a_finish_is_sent_once(tmp_path, file, octets):
 
 
 def post(proxy: Proxy, path: str) -> int:
-    """The status. None of its peers is Assay, so they are not held to its contract."""
+    """Returns the status. The peers are not Assay, so the contract is not checked."""
     with contextlib.closing(http.client.HTTPConnection(proxy.address, timeout=10)) as connection:
         connection.request("POST", path, b"{}", {"Content-Type": "application/json"})
         return connection.getresponse().status

@@ -21,7 +21,7 @@ RATE = 400
     [
         ("haproxy.cfg", "0s", {}),
         ("nginx.conf", "0s", {}),
-        # Nothing is asked twice: the delay alone must be enough for the checks to notice.
+        # Retries are off: the delay alone must be long enough for the health checks to notice.
         (
             "haproxy.cfg",
             "2s",
@@ -55,7 +55,7 @@ def test_no_request_is_lost_through_a_rolling_restart(tmp_path, file, delay, cha
                             instances[number].stop()
                             await_answers(surge, RATE // 4)
                             instances[number] = start(port)
-                            # The other one may go as soon as the proxy knows that this one is back.
+                            # The other one may stop once the proxy knows that this one is back.
                             await_answers(surge, RATE * 2)
                 finally:
                     enough.set()
@@ -76,6 +76,6 @@ def answers(proxy: Proxy) -> bool:
 
 
 def await_answers(surge: Surge, count: int) -> None:
-    """Waits for so many answers from now on."""
+    """Waits for this many more answers."""
     goal = surge.statuses.total() + count
     poll(lambda: surge.statuses.total() >= goal)

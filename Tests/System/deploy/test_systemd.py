@@ -1,4 +1,4 @@
-"""The systemd unit by itself: systemd understands every line of it, and finds little that it leaves open.
+"""The systemd unit on its own: systemd accepts every line, and rates its exposure as low.
 
 `test_debian.py` runs it.
 """
@@ -12,12 +12,12 @@ import pytest
 from harness.service import REPOSITORY
 
 UNIT = REPOSITORY / "deploy/systemd/assay.service"
-# Tenths of what `systemd-analyze security` calls the exposure, of ten: the network, mostly.
+# The exposure according to `systemd-analyze security`, in tenths on a scale to ten. Most of it is the network.
 EXPOSURE = 14
 
 
 def verify(unit: str, root: pathlib.Path) -> str:
-    """What `systemd-analyze verify` says of a unit's text; nothing, if it is good."""
+    """The output of `systemd-analyze verify` for a unit's text; empty if it is valid."""
     folder = root / "lib/systemd/system"
     if not folder.exists():
         shutil.copytree("/lib/systemd/system", folder, symlinks=True)

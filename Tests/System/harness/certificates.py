@@ -1,4 +1,4 @@
-"""A certificate authority for servers and clients that speak TLS, well or badly."""
+"""A certificate authority for TLS servers and clients, with valid and invalid certificates."""
 
 import datetime
 import ipaddress
@@ -22,9 +22,9 @@ def _pem(certificate: x509.Certificate) -> bytes:
 
 
 class Authority:
-    """Signs certificates with a key of its own; `certificate_file` is what a client must trust.
+    """A CA with its own key; `certificate_file` is what a client must trust.
 
-    With a `parent` it is an intermediate authority, or only passes itself off as one where `is_authority` is false.
+    With a `parent`, it is an intermediate CA; if `is_authority` is false, its certificate is not marked as a CA's.
     """
 
     _numbers = itertools.count()
@@ -78,7 +78,7 @@ class Authority:
         uris: Sequence[str] = (),
         key=None,
     ) -> pathlib.Path:
-        """A server's key and certificate for an address or a host's name, and the authorities that it sends along."""
+        """A server's key and certificate for an address or host name, and the CA certificates that it sends."""
         key = key or (self._key if is_self_signed else ec.generate_private_key(ec.SECP256R1()))
         try:
             alternative = x509.IPAddress(ipaddress.ip_address(host))
@@ -100,30 +100,30 @@ class Authority:
         return self._file("server", private + b"".join(map(_pem, chain)))
 
     def client_file(self, host: str = "client.example", **settings) -> pathlib.Path:
-        """A client's key and certificate, for a host's name and for `uris`."""
+        """A client's key and certificate, for a host name and for `uris`."""
         return self.server_file(host, **{"usage": ExtendedKeyUsageOID.CLIENT_AUTH} | settings)
 
     def client_context(self, file: pathlib.Path | None = None) -> ssl.SSLContext:
-        """A client that trusts this authority, and shows this certificate if there is one."""
+        """The TLS context of a client that trusts this CA, with this client certificate if there is one."""
         context = ssl.create_default_context(cafile=self.certificate_file)
         if file:
             context.load_cert_chain(file)
         return context
 
     def server_context(self, *arguments, **settings) -> ssl.SSLContext:
-        """A server with a new certificate, as in `server_file`."""
+        """A server's TLS context with a new certificate, as in `server_file`."""
         return server_context(self.server_file(*arguments, **settings))
 
 
 def server_context(file: pathlib.Path) -> ssl.SSLContext:
-    """A server with this key and certificate; `load_cert_chain` replaces them for the connections to come."""
+    """A server's TLS context with this key and certificate. `load_cert_chain` replaces them for later connections."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
     return context
 
 
 def certificate(key) -> str:
-    """A certificate in PEM about a token's key, by itself, of long ago: what it says beside the key is of no account."""
+    """A self-signed, expired certificate in PEM for a token's key. Nothing in it but the key matters."""
     begins = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
     made = (
         x509.CertificateBuilder()

@@ -1,4 +1,4 @@
-"""A thin HTTP/1.1 client over sockets, so that any bytes can be sent and pipelined answers read one by one."""
+"""A thin HTTP/1.1 client on sockets, which can send any bytes and read pipelined answers one by one."""
 
 import contextlib
 import json
@@ -9,7 +9,7 @@ from . import contract
 
 
 class ConnectionClosed(Exception):
-    """The service closed the connection where an answer was expected."""
+    """The service closed the connection instead of answering."""
 
 
 class Response:
@@ -35,7 +35,7 @@ class Response:
 
     @property
     def code(self) -> str | None:
-        """The problem's code; `None` where the answer is no problem."""
+        """The problem's code; `None` if the answer is not a problem."""
         if (self.header("Content-Type") or "").startswith("application/problem+json"):
             return self.json["code"]
         return None
@@ -45,7 +45,7 @@ class Response:
 
 
 class Connection:
-    """One connection; `address` is `host:port` or `unix:/path`. With a context it speaks TLS."""
+    """One connection; `address` is `host:port` or `unix:/path`. With a context, it uses TLS."""
 
     def __init__(self, address: str, timeout: float = 15, context: ssl.SSLContext | None = None):
         if address.startswith("unix:"):
@@ -64,7 +64,7 @@ class Connection:
         self.socket.sendall(octets)
 
     def send_tolerantly(self, octets: bytes) -> None:
-        """Sends as much as the service takes: it may answer and close before it has read everything."""
+        """Sends as much as the service accepts: it may answer and close before it has read everything."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.socket.sendall(octets)
 
@@ -72,7 +72,7 @@ class Connection:
         self.socket.shutdown(socket.SHUT_WR)
 
     def response(self, method: str = "POST", path: str = "", *, request_id: str | None = None) -> Response:
-        """Reads the next answer and holds it against the contract."""
+        """Reads the next answer, and checks it against the contract."""
         response = self.unchecked_response(method)
         contract.check(method, path, response, request_id)
         return response
@@ -103,7 +103,7 @@ class Connection:
         return self._exactly(int(lengths[0]))
 
     def closed(self) -> bool:
-        """Whether the service closes the connection, without a further byte."""
+        """Whether the service closes the connection without sending anything else."""
         try:
             return self._buffer == b"" and self.socket.recv(1) == b""
         except ConnectionResetError:
@@ -141,7 +141,7 @@ class Connection:
 
 
 def request_bytes(method: str, path: str, body: bytes | None = None, headers: dict | None = None) -> bytes:
-    """A well-formed request. A header given as `None` is left out."""
+    """A well-formed request. A header given as `None` is omitted."""
     fields = {"Host": "127.0.0.1"}
     if body is not None:
         fields |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
@@ -151,7 +151,7 @@ def request_bytes(method: str, path: str, body: bytes | None = None, headers: di
 
 
 class Client:
-    """Requests to one listener, over a connection that is kept and renewed when the service has closed it."""
+    """Requests to one listener, over a connection that is kept alive and reopened after the service has closed it."""
 
     def __init__(self, address: str, context: ssl.SSLContext | None = None):
         self.address = address
@@ -159,11 +159,11 @@ class Client:
         self._connection: Connection | None = None
 
     def connect(self, timeout: float = 15) -> Connection:
-        """A connection of its own."""
+        """A separate connection."""
         return Connection(self.address, timeout, self.context)
 
     def request(self, method: str, path: str, body=None, headers: dict | None = None) -> Response:
-        """Sends a request; a body that is no bytes is sent as JSON."""
+        """Sends a request; a body other than bytes is sent as JSON."""
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
         octets = request_bytes(method, path, body, headers)

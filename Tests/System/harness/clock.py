@@ -1,7 +1,7 @@
-"""A wall clock for one process that a test can set: what the kernel says, and an offset that the test changes at will.
+"""A wall clock for one process that a test can set: the kernel's time plus an adjustable offset.
 
-Only `CLOCK_REALTIME` is moved; the clocks by which time passes go on as they are. The offset lies in a file that both
-have mapped, so that a change is seen at once.
+Only `CLOCK_REALTIME` is changed; monotonic clocks are not. The offset is in a file that both processes have mapped, so
+a change takes effect at once.
 """
 
 import mmap
@@ -41,7 +41,7 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 
 
 class WallClock:
-    """`variables` are for the environment of the process whose clock it is."""
+    """`variables` are the environment variables for the process."""
 
     def __init__(self, directory: pathlib.Path):
         source, library, file = directory / "clock.c", directory / "clock.so", directory / "offset"
@@ -54,9 +54,9 @@ class WallClock:
         self.variables = {"LD_PRELOAD": str(library), "WALL_CLOCK_OFFSET": str(file)}
 
     def shift(self, seconds: int) -> None:
-        """So many seconds ahead of the true time from now on, or behind it."""
+        """Sets the clock this many seconds ahead of the true time, or behind it."""
         self._offset[:] = struct.pack("q", seconds)
 
     def set(self, unix_seconds: int) -> None:
-        """This second, and from there on as time passes."""
+        """Sets the clock to this second. It keeps running from there."""
         self.shift(unix_seconds - int(time.time()))

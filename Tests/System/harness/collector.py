@@ -1,4 +1,4 @@
-"""An OpenTelemetry collector as far as an exporter sees it: takes OTLP/HTTP in JSON, strictly, and keeps the spans."""
+"""An OpenTelemetry collector for tests: accepts OTLP/HTTP in JSON, strictly, and stores the spans."""
 
 import json
 import re
@@ -13,7 +13,7 @@ VALUES = {"stringValue": str, "boolValue": bool, "intValue": str, "doubleValue":
 
 
 class Span:
-    """One span, read strictly."""
+    """A span, parsed strictly."""
 
     def __init__(self, span: dict, resource: dict, scope: dict):
         allowed = {"traceId", "spanId", "traceState", "parentSpanId", "flags", "name", "kind", "startTimeUnixNano"}
@@ -44,7 +44,7 @@ class Span:
 
     @staticmethod
     def _time(text: str) -> int:
-        # 64-bit integers are strings in JSON's form of Protobuf.
+        # Protobuf's JSON encoding represents 64-bit integers as strings.
         assert type(text) is str and re.fullmatch(r"[1-9]\d{18}", text), text
         return int(text)
 
@@ -63,8 +63,9 @@ def attributes(pairs: list[dict]) -> dict:
 
 
 class Collector:
-    """Listens on loopback, over TLS if there is a context. `answers` says with what the next batches are met: a status, a body
-    and headers."""
+    """Listens on loopback, with TLS if there is a context. `answers` has the responses to the next batches: status,
+    body and headers.
+    """
 
     def __init__(self, port: int = 0, context: ssl.SSLContext | None = None):
         self.spans: list[Span] = []
@@ -134,14 +135,14 @@ class Collector:
         return spans
 
     def hold(self) -> None:
-        """From now on batches arrive and are not answered until `release`."""
+        """From now on, batches are received but not answered until `release`."""
         self._gate.clear()
 
     def release(self) -> None:
         self._gate.set()
 
     def find(self, **expected) -> list[Span]:
-        """The spans with these members, or attributes with `_` for each full stop."""
+        """The spans with these members, or with these attributes (`_` stands for each full stop)."""
         assert not self._mistakes, self._mistakes
 
         def has(span: Span, name: str, value) -> bool:
@@ -152,7 +153,7 @@ class Collector:
         return [span for span in self.spans if all(has(span, name, value) for name, value in expected.items())]
 
     def wait_for(self, count: int = 1, timeout: float = 20, **expected) -> list[Span]:
-        """Waits for as many spans with these members."""
+        """Waits for this many spans with these members."""
         with self._condition:
             self._condition.wait_for(lambda: len(self.find(**expected)) >= count, timeout)
             found = self.find(**expected)
@@ -177,7 +178,7 @@ class Collector:
 
 
 def settings(collector: Collector, **more) -> dict:
-    """The section `tracing` that sends to a collector."""
+    """The section `tracing` of settings that use this collector."""
     return {"otlp_endpoint": collector.endpoint} | more
 
 

@@ -1,4 +1,4 @@
-"""How the subcommands are called, in one place; and `assay dev` as a process."""
+"""Wrappers for the subcommands, and `assay dev` as a process."""
 
 import json
 import subprocess
@@ -26,12 +26,12 @@ def config_check(config) -> list[str]:
 
 
 def presets(*arguments: str) -> list[str]:
-    """`assay presets`: lists them, or shows the one that is named, with parameters as `name=value`."""
+    """`assay presets`: lists them, or shows one, with parameters as `name=value`."""
     return ["presets", *(["show", *arguments] if arguments else [])]
 
 
 def healthcheck(address: str, *options: str, ready: bool = False) -> list[str]:
-    """`assay healthcheck`: asks a running service whether it runs, or whether it is ready."""
+    """`assay healthcheck`: asks a running service whether it is alive, or ready."""
     return ["healthcheck", "--address", address, *(["--ready"] if ready else []), *options]
 
 
@@ -43,10 +43,10 @@ ROTATE = "/rotate"
 
 
 class Dev(service.Process):
-    """`assay dev`: a service and an issuer whose tokens it trusts."""
+    """`assay dev`: a service, and an issuer that it trusts."""
 
     def __init__(self):
-        # Where the listeners are, the log says.
+        # The log has the listeners' addresses.
         super().__init__(*DEV, "--log")
         try:
             self.api = client.Client(self.listening("service"))
@@ -58,7 +58,7 @@ class Dev(service.Process):
             raise
 
     def ask_issuer(self, method: str, path: str, body=None) -> client.Response:
-        """The issuer is no part of the contract, so its answers are not held against it."""
+        """Requests to the issuer. It is not part of the contract, so its answers are not checked."""
         octets = None if body is None else json.dumps(body).encode()
         self.issuer.send(client.request_bytes(method, path, octets))
         return self.issuer.unchecked_response(method)
@@ -69,7 +69,7 @@ class Dev(service.Process):
         return response.json
 
     def printed_commands(self) -> list[str]:
-        """The command lines shown at the start, in order: those with `curl` in them that are no comment."""
+        """The `curl` command lines printed at the start, in order, without comments."""
         self.wait_for(lambda: any("curl " in line for line in self.output))
         return [line.strip() for line in list(self.output) if "curl " in line and not line.lstrip().startswith("#")]
 

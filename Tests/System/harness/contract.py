@@ -1,4 +1,4 @@
-"""What the contract promises of every answer. Each one that a test sees comes by here, and is kept in `recording`."""
+"""What the contract promises about every answer. All answers that tests receive are checked here and kept in `recording`."""
 
 import contextlib
 import json
@@ -6,7 +6,7 @@ import os
 import pathlib
 import re
 
-# Every code, with the only status it comes with (contract, section 3).
+# Every code and the only status with which it occurs (contract, section 3).
 STATUS = {
     "request_invalid": 400,
     "audience_not_configured": 400,
@@ -95,7 +95,7 @@ TOKEN = {
 }
 KEYS = {"source": {"network", "disk", "file"}, "age_seconds": {INTEGER}, "stale": {BOOLEAN}}
 
-# Every (method, path, status, code, body) seen; another test may hold it against openapi.yaml.
+# Every (method, path, status, code, body) received, for comparison with openapi.yaml.
 recording: list[dict] = []
 
 
@@ -110,13 +110,13 @@ def strict_json(text: bytes):
 
 
 def check(method: str, path: str, response, request_id: str | None = None) -> None:
-    """Records an answer and holds it against the contract."""
+    """Records an answer and checks it against the contract."""
     _record(method, path, response)
     assert_promised(method, path, response, request_id)
 
 
 def assert_promised(method: str, path: str, response, request_id: str | None = None) -> None:
-    """Asserts what holds for every answer; `request_id` is the one the caller sent, if any."""
+    """Asserts what holds for every answer; `request_id` is the caller's own, if it sent one."""
     ids = response.all("X-Request-Id")
     assert len(ids) == 1, f"one X-Request-Id expected, not {ids}"
     assert re.fullmatch(r"[\x21-\x7e]{1,128}", ids[0]), ids
@@ -153,7 +153,7 @@ def check_problem(problem: dict, status: int | None = None) -> dict:
     code = problem.get("code")
     assert code in STATUS, problem
     expected = PROBLEM_MEMBERS | ({"claim"} if code in NAMES_CLAIM else set())
-    # Of calls that use something up.
+    # For calls that use something up.
     if "spent" in problem:
         expected = expected | {"spent"}
         assert isinstance(problem["spent"], bool), problem
@@ -176,7 +176,7 @@ def _check_headers(response, code: str) -> None:
 
 
 def check_success(answer: dict) -> None:
-    """The members of a 200 answer of a single verify: all of them, no others, each of its type."""
+    """Checks that a 200 answer to a single verify has all its members and no others, with the right types."""
     assert set(answer) - {"claims"} == {"identity", "token", "keys"}, answer
     _check_members(answer["identity"], IDENTITY)
     _check_members(answer["token"], TOKEN)
@@ -200,20 +200,20 @@ def _record(method: str, path: str, response) -> None:
     code, body = None, response.body.decode("utf-8", "replace")
     with contextlib.suppress(ValueError, AttributeError):
         answer = json.loads(body)
-        # An explanation has a code as well, and is no problem.
+        # An explanation has a code too, but is not a problem.
         code = answer.get("code") if "type" in answer else None
     recording.append({"method": method, "path": path, "status": response.status, "code": code, "body": body})
 
 
 def dump_recording() -> None:
-    """Writes the recording as JSON lines to a file in the folder that ASSAY_RECORD names, if it does."""
+    """Writes the recording as JSON lines to a file in the folder ASSAY_RECORD, if that is set."""
     if folder := os.environ.get("ASSAY_RECORD"):
         lines = [json.dumps(entry) + "\n" for entry in recording]
         pathlib.Path(folder, f"{os.getpid()}.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
 def recorded(folder: str) -> list[dict]:
-    """What other runs have recorded there."""
+    """The recordings of other runs in that folder."""
     return [
         json.loads(line)
         for file in sorted(pathlib.Path(folder).glob("*.jsonl"))
@@ -222,11 +222,11 @@ def recorded(folder: str) -> list[dict]:
 
 
 def assert_code(response, *codes: str) -> dict:
-    """Asserts that a problem has one of these codes, where the contract leaves more than one open; returns it."""
+    """Asserts that a problem has one of these codes, if the contract allows several; returns it."""
     assert response.code in codes, f"expected {' or '.join(codes)}: {response}"
     return response.json
 
 
 def minimal_identity(issuer: str) -> dict:
-    """The identity of a token that says no more than whose it is."""
+    """The identity of a token with only the required claims."""
     return dict.fromkeys(IDENTITY) | {"provider": "oidc", "issuer": issuer, "subject": "user-1"}

@@ -1,4 +1,4 @@
-"""What key servers have been seen to do, and what they could do: every fault by its name."""
+"""Faults of key servers, observed and conceivable, by name."""
 
 import functools
 import gzip
@@ -11,12 +11,12 @@ from .tokens import b64url, ec_key, rsa_key
 
 FOREIGN = ec_key("foreign")
 LIMIT = 512 * 1024
-# When keys are fetched anew that are kept as short, or as long, as they ever are: after 75 to 90 % of that time.
+# When keys with the shortest and the longest lifetime are refreshed: after 75 to 90 % of it.
 FIVE_MINUTES, A_DAY = (225, 270), (64800, 77760)
 
 
 def reply(body=None, status: str = "200 OK", headers: dict | None = None):
-    """An answer in good form; the body may be made from the honest one."""
+    """A well-formed response. The body may be a function of the honest one."""
 
     def act(exchange: Exchange) -> None:
         made = body(exchange.good) if callable(body) else body
@@ -26,7 +26,7 @@ def reply(body=None, status: str = "200 OK", headers: dict | None = None):
 
 
 def member(**members):
-    """The honest document with other members; `None` leaves one out."""
+    """The honest document with changed members; `None` removes one."""
 
     def change(good: bytes) -> dict:
         return {name: value for name, value in (json.loads(good) | members).items() if value is not None}
@@ -40,7 +40,7 @@ def each_key(change):
 
 
 def raw(octets):
-    """These bytes, or those made from the honest body; then the connection is closed."""
+    """These bytes, or a function of the honest body; then the connection is closed."""
     return lambda exchange: exchange.send(octets(exchange.good) if callable(octets) else octets)
 
 
@@ -80,7 +80,7 @@ def redirect(location: str | None, status: str = "302 Found"):
 
 
 def redirects(count: int):
-    """So many redirects before the honest answer; where they have got to is in the query."""
+    """This many redirects before the honest answer. The query counts them."""
 
     def act(exchange: Exchange) -> None:
         path, _, step = exchange.path.partition("?")
@@ -97,7 +97,7 @@ def redirect_to_itself(exchange: Exchange) -> None:
 
 
 def not_modified_if_asked(exchange: Exchange) -> None:
-    """The same ETag for every set, and 304 to whoever knows it."""
+    """The same ETag for every set, and 304 for every client that sends it."""
     etag = {"ETag": '"always the same"', "Last-Modified": "Wed, 01 Jan 2020 00:00:00 GMT"}
     if "if-none-match" in exchange.headers or "if-modified-since" in exchange.headers:
         exchange.answer(b"", "304 Not Modified", etag | {"Content-Length": None})
@@ -271,7 +271,7 @@ REDIRECTS = {
     "redirect to loopback by another name": Fault(redirect("http://[::1]:1/keys"), phases=("address",)),
 }
 
-# What a `jwks_uri` must not be.
+# Values that a `jwks_uri` must not have.
 BAD_ADDRESSES = {
     "a file": "file:///etc/passwd",
     "ftp": "ftp://127.0.0.1/keys",

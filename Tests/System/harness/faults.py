@@ -1,7 +1,7 @@
-"""A key server that misbehaves on purpose: raw sockets, a port for each issuer, one fault at a time.
+"""A key server that misbehaves on purpose: raw sockets, one port per issuer, one fault at a time.
 
-A fault is a function of one exchange. It may write anything, and it may wait, but only for the client to leave: healing
-ends whatever is held, so no test waits for a fault's own sake.
+A fault is a function of one exchange. It may write anything, and it may wait, but only for the client to leave. Healing
+ends everything that is held, so tests never have to sit out a fault.
 """
 
 import contextlib
@@ -19,21 +19,21 @@ from .issuer import Issuer
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
-    """A way to misbehave."""
+    """A kind of misbehavior."""
 
     act: Callable
-    # What it befalls: the requests for "keys" or "discovery", every "connection" before its request was read, or the
-    # "listener" itself; `act` is given the exchange, the listener's the server.
+    # What it affects: requests for "keys" or "discovery", every "connection" before its request is read, or the
+    # "listener" itself. `act` receives the exchange, or the server for the listener.
     at: str = "keys"
-    # What it comes to: the answer is "refused", or strange but "read", or it "omits" a key in use.
+    # The effect: the answer is "refused", is strange but "read", or "omits" a key in use.
     effect: str = "refused"
-    # Whether nothing ends it but the service's patience.
+    # Whether only the service's timeout ends it.
     slow: bool = False
-    # How many connections one fetch may make.
+    # Maximum number of connections per fetch.
     connections: int = 1
-    # In which phase of the fetch the service says that it failed.
+    # The phase of the fetch in which the service reports the failure.
     phases: tuple[str, ...] = ("http",)
-    # In how many seconds the next fetch is planned, at least and at most.
+    # The minimum and maximum number of seconds until the next planned fetch.
     put_off: tuple[int, int] = (0, 300)
 
 
@@ -45,7 +45,7 @@ class Exchange:
         self.fault = fault
         self.path: str | None = None
         self.headers: dict[str, str] = {}
-        # What an honest answer would hold.
+        # The contents of an honest answer.
         self.good = b""
         self.sent = 0
         self.is_healed = False
@@ -69,19 +69,19 @@ class Exchange:
             view = view[count:]
 
     def answer(self, body: bytes | None = None, status: str = "200 OK", headers: dict | None = None) -> None:
-        """A whole answer, the honest one where nothing else is said; a header given as `None` is left out."""
+        """Sends a complete answer, by default the honest one; a header given as `None` is omitted."""
         body = self.good if body is None else body
         fields = {"Content-Type": "application/json", "Content-Length": str(len(body))} | (headers or {})
         lines = [f"{name}: {value}" for name, value in fields.items() if value is not None]
         self.send("\r\n".join([f"HTTP/1.1 {status}", *lines, "", ""]).encode("latin-1") + body)
 
     def hold(self) -> None:
-        """Says nothing more until the client leaves."""
+        """Sends nothing more until the client leaves."""
         while self.connection.recv(65536):
             pass
 
     def drip(self, octets: bytes, size: int = 1, pause: float = 0.1) -> None:
-        """Sends a little at a time, until the client leaves."""
+        """Sends a little at a time until the client leaves."""
         for start in range(0, len(octets), size):
             self.send(octets[start : start + size])
             if select.select([self.connection], [], [], pause)[0]:
@@ -89,12 +89,12 @@ class Exchange:
         self.hold()
 
     def reset(self) -> None:
-        """Ends the connection with RST in place of FIN."""
+        """Closes the connection with RST instead of FIN."""
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.connection.close()
 
     def has_left(self) -> bool:
-        """Whether the client has closed its side, read or unread."""
+        """Whether the client has closed its side, even with unread data."""
         try:
             poll = select.poll()
             poll.register(self.connection, select.POLLRDHUP)
@@ -109,17 +109,17 @@ class Exchange:
 
 
 class FaultServer:
-    """The key server of one issuer: honest, until it is told to misbehave."""
+    """The key server of one issuer: honest until it is told to misbehave."""
 
     def __init__(self, name: str, *keys: tokens.Key, host: str = "127.0.0.1"):
         self.documents = {}
         self.fault: Fault | None = None
         self.connections = 0
-        # The most exchanges that were under way at once.
+        # The maximum number of concurrent exchanges.
         self.most_at_once = 0
-        # The most bytes that one exchange has sent.
+        # The maximum number of bytes sent in one exchange.
         self.most_sent = 0
-        # Exchanges of a fault that have ended though nobody healed it.
+        # The number of a fault's exchanges that ended without healing.
         self.given_up = 0
         self.requests: list[Exchange] = []
         self._open: list[Exchange] = []
@@ -132,7 +132,7 @@ class FaultServer:
         self.issuer = Issuer(self, name, list(keys))
         self._accept_connections()
 
-    # what tests ask for
+    # For tests.
 
     def misbehave(self, fault: Fault) -> None:
         with self._condition:
@@ -141,7 +141,7 @@ class FaultServer:
             fault.act(self)
 
     def heal(self, *keys: tokens.Key) -> None:
-        """Behaves from now on, and publishes these keys, if any. What was held is ended."""
+        """Behaves from now on, and publishes these keys, if any. Held exchanges end."""
         if keys:
             self.issuer.rotate(*keys)
         with self._condition:
@@ -156,12 +156,12 @@ class FaultServer:
             self._accept_connections()
 
     def holds(self) -> bool:
-        """Whether a client waits for a fault to end."""
+        """Whether a client is waiting for a fault to end."""
         with self._condition:
             return any(exchange.fault and not exchange.has_left() for exchange in self._open)
 
     def wait_for(self, condition: Callable[[], bool], timeout: float = 30) -> None:
-        """Waits until the counts say so."""
+        """Waits until a condition on the counts holds."""
         with self._condition:
             assert self._condition.wait_for(condition, timeout), vars(self)
 
@@ -172,11 +172,11 @@ class FaultServer:
     # faults of the listener
 
     def refuse(self) -> None:
-        """The port is kept, and nobody listens."""
+        """Keeps the port, but does not listen."""
         self._stop_accepting()
 
     def clog(self) -> None:
-        """Somebody listens, and has no room for another connection: an attempt is not even refused."""
+        """Listens with a full queue, so that connection attempts are not even refused."""
         self._stop_accepting()
         self._listener.listen(0)
         for _ in range(4):

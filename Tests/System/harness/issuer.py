@@ -1,7 +1,6 @@
-"""A real key server on loopback: discovery documents and JWK Sets of many issuers, told apart by path.
+"""A real key server on loopback: discovery documents and JWK Sets of many issuers, distinguished by path.
 
-What it answers can be switched at any time, and it counts what it is asked. A delay is an event that a test sets, never
-a sleep.
+Its answers can be changed at any time, and it counts requests. A delay is an event that a test sets, never a sleep.
 """
 
 import contextlib
@@ -14,7 +13,7 @@ from . import tokens
 
 
 class Document:
-    """One address of the key server: what it answers, and how often it was asked."""
+    """One URL of the key server: its answer, and the number of requests."""
 
     def __init__(self, body):
         self._condition = threading.Condition()
@@ -25,20 +24,20 @@ class Document:
         self.reset(body)
 
     def reset(self, body) -> None:
-        """Back to 200 with this body: a JSON value, bytes, or a function that is called for each answer."""
+        """Back to status 200 with this body: a JSON value, bytes, or a function that is called for each answer."""
         self.body = body
         self.status = 200
         self.headers = {"Content-Type": "application/json"}
 
     def hold(self) -> None:
-        """From now on the request arrives and is not answered until `release`."""
+        """From now on, requests are received but not answered until `release`."""
         self._gate.clear()
 
     def release(self) -> None:
         self._gate.set()
 
     def wait_for(self, count: int, timeout: float = 10) -> None:
-        """Waits until it has been asked `count` times in all."""
+        """Waits until it has received `count` requests in total."""
         with self._condition:
             assert self._condition.wait_for(lambda: self.count >= count, timeout), f"asked {self.count} times"
 
@@ -60,7 +59,7 @@ class Document:
 
 
 class Issuer:
-    """An OpenID Provider as far as a verifier sees it."""
+    """The part of an OpenID Provider that a verifier sees."""
 
     def __init__(self, server: "KeyServer", name: str, keys: list[tokens.Key]):
         self.name = name
@@ -90,7 +89,7 @@ class Issuer:
         return {"keys": [key.jwk() for key in self.keys]}
 
     def claims(self, **claims) -> dict:
-        """The claims of a good token for the audience `client`; `None` leaves a claim out."""
+        """The claims of a valid token for the audience `client`; `None` removes a claim."""
         now = tokens.now()
         usual = {"iss": self.url, "sub": "user-1", "aud": "client", "exp": now + 600, "iat": now}
         return {name: value for name, value in (usual | claims).items() if value is not None}
@@ -99,7 +98,7 @@ class Issuer:
         return next(key for key in self.keys if key.kid == kid)
 
     def token(self, **claims) -> str:
-        """A token by the first key; claims as in `claims`."""
+        """A token signed with the first key; claims as in `claims`."""
         return tokens.jws(self.keys[0], self.claims(**claims))
 
     def rotate(self, *keys: tokens.Key) -> None:
@@ -109,16 +108,16 @@ class Issuer:
 
 class QuietServer(ThreadingHTTPServer):
     daemon_threads = True
-    # A service asks for the keys of all its providers at once. A full queue drops a connection attempt, and the client's kernel
-    # tries again only after a second.
+    # A service fetches the keys of all its providers at once. A full queue drops connection attempts, and the client's
+    # kernel retries only after a second.
     request_queue_size = 1024
 
     def handle_error(self, request, client_address):
-        """A client that goes away, or that trusts our certificate as little as it should, is no news."""
+        """Ignores clients that disconnect, or that rightly reject our certificate."""
 
 
 class KeyServer:
-    """The HTTP server behind all issuers of a test; with a context, it speaks TLS."""
+    """The HTTP server for all issuers of a test; with a context, it uses TLS."""
 
     def __init__(self, tls: ssl.SSLContext | None = None):
         self.documents: dict[str, Document] = {}
@@ -143,7 +142,7 @@ class KeyServer:
         self._server = QuietServer(("127.0.0.1", 0), Handler)
         self.port = self._server.server_address[1]
         if tls:
-            # The handshake is for the connection's own thread, not for the one that accepts.
+            # The handshake runs on the connection's own thread, not on the accepting one.
             self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
@@ -153,7 +152,7 @@ class KeyServer:
         return Issuer(self, name, list(keys) or [tokens.rsa_key()])
 
     def document(self, path: str, body) -> Document:
-        """Any other address."""
+        """A document at any other path."""
         self.documents[path] = Document(body)
         return self.documents[path]
 

@@ -1,4 +1,4 @@
-"""A provider's keys as the service keeps them on disk: a line with a format name and a checksum, then a JSON object."""
+"""A provider's key archive on disk: a line with a format name and a checksum, then a JSON object."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from .tokens import b64url
 
 
 class KeptFile:
-    """One provider's file in a cache directory, with the content it had when this was made."""
+    """One provider's file in a cache directory, with its content at the time this was created."""
 
     def __init__(self, directory: pathlib.Path, provider_id: str):
         self.path = directory / f"{provider_id}.keys"
@@ -22,11 +22,11 @@ class KeptFile:
         return json.loads(self.text)
 
     def write(self, content: bytes) -> None:
-        """In place: the file's owner and mode stay."""
+        """Writes in place, so that owner and mode stay."""
         self.path.write_bytes(content)
 
     def forge(self, text: bytes | None = None, **members) -> None:
-        """Writes a text, or the members with these changed or left out (`None`), under a checksum that is right."""
+        """Writes a text, or the object with members changed or removed (`None`), with a correct checksum."""
         if text is None:
             changed = {name: value for name, value in (self.members | members).items() if value is not None}
             text = json.dumps(changed).encode()

@@ -1,4 +1,4 @@
-"""What tests of a provider's keys do with a service again and again."""
+"""Common operations in tests of a provider's keys."""
 
 import json
 import secrets
@@ -10,22 +10,22 @@ from .tokens import ec_key, jws
 
 
 def refresh(service: Service, id: str = "oidc", *, drops_omitted: bool = False) -> dict:
-    """Has the keys fetched now, as an operator; returns the provider's state after that."""
+    """Fetches the keys now, as an operator; returns the provider's state afterwards."""
     query = "?drop_omitted=true" if drops_omitted else ""
     return service.admin.post(f"/v1/providers/{id}/refresh{query}").json
 
 
 def unavailable(service: Service, token: str, **members) -> None:
-    """Asserts that there are no keys to verify a token with, and that the answer says when to come again."""
+    """Asserts that there are no keys to verify a token with, and that the answer says when to retry."""
     response = service.verify(token, **members)
     assert_code(response, "keys_unavailable")
     assert 1 <= int(response.header("Retry-After")) <= 300
 
 
 def verdicts(service: Service, tokens: list[str]) -> list[str]:
-    """Of each token, where the keys came from that verified it, or the problem's code.
+    """For each token, the source of the keys that verified it, or the problem's code.
 
-    Answers by the thousand, all alike, so they are not recorded for those who look at every answer.
+    There are thousands of identical answers, so they are not recorded for the checks of all answers.
     """
     with service.api.connect() as connection:
         body = json.dumps({"items": [{"id_token": token} for token in tokens]}).encode()
@@ -35,5 +35,5 @@ def verdicts(service: Service, tokens: list[str]) -> list[str]:
 
 
 def unknown(issuer, **claims) -> str:
-    """A token with a key ID that nobody has seen; claims as of a good one, but for these: worth a fetch."""
+    """A token with an unknown key ID and otherwise valid claims, except for these; it may cause a fetch."""
     return jws(ec_key("nobody's"), issuer.claims(**claims), kid=secrets.token_hex(8))

@@ -1,4 +1,4 @@
-"""A service killed while it keeps its keys on disk."""
+"""Kills the service while it archives its keys."""
 
 import base64
 import contextlib
@@ -18,14 +18,14 @@ from .waiting import poll
 
 
 class LargeSets:
-    """Key sets of a hundred keys with certificates, as some providers have them, and new keys in each round.
+    """Key sets of a hundred keys with certificates, as some providers have them, with new keys in each round.
 
-    The first and the last key sign: where tokens of both verify, the whole set of a round is there. The key IDs
-    stay, so that new keys take the place of the old ones.
+    The first and the last key sign: if tokens of both verify, the complete set of a round is there. The key IDs stay
+    the same, so new keys replace old ones.
     """
 
     def __init__(self, chance: random.Random):
-        # Nobody signs with the keys between, so any odd number of the right length will do.
+        # The other keys never sign, so any odd number of the right length will do.
         between = [
             {
                 "kty": "RSA",
@@ -41,7 +41,7 @@ class LargeSets:
         self._rounds: dict[int, list[Key]] = {}
 
     def publish(self, number: int, issuers) -> None:
-        """Has the issuers publish the keys of a round."""
+        """Publishes the keys of a round at all issuers."""
         self._rounds[number] = [Key(ec.generate_private_key(ec.SECP256R1()), kid) for kid in ("first", "last")]
         first, last = self._rounds[number]
         body = f'{{"keys": [{json.dumps(first.jwk())}, {self._between}, {json.dumps(last.jwk())}]}}'.encode()
@@ -49,12 +49,12 @@ class LargeSets:
             issuer.jwks.body = body
 
     def tokens(self, number: int, issuer) -> list[str]:
-        """Tokens that only the whole set of a round verifies."""
+        """Tokens that verify only with the complete set of a round."""
         return [jws(key, issuer.claims()) for key in self._rounds[number]]
 
 
 class CacheDirectory:
-    """A cache directory that begins as an earlier one was left, half-written files and all."""
+    """A cache directory that starts in the state in which an earlier one was left, including half-written files."""
 
     def __init__(self, path: pathlib.Path, issuers, earlier: "CacheDirectory | None"):
         self.path = path
@@ -63,7 +63,7 @@ class CacheDirectory:
         else:
             path.mkdir()
         self._ids = [issuer.name for issuer in issuers]
-        # The round whose keys each provider has on disk.
+        # The round whose keys are on disk, by provider.
         self.held = dict(earlier.held) if earlier else dict.fromkeys(self._ids)
         self._contents = self._read()
         self._stamps = self._stat()
@@ -75,7 +75,7 @@ class CacheDirectory:
         stamps = {}
         with os.scandir(self.path) as entries:
             for entry in entries:
-                # It may have been renamed since.
+                # It may have been renamed meanwhile.
                 with contextlib.suppress(FileNotFoundError):
                     status = entry.stat()
                     stamps[entry.name] = status.st_ino, status.st_mtime_ns
@@ -83,7 +83,7 @@ class CacheDirectory:
 
     @property
     def progress(self) -> int:
-        """Two steps a file: one is being written, and it has taken the old one's place."""
+        """Two steps per file: it is being written, and it has replaced the old one."""
         stamps = self._stat()
         steps = 0
         for id in self._ids:
@@ -95,7 +95,7 @@ class CacheDirectory:
         return steps
 
     def take_note(self, number: int) -> str:
-        """After the kill: what each provider has now, and how the kill met the writing."""
+        """After the kill: what each provider has on disk, and which step the kill interrupted."""
         changed = {name for name, content in self._read().items() if content != self._contents.get(name)}
         replaced = [id for id in self._ids if f"{id}.keys" in changed]
         self.held |= dict.fromkeys(replaced, number)
@@ -105,12 +105,12 @@ class CacheDirectory:
 
 
 def until(condition) -> None:
-    """Asks ten times a millisecond, for what is over within one."""
+    """Polls ten times per millisecond, for conditions that last less than one."""
     poll(condition, pause=0.0001)
 
 
 def kill_while_keeping(directory: CacheDirectory, issuers, settings: list[dict], chance: random.Random) -> None:
-    """Starts the service and kills it around the time at which it keeps what it has fetched."""
+    """Starts the service, and kills it around the time at which it archives fetched keys."""
     listeners = {"service": {"listen": "127.0.0.1:0"}, "admin": {"listen": "127.0.0.1:0"}}
     configuration = listeners | {"cache_directory": str(directory.path), "providers": settings}
     asked = sum(issuer.jwks.count for issuer in issuers)

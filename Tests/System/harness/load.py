@@ -10,10 +10,10 @@ from .contract import STATUS
 
 
 class Load:
-    """Sends each provider's tokens round and round, and keeps every answer that is not the expected one.
+    """Sends each provider's tokens in a loop, and keeps every unexpected answer.
 
-    `rounds` has for each provider its tokens, with the code that each is to be refused with, or codes joined by `|`, or
-    `None`.
+    `rounds` has for each provider its tokens with their expected results: a code, several codes joined by `|`, or
+    `None` for success.
     """
 
     def __init__(self, address: str, rounds: dict[str, list[tuple[str, str | None]]], threads: int = 2, context=None):
@@ -31,7 +31,7 @@ class Load:
         self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(threads)]
 
     def change(self, name: str, round: list[tuple[str, str | None]]) -> None:
-        """From the next round on, these are a provider's tokens."""
+        """Replaces a provider's tokens from the next round on."""
         tokens = [request_bytes("POST", "/v1/verify", json.dumps({"id_token": token}).encode()) for token, _ in round]
         self._rounds[name] = (b"".join(tokens), [code for _, code in round])
 
@@ -41,7 +41,7 @@ class Load:
 
     def _run(self) -> None:
         connection = None
-        # The pause leaves the processor to those who wait for an answer; nothing depends on its length.
+        # The pause leaves CPU time to others; its length does not matter.
         while not self._stopped.wait(0.005):
             with self._condition:
                 name = next(self._turns)
@@ -66,9 +66,9 @@ class Load:
             connection.close()
 
     def passes(self, name: str) -> None:
-        """Waits until a whole round of a provider's has come and gone from now on; none so far held a surprise."""
+        """Waits for a complete round of a provider's tokens that starts after now; no answer so far may be unexpected."""
         with self._condition:
-            # The first to end may have begun before.
+            # The first round to end may have started before.
             goal = self._done[name] + len(self._threads) + 1
             assert self._condition.wait_for(lambda: self._done[name] >= goal, 60), "the load has stopped"
             assert not self.surprises[name]

@@ -1,4 +1,4 @@
-"""Reads the Prometheus text format, strictly: what `promtool` would refuse fails here too."""
+"""Parses the Prometheus text format strictly: whatever `promtool` rejects fails here too."""
 
 import math
 import re
@@ -76,7 +76,7 @@ class Metrics:
                 assert (family + "_sum", rest) in self.samples
 
     def value(self, name: str, **labels: str) -> float:
-        """The sum of the samples that have these labels."""
+        """The sum of the samples with these labels."""
         wanted = set(labels.items())
         return sum(value for (found, has), value in self.samples.items() if found == name and wanted <= set(has))
 
@@ -85,7 +85,7 @@ class Metrics:
 
 
 def overloaded(service) -> dict[str, float]:
-    """How many requests were turned away, by the limit; without those limits that none was over."""
+    """The numbers of shed requests by limit, without zeros."""
     found = Metrics(service.admin.get("/metrics").text)
     name = "assay_overloaded_total"
     counts = {limit: found.value(name, limit=limit) for limit in found.label_values(name, "limit")}
@@ -94,5 +94,5 @@ def overloaded(service) -> dict[str, float]:
 
 
 def verified(service) -> float:
-    """How many tokens were good."""
+    """The number of verified tokens."""
     return Metrics(service.admin.get("/metrics").text).value("assay_verifications_total", code="ok")

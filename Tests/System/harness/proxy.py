@@ -1,11 +1,11 @@
-"""A forward proxy for TLS: answers CONNECT, then carries bytes both ways."""
+"""A forward proxy for TLS: answers CONNECT, then relays bytes both ways."""
 
 import socket
 import threading
 
 
 class Proxy:
-    """Counts the tunnels it was asked for, by target."""
+    """Counts requested tunnels by target."""
 
     def __init__(self):
         self.targets: list[str] = []

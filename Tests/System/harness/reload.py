@@ -1,4 +1,4 @@
-"""Settings that change under a running service, the ways that operators and their tools change them."""
+"""Changes settings of a running service in the ways of operators and their tools."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ def metrics(service: Service) -> Metrics:
 
 
 def reloads(service: Service) -> tuple[float, float]:
-    """How often the file was taken, and how often it was refused."""
+    """How often the file was accepted and rejected."""
     found = metrics(service)
     name = "assay_configuration_reloads_total"
     return found.value(name, result="success"), found.value(name, result="failure")
@@ -28,14 +28,14 @@ def text(*providers: dict, **settings) -> str:
 
 
 def replace(file: pathlib.Path, content: str | bytes) -> None:
-    """As editors do it: another file takes the name."""
+    """Replaces the file as editors do: another file gets its name."""
     other = file.with_suffix(".new")
     other.write_bytes(content if isinstance(content, bytes) else content.encode())
     os.replace(other, file)
 
 
 def hang_up(service: Service) -> bool:
-    """Has the file read again; returns whether it was taken."""
+    """Sends SIGHUP; returns whether the file was accepted."""
     taken, refused = reloads(service)
     service.process.send_signal(signal.SIGHUP)
     service.wait_until(lambda: reloads(service) != (taken, refused))
@@ -44,13 +44,13 @@ def hang_up(service: Service) -> bool:
 
 
 def change(service: Service, *providers: dict, **settings) -> None:
-    """Has the service change over to other settings."""
+    """Changes the service to other settings."""
     replace(service.config, text(*providers, **settings))
     assert hang_up(service), service.log[-5:]
 
 
 def refuse(service: Service, content: str | bytes) -> str:
-    """Has the service read a file that it must refuse; returns the reason that it gives."""
+    """Makes the service read a file that it must reject; returns the reason it reports."""
     replace(service.config, content)
     assert not hang_up(service)
     return service.wait_for(lambda: service.entries(message=REFUSED))[-1]["reason"]

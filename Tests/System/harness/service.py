@@ -1,4 +1,4 @@
-"""The service as a process: settings written, binary started on free ports, log read, stopped by SIGTERM."""
+"""The service as a process: writes settings, starts the binary on free ports, reads its log, stops it with SIGTERM."""
 
 import json
 import os
@@ -19,7 +19,7 @@ NETWORK = {"allow_http": True, "allow_private_addresses": True}
 
 
 def provider(issuer, id: str = "oidc", **settings) -> dict:
-    """Settings of a provider that trusts an issuer of the tests' key server; `None` leaves a setting out."""
+    """Settings of a provider that trusts an issuer of the tests' key server; `None` removes a setting."""
     usual = {"id": id, "issuer": issuer.url, "audiences": ["client"], "network": dict(NETWORK)}
     return {name: value for name, value in (usual | settings).items() if value is not None}
 
@@ -33,7 +33,7 @@ def google_like(issuer, id: str = "google", **settings) -> dict:
 
 
 def environment(**variables: str) -> dict:
-    """The tests' own environment, without what would change the service's settings."""
+    """The tests' own environment, without variables that would change the service's settings."""
     inherited = {
         name: value
         for name, value in os.environ.items()
@@ -43,7 +43,7 @@ def environment(**variables: str) -> dict:
 
 
 class Process:
-    """A long-running subcommand. Its log is read by a thread and kept, one line an entry."""
+    """A long-running subcommand. A thread reads its log and keeps it, one entry per line."""
 
     def __init__(self, *arguments: str, variables: dict | None = None):
         self.log: list[str] = []
@@ -74,7 +74,7 @@ class Process:
             self._condition.notify_all()
 
     def wait_for(self, found, timeout: float = DEADLINE):
-        """The first true result of `found()`, tried again at each new line of output."""
+        """Waits for a true result of `found()`, which is called at each new line of output."""
         with self._condition:
             result = self._condition.wait_for(lambda: found() or self._ended, timeout) and found()
         assert result, "not seen in time:\n" + "\n".join(self.log[-20:])
@@ -113,7 +113,7 @@ class Process:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def resident(self) -> int:
-        """Bytes of memory that the process has."""
+        """The resident memory of the process in bytes."""
         pages = int(pathlib.Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
 
@@ -122,8 +122,8 @@ class Service(Process):
     """`assay serve`, with its own directory and settings."""
 
     def __init__(self, *providers: dict, variables: dict | None = None, context=None, admin_context=None, **settings):
-        """The contexts are what the tests speak TLS with, where the settings have the listeners do so."""
-        # Not pytest's directory: a unix socket's path must be short.
+        """`contexts` are the tests' TLS contexts, for settings whose listeners use TLS."""
+        # Not pytest's directory: a Unix socket's path must be short.
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="assay-"))
         usual = {"service": {"listen": "127.0.0.1:0"}, "admin": {"listen": "127.0.0.1:0"}}
         self.config = write_config(self.directory, usual | settings | {"providers": list(providers)})
@@ -146,11 +146,11 @@ class Service(Process):
         return response.json
 
     def reject(self, id_token, *codes: str, **members) -> dict:
-        """Verifies a token that must be refused with one of these codes; returns the problem."""
+        """Verifies a token that must be rejected with one of these codes; returns the problem."""
         return client.contract.assert_code(self.verify(id_token, **members), *codes)
 
     def wait_until(self, condition, timeout: float = DEADLINE):
-        """Asks again and again, for what the service does on its own time."""
+        """Polls for something that the service does in the background."""
         return poll(condition, timeout)
 
     def wait_until_ready(self) -> "Service":
@@ -161,7 +161,7 @@ class Service(Process):
         return next(entry for entry in self.admin.get("/v1/providers").json["providers"] if entry["id"] == id)
 
     def stop(self) -> None:
-        """Asks for a stop and expects a clean one."""
+        """Requests a stop, and expects a clean one."""
         self.api.close()
         self.admin.close()
         self.terminate()
@@ -181,7 +181,7 @@ class Service(Process):
 
 
 def with_console(*providers: dict, **admin) -> Service:
-    """A service with the console on."""
+    """A service with the console enabled."""
     return Service(*providers, admin={"listen": "127.0.0.1:0", "console": True} | admin)
 
 
@@ -192,7 +192,7 @@ def write_config(directory: pathlib.Path, settings: dict) -> pathlib.Path:
 
 
 def run(*arguments: str, stdin: str | bytes = "", variables: dict | None = None) -> subprocess.CompletedProcess:
-    """A subcommand that ends by itself."""
+    """Runs a subcommand that ends by itself."""
     return subprocess.run(
         [BINARY, *arguments],
         input=stdin.encode() if isinstance(stdin, str) else stdin,

@@ -1,4 +1,4 @@
-"""A Valkey or a Redis as a process: started on a free port or a socket, stopped, frozen, and started again with what it had."""
+"""A Valkey or Redis server as a process: started on a free port or a socket, stopped, frozen, and restarted with its data."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ import subprocess
 
 from .waiting import poll
 
-# Lets a test have the server sleep.
+# Allows a test to put the server to sleep.
 SLEEPY = ("--enable-debug-command", "yes")
 SERVERS = [server for server in ("valkey-server", "redis-server") if shutil.which(server)]
 
@@ -51,21 +51,21 @@ class Store:
             return False
 
     def command(self, *words: str) -> str:
-        """Runs a command without TLS; returns the reply's text as it came."""
+        """Runs a command without TLS; returns the reply as received."""
         with socket.create_connection(("127.0.0.1", self.port), 5) as connection:
             parts = [f"${len(word.encode())}\r\n{word}\r\n" for word in words]
             connection.sendall((f"*{len(words)}\r\n" + "".join(parts)).encode())
             return connection.recv(65536).decode()
 
     def lines(self, *words: str) -> list[str]:
-        """The texts of a command's reply, without what says how long they are."""
+        """The texts in a command's reply, without their lengths."""
         return [line for line in self.command(*words).split("\r\n") if line and line[0] not in "*$"]
 
     def keys(self) -> list[str]:
         return self.lines("KEYS", "*")
 
     def sleep(self, seconds: float) -> None:
-        """Has the server answer nobody for a while. It must have been started with `SLEEPY`."""
+        """Blocks the server for a while. It must have been started with `SLEEPY`."""
         self._sleeper = socket.create_connection(("127.0.0.1", self.port), 5)
         self._sleeper.sendall(f"DEBUG SLEEP {seconds}\r\n".encode())
         poll(lambda: not self.answers())
@@ -79,7 +79,7 @@ class Store:
                 return False
 
     def follow(self, primary: "Store") -> None:
-        """Becomes a replica of another server, and has what that one has."""
+        """Becomes a replica of another server, and waits for its data."""
         assert self.command("REPLICAOF", "127.0.0.1", str(primary.port)).startswith("+OK")
         poll(lambda: "master_link_status:up" in self.command("INFO", "replication"))
 
@@ -103,7 +103,7 @@ class Store:
 
 
 class Cluster:
-    """Three servers that share the slots of a cluster between them."""
+    """Three servers that share the slots of a cluster."""
 
     def __init__(self, directory: pathlib.Path, server: str = SERVERS[0]):
         self.nodes = []
@@ -126,7 +126,7 @@ class Cluster:
         return int(self.nodes[0].command("CLUSTER", "KEYSLOT", key).strip(":\r\n"))
 
     def owner(self, slot: int) -> int:
-        """The number of the node that says that a slot is its own."""
+        """The number of the node that owns a slot, according to that node."""
         for number, node in enumerate(self.nodes):
             entry = next(line for line in node.command("CLUSTER", "NODES").split("\n") if "myself" in line)
             for part in entry.split()[8:]:
@@ -136,7 +136,7 @@ class Cluster:
         raise AssertionError(f"nobody has the slot {slot}")
 
     def move(self, slot: int, to: int) -> None:
-        """Moves a slot with its keys, as an operator does, while the cluster serves."""
+        """Moves a slot with its keys, as an operator does, while the cluster serves requests."""
         source, target = self.nodes[self.owner(slot)], self.nodes[to]
         owner = self.ids[self.nodes.index(source)]
         self._set_slot(target, slot, "IMPORTING", owner)

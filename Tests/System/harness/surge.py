@@ -1,5 +1,6 @@
-"""Callers in the open: they ask at their own rate, whether or not they are answered, give up after a while, and have a
-connection for each question that is under way."""
+"""Open-loop callers: they send requests at their own rate, answered or not, give up after a timeout, and have one
+connection per request in flight.
+"""
 
 import collections
 import selectors
@@ -9,9 +10,9 @@ import time
 
 
 class Surge:
-    """Sends requests at a rate, with connections kept for the next request once they are answered.
+    """Sends requests at a rate. Connections are reused once their request is answered.
 
-    A rate of `None` is one request after the other on each of `connections`: as fast as the service is.
+    With a rate of `None`, each of `connections` sends one request after the other, as fast as the service answers.
     """
 
     def __init__(self, address: str, request: bytes, patience: float = 1.0, connections: int = 2000):
@@ -22,15 +23,15 @@ class Surge:
         self._most = connections
         self._selector = selectors.EpollSelector()
         self._idle: list[socket.socket] = []
-        # In the order in which they were sent, which is the order in which patience ends.
+        # In the order in which they were sent, and so in the order of their timeouts.
         self._waiting: dict[socket.socket, float] = {}
         self._partial: dict[socket.socket, bytes] = {}
         self.seconds = 0.0
         self.statuses: collections.Counter[int] = collections.Counter()
-        # Seconds from the sending of requests that were answered with 200 to their answers.
+        # Latencies in seconds of requests answered with 200.
         self.latencies: list[float] = []
         self.given_up = 0
-        # Requests whose connection was closed before they were answered, or could not be had.
+        # Requests whose connection failed, or was closed before they were answered.
         self.lost = 0
 
     @property
@@ -48,7 +49,7 @@ class Surge:
         closes: bool = True,
         until: threading.Event | None = None,
     ) -> "Surge":
-        """Counts anew; without `closes`, another run goes on where this one ends."""
+        """Resets the counts. Without `closes`, another run continues where this one ends."""
         self.statuses.clear()
         self.latencies.clear()
         self.given_up = self.lost = 0
@@ -60,10 +61,10 @@ class Surge:
                 sent += 1
                 due = len(self._waiting) < self._most if rate is None else sent < (now - began) * rate
             if due and rate is not None:
-                # As many are under way as there may be: this caller does not even come.
+                # The maximum number is in flight: this request is not sent.
                 sent += 1
-            # Without a rest, whatever the rate: processors that share a core, as rented ones do, would serve faster while
-            # this one rests, and so a few callers better than a crowd.
+            # Never idle, whatever the rate: on processors that share a core, as rented ones do, the service would run
+            # faster while this one idles, which would favor a few callers over a crowd.
             for key, _ in self._selector.select(0):
                 self._receive(key.fileobj)
             now = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The key server that misbehaves does as it is told, and what is measured with it can fail."""
+"""The faulty key server does what it is told, and the checks that use it can fail."""
 
 import socket
 
@@ -95,7 +95,7 @@ def test_nobody_gets_through_to_a_listener_that_misbehaves(server, name, expecte
 
 @pytest.mark.parametrize("code", [None, "token_expired"])
 def test_load_notices_an_answer_that_is_not_the_expected_one(world, code):
-    """A bad token that was accepted, and a good one that was refused."""
+    """An invalid token that was accepted, and a valid one that was rejected."""
     token = world.oidc.token() if code else world.oidc.token(aud="someone else")
     with Load(world.service.api.address, {"good": [(world.oidc.token(), None)], "bad": [(token, code)]}) as load:
         load.passes("good")

@@ -1,4 +1,4 @@
-"""The checks that every answer passes through are shown to fail, each once."""
+"""The checks that every answer passes through can each fail."""
 
 import json
 

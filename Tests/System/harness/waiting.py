@@ -1,4 +1,4 @@
-"""Waiting for what comes about on its own time, always with a deadline; and ports that nobody listens on."""
+"""Polling with a deadline, and ports on which nothing listens."""
 
 import contextlib
 import socket
@@ -9,7 +9,7 @@ DEADLINE = 15
 
 
 def poll(condition, timeout: float = DEADLINE, pause: float = 0.02, tells=lambda: ""):
-    """Asks again and again; the first true result. `tells` is what a test that fails should say besides."""
+    """Polls until the result is true, and returns it. `tells` is additional text for the failure message."""
     deadline = time.monotonic() + timeout
     waiting = threading.Event()
     while not (result := condition()):
@@ -19,7 +19,7 @@ def poll(condition, timeout: float = DEADLINE, pause: float = 0.02, tells=lambda
 
 
 def free_ports(count: int) -> list[int]:
-    """Loopback ports, each another one."""
+    """Different loopback ports."""
     with contextlib.ExitStack() as open_sockets:
         sockets = [open_sockets.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
         return [each.getsockname()[1] for each in sockets]

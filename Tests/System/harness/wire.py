@@ -1,4 +1,4 @@
-"""Bytes as they come, and sockets by the thousand: clients that keep to no rules, and what they cost the service."""
+"""Raw bytes, and sockets by the thousand: clients that follow no rules, and what they cost the service."""
 
 import contextlib
 import resource
@@ -14,7 +14,7 @@ KIB, MIB = 1024, 1024 * 1024
 
 
 def connect(address: str, receive_buffer: int | None = None) -> socket.socket:
-    """A connection to `host:port`; the smaller the buffer, the sooner answers that nobody reads stay behind."""
+    """A connection to `host:port`. With a smaller buffer, unread answers back up sooner."""
     host, port = address.rsplit(":", 1)
     connection = socket.socket(socket.AF_INET6 if host.startswith("[") else socket.AF_INET)
     if receive_buffer:
@@ -26,14 +26,14 @@ def connect(address: str, receive_buffer: int | None = None) -> socket.socket:
 
 
 def reset(connection: socket.socket) -> None:
-    """Ends a connection by RST, unless it has ended already, and leaves no port waiting."""
+    """Closes a connection with RST, unless it has ended already, so that no port is left in TIME_WAIT."""
     if connection.fileno() >= 0:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.close()
 
 
 def read_to_end(connection: socket.socket) -> bytes:
-    """Everything until the service closes."""
+    """Everything until the service closes the connection."""
     received = bytearray()
     with contextlib.suppress(ConnectionResetError):
         while octets := connection.recv(256 * KIB):
@@ -42,7 +42,7 @@ def read_to_end(connection: socket.socket) -> bytes:
 
 
 def read_exactly(connection: socket.socket, count: int) -> bytes:
-    """So many bytes. `MSG_WAITALL` does not wait for them on a socket with a timeout."""
+    """Exactly this many bytes. `MSG_WAITALL` does not wait for them on a socket with a timeout."""
     received = bytearray()
     while len(received) < count:
         octets = connection.recv(count - len(received))
@@ -52,7 +52,7 @@ def read_exactly(connection: socket.socket, count: int) -> bytes:
 
 
 def exchange(address: str, octets: bytes, cuts=()) -> bytes:
-    """Sends bytes, cut up at these places, closes that half, and returns all that comes back."""
+    """Sends bytes, split at these offsets, closes the sending side, and returns everything received."""
     with contextlib.closing(connect(address)) as connection:
         # The service may have answered and closed before it has read everything.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError, OSError):
@@ -63,7 +63,7 @@ def exchange(address: str, octets: bytes, cuts=()) -> bytes:
 
 
 class Reader(Connection):
-    """Reads the answers that come over a socket."""
+    """Reads answers from a socket."""
 
     def __init__(self, connection: socket.socket):
         self.socket = connection
@@ -71,7 +71,7 @@ class Reader(Connection):
 
 
 class Received(Connection):
-    """Bytes that have come already, to be read like those that come."""
+    """Bytes that have already been received, with the interface of a socket."""
 
     def __init__(self, octets: bytes):
         self._buffer = octets
@@ -84,7 +84,7 @@ class Received(Connection):
 
 
 def answers(octets: bytes, *methods: str) -> list[Response]:
-    """What came over a connection: whole answers and nothing else. The methods are those of the first requests."""
+    """Parses complete answers and nothing else. `methods` are those of the first requests."""
     received, found = Received(octets), []
     while received:
         found.append(received.unchecked_response(methods[len(found)] if len(found) < len(methods) else "GET"))
@@ -92,7 +92,9 @@ def answers(octets: bytes, *methods: str) -> list[Response]:
 
 
 def send_to_all(connections: list[socket.socket], octets: bytes, silence: float = 0.5) -> list[int]:
-    """Sends to all, as much as each takes, until none has taken any for so many seconds; how much each took."""
+    """Sends to all, as much as each accepts, until none has accepted any for this many seconds; returns how much each
+    accepted.
+    """
     taken = dict.fromkeys(connections, 0)
     view = memoryview(octets)
     with selectors.DefaultSelector() as selector:
@@ -130,7 +132,7 @@ class Crowd:
         return send_to_all(self.sockets, octets, silence)
 
     def first_bytes(self, timeout: float = 30) -> list[bytes]:
-        """What each gets next: empty where the service closes without a word."""
+        """The next bytes on each connection; empty if the service closes it without an answer."""
         found: dict[socket.socket, bytes] = {}
         with selectors.DefaultSelector() as selector:
             for connection in self.sockets:
@@ -160,7 +162,7 @@ class Crowd:
 
 @contextlib.contextmanager
 def many_descriptors():
-    """As many file descriptors as the system lets this process and its children have; yields how many."""
+    """Raises the limit on file descriptors for this process and its children to the maximum; yields it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     try:
@@ -170,14 +172,14 @@ def many_descriptors():
 
 
 def gauges(service) -> tuple[int, int, int]:
-    """Connections, requests under way, and bytes of unfinished bodies, as the service counts them."""
+    """Connections, requests in flight, and bytes of incomplete bodies, from the service's metrics."""
     metrics = Metrics(service.admin.get("/metrics").text)
     names = ("assay_connections", "assay_requests_in_flight", "assay_buffered_bytes")
     return tuple(int(metrics.value(name)) for name in names)
 
 
 def statuses(service) -> dict[int, int]:
-    """How often the service has answered with each status."""
+    """The number of answers by status, from the service's metrics."""
     metrics = Metrics(service.admin.get("/metrics").text)
     name = "assay_http_requests_total"
     return {int(status): int(metrics.value(name, status=status)) for status in metrics.label_values(name, "status")}

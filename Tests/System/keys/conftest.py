@@ -1,4 +1,4 @@
-"""Fixtures of tests whose `server` is a key server that fails as told."""
+"""Fixtures for tests whose `server` is a key server with configurable faults."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Keys kept on disk: what a restart may believe, and what it must not, whatever became of the files."""
+"""Keys archived on disk: what a restart may trust and what it must not, whatever happened to the files."""
 
 import collections
 import json
@@ -20,7 +20,7 @@ OLD, NEW = ec_key("old"), ec_key("new")
 
 
 def wait_until_kept(service, directory: pathlib.Path, count: int = 1) -> None:
-    """Until so many providers' keys are on disk, which is soon after they can be used."""
+    """Waits until this many providers' keys are on disk, which is soon after they can be used."""
     service.wait_until(lambda: len(list(directory.glob("*.keys"))) == count)
 
 
@@ -164,7 +164,7 @@ def kept(tmp_path_factory):
 
 
 def reasons_given(directory: pathlib.Path, issuers, refused: dict[str, str]) -> dict[str, str]:
-    """Starts without a key server, and expects all files to be believed but the `refused`; what is logged of those."""
+    """Starts without a key server, and expects all files except the `refused` to be accepted; returns the logged reasons."""
     due = ["keys_unavailable" if issuer.name in refused else "disk" for issuer in issuers]
     with Service(*settings_of(issuers), cache_directory=str(directory)) as service:
         found = verdicts(service, [issuer.token() for issuer in issuers])
@@ -176,7 +176,7 @@ def reasons_given(directory: pathlib.Path, issuers, refused: dict[str, str]) -> 
 
 
 def damages(content: bytes, chance: random.Random) -> dict:
-    """What could become of a file of this length, one fault each: functions of its content."""
+    """Possible damage to a file of this length, one fault each, as functions of its content."""
     first_line = content.index(b"\n") + 1
     faults = {
         "one zero behind": lambda content: content + b"\0",
@@ -190,7 +190,7 @@ def damages(content: bytes, chance: random.Random) -> dict:
     for length in range(len(content)):
         faults[f"cut to {length} bytes"] = lambda content, length=length: content[:length]
     for place in range(len(content)):
-        # All bits of the line that vouches for the rest, one of each byte of the rest.
+        # Flips every bit of the line with the checksum, and one bit of each other byte.
         for bit in range(8) if place < first_line else [chance.randrange(8)]:
             faults[f"bit {bit} of byte {place}"] = lambda content, place=place, bit=bit: (
                 content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
@@ -199,7 +199,7 @@ def damages(content: bytes, chance: random.Random) -> dict:
 
 
 def test_no_damage_makes_a_file_believed_or_keeps_the_service_from_starting(kept, tmp_path):
-    """Each start meets a damaged file of each of 240 providers, and whole ones of ten."""
+    """Each start finds a damaged file of each of 240 providers, and intact ones of ten."""
     directory, issuers = kept
     faults = list(damages(KeptFile(directory, issuers[0].name).content, random.Random(1)).items())
     assert len(faults) > 1200
@@ -229,7 +229,7 @@ def jwks(*keys, **members) -> str:
 
 HOUR, DAY = 3600, 86400
 
-# Whole files, most with a checksum that is right, and still not to be believed.
+# Complete files, most with a correct checksum, that must still be rejected.
 FOREIGN = {
     "another provider's": lambda file, other: file.write(other.content),
     "another provider's by its ID": lambda file, other: file.forge(provider=other.members["provider"]),
@@ -275,7 +275,7 @@ FOREIGN = {
     "a link to a device": replaced_by(lambda path: path.symlink_to("/dev/zero")),
 }
 
-# The nearest to those that are believed.
+# Close variants of the rejected files that must be accepted.
 OWN = {
     "unchanged": lambda file, _: None,
     "under its checksum once more": lambda file, _: file.forge(),
@@ -353,7 +353,7 @@ def test_a_kill_at_any_moment_of_the_writing_leaves_whole_sets_only(tmp_path, se
         issuers = [server.issuer(f"op-{number}", OLD) for number in range(6)]
         settings = [provider(issuer, issuer.name, jwks_uri=issuer.jwks_uri) for issuer in issuers]
         for number in range(50):
-            # Now and then nothing is there yet.
+            # Occasionally, nothing has been written yet.
             earlier = directories[-1] if number % 10 else None
             directory = CacheDirectory(tmp_path / str(number), issuers, earlier)
             sets.publish(number, issuers)
@@ -361,7 +361,7 @@ def test_a_kill_at_any_moment_of_the_writing_leaves_whole_sets_only(tmp_path, se
             met[directory.take_note(number)] += 1
             directories.append(directory)
 
-        # What the kills left behind is in nobody's way.
+        # Leftovers of the kills do no harm.
         last = CacheDirectory(tmp_path / "last", issuers, directories[-1])
         with Service(*settings, cache_directory=str(last.path)) as service:
             service.wait_until(lambda: last.progress == 2 * len(issuers))
@@ -369,10 +369,10 @@ def test_a_kill_at_any_moment_of_the_writing_leaves_whole_sets_only(tmp_path, se
         last.take_note(number)
         directories.append(last)
     print(f"seed {seed}: {dict(met)}")
-    # Else the kills came too early or too late to say anything.
+    # Otherwise, the kills came too early or too late to show anything.
     assert met["within a file"] + met["between two files"] >= 10, met
 
-    # The key server is gone now: connections are refused, and only the files can tell.
+    # The key server is down now: connections are refused, so the keys must come from the files.
     for directory in directories:
         tokens, expected = [], []
         for issuer in issuers:

@@ -1,4 +1,4 @@
-"""Which addresses keys are fetched from: the public Internet's, and those that an operator names."""
+"""Which addresses keys are fetched from: public ones, and those that an operator allows."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from harness.tokens import ec_key
 
 KEY = ec_key("op")
 
-# Every block is in `Tests/KeySourceTests/AddressBlockTests.swift`, and what is none in `Tests/SettingsTests`.
+# `Tests/KeySourceTests/AddressBlockTests.swift` tests every block, and `Tests/SettingsTests` tests invalid ones.
 ALLOWED = [["127.0.0.1"], ["::1", "10.0.0.0/8", "127.0.0.0/8"]]
 NOT_ALLOWED = [[], ["127.0.0.2"], ["10.0.0.0/8", "::/0"]]
 
@@ -27,7 +27,7 @@ def server():
 
 
 def test_an_address_that_is_named_is_connected_to_and_no_other(server):
-    """One service: what one provider may, another may not."""
+    """In one service, each provider has its own permissions."""
     issuer, providers, issuers = server.issuer, [], {}
     for number, entry in enumerate(ALLOWED + NOT_ALLOWED):
         issuers[f"op-{number}"] = f"https://op-{number}.example.com"
@@ -67,7 +67,7 @@ def test_an_ipv6_address_is_named_like_any_other(server):
     issuer = server.issuer
     uri = f"http://[::1]:{server.port}/op/keys"
     with Service(provider(issuer, jwks_uri=uri, network=network(["::1"]))) as service:
-        # Nobody listens there; but it was tried.
+        # Nothing listens there, but a connection was attempted.
         unavailable(service, issuer.token())
         assert refresh(service)["code"] == "keys_unavailable"
         assert service.provider_state("oidc")["last_error"]["phase"] == "connect"

@@ -1,4 +1,4 @@
-"""What fetches ask: where somebody waits for new keys, or anything is in doubt, for all there are."""
+"""Conditional requests: if a request waits for new keys, or anything is in doubt, fetches ask for the full response."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def conditions(request) -> dict:
 
 
 def asked_again(server, service) -> list:
-    """The requests that the service makes of its own accord after a fetch has failed."""
+    """The service's own retries after a failed fetch."""
     server.misbehave(BROKEN)
     assert refresh(service)["last_error"]
     server.heal()
@@ -44,7 +44,7 @@ def asked_again(server, service) -> list:
 
 @pytest.mark.parametrize("cause", ["an unknown key ID", "an operator"])
 def test_who_waits_for_new_keys_gets_all_there_are(server, service, issuer, cause):
-    """From the key server itself, past any cache between."""
+    """From the key server itself, past any cache in between."""
     issuer.rotate(NEW, OLD)
     if cause == "an operator":
         refresh(service)
@@ -56,7 +56,7 @@ def test_who_waits_for_new_keys_gets_all_there_are(server, service, issuer, caus
 
 
 def test_after_a_failure_all_are_asked_for(server, service):
-    """Conditions may be what the server stumbles over."""
+    """The server may be failing because of conditional requests."""
     for request in asked_again(server, service):
         assert conditions(request) == {}
         assert "no-cache" in request.headers["cache-control"]

@@ -1,4 +1,4 @@
-"""Keys in a file: beside an address, what serves while nothing can be had from there; alone, the only source."""
+"""Keys in a file: with a URL, it is used while the provider can't be reached; without one, it is the only source."""
 
 import json
 import pathlib
@@ -21,7 +21,7 @@ class KeyFile:
         self.write(*keys)
 
     def write(self, *keys: Key) -> None:
-        """A new file in place of the old one, as tools that take care write."""
+        """Replaces the file atomically, as careful tools do."""
         new = self.path.with_suffix(".new")
         new.write_text(json.dumps({"keys": [key.jwk() for key in keys]}))
         new.rename(self.path)
@@ -81,7 +81,7 @@ def test_the_key_server_is_asked_for_a_key_that_the_file_has_not(server, issuer,
     with serve(issuer, file) as service:
         service.accept(jws(FILED, issuer.claims()))
         server.heal()
-        # A fetch that had begun before fails yet.
+        # A fetch that started before still fails.
         service.wait_until(lambda: service.provider_state("oidc")["next_fetch_at"])
         assert origin(service.accept(issuer.token())) == ("network", False)
 
@@ -121,7 +121,7 @@ def test_a_change_of_the_file_is_seen_while_it_serves(server, issuer, file):
 
 
 def test_a_key_taken_out_of_the_only_file_is_soon_out(issuer, server, file):
-    """Without anyone's asking for it."""
+    """The service notices by itself."""
     file.write(OLD, FILED)
     with Service(provider(issuer, jwks_file=str(file.path))) as service:
         service.accept(jws(FILED, issuer.claims()))

@@ -1,7 +1,7 @@
-"""Key servers that misbehave: good tokens pass and bad ones do not, and a key that comes after is found.
+"""Misbehaving key servers: valid tokens pass, invalid ones fail, and later keys are found.
 
-All faults happen at once, each to a provider of its own, in a service under load. Each has its story on a thread of its
-own; a test is the end of one story.
+All faults occur at once, each at its own provider, in a service under load. Each runs its story on its own thread; a
+test waits for the end of one story.
 """
 
 import concurrent.futures
@@ -22,15 +22,15 @@ from harness.tokens import ec_key, jws, now
 
 STRANGER, FORGER = ec_key("stranger"), ec_key("forger")
 NETWORK = {"allow_http": True, "allow_addresses": ["127.0.0.1"]}
-# Each fault has an operator of its own.
+# Each fault has its own simulated operator.
 ADMIN = {"listen": "127.0.0.1:0", "max_connections": 1000}
 UNKNOWN_KEY_FETCHES, WINDOW, LEAST_PAUSE = 2, 30, 0.5
-# What is under way when a body proves too long: what the kernel buffers, and what was read.
+# The data in flight when a body turns out too long: what the kernel buffers, and what has been read.
 MOST_SENT = 16 * 1024 * 1024
 
 
 class QuietConnection(Connection):
-    """Answers by the thousand, all alike, are not recorded for those who look at every answer."""
+    """Does not record answers for the checks of all answers: there are thousands of identical ones."""
 
     def response(self, method: str = "POST", path: str = "", *, request_id: str | None = None) -> Response:
         response = self.unchecked_response(method)
@@ -39,14 +39,14 @@ class QuietConnection(Connection):
 
 
 class QuietClient(Client):
-    """Patient, too: some fetches take as long as a fetch may."""
+    """With a long timeout, because some fetches take the maximum time."""
 
     def connect(self, timeout: float = 60) -> QuietConnection:
         return QuietConnection(self.address, timeout)
 
 
 class Case:
-    """A fault, the key server that has it, and the provider that has to live with it."""
+    """A fault, the key server that has it, and the provider that uses this key server."""
 
     def __init__(self, name: str):
         self.name = name
@@ -70,7 +70,7 @@ class Case:
         self.admin.close()
 
     def round(self) -> list[tuple[str, str | None]]:
-        """What the load sends of this provider: tokens that are judged without a fetch, whatever the fault."""
+        """The load for this provider: tokens that need no fetch, whatever the fault."""
         old, claims = self.old, self.issuer.claims
         return [
             (jws(old, claims()), None),
@@ -80,7 +80,7 @@ class Case:
             (jws(STRANGER, claims(aud="someone else")), "key_not_found"),
         ]
 
-    # what the story does
+    # The steps of the story.
 
     def misbehave(self) -> None:
         self.began, self.before = time.monotonic(), self.server.connections
@@ -88,7 +88,7 @@ class Case:
 
     def heal(self, *keys) -> None:
         self.server.heal(*keys)
-        # A fetch that had begun before fails yet; from its end on nothing is under way that saw the fault.
+        # A fetch that started before still fails. After it, nothing in flight has seen the fault.
         self.service.wait_until(lambda: self.state()["next_fetch_at"] is not None)
 
     def verify(self, token: str):
@@ -101,7 +101,7 @@ class Case:
         return response.json
 
     def refuse_a_stranger(self, code: str = "key_not_found") -> None:
-        """A token as good as any, but for a key that nobody published: worth a fetch."""
+        """A token that is valid except for its unknown key, so it may cause a fetch."""
         token = jws(STRANGER, self.issuer.claims(), kid=secrets.token_hex(8))
         assert_code(self.verify(token), code)
 
@@ -120,7 +120,7 @@ class Case:
         return {key["kid"] for key in state["keys"] if key["omitted"]}
 
     def assert_failed(self, state: dict) -> None:
-        """The keys stay as they are, and the operator is told why."""
+        """The keys are unchanged, and the operator sees the reason."""
         assert state["state"] == "ready"
         assert {self.old.kid, self.other.kid} <= {key["kid"] for key in state["keys"]}
         error = state["last_error"]
@@ -134,12 +134,12 @@ class Case:
         self.assert_put_off(state["next_fetch_at"] - state["fetched_at"])
 
     def assert_put_off(self, seconds: int) -> None:
-        """Both ends are whole seconds, rounded each on its own."""
+        """Both bounds are whole seconds, rounded separately."""
         least, most = self.fault.put_off
         assert least - 2 <= seconds <= most + 2
 
     def assert_frugal(self) -> None:
-        """What the fault has cost the key server, in connections, is what the rules allow, whatever time it took."""
+        """The number of connections to the key server is within the rules, however long the fault lasted."""
         elapsed = time.monotonic() - self.began
         fetches = UNKNOWN_KEY_FETCHES * (1 + elapsed // WINDOW) + self.refreshes
         if self.fault.effect == "refused":
@@ -153,11 +153,11 @@ class Case:
         assert self.server.most_sent <= MOST_SENT
 
 
-# from the very beginning
+# Faults from the start.
 
 
 class Dark:
-    """A service whose key servers misbehave from the very beginning, but for one."""
+    """A service whose key servers, except for one, misbehave from the start."""
 
     def __init__(self, stack: contextlib.ExitStack):
         self.cases = {name: Case(name) for name, fault in FAULTS.items() if fault.effect == "refused"}
@@ -180,7 +180,7 @@ class Dark:
 
 
     def has_tried_all(self) -> bool:
-        """Whether every first fetch is over, but for those that take their time."""
+        """Whether every first fetch has ended, except for faults that take long."""
         slow = {case.id for case in self.cases.values() if case.fault.slow}
         entries = self.admin.get("/v1/providers").json["providers"]
         return all(entry["id"] in slow or entry["last_error"] or entry["fetched_at"] for entry in entries)
@@ -201,7 +201,7 @@ def test_a_service_without_keys_starts_and_names_who_has_none(dark):
 
 
 def test_the_others_faults_are_not_a_healthy_providers(dark):
-    """Its tokens pass, and a new key is found at the first try, while fetches of others hang."""
+    """Its tokens pass, and a new key is found at the first attempt, while fetches of others hang."""
     service, bright = dark.service, dark.bright
     held = [case.server for case in dark.cases.values() if case.fault.slow and case.fault.at != "listener"]
     service.wait_until(lambda: all(server.holds() for server in held))
@@ -237,7 +237,7 @@ def dawns(dark):
     return {name: dark.pool.submit(dawn, case) for name, case in dark.cases.items()}
 
 
-# with good keys, under load
+# Faults while there are valid keys, under load.
 
 
 def live_through_refused_answers(case: Case, load: Load) -> None:
@@ -305,7 +305,7 @@ def live(case: Case, load: Load) -> None:
 
 
 class Storm:
-    """Every fault's story, all at once, in one service with good keys and under load."""
+    """All faults' stories at once, in one service with valid keys and under load."""
 
     def __init__(self, stack: contextlib.ExitStack):
         cases = [Case(name) for name in FAULTS]
@@ -322,7 +322,7 @@ class Storm:
 
 @pytest.fixture(scope="module")
 def storm(dawns):
-    """Goes on beside the dawns: both have to wait for what hangs, and neither minds the other."""
+    """Runs in parallel with the dawns: both wait for hanging fetches, and don't affect each other."""
     with contextlib.ExitStack() as stack:
         yield Storm(stack)
 
@@ -347,7 +347,7 @@ def test_strangers_had_no_more_fetches_than_they_may(storm):
         assert 1 <= spent <= allowed, name
 
 
-# after the dark
+# After the faults.
 
 
 @pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.effect == "refused"])

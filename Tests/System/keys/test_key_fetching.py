@@ -1,4 +1,4 @@
-"""Where keys come from: discovery, refresh, outage, hostile documents, redirects, files."""
+"""Sources of keys: discovery, refresh, outages, hostile documents, redirects, files."""
 
 import json
 import time
@@ -45,7 +45,7 @@ def test_requests_that_need_no_new_key_do_not_wait_for_a_fetch(server):
 
 
 def test_a_token_whose_key_can_not_be_fetched_is_worth_another_try(server, tmp_path):
-    """A provider rotates its keys and is down then; also after a restart, which has the keys from disk."""
+    """A provider goes down after a rotation; also after a restart that has loaded the archived keys."""
     issuer = server.issuer("op", OLD)
     settings = {"cache_directory": str(tmp_path)}
     with Service(provider(issuer), **settings) as service:
@@ -68,7 +68,7 @@ def test_a_token_whose_key_can_not_be_fetched_is_worth_another_try(server, tmp_p
 
 
 def test_a_key_that_was_replaced_under_its_id_is_found(server, tmp_path):
-    """From disk, so that the keys are older than those that are not worth another look."""
+    """Keys from disk are old enough for a bad signature to cause a fetch."""
     issuer = server.issuer("op", OLD)
     settings = {"cache_directory": str(tmp_path)}
     with Service(provider(issuer), **settings) as service:
@@ -78,7 +78,7 @@ def test_a_key_that_was_replaced_under_its_id_is_found(server, tmp_path):
         service.wait_until_ready()
         service.wait_until(lambda: service.provider_state("oidc")["last_error"])
         replacing = Key(NEW.private, "old")
-        # The key at hand decides while the provider can't be asked.
+        # The current keys decide while the provider can't be reached.
         service.reject(jws(replacing, issuer.claims()), "signature_invalid")
         issuer.rotate(replacing)
         issuer.jwks.status = 200
@@ -90,7 +90,7 @@ def test_a_key_that_was_replaced_under_its_id_is_found(server, tmp_path):
         assert issuer.jwks.count == asked
 
 
-# whose keys
+# key ownership
 
 
 def test_the_discovery_documents_algorithms_are_the_default(server):
@@ -159,7 +159,7 @@ def test_settings_win_even_where_the_discovery_document_lists_nothing_that_could
         service.reject(jws(OLD, issuer.claims(), alg="HS256"), "algorithm_not_allowed")
 
 
-# documents that must not be believed
+# untrusted documents
 
 
 def test_a_discovery_document_of_another_issuer_is_refused(server):

@@ -1,4 +1,4 @@
-"""Floods of tokens that name unknown keys: what they cost a provider, and what they cost everyone else."""
+"""Floods of tokens that name unknown keys: the load on a provider is limited, and other callers are not affected."""
 
 import concurrent.futures
 import itertools
@@ -33,21 +33,21 @@ def serve(issuer, **settings) -> Service:
 
 
 def strangers(issuer, count: int, **claims) -> list[str]:
-    """Tokens that look good and name a key each that nobody has; the signature is one for all, and of none of them."""
+    """Plausible tokens, each naming a different unknown key. All have the same signature, which is not valid for any."""
     _, payload, signature = jws(ec_key("nobody's"), issuer.claims(**claims)).split(".")
     headers = ({"alg": "ES256", "kid": f"made-up-{next(numbers)}"} for _ in range(count))
     return [f"{b64url(json_bytes(header))}.{payload}.{signature}" for header in headers]
 
 
 def flood(service, tokens: list[str]) -> set[str]:
-    """Sends tokens from several sides at once; the verdicts that there were."""
+    """Sends tokens over several connections at once; returns the verdicts."""
     chunks = [tokens[start : start + 250] for start in range(0, len(tokens), 250)]
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         return set(itertools.chain.from_iterable(pool.map(lambda chunk: verdicts(service, chunk), chunks)))
 
 
 def background(service, issuer) -> Load:
-    """A good token and a bad one, again and again."""
+    """Sends a valid token and an invalid one in a loop."""
     bad = issuer.token(aud="someone else")
     return Load(service.api.address, {"oidc": [(issuer.token(), None), (bad, "audience_mismatch")]})
 
@@ -67,7 +67,7 @@ def test_thousands_of_made_up_keys_cost_two_fetches_in_half_a_minute(server, iss
         assert FETCHES <= server.connections - 1 <= allowed
         assert spent_fetches(service) == server.connections - 1
         assert server.most_at_once == 1
-        # A rotation in the middle of it is for an operator to tell of.
+        # A rotation during the flood needs a refresh by an operator.
         issuer.rotate(NEW, OLD)
         assert service.admin.post("/v1/providers/oidc/refresh").status == 200
         assert service.accept(issuer.token())["token"]["key_id"] == "new"
@@ -82,7 +82,7 @@ def test_a_flood_upon_a_key_server_that_fails_is_no_flood_of_fetches(server, iss
             assert flood(service, strangers(issuer, 2000)) == {"keys_unavailable"}
             elapsed = time.monotonic() - began
             load.passes("oidc")
-        # Those, and what the service tries of its own accord after a failure.
+        # Those, and the service's own retries after a failure.
         allowed = FETCHES * (1 + elapsed // WINDOW) + 1 + (time.monotonic() - began) / LEAST_PAUSE
         assert server.connections - 1 <= allowed
         assert spent_fetches(service) <= FETCHES * (1 + elapsed // WINDOW)
@@ -102,7 +102,7 @@ def test_a_flood_upon_a_key_server_that_hangs_waits_no_longer_than_it_may(server
 
 
 def test_strangers_who_wait_crowd_nobody_out(server, issuer):
-    """As many as may be under way wait for the key server; tokens that need not wait are answered as ever."""
+    """The maximum number of requests waits for the key server; tokens that need not wait are answered as usual."""
     with serve(issuer, limits={"keys_timeout": "30s", "max_in_flight": 8}) as service:
         service.wait_until_ready()
         server.misbehave(Fault(held()))
@@ -141,7 +141,7 @@ def test_junk_costs_no_fetch_however_much_of_it_comes(server, issuer):
             assert flood(service, junk) == {"key_not_found", "provider_unknown"}
             load.passes("oidc")
         assert server.connections == 1
-        # None of it was remembered, either: a new key is found at the first try.
+        # Nothing was cached: a new key is found at the first attempt.
         issuer.rotate(NEW, OLD)
         service.accept(issuer.token())
         assert server.connections == 2

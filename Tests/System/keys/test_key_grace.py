@@ -1,4 +1,4 @@
-"""Answers that leave a key out: one is not believed, two in a row are, and one where an operator says so."""
+"""Responses that omit a key: one alone is not trusted; two in a row are, and so is one that an operator asked for."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def omitted(service) -> list[str | None]:
 
 
 def fetch(service, issuer) -> None:
-    """Has the key server asked, for the sake of a key ID that it does not have; twice in half a minute at most."""
+    """Causes a fetch by an unknown key ID, at most twice per half minute."""
     asked = service.provider_state("oidc")["fetched_at"]
     service.reject(unknown(issuer), "key_not_found")
     state = service.provider_state("oidc")
@@ -82,7 +82,7 @@ def test_another_key_of_the_same_id_takes_its_place_at_once(service, issuer):
 
 
 def test_a_key_that_can_not_verify_takes_nobodys_place(service, issuer):
-    """A garbled entry is no word that the good key of its name is gone."""
+    """A malformed entry does not mean that the valid key with its ID is gone."""
     issuer.jwks.body = {"keys": [OLD.jwk(y=OLD.jwk()["x"]), OTHER.jwk()]}
     fetch(service, issuer)
     service.accept(jws(OLD, issuer.claims()))
@@ -164,5 +164,5 @@ def test_a_restart_does_not_bring_back_what_is_gone(server, issuer, tmp_path):
     with Service(settings[0], **settings[1]) as service:
         service.wait_until_ready()
         service.accept(jws(OTHER, issuer.claims()))
-        # The provider can't be asked, so nothing is said of a key that is not there.
+        # The provider can't be reached, so it is unknown whether the missing key exists.
         unavailable(service, jws(OLD, issuer.claims()))

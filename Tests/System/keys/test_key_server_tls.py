@@ -1,4 +1,4 @@
-"""Key servers that speak TLS: whose certificate is believed, whose is not, and what the operator is told of it."""
+"""Key servers with TLS: which certificates are trusted, and what the operator learns about the others."""
 
 import contextlib
 import pathlib
@@ -22,7 +22,7 @@ HOUR = 1 / 24
 
 
 class Authorities:
-    """One that the service is told to trust, and those that are related to it or not."""
+    """The CA that the service trusts, and others, some of them related to it."""
 
     def __init__(self, directory: pathlib.Path):
         self.trusted = Authority(directory)
@@ -34,7 +34,7 @@ class Authorities:
 
     @property
     def network(self) -> dict:
-        """Settings of a provider whose key server has a certificate by the trusted one."""
+        """Settings of a provider whose key server has a certificate of the trusted CA."""
         return {"allow_private_addresses": True, "ca_file": str(self.trusted.certificate_file)}
 
 
@@ -44,16 +44,16 @@ def authorities(tmp_path_factory):
 
 
 def speaking(context: ssl.SSLContext, version: ssl.TLSVersion) -> ssl.SSLContext:
-    """Has one side speak no newer TLS than this version."""
+    """Limits one side to this TLS version."""
     context.set_ciphers("ALL:@SECLEVEL=0")
     with warnings.catch_warnings():
-        # That a version is outdated is what it is for.
+        # Using an outdated version is intended here.
         warnings.simplefilter("ignore", DeprecationWarning)
         context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1, version
     return context
 
 
-# The nearest to the faults below.
+# Valid certificates that are close to the faults below.
 GOOD = {
     "between-two-hours": lambda by: by.trusted.server_context(begins=-HOUR, ends=HOUR),
     "by-an-intermediate": lambda by: by.intermediate.server_context(sent_along=[by.intermediate]),
@@ -61,8 +61,8 @@ GOOD = {
     "by-tls-1.2": lambda by: speaking(by.trusted.server_context(), ssl.TLSVersion.TLSv1_2),
 }
 
-# A server's certificate, and the words of which the message must have one. More of them are in
-# `Tests/KeySourceTests/DocumentFetcherTLSTests.swift`.
+# A server's certificate, and words of which the message must contain one.
+# `Tests/KeySourceTests/DocumentFetcherTLSTests.swift` has more cases.
 BAD_CERTIFICATES = {
     "expired": (lambda by: by.trusted.server_file(ends=-HOUR), ["expired"]),
     "not-yet-valid": (lambda by: by.trusted.server_file(begins=HOUR), ["not yet valid"]),
@@ -78,7 +78,7 @@ BAD_CERTIFICATES = {
     "for-clients": (lambda by: by.trusted.server_file(usage=ExtendedKeyUsageOID.CLIENT_AUTH), ["certificate"]),
 }
 
-# A server whose certificate is good, or that has none.
+# A server with a valid certificate, or without one.
 BAD_PROTOCOLS = {
     "by-tls-1.1": (lambda by: speaking(by.trusted.server_context(), ssl.TLSVersion.TLSv1_1), ["TLS 1.2"]),
     "without-tls": (lambda by: None, ["plain HTTP"]),
@@ -87,7 +87,7 @@ BAD_PROTOCOLS = {
 
 @contextlib.contextmanager
 def service_with_key_servers(authorities: Authorities, contexts: dict):
-    """A service that trusts one authority, with a provider for each key server; and the issuers by name."""
+    """A service that trusts one CA, with a provider for each key server; and the issuers by name."""
     with contextlib.ExitStack() as stack:
         issuers = {}
         for name, context in contexts.items():
@@ -164,14 +164,14 @@ def test_keys_serve_on_while_a_certificate_is_bad_and_are_fetched_again_once_it_
         assert issuer.jwks.count == asked
 
         context.load_cert_chain(authorities.trusted.server_file())
-        # Nobody asks for it: the service tries again of its own accord.
+        # No request causes this: the service retries by itself.
         service.wait_until(lambda: service.provider_state("op")["last_error"] is None)
         assert service.accept(issuer.token())["token"]["key_id"] == "new"
         assert service.wait_for_entry(message="keys can be fetched again")["provider"] == "op"
 
 
 class FallsSilent:
-    """A key server that shows a bad certificate to whoever connects first, and nothing to the next."""
+    """A key server that presents a bad certificate on the first connection, and stays silent on the next."""
 
     def __init__(self, context: ssl.SSLContext):
         self._context = context
@@ -198,7 +198,7 @@ class FallsSilent:
 
 
 def test_a_server_that_falls_silent_once_its_certificate_was_refused_is_let_go(authorities):
-    """It is connected to again to find out what is wrong with its certificate, and that must end."""
+    """The service reconnects to diagnose the certificate. That must time out."""
     with FallsSilent(authorities.stranger.server_context()) as server:
         settings = {"id": "op", "issuer": server.url, "audiences": ["client"], "network": authorities.network}
         with Service(settings) as service:

@@ -1,4 +1,4 @@
-"""Who may call: sockets with mode and group, listeners that are refused, and the keys that `assay api-key` makes."""
+"""Access control: sockets with mode and group, rejected listeners, and keys from `assay api-key`."""
 
 import contextlib
 import grp
@@ -27,9 +27,9 @@ def issuer(server):
 
 @pytest.fixture
 def place():
-    """Where a socket is to be; nobody else's way there is barred by a directory.
+    """A directory for sockets that other users can reach.
 
-    Not within pytest's, which each run that begins closes to others again.
+    Not in pytest's directory, because each new run removes other users' access to it.
     """
     with tempfile.TemporaryDirectory(prefix="s-") as directory:
         os.chmod(directory, 0o755)
@@ -44,10 +44,10 @@ def mode(path: pathlib.Path) -> int:
 
 
 def connects(path: pathlib.Path, user: int, group: int) -> bool:
-    """Whether a process of this user and group, and of no other, can connect."""
+    """Whether a process with exactly this user and group can connect."""
     child = os.fork()
     if child == 0:
-        # Nothing of the tests' own may run on in here.
+        # Runs in a child process, in which none of the tests' own code may continue.
         outcome = 2
         try:
             os.setgroups([])
@@ -177,7 +177,7 @@ def test_what_is_no_socket_of_ours_is_never_removed(issuer, place, tmp_path, kin
         held.close()
 
 
-# listening where others can reach it
+# Listening on addresses that other machines can reach.
 
 RESTRICTED = {
     "keys": ({"api_keys": [DIGEST]}, {}),
@@ -257,7 +257,7 @@ def test_healthcheck_asks_the_admin_listener_unless_told_otherwise(issuer, tmp_p
 
 
 def test_callers_that_hold_all_connections_make_no_probe_fail(issuer, tmp_path):
-    """An orchestrator would restart a healthy instance."""
+    """Otherwise, an orchestrator would restart a healthy instance."""
     with Service(provider(issuer), limits={"max_connections": 4}) as service:
         service.wait_until_ready()
         service.api.close()
@@ -267,7 +267,7 @@ def test_callers_that_hold_all_connections_make_no_probe_fail(issuer, tmp_path):
         }
         config = str(write_config(tmp_path, addresses | {"providers": [provider(issuer)]}))
         with contextlib.ExitStack() as idle:
-            # One may be counted before the one that closed is not.
+            # A new connection may be counted before a closed one is removed.
             def is_full() -> bool:
                 idle.enter_context(service.api.connect())
                 return Metrics(service.admin.get("/metrics").text).value("assay_connections") == 4

@@ -1,4 +1,4 @@
-"""TLS on the listeners: what is spoken, whose certificates are believed, files that change, clients that misbehave."""
+"""TLS on the listeners: versions, trusted certificates, changed files, misbehaving clients."""
 
 import contextlib
 import http.client
@@ -65,15 +65,15 @@ def metric(service, name: str, **labels) -> float:
 
 
 def handshake_fails(address: str, context: ssl.SSLContext) -> None:
-    """Asserts that nobody gets as far as an answer this way."""
-    # TLS 1.3 has a client believe that all is well until it reads.
+    """Asserts that a client with this context gets no answer."""
+    # In TLS 1.3, a client notices a rejection only when it reads.
     with pytest.raises((ssl.SSLError, ConnectionClosed, ConnectionResetError, BrokenPipeError)):
         with Connection(address, context=context) as connection:
             connection.send(request_bytes("GET", "/livez"))
             connection.unchecked_response("GET")
 
 
-# what is spoken
+# TLS versions
 
 
 def test_tokens_are_verified_over_tls(service, issuer):
@@ -101,7 +101,7 @@ def test_old_versions_are_not(service, authority, version):
     context = authority.client_context()
     context.set_ciphers("ALL:@SECLEVEL=0")
     with warnings.catch_warnings():
-        # That a version is outdated is what it is for.
+        # Using an outdated version is intended here.
         warnings.simplefilter("ignore", DeprecationWarning)
         context.minimum_version = context.maximum_version = version
     with pytest.raises(ssl.SSLError, match="PROTOCOL_VERSION"):
@@ -179,7 +179,7 @@ def test_a_client_that_has_asked_all_it_wants_is_answered(service):
         connection.send(request_bytes("GET", "/livez") + last)
         assert connection.response("GET", "/livez").status == 200
         assert connection.response("GET", "/readyz").status == 200
-        # A whole TLS connection: nothing was cut off.
+        # A complete TLS session: nothing was truncated.
         assert connection.socket.recv(1) == b""
         connection.socket.unwrap().close()
 
@@ -203,7 +203,7 @@ def test_a_socket_may_speak_tls(issuer, authority, tmp_path_factory):
         assert run("healthcheck", "--config", str(service.config), "--service").returncode == 0
 
 
-# clients that misbehave
+# misbehaving clients
 
 
 def test_plain_http_gets_no_answer_and_is_counted(service):
@@ -228,7 +228,7 @@ def test_plain_http_gets_no_answer_and_is_counted(service):
     assert service.api.get("/livez").status == 200
 
 
-# The beginning of a client's hello of 16 KiB.
+# The start of a ClientHello of 16 KiB.
 HELLO = b"\x16\x03\x01\x40\x00\x01\x00\x3f\xfc"
 
 
@@ -237,7 +237,7 @@ def test_a_handshake_that_does_not_get_on_is_given_up(service, said):
     before = metric(service, FAILURES, listener="service")
     with Connection(service.api.address) as connection:
         connection.send(said)
-        # The service closes; the client's own patience is fifteen times the service's.
+        # The service closes the connection; the client's timeout is fifteen times the service's.
         with contextlib.suppress(ConnectionResetError):
             while connection.socket.recv(4096):
                 pass
@@ -250,7 +250,7 @@ def test_a_handshake_in_drips_is_given_up(service):
         connection.send(HELLO)
         tick = threading.Event()
         with contextlib.suppress(ConnectionResetError, BrokenPipeError):
-            # An hour of this would not be a whole hello.
+            # At this rate, the ClientHello would not be complete in an hour.
             for _ in range(15 * 20):
                 tick.wait(0.05)
                 connection.socket.sendall(b"x")
@@ -283,7 +283,7 @@ def test_a_connection_that_is_cut_off_is_not_kept(service):
     with service.api.connect() as connection:
         connection.send(request_bytes("GET", "/livez"))
         assert connection.response("GET", "/livez").status == 200
-        # Half closed, but not as TLS has it: somebody may have cut the rest off.
+        # Closed without close_notify: an attacker may have truncated the rest.
         connection.socket.shutdown(socket.SHUT_WR)
         with contextlib.suppress(ConnectionResetError):
             while connection.socket.recv(4096):
@@ -294,11 +294,11 @@ def test_a_connection_that_is_cut_off_is_not_kept(service):
 def test_who_is_cut_off_with_a_request_is_answered(service):
     for _ in range(5):
         with service.api.connect() as connection:
-            # Both are there when the service looks again.
+            # Both have arrived when the service reads again.
             service.process.send_signal(signal.SIGSTOP)
             try:
                 connection.send(request_bytes("GET", "/livez"))
-                # Python's own socket would forget its TLS at that.
+                # Python's own socket would drop its TLS state here.
                 with socket.socket(fileno=os.dup(connection.socket.fileno())) as plain:
                     plain.shutdown(socket.SHUT_WR)
             finally:
@@ -307,7 +307,7 @@ def test_who_is_cut_off_with_a_request_is_answered(service):
 
 
 def test_what_comes_after_the_end_is_not_looked_at(issuer, authority):
-    """The end is a word of the service's and one of the client's, and the client may say something else first."""
+    """Both sides send close_notify, and the client may send other data before its own."""
     context = authority.client_context()
     limits = {"idle_timeout": "1s"}
     with Service(provider(issuer), service=tls(authority.server_file()), context=context, limits=limits) as service:
@@ -386,16 +386,16 @@ def test_without_an_authority_of_clients_no_certificate_is_asked_for(service, au
     assert Client(service.api.address, context).get("/livez").status == 200
 
 
-# files that change
+# changed files
 
 
 def names(issued: pathlib.Path) -> int:
-    """What tells one certificate from another."""
+    """What distinguishes one certificate from another."""
     return x509.load_pem_x509_certificate(issued.read_bytes()).serial_number
 
 
 def shown(service) -> int:
-    """The certificate that a new connection gets."""
+    """The certificate that a new connection receives."""
     with service.api.connect() as connection:
         return x509.load_der_x509_certificate(connection.socket.getpeercert(binary_form=True)).serial_number
 
@@ -409,7 +409,7 @@ def reloads(service, result: str) -> float:
 
 
 def renamed(directory: pathlib.Path, issued: pathlib.Path) -> None:
-    """As certbot and editors do it."""
+    """Replaces the file as certbot and editors do."""
     shutil.copy(issued, directory / "new")
     os.replace(directory / "new", directory / "tls.pem")
 
@@ -419,7 +419,7 @@ def overwritten(directory: pathlib.Path, issued: pathlib.Path) -> None:
 
 
 def linked(directory: pathlib.Path, issued: pathlib.Path) -> None:
-    """As Kubernetes does it: the file is a link through `..data`, and that is what is changed."""
+    """Replaces the file as Kubernetes does: it is a link through `..data`, and that link is changed."""
     version = directory / f"..{names(issued)}"
     version.mkdir()
     shutil.copy(issued, version / "tls.pem")
@@ -472,7 +472,7 @@ def encrypted(file: pathlib.Path) -> bytes:
     )
 
 
-# The certificate's file, the key's, and what the operator is told of them.
+# The certificate's file, the key's file, and what the operator is told about them.
 BAD_FILES = {
     "no certificate": (lambda one, other: (b"", key_of(one)), "c.pem: there is no certificate in PEM in it"),
     "no PEM": (lambda one, other: (b"\x30\x82" * 500, key_of(one)), "c.pem: there is no certificate in PEM in it"),
@@ -556,7 +556,7 @@ def test_files_that_go_bad_change_nothing_and_are_told_of_once(issuer, authority
         assert message in entry["reason"]
         assert shown(service) == names(first)
         service.accept(issuer.token())
-        # Between the two files of a pair there may be more than one wrong moment, and the last is the one that counts.
+        # Several inconsistent pairs may be seen between the two writes. The last state counts.
         failures = reloads(service, "failure")
         assert failures >= 1
         assert reloads(service, "success") == 0
@@ -575,7 +575,7 @@ def test_another_authority_of_clients_is_believed_from_then_on(issuer, authority
     with Service(provider(issuer), service=listener, context=old) as service:
         service.wait_until_ready()
         handshake_fails(service.api.address, new)
-        # Both, so that clients can be moved one by one; then the new one alone.
+        # First both, so that clients can be moved one by one; then only the new one.
         file.write_bytes(clients.certificate_file.read_bytes() + other.certificate_file.read_bytes())
         service.wait_until(lambda: reloads(service, "success") == 1)
         assert Client(service.api.address, old).get("/livez").status == 200
@@ -656,7 +656,7 @@ def test_a_client_must_have_a_name_that_is_listed(narrowed, authority, clients, 
         line = narrowed.wait_for_entry(message="request", request_id=headers["X-Request-Id"])
         assert line["client_certificate"] == name
         after = metric(narrowed, "assay_client_certificate_requests_total", client=name, **labels)
-        # The question itself is one of the admin listener's, by the name that is asked for.
+        # This request itself is one on the admin listener, under the client's name.
         assert after >= counted + 1
     else:
         before = metric(narrowed, FAILURES, **labels)
@@ -667,7 +667,7 @@ def test_a_client_must_have_a_name_that_is_listed(narrowed, authority, clients, 
 
 
 def test_a_session_that_is_resumed_has_its_name_checked(narrowed, authority, clients):
-    """With TLS 1.2, whose sessions Python resumes at once; the certificate is not sent again."""
+    """With TLS 1.2, whose sessions Python resumes at once. The certificate is not sent again."""
     context = authority.client_context(clients.client_file(uris=[SPIFFE]))
     context.maximum_version = ssl.TLSVersion.TLSv1_2
     host, port = narrowed.api.address.rsplit(":", 1)
@@ -720,7 +720,7 @@ def test_why_a_handshake_failed_is_in_the_log(mutual, authority, clients, tmp_pa
 
 
 def test_healthcheck_knows_from_the_settings_that_tls_is_spoken(issuer, authority, tmp_path):
-    # The certificate is for another name, and expired: the check is whether the service answers.
+    # The certificate is for another name and has expired: the check is only whether the service answers.
     listener = tls(authority.server_file("assay.example", ends=-HOUR))
     with Service(provider(issuer), service=listener) as service:
         address = service.api.address

@@ -1,4 +1,4 @@
-"""503: overloaded, keys unavailable, shutting down; and a stop that finishes what was begun."""
+"""503: overloaded, keys unavailable, shutting down; and a stop that finishes requests in flight."""
 
 import contextlib
 import json
@@ -27,7 +27,7 @@ def issuer(server):
 
 
 def test_requests_beyond_max_in_flight_are_refused_at_once(issuer):
-    """Three requests wait for keys where two may; which of them is the third is the service's to say."""
+    """Three requests wait for keys, but only two may. The service decides which one it rejects."""
     issuer.jwks.hold()
     with Service(provider(issuer), limits={"max_in_flight": 2, "keys_timeout": "10s"}) as service:
         connections = [service.api.connect() for _ in range(3)]
@@ -40,7 +40,7 @@ def test_requests_beyond_max_in_flight_are_refused_at_once(issuer):
         assert "limits.max_in_flight" in problem["detail"]
         assert overloaded(service) == {"max_in_flight": 1}
         assert service.wait_for_entry(message="request", code="overloaded")["limit"] == "limits.max_in_flight"
-        # Whoever watches must not be refused with the others.
+        # Monitoring must not be rejected along with the others.
         assert service.admin.get("/livez").status == 200
         assert service.admin.get("/readyz").status == 503
         issuer.jwks.release()
@@ -77,7 +77,7 @@ def test_one_item_of_a_batch_without_keys_fails_alone(server, issuer):
 
 
 class Stop:
-    """A service that was asked to stop while a request waits for keys."""
+    """A service that is asked to stop while a request waits for keys."""
 
     def __init__(self, service, issuer):
         self.service = service
@@ -92,7 +92,7 @@ class Stop:
         issuer.rotate(NEW, OLD)
         issuer.jwks.hold()
         self.parked.send(verify_bytes(issuer.token(sub="parked")))
-        # The fetch that it causes shows that the request is under way.
+        # The fetch that it causes shows that the request is in flight.
         issuer.jwks.wait_for(2)
 
 
@@ -108,7 +108,7 @@ def stop(issuer):
 
 
 def answer_on_a_new_connection(address: str, octets: bytes):
-    """`None` where there is none."""
+    """`None` if there is none."""
     method, path, _ = octets.decode().split(" ", 2)
     try:
         with Connection(address) as connection:
@@ -132,7 +132,7 @@ def test_a_stop_is_told_finished_and_clean(stop):
     refused = answer_on_a_new_connection(service.api.address, verify_bytes(stop.before))
     assert refused is not None
     assert_code(refused, "shutting_down")
-    # Connections that were open before get the same answers.
+    # Connections that were already open get the same answers.
     stop.idle.send(verify_bytes(stop.before))
     assert_code(stop.idle.response("POST", "/v1/verify"), "shutting_down")
     stop.idle_admin.send(request_bytes("GET", "/readyz"))
@@ -193,7 +193,7 @@ def test_until_the_delay_is_over_everything_is_answered_and_connections_end(issu
         service.wait_until_ready()
         kept = service.api.connect()
         service.terminate()
-        # Connections are taken as before, and who asks whether to send any more is told.
+        # Connections are still accepted, and `/readyz` tells load balancers to send no more.
         service.wait_until(lambda: service.api.get("/readyz").status == 503)
         assert service.api.get("/readyz").json["status"] == "shutting_down"
         assert service.admin.get("/livez").status == 200
@@ -215,7 +215,7 @@ def test_after_the_delay_comes_the_stop(issuer):
         stopping, stopped = (
             datetime.fromisoformat(service.entries(message=message)[0]["time"]) for message in ("stopping", "stopped")
         )
-        # The log's times are the wall clock's; the delay's clock is never set.
+        # The log's times are from the wall clock; the delay uses a monotonic clock.
         assert stopped - stopping >= timedelta(seconds=0.9)
 
 
@@ -250,7 +250,7 @@ def test_a_stop_before_any_key_was_fetched_is_clean(issuer):
 
 
 def test_a_stop_while_keys_arrive_is_clean(server):
-    """The process goes while another thread may still be reading keys."""
+    """The process exits while another thread may still be reading keys."""
     for number in range(20):
         issuer = server.issuer(f"late-{number}", OLD)
         issuer.jwks.hold()

@@ -1,4 +1,4 @@
-"""`caller_unauthenticated`: API keys by their digests."""
+"""`caller_unauthenticated`: API keys, configured by their digests."""
 
 import json
 
@@ -31,7 +31,7 @@ def test_any_configured_key_will_do(guarded, issuer, scheme, key):
     assert response.status == 200, response
 
 
-# Every near miss is in `Tests/ServiceTests/CallerTests.swift`.
+# `Tests/ServiceTests/CallerTests.swift` tests every near miss.
 @pytest.mark.parametrize("authorization", [None, "Bearer wrong", f"Bearer {FIRST}x", f"Bearer {sha256_hex(FIRST)}", f"Basic {FIRST}"])
 def test_no_key_or_a_wrong_one_is_refused(guarded, issuer, authorization):
     for path, body in [
@@ -40,7 +40,7 @@ def test_no_key_or_a_wrong_one_is_refused(guarded, issuer, authorization):
     ]:
         response = guarded.api.post(path, body, {"Authorization": authorization})
         assert_code(response, "caller_unauthenticated")
-        # RFC 9110, section 15.5.2: a 401 says how to do better.
+        # RFC 9110, section 15.5.2: a 401 must say how to authenticate.
         assert (response.header("WWW-Authenticate") or "").startswith("Bearer")
 
 
@@ -53,7 +53,7 @@ def test_two_keys_at_once_are_refused(guarded, issuer):
 
 
 def test_whoever_may_not_ask_is_not_given_room_for_a_batch(guarded):
-    """Refused at the head, before 4 MiB are there."""
+    """Rejected after the head, before 4 MiB have arrived."""
     head = request_bytes("POST", "/v1/verify/batch", None, {"Content-Type": "application/json"})
     with guarded.api.connect() as connection:
         connection.send(head.replace(b"\r\n\r\n", b"\r\nContent-Length: 4000000\r\n\r\n"))
@@ -113,7 +113,7 @@ def test_operators_may_have_keys_of_their_own(issuer, method, path, body):
 
 
 def test_a_rotation_can_be_seen_through(issuer):
-    """Who still calls by the old key is in the log and in a metric."""
+    """The log and a metric show who still uses the old key."""
     keys = [{"name": "backend-2026", "sha256": sha256_hex(FIRST)}, sha256_hex(SECOND)]
     operator = {"listen": "127.0.0.1:0", "api_keys": [{"name": "ops", "sha256": sha256_hex("operator")}]}
     with Service(provider(issuer), api_keys=keys, admin=operator) as service:

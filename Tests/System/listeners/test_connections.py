@@ -1,4 +1,4 @@
-"""Connections and headers: keep-alive, pipelining, both listeners, unix sockets, request ids, caching."""
+"""Connections and headers: keep-alive, pipelining, both listeners, Unix sockets, request IDs, caching."""
 
 import json
 import re
@@ -51,7 +51,7 @@ def test_pipelined_requests_are_answered_in_order_though_one_waits_for_keys(serv
 
 
 def test_a_client_that_reads_nothing_is_read_no_further(service, oidc):
-    """Its answers must not pile up in memory, and others must not wait."""
+    """Backpressure: its answers must not accumulate in memory, and others must not wait."""
     octets = request_bytes("GET", "/readyz") * 1000
     with service.api.connect() as greedy:
         greedy.socket.settimeout(0.5)
@@ -81,7 +81,7 @@ def test_the_service_may_listen_on_a_unix_socket(server, tmp_path_factory):
         service.accept(issuer.token())
         assert service.admin.get("/metrics").status == 200
         assert_code(service.api.post("/v1/verify", b"{"), "request_invalid")
-    # What a process left behind does not keep the next one from starting.
+    # A leftover socket file does not prevent the next start.
     with Service(provider(issuer), service={"listen": path}, admin={"listen": admin}) as service:
         service.wait_until_ready()
         service.accept(issuer.token())

@@ -1,5 +1,7 @@
-"""The console over HTTP: on only where it is asked for, and what it may ask, and who may ask for it. In a browser it is
-tested by Tests/System/console."""
+"""The console over HTTP: when it is enabled, what it may request, and who may access it.
+
+Tests/System/console tests it in a browser.
+"""
 
 import json
 import re
@@ -118,7 +120,7 @@ def test_a_reload_turns_it_on_and_off(issuer):
             service.wait_until(lambda on=is_on: (service.admin.get("/console").status == 200) == on)
 
 
-# MARK: Who may ask
+# MARK: Access control
 
 
 @pytest.mark.parametrize("path", FILES)
@@ -135,7 +137,7 @@ def test_what_it_shows_needs_one(guarded, path):
 
 @pytest.mark.parametrize("path", [*DATA, *FILES])
 def test_a_name_that_somebody_else_may_own_is_answered_nothing(console, path):
-    """A page whose name leads here first to its own server, then to us, would be of the same origin as the console."""
+    """If an attacker's name resolves first to their own server and then to ours, their page has the console's origin."""
     for host in ("evil.example", "evil.example:9090", "127.0.0.1.evil.example", "localhost.evil.example", "[::1].x", "1.2"):
         assert_code(console.admin.get(path, {"Host": host}), "request_invalid")
     for host in ("127.0.0.1", "127.0.0.1:9090", "[::1]:9090", "localhost", "LocalHost:80", "10.0.0.7:9090"):
@@ -160,7 +162,7 @@ def test_names_are_answered_where_a_key_is_asked_for(guarded):
 
 
 def test_names_are_answered_where_no_browser_is_led_by_one(issuer, tmp_path):
-    """Over TLS a name needs a certificate, and to a socket there is no name."""
+    """With TLS, a name needs a certificate; a Unix socket has no name."""
     authority = Authority(tmp_path, "Servers")
     certificate = str(authority.server_file())
     context = authority.client_context()
@@ -192,7 +194,7 @@ def test_another_sites_page_may_cause_nothing(console, service, world, issuer, h
     assert_code(console.admin.post("/v1/providers/oidc/refresh", b"", headers), "request_invalid")
     assert issuer.jwks.count == fetches
     assert_code(console.admin.post("/v1/explain", {"id_token": issuer.token()}, headers), "request_invalid")
-    # Whether there is a console or not.
+    # Whether the console is enabled or not.
     fetches = world.oidc.jwks.count
     assert_code(service.admin.post("/v1/providers/oidc/refresh", b"", headers), "request_invalid")
     assert world.oidc.jwks.count == fetches
@@ -228,7 +230,7 @@ def test_no_other_origin_may_read_it(console, path):
         assert not [name for name, _ in response.headers if name.lower().startswith("access-control")]
 
 
-# MARK: What it shows
+# MARK: Contents
 
 
 def test_verdicts_are_those_of_the_metrics(server):
@@ -248,7 +250,7 @@ def test_verdicts_are_those_of_the_metrics(server):
 
 
 def events(service: Service, id: str) -> list[dict]:
-    """A provider's events, the oldest first, without their times."""
+    """A provider's events without their times, oldest first."""
     listed = [each for each in service.admin.get("/v1/events").json["events"] if each["provider"] == id]
     assert all(each["since"] <= each["at"] for each in listed)
     assert [each["at"] for each in listed] == sorted((each["at"] for each in listed), reverse=True)
@@ -281,7 +283,7 @@ def test_events_tell_of_fetches_rotations_and_failures(server):
         rotated = [event("keys_changed", added=named("second"), removed=named("first"))]
         assert events(service, "oidc") == begun + rotated + [event("fetched")]
 
-        # What repeats itself is one event.
+        # Repetitions count as one event.
         service.admin.post("/v1/providers/oidc/refresh")
         service.admin.post("/v1/providers/oidc/refresh")
         assert events(service, "oidc") == begun + rotated + [event("fetched", 3)]

@@ -1,4 +1,4 @@
-"""Sizes and deadlines: 413, 431, 408, and clients that lie about what they send."""
+"""Sizes and timeouts: 413, 431, 408, and clients with wrong lengths."""
 
 import contextlib
 import json
@@ -23,13 +23,13 @@ def issuer(shared_server):
 
 @pytest.fixture(scope="module")
 def hasty(issuer):
-    """A service that waits one second for a request."""
+    """A service with a request timeout of one second."""
     with Service(provider(issuer), limits={"request_timeout": "1s"}) as service:
         yield service.wait_until_ready()
 
 
 def padded(token: str, length: int) -> bytes:
-    """A request body of just this length."""
+    """A request body of exactly this length."""
     body = json.dumps({"id_token": token}).encode()
     return body[:-1] + b" " * (length - len(body)) + b"}"
 
@@ -99,7 +99,7 @@ SLOW = {
 
 
 def test_a_request_that_does_not_come_in_time_is_told_so(hasty, issuer):
-    """All at once, since each takes as long as the service's patience; others are served meanwhile."""
+    """All at once, since each takes as long as the timeout; others are served meanwhile."""
     connections = {name: hasty.api.connect(timeout=6) for name in SLOW}
     for name, octets in SLOW.items():
         connections[name].send(octets)
@@ -147,7 +147,7 @@ def test_the_admin_listener_names_its_own_buffer(issuer):
     with Service(provider(issuer), limits={"max_buffered": "64KiB"}) as service:
         service.wait_until_ready()
         with contextlib.ExitStack() as stack:
-            # There is room for one; any of them may be the one that is refused.
+            # There is room for one. Any of them may be the one that is rejected.
             unfinished = [stack.enter_context(service.admin.connect()) for _ in range(3)]
             for connection in unfinished:
                 connection.send_tolerantly(octets[:-1])
@@ -158,11 +158,11 @@ def test_the_admin_listener_names_its_own_buffer(issuer):
 
 
 def test_an_idle_connection_is_not_a_slow_request(hasty):
-    """Between requests a connection may rest for longer than a request may take."""
+    """Between requests, a connection may be idle for longer than the request timeout."""
     with hasty.api.connect() as connection, hasty.api.connect() as slow:
         connection.send(request_bytes("GET", "/livez"))
         assert connection.response("GET", "/livez").status == 200
-        # The slow one's end tells that more than the patience for a request has passed.
+        # The end of the slow request shows that the request timeout has passed.
         slow.send(b"G")
         assert_code(slow.response("GET", "/livez"), "request_timeout")
         connection.send(request_bytes("GET", "/livez"))
@@ -197,7 +197,8 @@ def test_the_admin_listener_names_its_own_limit_of_connections(issuer):
         service.wait_until_ready()
         assert service.admin.get("/livez").status == 200
         with contextlib.ExitStack() as idle:
-            # With the one that the service's client keeps, one too many; any of them may be the one that is refused.
+            # With the connection that the service's client keeps, one too many. Any of them may be the one that is
+            # rejected.
             idle_ones = [idle.enter_context(service.admin.connect()) for _ in range(8)]
             readable, _, _ = select.select([one.socket for one in idle_ones], [], [], DEADLINE)
             response = next(one for one in idle_ones if one.socket in readable).response("GET", "/livez")

@@ -1,7 +1,9 @@
-"""What a long life does thousands of times leaves nothing behind: counted in seconds, instead of waited for in hours.
+"""Leak tests: operations that occur thousands of times in a long life must leave nothing behind. They are repeated
+within seconds instead of hours.
 
-Each test does a thing often, to let memory reach its level, and then as often again: a leak of some hundred bytes a time
-shows. Fetches are caused by changes of the settings, each with addresses of keys that nobody has fetched from.
+Each test repeats an operation until memory has reached its level, and then as often again: a leak of a few hundred
+bytes per operation shows. Fetches are caused by changes of the settings, each with URLs that have not been fetched
+before.
 """
 
 import contextlib
@@ -27,9 +29,9 @@ MEGABYTE = 1024 * 1024
 
 
 def held(service: Service) -> int:
-    """Bytes of memory that the process has for itself: without its program, of which it reads more the more it does.
+    """The private memory of the process in bytes. Excludes the program's pages, which are loaded as they are used.
 
-    Read until it stays the same, for at most five seconds: on busy processors, the service is behind its last clients.
+    Polls until two readings are equal, for at most five seconds: under load, the service lags behind its last clients.
     """
     pause, before = threading.Event(), None
     for _ in range(50):
@@ -43,7 +45,7 @@ def held(service: Service) -> int:
 
 
 def growth(service: Service, once, before: int, times: int) -> int:
-    """By how many bytes the process has grown after so many times of something, from when it had been done some times."""
+    """By how many bytes the process grows during this many repetitions, after a warm-up."""
     for _ in range(before):
         once()
     start = held(service)
@@ -55,7 +57,7 @@ def growth(service: Service, once, before: int, times: int) -> int:
 
 
 class Keys:
-    """Any path is a JWK Set; by its first part, or a way to fail. Each answer has a key of its own."""
+    """Any path is a JWK Set, or a failure, depending on its first part. Each answer has a new key."""
 
     def __init__(self, context: ssl.SSLContext | None = None):
         self.count = 0
@@ -121,7 +123,7 @@ def network(authority: Authority) -> dict:
 
 
 def tenant(number: int, jwks_uri: str, authority: Authority) -> dict:
-    """Settings of a provider whose keys are at an address."""
+    """Settings of a provider with keys at a URL."""
     return {
         "id": f"provider-{number}",
         "issuer": f"https://issuer-{number}.example",
@@ -132,7 +134,7 @@ def tenant(number: int, jwks_uri: str, authority: Authority) -> dict:
 
 
 def test_a_provider_over_tls_costs_some_kilobytes(authority):
-    """The authorities that the system trusts, a megabyte, are there once and not for each provider."""
+    """The system's CA certificates take a megabyte. They are loaded once, not once per provider."""
     with Keys(authority.server_context()) as keys:
 
         def resident(count: int) -> int:
@@ -202,7 +204,7 @@ def test_connections_and_handshakes_leave_nothing_behind(lived_in, authority):
             with Connection(service.admin.address, context=context) as connection:
                 connection.send(request_bytes("GET", "/livez"))
                 assert connection.response("GET", "/livez").status == 200
-                # A TLS library keeps a connection for as long as it waits for this.
+                # A TLS library keeps a connection while it waits for close_notify.
                 with contextlib.suppress(ssl.SSLEOFError):
                     connection.socket.unwrap()
             # And one that fails.
@@ -226,7 +228,7 @@ def test_requests_their_spans_and_log_lines_leave_nothing_behind(lived_in):
                 connection.send(octets)
                 for _ in range(64):
                     assert connection.unchecked_response().status == 200
-        # What is left of a batch waits for the next.
+        # The rest of a batch waits for the next.
         spans = (next(asked) - 1) * 512
         service.wait_until(lambda: len(collector.spans) >= spans)
         collector.bodies.clear()
@@ -236,7 +238,7 @@ def test_requests_their_spans_and_log_lines_leave_nothing_behind(lived_in):
 
 
 def test_rotations_of_keys_leave_nothing_behind(server):
-    """A key that is used costs some kilobytes on each event loop, which must go with the key."""
+    """A used key takes some kilobytes on each event loop, which must be released with the key."""
     keys = [rsa_key(f"rotated-{number}") for number in range(3)]
     numbers = itertools.count()
     issuer = server.issuer("rotating", *keys)
@@ -252,13 +254,13 @@ def test_rotations_of_keys_leave_nothing_behind(server):
         place.reset(issuer.jwk_set())
         return provider(issuer, jwks_uri=server.url + address)
 
-    # Remembered signatures would grow in number up to their bound.
+    # The signature cache would grow up to its limit.
     usual = {"verified_token_cache": {"entries": 0}, "log": {"requests": False}}
     with Service(settings(), **usual) as service:
 
         def rotations() -> None:
             change(service, settings(), **usual)
-            # Until each event loop has had some.
+            # Until each event loop has handled some.
             for key in issuer.keys:
                 token = jws(key, issuer.claims())
                 octets = request_bytes("POST", "/v1/verify", b'{"id_token":"' + token.encode() + b'"}')

@@ -1,4 +1,4 @@
-"""Three times as many requests as can be answered: those that are answered are answered soon, and the rest is told."""
+"""Overload at three times the capacity: answered requests are answered quickly, and the rest are shed."""
 
 import json
 import os
@@ -17,13 +17,13 @@ from harness.tokens import ALGORITHMS, key_for
 
 ALGORITHM = "ES384"
 QUEUE_TIMEOUT = 0.5
-# A machine that does something else for a moment may spoil some runs.
+# Other load on the machine may spoil some runs.
 RUNS, GOOD_RUNS = 5, 2
 
 
 @pytest.fixture
 def processors():
-    """Callers and service each have a processor: neither's work is the other's delay."""
+    """Callers and service run on separate processors, so that neither delays the other."""
     before = os.sched_getaffinity(0)
     if len(before) < 2:
         pytest.skip("two processors are needed")
@@ -34,7 +34,7 @@ def processors():
 
 @pytest.fixture
 def service(server, processors):
-    """A service that has one processor and tokens that cost it much, so that callers written in Python can be too many."""
+    """A service with one processor and expensive tokens, so that callers written in Python can overload it."""
     issuer = server.issuer("op", key_for(ALGORITHMS[ALGORITHM], "key"))
     settings = {"verified_token_cache": {"entries": 0}, "log": {"requests": False}}
     one, other = processors
@@ -55,16 +55,16 @@ def surge(service, **settings) -> Surge:
 
 
 def waited(pid: int | str) -> float:
-    """Seconds that a process's threads could have run, had nobody else had their processor."""
+    """How long a process's runnable threads waited for a processor that others used, in seconds."""
     threads = pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")
     return sum(int(thread.read_text().split()[1]) for thread in threads) / 1e9
 
 
 class Measured:
-    """A crowd's run, by the time in which the service and its callers had their processors.
+    """The results of a run, in units of the CPU time available to the service and its callers.
 
-    By the clock, whatever else the machine does would change the service's capacity from one run to the next (three times as
-    much would be no overload, or ten times), and make both sides' delays longer.
+    In wall time, other load on the machine would change the service's capacity between runs (three times as much could
+    be no overload, or tenfold), and increase the delays of both sides.
     """
 
     def __init__(self, service, crowd: Surge, seconds: float, **settings):
@@ -77,13 +77,13 @@ class Measured:
 
 
 def test_at_three_times_the_capacity_nothing_is_done_in_vain_and_waiting_is_bounded(service):
-    """That nearly as many are answered as at best is measured by `scripts/bench`; here, that it does not collapse."""
+    """`scripts/bench` measures that throughput stays close to the maximum; this test, that it does not collapse."""
     outcomes, good = [], 0
     for _ in range(RUNS):
-        # So many that some wait while either side has to wait for its processor.
+        # Enough that some are queued while either side waits for its processor.
         peak = Measured(service, surge(service, connections=16), 1.5)
         crowd = surge(service)
-        # Until the service has noticed, and the queue is what it will be.
+        # Until the service has detected the overload, and its queue is steady.
         crowd.run(2.5, rate=3 * peak.accepted_a_second, closes=False)
         before = verified(service)
         overload = Measured(service, crowd, 4, rate=3 * peak.accepted_a_second)
@@ -93,7 +93,7 @@ def test_at_three_times_the_capacity_nothing_is_done_in_vain_and_waiting_is_boun
             refused_at_peak=peak.crowd.statuses[503],
             refused=crowd.statuses[503],
             goodput=overload.accepted_a_second / peak.accepted_a_second,
-            # What is under way when the time is up counts as done in vain.
+            # Requests in flight at the end count as wasted work.
             of_use=crowd.statuses[200] / max(done, 1),
             p99=overload.p99,
             given_up=crowd.given_up,
@@ -142,7 +142,7 @@ def test_those_turned_away_are_told_when_to_come_again_and_keep_their_connection
             assert_code(response, "overloaded")
             assert response.all("Retry-After") == ["1"]
             assert set(overloaded(service)) == {"queue_timeout"}
-            # Whoever looks after the service is not turned away, and neither is a probe.
+            # Neither operators nor probes are rejected.
             connection.send(request_bytes("GET", "/readyz"))
             assert connection.response("GET", "/readyz").status == 200
             for _ in range(5):

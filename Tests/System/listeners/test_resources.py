@@ -1,4 +1,4 @@
-"""What the service takes of the machine."""
+"""The service's use of the machine's resources."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""HTTP/1.1 that two readers might understand differently, and what is no HTTP at all."""
+"""HTTP/1.1 that parsers may interpret differently, and data that is not HTTP."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ def post(*lines: str, body: bytes = b"") -> bytes:
 
 
 HOST, JSON, LENGTH = "Host: x", "Content-Type: application/json", f"Content-Length: {len(BODY)}"
-# Every ambiguity is in `Tests/HTTPServerTests/FramingTests.swift` and `attacks/wire_cases.py`.
+# `Tests/HTTPServerTests/FramingTests.swift` and `attacks/wire_cases.py` test every ambiguity.
 AMBIGUOUS = {
     "length and chunked": post(HOST, JSON, "Content-Length: 4", "Transfer-Encoding: chunked", body=b"0\r\n\r\n"),
     "two lengths": post(HOST, JSON, LENGTH, "Content-Length: 2", body=BODY),

@@ -7,7 +7,7 @@ from openapi.example_service import ExampleService
 
 @pytest.fixture(scope="session")
 def examples():
-    """The examples' service, ready."""
+    """The service of the examples, once it is ready."""
     with KeyServer() as key_server:
         examples = ExampleService(key_server)
         with examples.service:
@@ -22,5 +22,5 @@ def api(examples):
 
 
 def pytest_collection_modifyitems(items):
-    """Whatever looks at all the answers comes after those who get them."""
+    """Runs the tests that look at all answers last."""
     items.sort(key=lambda item: item.path.name == "test_coverage.py")

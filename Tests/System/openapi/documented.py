@@ -1,4 +1,4 @@
-"""openapi.yaml as the tests read it: operations, what each may answer, and schemas to hold messages against."""
+"""Access to openapi.yaml for the tests: operations, their documented responses, and schemas to validate messages with."""
 
 import functools
 import json
@@ -19,7 +19,7 @@ READERS = {"application/yaml": yaml.safe_load, "application/json": json.loads, P
 
 
 class Document:
-    """The document, with places in it named by JSON pointers, so that a schema's own references still resolve."""
+    """The document. Places in it are named by JSON Pointers, so that a schema's own references still resolve."""
 
     def __init__(self, text: str):
         self.tree = yaml.safe_load(text)
@@ -34,32 +34,32 @@ class Document:
         return value
 
     def resolve(self, pointer: str) -> str:
-        """The pointer that a reference object at this place leads to, or the pointer itself."""
+        """The target of a reference object at this pointer, or the pointer itself."""
         while isinstance(value := self[pointer], dict) and set(value) == {"$ref"}:
             pointer = value["$ref"].removeprefix("#")
         return pointer
 
     def present(self, pointer: str) -> str:
-        """The pointer to what the schema at this place, or one of its alternatives, is where it is not `null`."""
+        """The pointer to the schema's alternative that is not `null`."""
         for index, alternative in enumerate(self[pointer].get("oneOf", [])):
             if alternative != {"type": "null"}:
                 return self.resolve(f"{pointer}/oneOf/{index}")
         return self.resolve(pointer)
 
     def types(self, pointer: str) -> set[str]:
-        """The types that a value of the schema at this place may have."""
+        """The types that values of the schema may have."""
         schema = self[self.resolve(pointer)]
         if "oneOf" in schema:
             return set().union(*(self.types(f"{pointer}/oneOf/{index}") for index in range(len(schema["oneOf"]))))
         return {schema["type"]} if isinstance(schema["type"], str) else set(schema["type"])
 
     def errors(self, instance, schema: str) -> list[str]:
-        """What is wrong with a value under the schema at a pointer."""
+        """The errors of a value under the schema at a pointer."""
         validator = jsonschema.Draft202012Validator({"$ref": f"{BASE}#{schema}"}, registry=self._registry)
         return [f"{error.json_path}: {error.message[:300]}" for error in validator.iter_errors(instance)]
 
     def walk(self, pointer: str = ""):
-        """Every place below a pointer, itself included, with its value."""
+        """Every place below a pointer, including itself, with its value."""
         yield pointer, (value := self[pointer])
         children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         for name, _ in children:
@@ -82,7 +82,7 @@ class Document:
         return next(operation for operation in self.operations if operation.id == id)
 
     def path(self, target: str) -> str | None:
-        """The documented path that a request's target names."""
+        """The documented path for a request's target."""
         path = target.split("?")[0]
         for template in self.tree["paths"]:
             if re.fullmatch(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(template)), path):
@@ -96,9 +96,9 @@ class Document:
     def faults(
         self, method: str, target: str, status: int, body: bytes | str, headers: list[tuple[str, str]] | None = None
     ) -> list[str]:
-        """In what a response that was seen is not as documented: its status, code, headers, body.
+        """How a response differs from the documentation, in status, code, headers and body.
 
-        An empty target stands for a request whose path nobody kept; then some operation must document the response.
+        An empty target stands for a request with an unknown path; then some operation must document the response.
         """
         code = problem_code(body)
         found: list[str] = []
@@ -116,7 +116,7 @@ class Document:
         return [f"{method} {target or '(unknown)'}: {status} {code}: {fault}" for fault in found or ["status"]]
 
     def _documented(self, method: str, target: str, status: int) -> "list[Response]":
-        """The responses with a status that a request may get, whichever listener it went to."""
+        """The documented responses with a status for a request, on either listener."""
         operation = self.find(method, target)
         if operation is not None:
             candidates = [*operation.responses.values(), self.not_found]
@@ -130,7 +130,7 @@ class Document:
 
     @functools.cached_property
     def before_any_operation(self) -> "list[Response]":
-        """What every operation may answer: it comes before it is known which one is meant."""
+        """Responses that are possible before the operation is known."""
         common = set.intersection(*(each.answers for each in self.operations))
         problems = {(status, code) for status, code in common if code is not None}
         responses = {r.pointer: r for each in self.operations for r in each.responses.values()}
@@ -163,7 +163,7 @@ class Operation:
 
     @property
     def answers(self) -> set[tuple[int, str | None]]:
-        """Every (status, code) that the operation may answer with."""
+        """Every (status, code) that the operation may return."""
         return {(status, code) for status, response in self.responses.items() for code in response.codes}
 
 
@@ -196,12 +196,12 @@ class Response:
 
     @property
     def content(self) -> Content:
-        """The body that is no problem, or the problem where there is none such."""
+        """The success response's body, or the problem if there is none."""
         return next(iter(self.contents.values()))
 
     @functools.cached_property
     def problem_codes(self) -> list[str]:
-        """The codes that the schema of a problem allows."""
+        """The codes in the problem schema."""
         if PROBLEM not in self.contents:
             return []
         place = self.document.resolve(self.contents[PROBLEM].schema + "/properties/code")
@@ -209,11 +209,11 @@ class Response:
 
     @property
     def codes(self) -> list[str | None]:
-        """The problem codes that it may have; `None` among them where it may be no problem."""
+        """The possible problem codes, with `None` if it may be something other than a problem."""
         return [None] * (set(self.contents) != {PROBLEM}) + self.problem_codes
 
     def errors(self, body: bytes | str, is_problem: bool = False) -> list[str]:
-        """What is wrong with the body of such a response."""
+        """The errors in the body of such a response."""
         content = self.contents.get(PROBLEM) if is_problem else self.content
         if content is None:
             return ["a problem, where none is documented"]
@@ -225,7 +225,7 @@ class Response:
             return [f"not {content.media_type}: {error}"]
 
     def header_errors(self, headers: list[tuple[str, str]]) -> list[str]:
-        """What is wrong with the headers of such a response."""
+        """The errors in the headers of such a response."""
         found = []
         for name, place in self.headers.items():
             values = [value for header, value in headers if header.lower() == name]
@@ -245,10 +245,10 @@ class Response:
 
 
 def problem_code(body: bytes | str) -> str | None:
-    """The code of a problem document; `None` for any other body."""
+    """The code of a problem; `None` for any other body."""
     try:
         answer = json.loads(body)
-        # An explanation has a code as well.
+        # An explanation has a code too.
         return answer.get("code") if "type" in answer else None
     except (ValueError, AttributeError):
         return None

@@ -1,4 +1,4 @@
-"""The service of openapi.yaml's examples, with providers whose keys the tests hold."""
+"""The service in the examples of openapi.yaml, with providers whose keys the tests have."""
 
 from harness.issuer import Issuer, KeyServer
 from harness.service import NETWORK, Service
@@ -12,7 +12,7 @@ PROVIDERS = {
 
 
 class ExampleService:
-    """Apple and Google with their own issuers, but keys from a key server on loopback."""
+    """Apple and Google with their real issuers, but with keys from a key server on loopback."""
 
     def __init__(self, key_server: KeyServer, key_status: int = 200, **settings):
         self.issuers = {id: key_server.issuer(id, rsa_key(entry["kid"])) for id, entry in PROVIDERS.items()}
@@ -28,7 +28,7 @@ class ExampleService:
             }
             for id, entry in PROVIDERS.items()
         ]
-        # Else there is no page to hold against the document.
+        # Without it, the page would not exist.
         admin = {"listen": "127.0.0.1:0", "console": True}
         self.service = Service(*providers, **({"admin": admin, "sign_ins": {}} | settings))
 

@@ -1,6 +1,6 @@
-"""What Schemathesis asks of every answer, and what it puts into the requests that it makes up.
+"""Schemathesis hooks: checks for every answer, and known values for the generated requests.
 
-Loaded by Schemathesis itself, through SCHEMATHESIS_HOOKS.
+Schemathesis loads this file through SCHEMATHESIS_HOOKS.
 """
 
 import json
@@ -12,27 +12,27 @@ import schemathesis
 
 from openapi.documented import document, problem_code
 
-# By member of a request, values that the service knows: a text that is made up is never one.
+# By request member: values that the service knows, which random generation would never find.
 KNOWN = json.loads(pathlib.Path(os.environ["ASSAY_FUZZ_VALUES"]).read_text(encoding="utf-8"))
-# Members that few tokens have anything to say of.
+# Members that apply to few tokens.
 OPTIONAL = ("access_token", "code", "max_age")
-# What `limits.max_body` is unless the settings say otherwise.
+# The default of `limits.max_body`.
 LARGEST = 64 * 1024
 MEMBERS = "/components/schemas/VerifyRequest/properties"
 
 
 @schemathesis.hook
 def map_body(context, body):
-    """Makes most requests about tokens and providers that exist, chosen by the request's own bytes.
+    """Makes most requests about existing tokens and providers, chosen by the request's own bytes.
 
-    Members that don't fit stay as they are: being wrong is their purpose.
+    Invalid members stay as they are, since they test error handling.
     """
     items = body.get("items") if isinstance(body, dict) else None
     for item in items if isinstance(items, list) else [body]:
         if isinstance(item, dict):
             seed = zlib.crc32(json.dumps(item, sort_keys=True).encode())
             for place, name in enumerate((*KNOWN, *OPTIONAL)):
-                # Each member has two bits of its own, so that one in four stays as made up.
+                # Two bits per member, so that one in four stays as generated.
                 is_left = seed >> 2 * place & 3 == 0
                 if is_left or name not in item or document().errors(item[name], f"{MEMBERS}/{name}"):
                     continue
@@ -58,13 +58,13 @@ def a_request_is_invalid_exactly_where_its_schema_says_so(context, response, cas
     if operation is None or operation.request is None or code == "content_type_unsupported":
         return
     if code == "request_too_large":
-        # How large a body may be, no schema says.
+        # Schemas can't express the maximum size of a body.
         assert len(response.request.body) > LARGEST
         return
     if operation.id in ("verify", "explain"):
         assert (code == "request_invalid") is not fits(response.request.body, operation.request.schema)
     elif operation.id in ("beginSignIn", "finishSignIn"):
-        # What only the provider's settings, the handle or the size of UTF-8 decide, no schema says.
+        # Schemas can't express conditions on the provider's settings, the handle, or the size in UTF-8.
         assert code == "request_invalid" or fits(response.request.body, operation.request.schema)
     elif response.status_code == 200:
         items = read(response.request.body)["items"]
@@ -87,7 +87,7 @@ def fits(body: bytes | str | None, schema: str) -> bool:
 
 
 def read(body: bytes | str | None):
-    # To JSON Schema 60.0 is an integer; the document wants max_age without a fraction, so that here it is of no type.
+    # JSON Schema treats 60.0 as an integer, but max_age must have no fraction, so it matches no type here.
     return json.loads(body or b"", object_pairs_hook=unique_members, parse_float=lambda _: object())
 
 

@@ -1,4 +1,4 @@
-"""What the service really answered, here and end to end, is documented; and what is documented was answered."""
+"""All answers of the service, here and in the end-to-end tests, are documented; and everything documented has been answered."""
 
 import json
 import os
@@ -11,11 +11,11 @@ from harness import contract
 from harness.service import TESTS
 from openapi.documented import PROBLEM, document
 
-# Where answers are got from the service: in other folders, and in this one.
+# Where answers are recorded: in other folders, and in this one.
 ELSEWHERE = [TESTS / folder for folder in ("contract", "keys", "listeners", "settings", "sign_ins", "telemetry")]
 HERE = [TESTS / "openapi/test_service.py", TESTS / "openapi/test_transport.py"]
 
-# What is documented and that no test can bring about: the code, or (operation, code), with the reason.
+# Documented answers that no test can cause: the code, or (operation, code), with the reason.
 NOT_PRODUCED = {
     "internal": "a fault of the service's own, which nothing that a caller sends brings about",
     
@@ -24,7 +24,7 @@ NOT_PRODUCED = {
 
 @pytest.fixture(scope="module")
 def recording(request, tmp_path_factory):
-    """Every answer of this session, and of those that have written theirs to the folder that ASSAY_RECORD names.
+    """Every answer of this session, and of others that have written theirs to the folder ASSAY_RECORD.
 
     Suites that are in neither are run for their answers.
     """
@@ -79,7 +79,7 @@ def test_what_is_excepted_was_not_got_after_all(recording):
 
 
 def problems(recording):
-    """Every problem in an answer, those of a batch's items among them."""
+    """Every problem in an answer, including those of a batch's items."""
     for entry in recording:
         if entry["method"] == "HEAD" or not entry["body"].startswith("{"):
             continue

@@ -1,4 +1,4 @@
-"""openapi.yaml is a valid document, says what the contract says, and is strict."""
+"""openapi.yaml is valid, agrees with the contract, and is strict."""
 
 import re
 
@@ -30,11 +30,11 @@ OPERATIONS = {
     ("get", "/metrics"): {ADMIN},
 }
 
-# The harness holds what is really answered to the same table; 500 it takes from nobody.
+# The harness checks actual answers against the same table, and never accepts 500.
 STATUSES = contract.STATUS | {"internal": 500}
 REJECTIONS = {code for code, status in STATUSES.items() if status == 422 and not code.startswith("sign_in_")}
 
-# Members of answers that may be absent: (schema, member).
+# Optional members of answers: (schema, member).
 OPTIONAL = {
     ("/components/schemas/VerifyAnswer", "claims"),
     ("/components/schemas/FinishAnswer", "claims"),
@@ -44,9 +44,9 @@ OPTIONAL = {
     ("/components/schemas/VerdictList", "sign_ins"),
     ("/components/schemas/VerdictList", "store"),
 }
-# Members of requests that switch a check on: a backend that has lost one must not go without.
+# Members of requests that enable a check. A backend that has lost one must get an error.
 CHECKS = {"nonce", "subject", "issuer", "authenticated_after", "scopes"}
-# What belongs to paths and methods that no operation stands for.
+# For paths and methods that no operation covers.
 OF_NO_OPERATION = {"/components/responses/NotFound", "/components/responses/MethodNotAllowed"}
 REQUEST_SCHEMAS = {"VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "FinishRequest"}
 
@@ -130,7 +130,7 @@ def test_every_response_documents_its_headers(response):
         expected |= {"retry-after"}
     assert set(response.headers) == expected
     optional = {name for name, place in response.headers.items() if not document()[place]["required"]}
-    # What says that the service is not ready need not say when it will be.
+    # If the service is not ready, it need not say when it will be.
     assert optional == ({"retry-after"} if None in response.codes and response.status == 503 else set())
 
 
@@ -190,7 +190,7 @@ def test_a_request_member_may_be_null_unless_it_is_required_or_switches_a_check_
 
 
 def test_a_reference_is_to_a_component_by_its_name():
-    """Client generators drop what refers to a part of another schema, and all that needs it."""
+    """Client generators ignore references to parts of other schemas, and everything that needs them."""
     for pointer, value in document().walk():
         if isinstance(value, dict) and isinstance(value.get("$ref"), str):
             assert re.fullmatch(r"#/components/\w+/[\w-]+", value["$ref"]), pointer

@@ -1,4 +1,4 @@
-"""Every example in openapi.yaml fits its schema, and the schemas refuse what is nearly right."""
+"""Every example in openapi.yaml matches its schema, and the schemas reject slightly wrong values."""
 
 import copy
 
@@ -73,14 +73,14 @@ def test_the_answers_to_verify_have_the_requests_names():
 
 
 def members(value, path=()):
-    """Every member of every object within a value, as a path."""
+    """Every member of every object in a value, as a path."""
     for name, member in value.items() if isinstance(value, dict) else ():
         yield (*path, name)
         yield from members(member, (*path, name))
 
 
 def changed(value, path, change):
-    """A copy in which `change` was applied to the object that holds the member at a path."""
+    """A copy in which `change` was applied to the object with the member at a path."""
     result = copy.deepcopy(value)
     holder = result
     for name in path[:-1]:

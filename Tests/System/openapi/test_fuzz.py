@@ -1,4 +1,4 @@
-"""Schemathesis makes up requests from openapi.yaml, good and bad ones, and the service answers each as documented."""
+"""Schemathesis generates valid and invalid requests from openapi.yaml, and the service answers each as documented."""
 
 import json
 import os
@@ -13,13 +13,13 @@ from openapi.documented import FILE, document
 from openapi.example_service import PROVIDERS
 
 EXAMPLES = 60
-# The same requests in every run; another seed, or `random`, looks elsewhere.
+# The same requests in every run. Set another seed, or `random`, for others.
 SEED = os.environ.get("ASSAY_FUZZ_SEED", "1")
-# What Schemathesis takes every API to do: that a request which fits the schema is granted (a sign-in is not, where the
-# token is bad), and that one which does not is refused as a whole (a batch is not). `fuzz_checks` asks for more.
+# Schemathesis's own assumptions are off: that a request matching the schema succeeds (a sign-in with an invalid token
+# does not), and that any other is rejected as a whole (a batch is not). `fuzz_checks` has stricter checks.
 UNFIT_CHECKS = "positive_data_acceptance,negative_data_rejection"
 ISSUERS = {"apple": "https://appleid.apple.com", "google": "https://accounts.google.com"}
-# What makes a token of each kind from a good one; `None` leaves a claim out.
+# How to make a token of each kind from a valid one; `None` removes a claim.
 CHANGES = [
     {},
     {"nonce": "n"},
@@ -34,7 +34,7 @@ CHANGES = [
 
 @pytest.fixture(scope="module")
 def known_values(examples, tmp_path_factory):
-    """A file with what the made-up requests may speak of: by member, values that the service knows."""
+    """A file with known values for generated requests, by member."""
     tokens = []
     for id, issuer in examples.issuers.items():
         usual = {"iss": ISSUERS[id], "aud": PROVIDERS[id]["audience"], "email": "ada@example.com", "exp": now() + 3600}

@@ -1,4 +1,4 @@
-"""What holds real answers against openapi.yaml finds fault with every kind of answer that is not documented."""
+"""The checks of answers against openapi.yaml detect every kind of undocumented answer."""
 
 import json
 

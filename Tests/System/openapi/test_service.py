@@ -1,4 +1,4 @@
-"""The running service does what openapi.yaml says: its examples, its bounds, its listeners and methods."""
+"""The running service agrees with openapi.yaml: examples, bounds, listeners and methods."""
 
 import json
 import re
@@ -20,7 +20,7 @@ finish = document().operation("finishSignIn")
 
 
 def renewed(request: dict, examples, **changes: str) -> tuple[dict, int]:
-    """An example's request with its token signed anew, as if issued just now; and by how many seconds that is later."""
+    """An example's request with its token signed again as if issued now; and how many seconds later that is."""
     header, payload, _ = parts(request["id_token"])
     header, claims = json.loads(unb64url(header)), json.loads(unb64url(payload))
     shift = now() - 5 - claims["iat"]
@@ -29,7 +29,7 @@ def renewed(request: dict, examples, **changes: str) -> tuple[dict, int]:
 
 
 def later(answer: dict, shift: int) -> dict:
-    """An example's answer, with the token's times moved."""
+    """An example's answer with the token's times shifted."""
 
     def moved(members: dict, names) -> dict:
         return members | {name: members[name] + shift for name in names if members.get(name) is not None}
@@ -53,13 +53,13 @@ def test_an_explanations_example_is_what_the_service_says(name, examples):
 
 
 def timeless(check: dict) -> dict:
-    """A check without what it says of times."""
+    """A check without the times in its texts."""
     dates = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|\d+( s)?\b"
     return {name: re.sub(dates, "…", value or "") for name, value in check.items()}
 
 
 def without_keys(answer: dict) -> dict:
-    """All of an answer but what depends on when the keys came."""
+    """An answer without the parts that depend on when the keys were fetched."""
     return {name: value for name, value in answer.items() if name != "keys"}
 
 
@@ -111,7 +111,7 @@ def test_an_examples_token_is_in_the_right_form_and_gets_as_far_as_its_signature
     request = verify.request.examples[name]
     header, payload, signature = parts(request["id_token"])
     assert b64url(unb64url(signature)) == signature and len(unb64url(signature)) == 256
-    # The key that signed it was thrown away; the service's has the same name.
+    # The key that signed it was discarded; the service's has the same name.
     assert_code(api.post("/v1/verify", request), "signature_invalid")
 
 
@@ -122,7 +122,7 @@ def test_the_document_is_served_as_it_is(api):
 
 
 def strings():
-    """Every string member of a verify request that has bounds: (path, shortest, longest)."""
+    """Every string member of a verify request with bounds: (path, shortest, longest)."""
 
     def within(schema: str, path: tuple):
         for name in document()[schema]["properties"]:
@@ -137,10 +137,10 @@ def strings():
 
 
 def request_with(path: tuple, value) -> bytes:
-    """A request with a malformed token: `token_malformed` says that the request itself is in order."""
+    """A request with a malformed token. `token_malformed` shows that the request itself is valid."""
     for name in reversed(path):
         value = {name: value}
-    # It stands beside a subject only.
+    # Allowed only together with a subject.
     beside = {"subject": "s"} if "issuer" in value else {}
     return json.dumps({"id_token": "a.b"} | beside | value, ensure_ascii=False).encode()
 
@@ -216,7 +216,7 @@ def test_a_path_answers_on_its_listeners_with_its_methods_only(path, listener, e
         elif method in documented:
             assert response.status not in (404, 405), (method, response)
         elif method == "head" and "get" in documented and response.status == 200:
-            # HEAD goes with GET (RFC 9110, section 9.3.2).
+            # GET implies HEAD (RFC 9110, section 9.3.2).
             assert response.body == b""
         else:
             assert response.status == 405, (method, response)

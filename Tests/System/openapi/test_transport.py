@@ -1,4 +1,4 @@
-"""Every operation answers as documented to requests not read to their end: broken, slow, too large, one too many."""
+"""Every operation answers incomplete requests as documented: malformed, slow, too large, one too many."""
 
 import select
 
@@ -62,7 +62,7 @@ def test_a_body_over_the_limit_is_too_large(operation, listener, examples):
 
 @pytest.fixture(scope="module")
 def hurried():
-    """A service that waits no more than a second for a request."""
+    """A service with a request timeout of one second."""
     with KeyServer() as key_server, ExampleService(key_server, limits={"request_timeout": "1s"}).service as service:
         yield service
 
@@ -81,7 +81,7 @@ def test_a_request_that_does_not_end_times_out_whatever_the_operation(hurried):
 
 @pytest.fixture(scope="module")
 def narrow():
-    """A service that has room for one request that is not whole on each listener."""
+    """A service with room for one incomplete request on each listener."""
     limits = {"max_body": "256KiB", "max_batch_body": "256KiB", "max_buffered": "256KiB"}
     with KeyServer() as key_server, ExampleService(key_server, limits=limits).service as service:
         yield service
@@ -96,14 +96,14 @@ def test_of_two_requests_at_once_one_is_turned_away(operation, listener, narrow)
                 connection.send(
                     request_bytes(method, target(operation), None, {"Content-Length": "200000"}) + b" " * 160000
                 )
-            # Which of them comes first is the event loops' to say; it is the other that is answered before it is whole.
+            # The event loops decide which one comes first; the other one is answered before it is complete.
             answered, _, _ = select.select([first.socket, second.socket], [], [], 15)
             refused, taken = (first, second) if first.socket in answered else (second, first)
             assert_code(refused.response(method, target(operation)), "overloaded")
             taken.send_tolerantly(b" " * 40000)
             if taken.response(method, target(operation)).code != "overloaded":
                 return
-            # Both came at the same moment, and neither had room beside the other.
+            # Both came at the same moment, and neither had room with the other.
     pytest.fail("both are turned away, time after time")
 
 
@@ -123,7 +123,7 @@ def test_a_call_after_a_stop_was_asked_for_is_turned_away(id):
                 service.wait_for_entry(message="stopping")
                 service.wait_until(lambda: service.admin.get("/readyz").status == 503)
                 request = request_bytes("POST", operation.path, b"{}")
-                # Each event loop hears of it in its own time.
+                # Each event loop is notified separately.
                 service.wait_until(lambda: answer(late, operation, request).code == "shutting_down")
                 under_way.send(b"{}")
                 assert_code(under_way.response("POST", "/v1/verify"), "request_invalid", "shutting_down")

@@ -1,1 +1,1 @@
-"""Real OpenID Providers on loopback, each a context manager that signs a user in and hands out what a client gets."""
+"""Real OpenID Providers on loopback. Each is a context manager that signs a user in, and returns what a client receives."""

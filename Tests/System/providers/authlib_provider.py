@@ -1,4 +1,4 @@
-"""The project's own provider on Authlib, for what no finished provider can be made to do."""
+"""The project's own provider on Authlib, for behavior that no finished provider can be configured to have."""
 
 import contextlib
 import sys
@@ -16,7 +16,7 @@ _REDIRECT_URI = "http://127.0.0.1/callback"
 
 
 class AuthlibProvider(contextlib.AbstractContextManager):
-    """A provider that signs with ES256 until it is told otherwise."""
+    """A provider that signs with ES256 by default."""
 
     client_id = "authlib-client"
     subject = "maria"
@@ -35,11 +35,11 @@ class AuthlibProvider(contextlib.AbstractContextManager):
         self._stack.close()
 
     def stop(self) -> None:
-        """Ends it before the block does: an outage."""
+        """Stops it before the end of the block: an outage."""
         self._process.stop()
 
     def start(self, key_id: str) -> None:
-        """Starts it, again after `stop`, with a new key of this name and none that it had before."""
+        """Starts it, also after `stop`, with a new key of this name and none of the earlier ones."""
         self._process = Process(
             [sys.executable, "-m", f"{_PACKAGE.name}.authlib_server", str(self._port), key_id],
             f"{self.issuer}/keys", self._directory / "log", {"PYTHONPATH": str(_PACKAGE.parent)},
@@ -47,13 +47,13 @@ class AuthlibProvider(contextlib.AbstractContextManager):
         self._process.start()
 
     def rotate(self, algorithm: str = "ES256", *, key_id: str | None, keep_old: bool = False) -> None:
-        """Signs with a new key from now on; without a key ID, tokens don't say which."""
+        """Signs with a new key from now on; without a key ID, tokens don't name it."""
         order = {"alg": algorithm, "kid": key_id, "keep_old": keep_old}
         Browser().send_json("POST", f"{self.issuer}/_admin/rotate", order).expect(204)
 
     @contextlib.contextmanager
     def claims(self, **changes):
-        """Tokens issued within the block have these claims changed, or left out (`None`), and are properly signed."""
+        """Within the block, tokens have these claims changed or removed (`None`), with valid signatures."""
         self._change_claims(changes)
         try:
             yield

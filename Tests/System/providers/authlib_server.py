@@ -1,18 +1,18 @@
 """An OpenID Provider on Authlib, to be run as a program: `python -m providers.authlib_server PORT KEY_ID`.
 
-Each run makes a new key, of this name. It does the authorization code flow as Authlib does it, and can be told to go
-wrong in ways that no honest provider does; whatever it sends is properly signed.
+Each run generates a new key with this ID. It implements Authlib's authorization code flow, and can be told to misbehave
+in ways that no honest provider does. All its tokens have valid signatures.
 
     POST /_admin/rotate   {"alg": "ES256", "kid": "next", "keep_old": true}   signs with a new key from now on;
-                                                                              "kid": null leaves it out of the header
+                                                                              "kid": null omits it from the header
     POST /_admin/claims   {"aud": "another-client", "sub": null}              changes claims of tokens issued from now
-                                                                              on, or leaves them out (null)
+                                                                              on, or removes them (null)
 """
 
 import os
 import sys
 
-# Authlib refuses plain HTTP otherwise; read when it is imported.
+# Authlib rejects plain HTTP otherwise; read at import.
 os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
 
 from authlib.integrations.flask_oauth2 import AuthorizationServer
@@ -29,7 +29,7 @@ _CURVES = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521", "ES256K": "secp
 
 
 class Signer:
-    """The keys that are published, the one that signs, and what is done to the claims."""
+    """The published keys, the signing key, and the changes to claims."""
 
     def __init__(self, key_id: str):
         self.published = []
@@ -37,7 +37,7 @@ class Signer:
         self.rotate("ES256", key_id, keep_old=False)
 
     def rotate(self, algorithm: str, key_id: str | None, keep_old: bool) -> None:
-        # A key is published with a name even if tokens do not give it.
+        # Keys are published with an ID even if tokens don't name it.
         parameters = {"use": "sig", "alg": algorithm, "kid": key_id or f"unnamed-{len(self.published)}"}
         self.key = _new_key(algorithm, parameters)
         self.header = {"alg": algorithm} | ({"kid": key_id} if key_id else {})
@@ -61,7 +61,7 @@ def _new_key(algorithm: str, parameters: dict):
 
 
 class Client(ClientMixin):
-    """A confidential client of any name: the provider's tests bring their own."""
+    """A confidential client with any name, which the provider's tests choose."""
 
     def __init__(self, client_id: str):
         self.client_id = client_id
@@ -89,10 +89,10 @@ class Client(ClientMixin):
 
 
 class Code(AuthorizationCodeMixin):
-    """An authorization code that was given out."""
+    """An authorization code that was issued."""
 
     def __init__(self, payload):
-        # Copied: the payload is read from the request that is being answered, which is another one later.
+        # Copied, because the payload belongs to the current request.
         self.redirect_uri = payload.redirect_uri
         self.scope = payload.scope
         self.nonce = payload.data.get("nonce")
@@ -126,7 +126,7 @@ def make_app(issuer: str, key_id: str) -> Flask:
             codes[request.client.client_id, code] = Code(request.payload)
 
         def query_authorization_code(self, code, client):
-            # Given out once: taken away by the first who asks.
+            # Single-use: the first request removes it.
             return codes.pop((client.client_id, code), None)
 
         def delete_authorization_code(self, authorization_code):

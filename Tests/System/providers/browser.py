@@ -1,4 +1,4 @@
-"""What a browser and a client need of HTTP: cookies, forms, JSON; redirects are looked at instead of followed."""
+"""HTTP for a browser and a client: cookies, forms, JSON. Redirects are returned instead of followed."""
 
 import base64
 import json
@@ -28,7 +28,7 @@ class Page:
 
     @property
     def redirect_parameters(self) -> dict[str, str]:
-        """The query of the address this response redirects to."""
+        """The query of the URL to which this response redirects."""
         location = self.headers.get("Location")
         if location is None:
             raise RuntimeError(f"no redirect but {self.status}: {self.body[:500]!r}")
@@ -41,7 +41,7 @@ class Page:
 
 
 class Browser:
-    """Keeps cookies; never goes through a proxy, since everything is on loopback."""
+    """Keeps cookies, and never uses a proxy, since everything is on loopback."""
 
     def __init__(self):
         self._opener = urllib.request.build_opener(

@@ -1,8 +1,7 @@
-"""Cognito as moto, from PyPI, imitates it: tokens of a user pool.
+"""Cognito as emulated by moto, from PyPI: tokens of a user pool.
 
-The issuer is an address at Amazon, as it is for the real one; the keys are moto's. ID Tokens and access tokens have the
-same issuer, key and form, and every pool of every installation has the same key, named `dummy`: only `iss` and `aud`
-keep them apart.
+The issuer is an Amazon URL, as for the real one; the keys are moto's. ID Tokens and access tokens have the same issuer,
+key and form. All pools of all installations have the same key, named `dummy`, so only `iss` and `aud` distinguish them.
 """
 
 import contextlib
@@ -17,12 +16,12 @@ from harness.waiting import free_port
 
 _REGION = "eu-central-1"
 _PASSWORD = "Correct-Horse-1"
-# moto reads the service and the region from here, and does not check signatures.
+# moto reads the service and the region from here, and does not check the signature.
 _AUTHORIZATION = f"AWS4-HMAC-SHA256 Credential=test/20260101/{_REGION}/cognito-idp/aws4_request"
 
 
 class Cognito(contextlib.AbstractContextManager):
-    """A moto server, and the user pools that are made in it."""
+    """A moto server, and its user pools."""
 
     def __enter__(self) -> "Cognito":
         with contextlib.ExitStack() as stack:
@@ -51,7 +50,7 @@ class Cognito(contextlib.AbstractContextManager):
 
 
 class UserPool:
-    """A user pool, an issuer of its own, with one client and one user."""
+    """A user pool: an issuer with one client and one user."""
 
     email = "maria@example.com"
 
@@ -67,7 +66,7 @@ class UserPool:
         self._call("AdminSetUserPassword", **user, Password=_PASSWORD, Permanent=True)
 
     def sign_in(self) -> SignIn:
-        """Cognito's own login with user name and password; it has no redirect and no nonce."""
+        """Cognito's own login with user name and password, without a redirect or a nonce."""
         answer = self._call(
             "InitiateAuth", ClientId=self.client_id, AuthFlow="USER_PASSWORD_AUTH",
             AuthParameters={"USERNAME": self.email, "PASSWORD": _PASSWORD},

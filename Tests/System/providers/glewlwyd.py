@@ -1,8 +1,8 @@
-"""glewlwyd, from Debian: a provider in C on GnuTLS, with a JOSE library (Rhonabwy) of its own.
+"""glewlwyd, from Debian: a provider in C on GnuTLS, with its own JOSE library (Rhonabwy).
 
-What it does that a verifier must bear: `auth_time` is 0, the JWK Set is sent with `Cache-Control: no-store`, the issuer
-has a path, discovery lists an algorithm that Assay does not know (ES256K), and with EdDSA `at_hash` and `c_hash` are
-made with SHA-256.
+Peculiarities that a verifier must handle: `auth_time` is 0, the JWK Set is sent with `Cache-Control: no-store`, the
+issuer has a path, discovery lists an algorithm that Assay does not support (ES256K), and with EdDSA `at_hash` and
+`c_hash` use SHA-256.
 """
 
 import contextlib
@@ -23,20 +23,20 @@ ALGORITHMS = [algorithm for algorithm in jwk.ALGORITHMS if algorithm != "Ed25519
 _EXECUTABLE = "/usr/bin/glewlwyd"
 _MODULES = "/usr/lib/glewlwyd"
 _SCHEMA = Path("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3")
-# The administrator whom the schema brings along.
+# The administrator in the initial schema.
 _ADMINISTRATOR = {"username": "admin", "password": "password"}
 _USER = {"username": "maria", "password": "correct horse battery"}
 _CLIENT_SECRET = "client-secret"
 _REDIRECT_URI = "http://127.0.0.1/callback"
 _PLUGIN = "oidc"
-# The property of a client that names its key: one that the client database stores by default.
+# The client property that names its key; the client database stores this one by default.
 _KEY_ID_PROPERTY = "alg_kid"
 
 
 class Glewlwyd(contextlib.AbstractContextManager):
-    """A glewlwyd with one user, and for each algorithm a key and a client whose tokens it signs.
+    """A glewlwyd with one user, and one key and one client per algorithm.
 
-    One client more, `encrypted_client_id`, has its ID Tokens encrypted.
+    One more client, `encrypted_client_id`, has its ID Tokens encrypted.
     """
 
     encrypted_client_id = "client-encrypted"
@@ -84,7 +84,7 @@ class Glewlwyd(contextlib.AbstractContextManager):
         self._stack.close()
 
     def sign_in(self, algorithm: str, nonce: str | None = None) -> SignIn:
-        """Signs the user in at the client of an algorithm."""
+        """Signs the user in at an algorithm's client."""
         return self.sign_in_at(self.client_id(algorithm), nonce)
 
     def sign_in_at(self, client_id: str, nonce: str | None = None) -> SignIn:
@@ -102,7 +102,7 @@ class Glewlwyd(contextlib.AbstractContextManager):
         return SignIn(client_id, answer["id_token"], answer["access_token"], nonce, code)
 
     def rotate(self, keep_old: bool = False) -> None:
-        """Signs with new keys from now on; the old ones are gone from the JWK Set at once unless they are kept."""
+        """Signs with new keys from now on; the old ones are removed from the JWK Set at once unless `keep_old`."""
         self._generation += 1
         self._keys = self._new_keys() + (self._keys if keep_old else [])
         self._administer("PUT", f"mod/plugin/{_PLUGIN}", self._plugin())
@@ -111,11 +111,11 @@ class Glewlwyd(contextlib.AbstractContextManager):
             self._administer("PUT", f"client/{client['client_id']}", client)
 
     def stop(self) -> None:
-        """Ends it before the block does: an outage."""
+        """Stops it before the end of the block: an outage."""
         self._process.stop()
 
     def start(self) -> None:
-        """Starts it again after `stop`, with the keys it had or was given last."""
+        """Starts it again after `stop`, with its last keys."""
         self._process.start()
 
     def _set_up(self) -> None:
@@ -131,7 +131,7 @@ class Glewlwyd(contextlib.AbstractContextManager):
 
     def _clients(self) -> list[dict]:
         clients = [self._client(self.client_id(algorithm), algorithm) for algorithm in self._algorithms]
-        # A key made from the client's secret wraps the one that the ID Token is encrypted with.
+        # A key derived from the client's secret wraps the content encryption key of the ID Token.
         encryption = {"encrypt_id_token": "1", "alg": "A256KW", "enc": "A256GCM"}
         return [*clients, self._client(self.encrypted_client_id, self._algorithms[0]) | encryption]
 

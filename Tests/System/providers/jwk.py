@@ -1,4 +1,4 @@
-"""Keys as JWKs: made for the providers that are given theirs, and read to check their signatures apart from Assay."""
+"""Keys as JWKs: generated for providers that import their keys, and used to check signatures without Assay."""
 
 import base64
 import secrets
@@ -7,7 +7,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa, utils
 
-# Every asymmetric one that Assay knows but Ed448, which no provider here can do.
+# Every asymmetric algorithm of Assay except Ed448, which no provider here supports.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 
 _HASHES = {"256": hashes.SHA256, "384": hashes.SHA384, "512": hashes.SHA512}
@@ -35,7 +35,7 @@ def _decode_integer(text: str) -> int:
 
 
 def new_private_jwk(algorithm: str, key_id: str) -> dict[str, str]:
-    """A private key, or a secret, for one JWS algorithm."""
+    """A private key or a secret for one JWS algorithm."""
     return {"kid": key_id, "alg": algorithm, "use": "sig"} | _new_key(algorithm)
 
 
@@ -64,7 +64,7 @@ def _new_key(algorithm: str) -> dict[str, str]:
 
 
 def signature_holds(jwk: dict[str, str], algorithm: str, signature: bytes, signed: bytes) -> bool:
-    """Whether a JWS signature is the key's, by the `cryptography` package."""
+    """Whether the key made a JWS signature, according to the `cryptography` package."""
     try:
         _check_signature(jwk, algorithm, signature, signed)
     except InvalidSignature:

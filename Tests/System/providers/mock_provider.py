@@ -1,7 +1,7 @@
-"""oidc-provider-mock, from PyPI: a provider on Authlib that sends the least that the specification allows.
+"""oidc-provider-mock, from PyPI: a provider on Authlib that sends the minimum that the specification allows.
 
-Its tokens have no `kid`, its one key is published without `alg` and `use`, and `aud` is an array. It makes a new key
-each time it starts: after a restart the same issuer signs with a key that nobody announced.
+Its tokens have no `kid`, its only key is published without `alg` and `use`, and `aud` is an array. It generates a key
+at each start: after a restart, the same issuer signs with an unannounced key.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ _REDIRECT_URI = "http://127.0.0.1/callback"
 
 
 class MockProvider(contextlib.AbstractContextManager):
-    """An oidc-provider-mock with one user; any client may ask it for tokens."""
+    """An oidc-provider-mock with one user; any client may request tokens."""
 
     client_id = "mock-client"
     subject = "maria"
@@ -38,7 +38,7 @@ class MockProvider(contextlib.AbstractContextManager):
                 ],
                 self.issuer,
                 directory / "log",
-                # Authlib refuses plain HTTP otherwise.
+                # Authlib rejects plain HTTP otherwise.
                 {"AUTHLIB_INSECURE_TRANSPORT": "1"},
             )
             stack.callback(self._process.stop)
@@ -50,12 +50,12 @@ class MockProvider(contextlib.AbstractContextManager):
         self._stack.close()
 
     def restart(self) -> None:
-        """Stops and starts it on its port: the issuer stays, the key changes."""
+        """Restarts it on its port: same issuer, new key."""
         self.stop()
         self.start()
 
     def stop(self) -> None:
-        """Ends it before the block does: an outage."""
+        """Stops it before the end of the block: an outage."""
         self._process.stop()
 
     def start(self) -> None:

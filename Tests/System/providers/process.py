@@ -1,4 +1,4 @@
-"""A provider's own server, run as a child process for as long as a `with` block lasts."""
+"""A provider's own server, as a child process for the duration of a `with` block."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ STOP_SECONDS = 5
 
 
 class Process:
-    """A server that is ready once `url` answers, and leaves nothing behind but its log."""
+    """A server that is ready once `url` answers. It leaves nothing behind except its log."""
 
     def __init__(self, command: list[str], url: str, log: Path, environment: dict[str, str] | None = None):
         self._command = command

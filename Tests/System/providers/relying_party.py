@@ -1,4 +1,4 @@
-"""A backend that signs its users in at one of the providers and has Assay verify what it gets."""
+"""A backend that signs its users in at one of the providers, and has Assay verify the tokens."""
 
 from collections.abc import Callable
 
@@ -13,17 +13,19 @@ def trusting(provider, id: str, audiences: list[str], **settings) -> dict:
 
 
 def accept(service: Service, sign_in: SignIn, **members) -> dict:
-    """Verifies a sign-in, nonce and all, that must be accepted; returns the answer."""
+    """Verifies a sign-in with its nonce, which must be accepted; returns the answer."""
     return service.accept(sign_in.id_token, **_expectations(sign_in) | members)
 
 
 def reject(service: Service, sign_in: SignIn, problem: str, /, **members) -> dict:
-    """Verifies a sign-in that must be refused with this problem's code; returns the problem."""
+    """Verifies a sign-in that must be rejected with this code; returns the problem."""
     return service.reject(sign_in.id_token, problem, **_expectations(sign_in) | members)
 
 
 def sign_in_once(service: Service, provider: str, audience: str, sign_in: Callable[[str], SignIn]) -> dict:
-    """Begins a sign-in, has the user sign in with its nonce, and finishes it, which nobody can do again; returns the answer."""
+    """Begins a sign-in, signs the user in with its nonce, finishes it, and checks that nobody can finish it again;
+    returns the answer.
+    """
     begun = service.api.post("/v1/sign-ins", {"provider": provider, "audience": audience, "context": "/basket"}).json
     other = service.api.post("/v1/sign-ins", {"provider": provider, "audience": audience}).json
     signed_in = sign_in(begun["nonce"])

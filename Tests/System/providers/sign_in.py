@@ -1,4 +1,4 @@
-"""What a client holds after a user signed in."""
+"""What a client receives when a user has signed in."""
 
 import secrets
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ class SignIn:
     client_id: str
     id_token: str
     access_token: str
-    # The raw nonce that the client made; None where the flow has none.
+    # The raw nonce that the client generated; None if the flow has none.
     nonce: str | None
-    # The authorization code, spent by now.
+    # The authorization code, already used.
     code: str | None = None
 
 

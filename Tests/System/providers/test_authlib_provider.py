@@ -1,4 +1,4 @@
-"""Sign-ins at a provider that goes wrong as told, signing properly: cases by which OpenID certifies relying parties."""
+"""Sign-ins at a provider with configurable faults and valid signatures: cases from OpenID's certification of relying parties."""
 
 import json
 import threading
@@ -153,7 +153,7 @@ def test_every_algorithm_verifies_from_one_set_of_keys(changing_provider):
     with trust(changing_provider) as service:
         service.wait_until_ready()
         for algorithm, sign_in in sign_ins.items():
-            # Authlib leaves `at_hash` out where it does not know the algorithm's hash.
+            # Authlib omits `at_hash` if it does not know the algorithm's hash.
             hashed = {"access_token": sign_in.access_token} if "at_hash" in independent.claims(sign_in.id_token) else {}
             assert bool(hashed) == (algorithm != "Ed25519")
             token = accept(service, sign_in, **hashed)["token"]
@@ -180,7 +180,7 @@ def test_sign_ins_that_come_together_after_a_rotation_all_verify(changing_provid
     with trust(changing_provider) as service:
         service.wait_until_ready()
         accept(service, changing_provider.sign_in())
-        # Twice, since one rotation must not use up what Assay spends on looking for new keys.
+        # Twice, since one rotation must not exhaust the budget for fetching unknown keys.
         for key_id in key_ids:
             changing_provider.rotate(key_id=key_id)
             sign_ins = [changing_provider.sign_in() for _ in range(32)]
@@ -188,7 +188,7 @@ def test_sign_ins_that_come_together_after_a_rotation_all_verify(changing_provid
 
 
 def verdicts_at_once(service: Service, sign_ins: list) -> Counter:
-    """The statuses of as many requests as there are sign-ins, sent in the same moment over as many connections."""
+    """The statuses of one request per sign-in, all sent at the same moment over separate connections."""
     all_connected = threading.Barrier(len(sign_ins))
 
     def verify(sign_in) -> int:

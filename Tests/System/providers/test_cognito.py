@@ -1,4 +1,4 @@
-"""Tokens of Cognito's kind: no nonce, access tokens that look like ID Tokens, and one key for all issuers."""
+"""Tokens like Cognito's: no nonce, access tokens that resemble ID Tokens, and one key for all issuers."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def other_pool(cognito):
 
 @pytest.fixture(scope="module")
 def service(pool, other_pool):
-    """Assay with both pools; there is no discovery document at their issuers' address."""
+    """Assay with both pools; there is no discovery document at the issuers' URL."""
     with Service(
         trusting(pool, "pool", [pool.client_id], jwks_uri=pool.jwks_uri),
         trusting(other_pool, "other-pool", [other_pool.client_id], jwks_uri=other_pool.jwks_uri),

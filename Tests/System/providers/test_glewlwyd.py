@@ -1,4 +1,4 @@
-"""ID Tokens of glewlwyd: ten algorithms by a JOSE library that shares no code with Assay's."""
+"""ID Tokens of glewlwyd: ten algorithms, from a JOSE library that shares no code with Assay's."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from providers import independent
 from providers.glewlwyd import ALGORITHMS, Glewlwyd
 from providers.relying_party import accept, reject, sign_in_once, trusting
 
-# glewlwyd hashes with SHA-256 there; see the test that says so.
+# glewlwyd uses SHA-256 for this hash; see the test of it below.
 ALGORITHMS_WITH_HASHES = [algorithm for algorithm in ALGORITHMS if algorithm != "EdDSA"]
 
 
@@ -131,7 +131,7 @@ def test_many_sign_ins_are_verified_in_one_batch(glewlwyd, service):
 
 @pytest.fixture
 def small_glewlwyd():
-    """A provider for one test, which does something to it."""
+    """A provider for one test, which modifies it."""
     with Glewlwyd(["ES256", "HS256"]) as provider:
         yield provider
 

@@ -1,4 +1,4 @@
-"""ID Tokens of oidc-provider-mock: no key ID anywhere, and a new key after each start."""
+"""ID Tokens of oidc-provider-mock: no key ID, and a new key after each start."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def test_the_wrong_nonce_audience_or_access_token_is_refused(provider, service):
 
 
 def test_an_alias_of_the_issuer_is_reported_under_the_issuers_name(provider):
-    """The provider calls itself as it is called: `localhost` to Assay, `127.0.0.1` to the user's browser."""
+    """The provider names itself after the host in the request: `localhost` for Assay, `127.0.0.1` for the user's browser."""
     issuer = provider.issuer.replace("127.0.0.1", "localhost")
     settings = trusting(provider, "mock", [provider.client_id], issuer_aliases=[provider.issuer]) | {"issuer": issuer}
     with Service(settings) as aliased:
@@ -71,7 +71,7 @@ def test_a_recent_login_satisfies_max_age(provider, service):
 
 
 def test_a_key_that_changed_unannounced_is_found_with_the_first_token_it_signs(provider, service):
-    """Without a key ID nothing tells that a key is new, but that its signatures do not hold under the old one."""
+    """Without a key ID, only a signature that fails with the old key indicates a new one."""
     accept(service, provider.sign_in())
 
     # Twice, since the first time must not make Assay give up on tokens without a key ID.

@@ -1,4 +1,4 @@
-"""Providers that go down and come back with other keys, while tokens are verified all the time."""
+"""Providers that go down and come back with other keys, while tokens are verified continuously."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from providers.relying_party import accept, reject, trusting
 
 class RestartingAuthlib(AuthlibProvider):
     audiences = [AuthlibProvider.client_id]
-    # Of the tokens after a restart, and what becomes of those from before once their key is gone for good.
+    # The results for tokens after a restart, and for earlier ones whose key is gone for good.
     new_key_id, refused_as = "second", "key_not_found"
 
     def come_back(self) -> None:
@@ -34,7 +34,7 @@ class RestartingGlewlwyd(Glewlwyd):
         return super().sign_in("ES256")
 
     def stop(self) -> None:
-        # Its keys can be changed only while it runs. Nobody asks for them before it is down.
+        # Its keys can be changed only while it runs. They are not fetched before it goes down.
         self.rotate()
         super().stop()
 
@@ -44,7 +44,7 @@ class RestartingGlewlwyd(Glewlwyd):
 
 class RestartingMock(MockProvider):
     audiences = [MockProvider.client_id]
-    # Without a key ID nothing tells that a token's key is gone.
+    # Without a key ID, nothing shows that a token's key is gone.
     new_key_id, refused_as = None, "signature_invalid"
 
     def come_back(self) -> None:
@@ -59,10 +59,10 @@ def provider(request):
 
 @pytest.mark.parametrize("is_noticed", [True, False], ids=["noticed", "unnoticed"])
 def test_a_provider_that_comes_back_with_new_keys_has_nothing_valid_refused(provider, is_noticed):
-    """Noticed, the outage makes the service try again and again by itself; else the first new token tells it."""
+    """If the service notices the outage, it retries by itself; otherwise, the first new token causes a fetch."""
     before = [provider.sign_in() for _ in range(4)]
     settings = trusting(provider, "op", provider.audiences, nonce={"check": "off"})
-    # Each request that the background sends would be a line of the log.
+    # Otherwise, each background request would be logged.
     with Service(settings, log={"requests": False}) as service:
         service.wait_until_ready()
         with Load(service.api.address, {"known": [(sign_in.id_token, None) for sign_in in before]}) as load:
@@ -81,7 +81,7 @@ def test_a_provider_that_comes_back_with_new_keys_has_nothing_valid_refused(prov
             answer = accept(service, first)
             assert (answer["token"]["key_id"], answer["keys"]["source"]) == (provider.new_key_id, "network")
             assert answer["keys"]["stale"] is False
-            # Their key was left out of one answer, and one is not enough.
+            # Their key was missing from one answer, and one is not enough.
             assert [key["omitted"] for key in service.provider_state("op")["keys"]].count(True) == 1
             load.passes("known")
             accept(service, provider.sign_in())

@@ -120,7 +120,7 @@ def test_healthcheck_asks_over_a_unix_socket(issuer, tmp_path_factory):
 
 def test_healthcheck_asks_where_the_service_listens_by_default_if_there_are_no_settings():
     result = run("healthcheck")
-    # Nothing listens there, or something of the machine's own: but no settings are asked for.
+    # Whether or not another program listens there, no settings are requested.
     assert b"assay.yaml" not in result.stdout + result.stderr
     assert result.stdout.startswith(b"unhealthy") == (result.returncode == 1)
 
@@ -133,7 +133,7 @@ def test_healthcheck_finds_the_address_in_the_settings(issuer, tmp_path):
         assert result.returncode == 0, result
 
 
-# the rest
+# other subcommands
 
 
 def test_the_version_is_printed():

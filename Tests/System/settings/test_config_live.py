@@ -1,4 +1,4 @@
-"""`assay config check --live`: what it tells of each provider, and whether the service could serve."""
+"""`assay config check --live`: its findings for each provider, and whether the service could start serving."""
 
 import email.utils
 import json
@@ -23,7 +23,7 @@ def issuer(server):
 
 @pytest.fixture
 def check(tmp_path):
-    """Checks some providers; returns whether they could serve, and the findings of each: subject, level, message."""
+    """Checks some providers; returns whether they could be served, and the findings of each: subject, level, message."""
 
     def check_providers(*providers: dict, variables: dict | None = None, **settings):
         config = write_config(tmp_path, settings | {"providers": list(providers)})
@@ -310,7 +310,7 @@ def test_a_key_set_without_a_usable_key_is_a_failure(check, issuer, body, word):
 
 
 def test_keys_that_fit_no_allowed_algorithm_are_a_failure(check, issuer):
-    """The service would have keys, and refuse every token."""
+    """The service would have keys, but reject every token."""
     could_serve, found = check(provider(issuer, algorithms=["RS256"]))
     assert not could_serve
     assert find(found["oidc"], "keys", "failure")
@@ -396,7 +396,7 @@ def answering(headers: dict) -> Fault:
 
 
 def test_an_answer_from_a_cache_is_as_old_as_it_says(check):
-    """Dated when the provider made it, and half an hour old."""
+    """Dated when the provider created it, half an hour ago."""
     old = email.utils.formatdate(now() - 1800, usegmt=True)
     with FaultServer("op", ec_key()) as server:
         server.misbehave(answering({"Date": old, "Age": "1800"}))

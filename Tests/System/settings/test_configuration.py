@@ -1,4 +1,4 @@
-"""`assay.yaml`: what is accepted, what is refused and at which line, and the environment."""
+"""`assay.yaml`: what is accepted, what is rejected and at which line, and the environment."""
 
 import json
 import re
@@ -57,7 +57,7 @@ providers:
 shutdown_grace: 10s
 log: { level: info, requests: true }
 """
-# `config check` looks whether the file is there; this one is.
+# `config check` checks that the file exists; this one does.
 EXAMPLE = EXAMPLE.replace("/etc/assay/keys.json", __file__)
 SOME_LIMITS = "{ max_body: 64KiB, max_connections: 10000, max_in_flight: 1024 }"
 ALL_LIMITS = (
@@ -109,8 +109,8 @@ def line_of(text: str) -> int:
     return next(number for number, line in enumerate(LINES, 1) if text in line)
 
 
-# A piece of the example, what to put there instead, and what the complaint must name. The line is the piece's. All that can
-# be wrong with a setting is in `Tests/SettingsTests`.
+# A part of the example, its replacement, and what the error must name. The line is that of the part.
+# `Tests/SettingsTests` tests all errors of settings.
 FAULTS = {
     "unknown key at the top": ("clock_skew: 60s\n", "clock_skw: 60s\n", "clock_skw"),
     "unknown key in a provider": ("    required_claims", "    require_claims", "require_claims"),
@@ -127,7 +127,7 @@ def test_a_fault_is_refused_by_its_line(check, name):
     piece, fault, word = FAULTS[name]
     assert piece in EXAMPLE
     line = EXAMPLE[: EXAMPLE.index(piece)].count("\n") + 1
-    # Where a key is there twice, either line may be named; and a secret must not be printed.
+    # If a key occurs twice, either line may be named; and a secret must not be printed.
     result = check(EXAMPLE.replace(piece, fault, 1))
     assert_refused(result, None if name == "a key twice" else line, word)
     assert b"my-secret-key" not in result.stderr + result.stdout
@@ -328,7 +328,7 @@ def test_the_configuration_may_be_named_by_the_environment(server, tmp_path):
         assert_refused(result, None, "absent.yaml")
 
 
-# what settings do, where no other test says so
+# Effects of settings that no other test covers.
 
 
 def test_risky_settings_are_warned_about(server):
@@ -383,7 +383,7 @@ def test_a_cached_token_does_not_outlive_its_expiry(server):
 
 
 def test_a_trailing_slash_of_the_issuer_is_the_issuers_own(server):
-    """With or without it: discovery is asked at the same address, and the issuer must be what was configured."""
+    """With or without it, discovery uses the same URL, and the issuer must be as configured."""
     issuer = server.issuer("op", ec_key("op"))
     issuer.url += "/"
     issuer.discovery.body = issuer.discovery_document(jwks_uri=issuer.url + "keys")

@@ -1,4 +1,4 @@
-"""`assay dev`: a service and an issuer to try it with, on loopback only."""
+"""`assay dev`: a service and an issuer for trying it out, on loopback only."""
 
 import pytest
 
@@ -49,7 +49,7 @@ def test_the_printed_commands_work_when_pasted(dev):
     assert len(commands_shown) >= 2
     result = run_shell("\n".join(commands_shown))
     assert result.returncode == 0, result
-    # An identity, and the refusal of another sign-in's nonce.
+    # An identity, and the rejection of another sign-in's nonce.
     assert '"identity"' in result.stdout, result
     assert "nonce_mismatch" in result.stdout, result
 

@@ -1,4 +1,4 @@
-"""Settings that change while the service runs: by a signal, by a file that is written anew, by a ConfigMap's links."""
+"""Settings that change while the service runs: by a signal, by a changed file, by a ConfigMap's links."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def gauge(service, name: str, **labels) -> float:
     return metrics(service).value(f"assay_configuration_{name}", **labels)
 
 
-# how a change comes
+# How changes are detected.
 
 
 def test_a_file_that_is_written_anew_is_taken(service, issuer):
@@ -56,7 +56,7 @@ def test_a_file_that_is_written_anew_is_taken(service, issuer):
 
 
 def test_a_file_that_is_written_in_place_is_taken_once_it_is_whole(service, issuer, other):
-    """Half of it would be good YAML with a provider less."""
+    """Half of it would be valid YAML with one provider less."""
     whole = text(provider(issuer), provider(other, "other"))
     half = whole[: whole.index("  - id: other")]
     with service.config.open("w") as file:
@@ -106,7 +106,7 @@ def test_many_signals_do_no_harm(service, issuer):
 
 
 def test_a_file_that_is_touched_is_not_read_again(service, issuer):
-    """What counts is what is in it; the change after it shows that there was time to see it."""
+    """The content counts. The change after it shows that there was time to notice."""
     os.utime(service.config)
     replace(service.config, service.config.read_bytes())
     replace(service.config, text(provider(issuer, audiences=["another"])))
@@ -121,7 +121,7 @@ def test_the_environment_still_overrides_the_file(issuer):
         service.accept(issuer.token(exp=issuer.claims()["iat"] - 100))
 
 
-# what is refused
+# Rejected changes.
 
 
 BAD = {
@@ -221,7 +221,7 @@ def test_a_provider_whose_policy_changes_keeps_its_keys(service, issuer):
 
 
 def test_a_remembered_signature_decides_nothing_under_other_settings(issuer):
-    """The token has been verified twice, so that its signature and its header are remembered."""
+    """The token has been verified twice, so its signature and its header are cached."""
     with Service(provider(issuer, algorithms=["ES256"]), verified_token_cache={"entries": 100}) as service:
         service.wait_until_ready()
         token = issuer.token(iat=now() - 300)
@@ -256,14 +256,14 @@ def test_a_provider_can_be_added_and_removed(service, issuer, other):
 
 
 def test_a_removed_provider_is_fetched_no_more(server, issuer, other):
-    """Both fail, so both are asked again and again; the one that stays shows how often the other would have been."""
+    """Both fail, so both are retried; the one that stays shows how often the other would have been."""
     issuer.discovery.status = other.discovery.status = 500
     with Service(provider(issuer), provider(other, "other")) as service:
         issuer.discovery.wait_for(1)
         change(service, provider(other, "other"))
         removed, kept = issuer.discovery.count, other.discovery.count
         other.discovery.wait_for(kept + 3, timeout=30)
-        # One may have been under way.
+        # One may have been in flight.
         assert issuer.discovery.count <= removed + 1
 
 
@@ -294,7 +294,7 @@ def test_two_providers_can_change_places(service, issuer, other):
 
 
 def test_how_long_stale_keys_serve_changes_for_those_at_hand(issuer):
-    """That they are too old by the new rule is a matter of hours; that nothing is fetched anew can be seen at once."""
+    """Their expiry under the new rule is hours away, but it is immediately visible that nothing is fetched."""
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
         for stale_for in ("0s", "1h", "24h"):
@@ -323,7 +323,7 @@ def test_a_provider_that_moves_out_of_reach_does_not_make_the_service_unready(se
     change(service, provider(issuer, jwks_uri=server.url + "/nowhere"))
     assert is_ready(service)
     unavailable(service, issuer.token())
-    # Nor does any change after that.
+    # Nor does any later change.
     change(service, provider(issuer, jwks_uri=server.url + "/nowhere"), clock_skew="1s")
     assert is_ready(service)
 
@@ -356,11 +356,11 @@ def test_a_restart_waits_for_what_a_reload_did_not(service, issuer, other):
         assert not is_ready(restarted)
 
 
-# requests under way
+# Requests in flight.
 
 
 def test_no_request_fails_while_settings_change(service, issuer, other):
-    """Changed again and again: policies, other providers, the verified-token cache, the log, API keys' absence."""
+    """Changes repeatedly: policies, other providers, the verified-token cache, the log, the API keys."""
     rounds = {
         "oidc": [(issuer.token(sub=f"user-{n}"), None) for n in range(5)] + [(issuer.token(exp=1), "token_expired")]
     }
@@ -382,7 +382,9 @@ def test_no_request_fails_while_settings_change(service, issuer, other):
 
 
 def test_no_request_fails_or_waits_while_its_own_provider_moves(server, issuer):
-    """All places have the same keys; each is asked before the one before is left. Were they not, more than one would wait."""
+    """All URLs have the same keys, and each is fetched before the previous one is dropped. Otherwise, several requests
+    would wait.
+    """
     rounds = {"oidc": [(issuer.token(sub=f"user-{n}"), None) for n in range(5)]}
     elsewhere = [server.document(f"/elsewhere-{n}", issuer.jwk_set) for n in range(6)]
     settings = {"limits": {"max_in_flight": 1}}
@@ -432,7 +434,7 @@ def test_a_request_that_waits_for_a_provider_that_is_removed_is_served(server, o
         assert entry["status"] == 200
 
 
-# the rest of the settings
+# other settings
 
 
 def test_api_keys_can_be_rotated(service, issuer):
@@ -456,7 +458,7 @@ def test_the_log_changes(service, issuer):
     change(service, provider(issuer), log={"level": "info"})
     service.verify(issuer.token(), {"X-Request-Id": "after"})
     service.wait_for_entry(message="request", request_id="after")
-    # Not one of the requests between, and not the reload that asked for quiet.
+    # Neither the requests in between, nor the reload that turned logging off.
     between = [entry for entry in service.entries(message="request")[count:] if entry["route"] == "/v1/verify"]
     assert [entry["request_id"] for entry in between] == ["after"]
     assert len(service.entries(message="configuration reloaded")) == 1
@@ -482,7 +484,7 @@ def test_a_risky_setting_is_warned_of_when_it_comes(service, issuer):
     assert warnings() == 1
 
 
-# what is counted
+# Counters.
 
 
 def test_counters_keep_their_provider_and_never_go_back(service, issuer, other):
@@ -494,7 +496,7 @@ def test_counters_keep_their_provider_and_never_go_back(service, issuer, other):
     service.accept(issuer.token())
     service.accept(issuer.token())
     assert counted() == {"oidc": 2, "other": 0, "third": 0}
-    # Another in the first place, then the first one gone, then back again behind.
+    # Another one first, then without the original, then with it at the end.
     change(service, provider(other, "other"), provider(issuer))
     service.accept(other.token())
     assert counted() == {"oidc": 2, "other": 1, "third": 0}
@@ -511,7 +513,7 @@ def test_counters_keep_their_provider_and_never_go_back(service, issuer, other):
 
 
 def test_scrapes_under_changes_are_whole(service, issuer, other):
-    """A counter of a provider that has only just come must find its name, on whichever loop it was counted."""
+    """A counter of a provider that was just added must find its name, whichever loop counted it."""
     load = Load(service.api.address, {"other": [(other.token(), None)]}, threads=2)
     with load:
         for number in range(20):
@@ -523,7 +525,7 @@ def test_scrapes_under_changes_are_whole(service, issuer, other):
         service.wait_until(lambda: metrics(service).value(VERDICTS, provider="other-19") > 0)
 
 
-# what it costs
+# Costs.
 
 
 def threads(service) -> int:
@@ -531,7 +533,7 @@ def threads(service) -> int:
 
 
 def test_providers_that_come_and_go_leave_nothing_behind(service, issuer, tmp_path):
-    """Each has threads of its own while it is there."""
+    """Each has its own threads while it exists."""
     file = tmp_path / "keys.json"
     file.write_text(json.dumps({"keys": [KEY.jwk()]}))
     with KeyServer() as server:

@@ -1,4 +1,4 @@
-"""`docs/assay.schema.json`, by which editors check settings: good files validate with it, bad ones don't."""
+"""`docs/assay.schema.json`, with which editors check settings: valid files pass, and invalid ones fail."""
 
 import copy
 import json
@@ -16,7 +16,7 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
 class Loader(yaml.SafeLoader):
-    """YAML 1.2, as editors read it: `on` and `off` are texts, and `0660` is no octal number."""
+    """YAML 1.2, as editors parse it: `on` and `off` are strings, and `0660` is not octal."""
 
 
 Loader.yaml_implicit_resolvers = copy.deepcopy(yaml.SafeLoader.yaml_implicit_resolvers)
@@ -33,7 +33,7 @@ def load(text: str):
 
 
 def is_settings(text: str) -> bool:
-    """Whether a block of YAML in a page is settings: it begins with one of their names, and is no outline."""
+    """Whether a block of YAML in a page is settings: it begins with a setting's name, and is not an outline."""
     names = re.findall(r"^(\w+):", text, re.MULTILINE)
     return bool(names) and set(names) <= set(SCHEMA["properties"]) and "<" not in text and "…" not in text
 
@@ -68,12 +68,12 @@ def test_pages_have_examples():
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_are_good(name):
     settings = load(EXAMPLES[name])
-    # A page may show a part of a file.
+    # A page may show part of a file.
     settings.setdefault("providers", [{"id": "a"}])
     VALIDATOR.validate(settings)
 
 
-# A piece of the contract's example, and what to put there instead.
+# A part of the contract's example, and its replacement.
 FAULTS = {
     "an unknown key": ("clock_skew: 60s\n", "clock_skw: 60s\n"),
     "an unknown key of a provider": ("required_claims", "require_claims"),

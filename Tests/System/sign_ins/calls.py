@@ -1,4 +1,4 @@
-"""A backend and an app that sign somebody in."""
+"""A backend and an app that sign a user in."""
 
 from harness import client
 from harness.service import Service
@@ -7,7 +7,7 @@ ON = {"sign_ins": {}}
 
 
 class Caller:
-    """A connection of its own to a service, for a thread of its own."""
+    """A separate connection to a service, for use by one thread."""
 
     def __init__(self, service: Service):
         self.api = client.Client(service.api.address)
@@ -20,7 +20,7 @@ def begin(service: Service | Caller, provider: str = "oidc", **members) -> dict:
 
 
 def finish(service: Service | Caller, sign_in: dict | str, id_token: str | None, **members) -> client.Response:
-    """Sends a finish; `sign_in` is what the begin answered, or a handle."""
+    """Sends a finish; `sign_in` is the answer to the begin, or a handle."""
     handle = sign_in if isinstance(sign_in, str) else sign_in["sign_in"]
     return service.api.post("/v1/sign-ins/finish", {"sign_in": handle, "id_token": id_token} | members)
 

@@ -1,4 +1,4 @@
-"""Every code that a finish may be refused with: nothing but the claim uses the sign-in up."""
+"""Every code with which a finish may be rejected. Only the claim uses the sign-in up."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def signed(issuer, begun: dict, header=None, **claims) -> str:
     return jws(issuer.keys[0], issuer.claims(**(usual | claims)), **(header or {}))
 
 
-# By code: what is wrong with the token, and what the finish has beside it.
+# By code: what is wrong with the token, and additional members of the finish.
 TOKENS = {
     "header_unsupported": ({"header": {"typ": "at+jwt"}}, {}),
     "key_not_found": ({"header": {"kid": "another"}}, {}),

@@ -1,4 +1,4 @@
-"""`POST /v1/sign-ins` and `POST /v1/sign-ins/finish`: a native sign-in from begin to end, once."""
+"""`POST /v1/sign-ins` and `POST /v1/sign-ins/finish`: a complete native sign-in, finished once."""
 
 import hashlib
 import re
@@ -60,7 +60,7 @@ def test_apple_gets_the_hash_and_the_app_may_bring_a_name(signing, apple):
     user = {"name": {"firstName": "Ada", "lastName": None}, "email": None}
     response = finish(signing, begun, token, user=user)
     assert response.status == 200 and response.json["identity"]["given_name"] == "Ada", response
-    # The nonce itself, where its hash is due, is no proof that the app knew it.
+    # If the hash is expected, the nonce itself does not prove that the app knew it.
     again = begin(signing, "apple")
     plain = apple.token(aud="com.example.app", nonce=again["nonce"])
     refused(finish(signing, again, plain), "nonce_mismatch")
@@ -100,7 +100,7 @@ def test_a_sign_in_accepts_its_own_audience_and_provider_alone(signing, issuer, 
 
 
 def test_one_persons_handle_is_no_use_with_anothers_token(signing, issuer):
-    """Login CSRF: the attacker's token in the victim's sign-in, and the other way round."""
+    """Login CSRF: the attacker's token in the victim's sign-in, and the reverse."""
     mine, theirs = begin(signing), begin(signing)
     refused(finish(signing, mine, issuer.token(nonce=theirs["nonce"])), "nonce_mismatch")
     refused(finish(signing, theirs, issuer.token(nonce=mine["nonce"])), "nonce_mismatch")
@@ -193,7 +193,7 @@ def test_a_sign_in_expires(server, tmp_path):
         begun = begin(service, expires_in=60)
         clock.shift(61)
         refused(finish(service, begun, issuer.token(nonce=begun["nonce"])), "sign_in_expired")
-        # A clock that is set right again makes it good again, and still only once.
+        # Once the clock is corrected, it is valid again, but still only once.
         clock.shift(0)
         token = issuer.token(nonce=begun["nonce"])
         assert finish(service, begun, token).status == 200
@@ -201,7 +201,7 @@ def test_a_sign_in_expires(server, tmp_path):
         refused(finish(service, begun, token), "sign_in_expired")
         clock.shift(0)
         refused(finish(service, begun, token), "sign_in_replayed", spent=True)
-        # A handle of a clock that was far ahead would outlive what remembers it.
+        # A handle from a clock that was far ahead would outlive its claim.
         clock.shift(310)
         begun = begin(service)
         clock.shift(0)
@@ -253,7 +253,7 @@ def test_keys_are_rotated_without_a_restart(server, tmp_path):
         reason = service.wait_for_entry(message="sign-in files can't be used, those before stay")["reason"]
         assert reason.startswith(f"sign_ins.key_files: {first}: ")
         assert finish(service, begun[0], tokens[0]).status == 200
-        # They change places: the new one seals, and the old one still opens.
+        # The keys swap places: the new one seals, and the old one still opens.
         second.write_bytes(old.read_bytes())
         first.write_bytes(new.read_bytes())
         service.wait_for_entry(message="sign-in keys changed")

@@ -1,4 +1,4 @@
-"""`nonce.single_use`: nonces that a backend makes itself, each of which verifies one token."""
+"""`nonce.single_use`: nonces that a backend generates itself, each of which verifies one token."""
 
 import concurrent.futures
 import hashlib
@@ -32,7 +32,7 @@ def apple(shared_server):
 
 @pytest.fixture(scope="module")
 def once(issuer, plain, apple):
-    """Without `sign_ins`: the nonces are remembered in the process."""
+    """Without `sign_ins`: used nonces are kept in this process's memory."""
     providers = [
         provider(issuer, nonce=ONCE),
         provider(plain, "plain"),
@@ -57,7 +57,7 @@ def test_a_nonce_verifies_one_token(once, issuer):
     token = issuer.token(nonce=mine)
     once.accept(token, nonce=mine)
     replayed(once, token, nonce=mine)
-    # Another token with the same nonce is another sign-in with it.
+    # Another token with the same nonce means that the nonce was used for another sign-in.
     replayed(once, issuer.token(nonce=mine, sub="somebody else"), nonce=mine)
     other = nonce()
     once.accept(issuer.token(nonce=other), nonce=other)
@@ -90,7 +90,7 @@ def test_a_hashed_nonce_does_not_come_back_as_a_plain_one(once, apple):
     digest = hashlib.sha256(mine.encode()).hexdigest()
     token = apple.token(nonce=digest)
     assert once.accept(token, nonce=mine)["token"]["nonce_match"] == "sha256_hex"
-    # Who holds only the token knows the hash, which is a nonce of its own where plain ones are accepted.
+    # An attacker with only the token knows the hash, which is a valid nonce if plain nonces are accepted.
     replayed(once, token, nonce=digest)
     replayed(once, apple.token(nonce=mine), nonce=mine)
 

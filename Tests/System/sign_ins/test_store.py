@@ -33,7 +33,7 @@ def signed_in(service: Service, issuer) -> tuple[dict, str]:
     return begun, issuer.token(nonce=begun["nonce"])
 
 
-# Of a claim, and what a busy machine takes besides; in seconds.
+# The timeout of a claim, and a margin for a busy machine, in seconds.
 TIMEOUT, SLACK = 0.25, 1.0
 
 
@@ -45,7 +45,7 @@ def at_most(seconds: float):
 
 
 def wait_for_store(service: Service, issuer) -> None:
-    """Until a sign-in can be finished: the connection is made in the background."""
+    """Waits until a sign-in can be finished: the connection is opened in the background."""
 
     def finishes() -> bool:
         return finish(service, *signed_in(service, issuer)).status == 200
@@ -95,7 +95,7 @@ def test_a_store_that_does_not_answer_may_have_used_the_sign_in_up(server, key_f
         store.freeze()
         with at_most(TIMEOUT):
             refused(finish(service, begun, token), "store_unavailable", spent=True)
-        # The next ones are not kept waiting, and whoever only verifies notices nothing.
+        # Later claims fail without waiting, and plain verifications are not affected.
         for _ in range(5):
             with at_most(TIMEOUT / 2):
                 refused(finish(service, *signed_in(service, issuer)), "store_unavailable")
@@ -137,7 +137,7 @@ def test_a_store_that_sleeps_costs_nobody_more_than_the_timeout(server, key_file
             for response in pool.map(one, sign_ins):
                 assert response.code == "store_unavailable"
         service.wait_until(lambda: finish(service, *signed_in(service, issuer)).status == 200)
-        # Those that were sent have been claimed meanwhile; the others have not.
+        # Claims that had been sent were made meanwhile; the others were not.
         for sign_in in sign_ins:
             response = finish(service, *sign_in)
             assert response.status == 200 or response.code == "sign_in_replayed"
@@ -216,7 +216,7 @@ def test_a_claim_that_a_replica_has_outlives_the_primary(server, key_file, tmp_p
 
 
 def test_what_a_failover_can_lose_is_what_the_replica_had_not_got(server, key_file, tmp_path):
-    """The documented window: without `replicas`, what was claimed while the replica lagged can be claimed again."""
+    """The documented window: without `replicas`, claims that the replica had not received can be made again."""
     issuer = server.issuer("window")
     with Store(tmp_path / "primary") as primary, Store(tmp_path / "replica") as copy:
         copy.follow(primary)
@@ -227,7 +227,7 @@ def test_what_a_failover_can_lose_is_what_the_replica_had_not_got(server, key_fi
         ):
             wait_for_store(before, issuer)
             wait_for_store(careful, issuer)
-            # From here on it gets nothing, not even what is on its way.
+            # From here on it receives nothing, not even data in flight.
             copy.freeze()
             primary.command("CLIENT", "KILL", "TYPE", "replica")
             begun, token = signed_in(before, issuer)
@@ -257,7 +257,7 @@ def test_a_primary_that_became_a_replica_claims_nothing(server, key_file, tmp_pa
 @pytest.mark.parametrize("server_name", SERVERS)
 def test_a_cluster_moves_a_slot_while_sign_ins_are_finished(server, key_file, tmp_path, server_name):
     issuer = server.issuer("cluster")
-    # All keys have the slot of what is in braces, so that each of them moves.
+    # All keys have the slot of the text in braces, so every key moves.
     prefix = "assay:{sign-ins}:"
     with Cluster(tmp_path, server_name) as cluster:
         slot = cluster.slot(prefix)

@@ -1,7 +1,7 @@
-"""A long life: sign-ins good and bad, rough clients, rotations, outages and changed settings, all at once.
+"""A soak test: valid and invalid sign-ins, rough clients, rotations, outages and changed settings, all at once.
 
-Every answer must be the one that is due; memory and descriptors must not grow. ASSAY_SOAK_MINUTES says how long, 3 if it
-says nothing.
+Every answer must be the expected one, and memory and descriptors must not grow. ASSAY_SOAK_MINUTES sets the duration;
+the default is 3.
 """
 
 import itertools
@@ -22,20 +22,21 @@ from harness.service import Service, provider
 from harness.tokens import ec_key, ed_key, jws, rsa_key
 
 MINUTES = float(os.environ.get("ASSAY_SOAK_MINUTES", "3"))
-# Between two events. Tokens may have keys fetched twice in half a minute; the rotation that needs it is one of nine events.
+# Between two events. Tokens may cause two fetches per half minute, and the rotation that needs one is one of nine
+# events.
 PERIOD = 2.5
-# By how much the middle of the last third of the samples may be over that of the second: less where each is long.
+# How far the median of the last third of the samples may exceed that of the second. Lower for long runs.
 MEMORY_GROWTH_KIB = 300 if MINUTES >= 60 else 1024
 DESCRIPTOR_GROWTH = 8
-# While the last fetch has failed, nothing is said of a key that is not there.
+# While the last fetch has failed, it is unknown whether a missing key exists.
 UNKNOWN = "key_not_found|keys_unavailable"
 
 
 class Rounds:
-    """The sign-ins of one provider: made anew at each rotation, taken by the load when it comes to them."""
+    """The sign-ins of one provider: replaced at each rotation, and picked up by the load in its next round."""
 
     def __init__(self, issuer: Issuer, spends_fetches: bool):
-        """`spends_fetches`: whether bad tokens have keys fetched, which then leaves none for a rotation."""
+        """`spends_fetches`: whether invalid tokens cause fetches, which then leaves none for a rotation."""
         self.issuer = issuer
         self.spends_fetches = spends_fetches
         self.stranger = rsa_key("stranger")
@@ -61,9 +62,9 @@ class Rounds:
 
 
 class Conductor:
-    """What happens to the providers, one event after the other, over and over.
+    """Events at the providers, one after the other, in a loop.
 
-    The key before the last is still published, for sign-ins that are on their way.
+    The previous key stays published, for sign-ins in progress.
     """
 
     def __init__(self, service: Service, by_kid: Rounds, by_refresh: Rounds, load: Load):
@@ -89,12 +90,12 @@ class Conductor:
         next(self.events)()
 
     def rotate_and_sign_at_once(self) -> None:
-        """Tokens name a key that nobody has fetched."""
+        """Tokens name a key that has not been fetched."""
         self.by_kid.issuer.rotate(ec_key(f"kid-{next(self.rotations)}"), *self.by_kid.issuer.keys[:2])
         self.load.change("by-kid", self.by_kid.requests())
 
     def rotate_and_tell(self) -> None:
-        """The new key is published, and an operator has it fetched before it is used."""
+        """The new key is published, and an operator refreshes before it is used."""
         issuer = self.by_refresh.issuer
         issuer.rotate(rsa_key(f"told-{next(self.rotations)}"), *issuer.keys[:2])
         answer = self.service.admin.post("/v1/providers/by-refresh/refresh?drop_omitted=true")
@@ -122,7 +123,7 @@ class Conductor:
 
 
 class Background(threading.Thread):
-    """Does something over and over; what goes wrong is kept."""
+    """Runs an action in a loop, and keeps its errors."""
 
     def __init__(self, once):
         super().__init__(daemon=True)
@@ -153,7 +154,7 @@ class Background(threading.Thread):
 
 
 def rough(service: Service, token: str):
-    """Clients that break off, send nonsense, send too much, or dawdle until they are told."""
+    """Clients that disconnect, send nonsense, send too much, or stall until they time out."""
     whole = request_bytes("POST", "/v1/verify", json.dumps({"id_token": token}).encode())
     chance = random.Random(1)
 
@@ -194,14 +195,14 @@ def operator(service: Service, token: str):
 
 
 def test_a_long_life():
-    # Resident KiB, and open descriptors.
+    # Resident memory in KiB, and open file descriptors.
     samples: list[tuple[int, int]] = []
     with KeyServer() as server:
         by_kid = Rounds(server.issuer("by-kid", ec_key("kid"), ec_key("kid-before")), spends_fetches=False)
         by_refresh = Rounds(server.issuer("by-refresh", rsa_key("told"), rsa_key("told-before")), spends_fetches=True)
         calm = Rounds(server.issuer("calm", ed_key("calm")), spends_fetches=False)
         settings = [provider(rounds.issuer, rounds.issuer.name) for rounds in (by_kid, by_refresh, calm)]
-        # Few remembered signatures, so that they come and go.
+        # A small signature cache, so that entries are evicted.
         usual = {"limits": {"request_timeout": "1s"}, "log": {"requests": False}}
         with Service(*settings, verified_token_cache={"entries": 50}, **usual) as service:
             service.wait_until_ready()
@@ -216,7 +217,7 @@ def test_a_long_life():
                     conductor.next()
                     pause.wait(PERIOD)
                     samples.append((service.resident() // 1024, service.descriptors()))
-                    # Nobody reads it here, and an hour's answers are gigabytes.
+                    # Not read here, and an hour of answers takes gigabytes.
                     contract.recording.clear()
                     load.change("calm", calm.requests())
                     surprises = {name: wrong[:3] for name, wrong in load.surprises.items() if wrong}

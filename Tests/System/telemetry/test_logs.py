@@ -1,4 +1,4 @@
-"""What is logged: one JSON object a line, one line a request, and nothing that is anyone's secret."""
+"""The log: one JSON object per line, one line per request, and no secrets."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def collector():
 
 @pytest.fixture(scope="module")
 def watched(shared_server, collector):
-    """A service for canaries alone, with an API key and all of it traced."""
+    """A service for canaries only, with an API key and full tracing."""
     issuer = shared_server.issuer("watched", rsa_key("watched-key"))
     down = shared_server.issuer("watched-down", ec_key("down"))
     down.jwks.status = 500
@@ -56,13 +56,13 @@ def canary_claims(issuer, **claims) -> dict:
     return issuer.claims(**(usual | claims))
 
 
-# What an explanation shows to nobody.
+# Values that an explanation never shows.
 SECRETS = [f"canary-{name}" for name in ("subject", "address", "name", "nonce", "token-id", "access", "code", "other")]
 REQUEST = {"nonce": "canary-nonce", "access_token": "canary-access-token", "code": "canary-code"}
 
 
 def cases(issuer, down) -> dict:
-    """For every code that a token or request can bring about: the token, and what differs in the request."""
+    """For every code that a token or request can cause: the token, and the changes to the request."""
     key = issuer.keys[0]
     time = now()
 
@@ -104,7 +104,7 @@ def cases(issuer, down) -> dict:
 
 
 def signed_in(service, issuer, authorization: dict) -> set[str]:
-    """Begins and finishes a sign-in, with what else may become of one; returns the codes."""
+    """Begins and finishes a sign-in, and causes its possible errors; returns the codes."""
 
     def ask(path: str, name: str, **body):
         return service.api.post(path, body, {**authorization, "X-Request-Id": f"sign-in-{name}"})
@@ -136,7 +136,7 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
         assert response.code == code, f"{code}: {response}"
         batch = {"items": [{"id_token": token} | request]}
         service.api.post("/v1/verify/batch", batch, {**authorization, "X-Request-Id": f"batch-{code}"})
-        # To operators an explanation shows the token's issuer and audience, and its log line nothing.
+        # An explanation shows operators the token's issuer and audience. Its log line shows nothing of the token.
         explanation = {"id_token": token} | request
         service.admin.post("/v1/explain", explanation, {**authorization, "X-Request-Id": f"explain-{code}"})
         seen.add(code)
@@ -158,7 +158,7 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
         "shutting_down",
     }
 
-    # The rest has no token in it, but whatever it has must stay out as well.
+    # The others contain no token, but their data must not be logged either.
     for method, path, headers, body in [
         ("GET", "/canary-path?canary=query", {}, None),
         ("PUT", "/v1/verify?canary=query", {}, b"{}"),
@@ -290,7 +290,7 @@ def test_of_refused_requests_a_few_lines_and_their_number(shared_server):
     lines = [line for line in service.entries(message="request") if line["route"] == "/v1/verify"]
     malformed = [line for line in lines if line["code"] == "token_malformed"]
     written = [line for line in malformed if "suppressed" not in line]
-    # Each event loop has its ten.
+    # Each event loop has its own limit of ten.
     assert 10 <= len(written) <= 10 * os.cpu_count()
     assert len(written) + sum(line.get("suppressed", 0) for line in malformed) == refused
     assert all("request_id" in line for line in written)
@@ -298,7 +298,7 @@ def test_of_refused_requests_a_few_lines_and_their_number(shared_server):
 
 
 def test_strangers_cannot_fill_the_log(shared_server):
-    """By default, and of what takes no key."""
+    """By default, for refusals that need no API key."""
     issuer = shared_server.issuer("strangers", ec_key("strangers"))
     many = 300
     with Service(provider(issuer), api_keys=[sha256_hex(API_KEY)]) as service:
@@ -319,7 +319,7 @@ def test_strangers_cannot_fill_the_log(shared_server):
         written = [line for line in found if "suppressed" not in line]
         assert 10 <= len(written) <= 10 * os.cpu_count(), status
         assert len(written) + sum(line.get("suppressed", 0) for line in found) == many
-    # What a caller with a key is told, each time.
+    # Refusals for a caller with an API key are always logged.
     assert len([line for line in lines if line["status"] == 422]) == many
 
 
@@ -359,7 +359,7 @@ def test_a_request_that_took_too_long_has_its_duration(shared_server):
                 assert connection.response("POST", "/v1/verify").status == 408
         service.wait_for(lambda: len(service.entries(message="request", status=408)) == 2)
         for entry in service.entries(message="request", status=408):
-            # The listener looks four times a second.
+            # The listener checks four times per second.
             assert 1_000_000 <= entry["duration_us"] < 10_000_000
 
 

@@ -1,4 +1,4 @@
-"""`GET /metrics`: the format, the verdict counters, and a bound on what junk can add."""
+"""`GET /metrics`: the format, the verdict counters, and a limit on the series that junk can add."""
 
 import secrets
 
@@ -20,7 +20,7 @@ def metrics(service) -> Metrics:
 
 @pytest.fixture
 def counted(server):
-    """A service of the test's own, so that all that is counted is the test's."""
+    """A service for one test, so that it counts only that test's requests."""
     issuer = server.issuer("op", ec_key("op"))
     with Service(provider(issuer)) as service:
         service.wait_until_ready()

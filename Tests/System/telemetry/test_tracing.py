@@ -1,4 +1,4 @@
-"""Traces: the caller's is taken up in the log, and spans go to a collector, which no request ever waits for."""
+"""Traces: the log has the caller's trace, and spans go to a collector, for which no request ever waits."""
 
 import base64
 import json
@@ -64,7 +64,7 @@ class TestLog:
             "parent_id": PARENT,
             "trace_flags": "01",
         }
-        # The line of a problem.
+        # The log line of a problem.
         assert line["code"] == "request_invalid"
         assert not any("secret" in line for line in service.log)
 
@@ -136,7 +136,7 @@ def test_a_request_is_a_span_of_the_caller_s_trace(issuer, collector):
         "assay.code": "ok",
     }
     assert span.status == 0
-    # The line and the span name each other.
+    # The log line and the span name each other.
     assert (line["trace_id"], line["span_id"], line["parent_id"]) == (TRACE, span.span_id, PARENT)
     assert line["trace_flags"] == "01"
     assert abs((span.end - span.start) / 1000 - line["duration_us"]) < 2
@@ -161,7 +161,7 @@ def test_what_becomes_of_a_request_is_told(issuer, server, collector):
         service.verify(down.token(), parent)
         service.api.get("/v1/verify", parent)
         service.api.request("PROPFIND", "/v1/verify?secret=1", None, parent)
-        # What is nowhere is nothing, and could be anybody's to ask for.
+        # Unknown paths are not traced, because anyone can request them.
         service.api.get("/secret/path", parent)
         service.api.post("/v1/verify/batch", {"items": [{"id_token": issuer.token()}]}, parent)
         service.admin.post("/v1/providers/oidc/refresh", b"", parent)
@@ -184,7 +184,7 @@ def test_what_becomes_of_a_request_is_told(issuer, server, collector):
     }
     expired = found["POST /v1/verify", 422]
     assert (expired.attributes["assay.code"], expired.attributes["assay.provider"]) == ("token_expired", "oidc")
-    # A refused token is no failure of ours.
+    # A rejected token is not an error of the service.
     assert expired.status == 0 and "error.type" not in expired.attributes
     unavailable = found["POST /v1/verify", 503]
     assert (unavailable.status, unavailable.attributes["error.type"]) == (2, "keys_unavailable")
@@ -305,7 +305,7 @@ def test_keys_are_fetched_in_spans(issuer, server, collector):
     _, (refused,) = of("refused")
     assert refused.attributes["error.type"] == "connect" and "http.response.status_code" not in refused.attributes
     assert not any(b"secret" in body for body in collector.bodies)
-    # The provider has no part in the trace.
+    # The provider does not take part in the trace.
     asked = issuer.discovery.requests + issuer.jwks.requests + moved.jwks.requests
     assert asked and not any(name.lower() in ("traceparent", "tracestate") for fields in asked for name in fields)
 
@@ -317,7 +317,7 @@ def test_protobuf_s_own_reader_reads_it(issuer, collector):
         service.verify("x")
 
     def with_base64(value, name: str = ""):
-        """The same JSON with ids as Protobuf has bytes; that they are hexadecimal is OTLP's own rule."""
+        """The same JSON with IDs in base64, as in Protobuf's JSON encoding; OTLP requires hexadecimal."""
         match value:
             case dict():
                 return {name: with_base64(member, name) for name, member in value.items()}
@@ -339,7 +339,7 @@ def test_protobuf_s_own_reader_reads_it(issuer, collector):
     assert attributes["http.route"].string_value == "/v1/verify"
 
 
-# A collector that is not well
+# Failing collectors.
 
 
 def test_spans_go_out_by_themselves_and_are_counted(issuer, collector):
@@ -372,7 +372,7 @@ def test_a_busy_collector_gets_the_same_batch_again(issuer, collector):
         assert collector.bodies[0] == collector.bodies[1] == collector.bodies[2]
         assert len(collector.find(trace_id=TRACE)) == 1
         service.wait_for_entry(message="spans can be exported again")
-        # One line at each change, not one a failure.
+        # Changes are logged, not every failure.
         (line,) = service.entries(message="spans can't be exported")
         assert line["level"] == "warning" and line["reason"] == "the collector answered with status 503"
         assert spans_metric(service, reason="export_failed") == 0
@@ -410,10 +410,10 @@ def test_a_collector_that_hangs_holds_up_nothing(issuer, collector):
                 connection.send(request_bytes("POST", "/v1/verify", b"{}", {"traceparent": SAMPLED}) * 50)
                 for _ in range(50):
                     assert connection.response("POST", "/v1/verify").status == 400
-        # What does not fit is dropped: one batch on its way, and a bounded queue.
+        # Spans are dropped beyond one batch in flight and a bounded queue.
         service.wait_until(lambda: spans_metric(service, reason="queue_full") >= requests - 2048 - 512)
         assert service.accept(issuer.token())
-        # Nor does the end wait for it.
+        # Shutdown does not wait for it either.
         service.stop()
     assert not [line for line in service.log if '"level":"error"' in line]
 

@@ -3,9 +3,9 @@ import IDToken
 import JOSE
 import TokenDiagnostics
 
-/// Verifies a real, long-expired Apple token at the time it was made.
+/// Verifies a real, long-expired Apple token at the time it was issued.
 ///
-/// usage: Client TOKENS.json JWKS.json
+///     usage: Client TOKENS.json JWKS.json
 @main
 struct Client {
     struct Vectors: Decodable {
@@ -42,7 +42,7 @@ struct Client {
         }
     }
 
-    /// Why a token is refused, in one sentence.
+    /// Why a token is rejected, in one sentence.
     static func explain(
         _ token: UnverifiedToken, _ keys: JWKSet, _ policy: ProviderPolicy, _ verifier: IDTokenVerifier, _ now: UnixTime
     ) -> String {
