@@ -118,6 +118,8 @@ import Testing
     private static var forgetful: KeyRules {
         var rules = KeyRules()
         rules.missingKeyMemory = .seconds(0)
+        // No retry of its own while calls are counted, however slow the machine is.
+        rules.minimumBackoff = .seconds(60)
         return rules
     }
 

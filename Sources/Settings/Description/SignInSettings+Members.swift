@@ -31,7 +31,9 @@ enum SignInReader {
                 defaultDescription: "a key made at the start, so that a restart ends sign-ins under way",
                 "Files with the keys that seal sign-ins, 32 random bytes in base64 each: the first seals, all open. `assay key new` makes one. Required with a store that is not `memory`. The files are read again when they change. To rotate, add the new file as the last everywhere, then move it to the front, then drop the old one after an hour."
             ), at: \.keyFiles),
-        Member(section: "store", storeMembers.map { $0.within(\.store) }, "Where it is remembered what was used."),
+        Member(
+            section: "store", storeMembers.map { $0.within(\.store) },
+            "The store that remembers finished sign-ins and used nonces."),
     ]
 
     private static let storeMembers: [Member<Settings.SignIns.Store>] = [
@@ -43,7 +45,7 @@ enum SignInReader {
                         "memory, redis://host:6379/0, rediss://host:6379/0 or unix:/run/valkey.sock, without a name or password",
                     form: .text(pattern: "^(memory|rediss?://[^@?#]+|unix:/.+)$"),
                     parse: Settings.StoreURL.init, text: \.text),
-                "Where it is remembered that a sign-in was finished: in this process, or in a Valkey 7.2 or Redis 6 or later that all replicas share."
+                "Where finished sign-ins are remembered: in this process, or in a Valkey (7.2 or later) or Redis (6 or later) that all replicas share."
             ), at: \.url),
         Member(Setting("username", .text, "The ACL user."), ifSet: \.username),
         Member(
@@ -61,14 +63,14 @@ enum SignInReader {
                 "prefix",
                 .text("1 to 64 visible ASCII characters") { text in
                     (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
-                }, "What every key begins with."), at: \.prefix),
+                }, "The prefix of every key."), at: \.prefix),
         Member(
             Setting(
                 "replicas", .integer(0...16),
                 "How many replicas must have a claim before it counts (`WAIT`), so that a failover does not lose it."),
             at: \.replicas),
         Member(
-            Setting("timeout", .milliseconds(10...10_000), "How long a claim may take."),
+            Setting("timeout", .milliseconds(10...10_000), "The timeout of a claim."),
             at: \.timeoutMilliseconds),
         Member(
             Setting(
