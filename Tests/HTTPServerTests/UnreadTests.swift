@@ -31,10 +31,13 @@ import Testing
     private func hoard(_ listening: Listening, _ path: String) async throws -> [any Channel] {
         var channels: [any Channel] = []
         for _ in 0..<60 { channels.append(try await deaf(listening, String(repeating: get(path), count: 6))) }
-        // Each soon holds at least 128 KB; together, they may hold at most half of the limit.
-        let most = Self.limit / 2 / (128 * 1024)
-        try await eventually { listening.listener.usage.refusedBytes >= 60 - most }
-        try await eventually { listening.listener.usage.bufferedBytes < Self.limit / 2 }
+        // What each holds once it has been answered. Until then, those that stay could still be closed, and any with them.
+        let held = path == "/large" ? 280_000 : 120_000
+        try await eventually {
+            let usage = listening.listener.usage
+            return usage.openConnections + usage.refusedBytes == channels.count
+                && usage.bufferedBytes >= usage.openConnections * held && usage.bufferedBytes < Self.limit / 2
+        }
         return channels
     }
 
