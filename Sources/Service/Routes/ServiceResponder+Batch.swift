@@ -54,13 +54,15 @@ extension ServiceResponder {
             return decided.flatMap { self.claimed($0).nonisolated() }.map { late in
                 let text = self.batchAnswer { json in
                     for (index, range) in ranges.enumerated() {
-                        if let verdict = late[index] {
+                        if let verdict = late.verdicts[index] {
                             self.write(verdict, to: &json, record)
                         } else {
                             json.raw(text[range].drop { $0 == UInt8(ascii: ",") })
                         }
                     }
                 }
+                var record = record
+                record.claim = late.claims
                 return self.service.end(record, json: text)
             }.nonisolated()
         }

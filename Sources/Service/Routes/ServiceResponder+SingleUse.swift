@@ -42,15 +42,29 @@ extension ServiceResponder {
         }
     }
 
-    /// The verdicts of a batch's items by index. Claims are made in the order of the items, so the first item with a
-    /// nonce wins.
-    func claimed(_ items: [UnclaimedItem]) -> EventLoopFuture<[Int: Verdict]>.Isolated {
-        let verdicts = items.map { item in
-            claimed(item.verdict, item.nonce).map { (item.index, $0.verdict) }.nonisolated()
+    /// The items of a batch once their nonces are claimed.
+    struct ClaimedItems {
+        /// By the items' indices.
+        var verdicts: [Int: Verdict] = [:]
+        /// From the start of the first claim to the end of the last; `nil`: there was none.
+        var claims: Range<Int64>?
+
+        fileprivate init(_ items: [(index: Int, claimed: ClaimedVerdict)]) {
+            for (index, claimed) in items {
+                verdicts[index] = claimed.verdict
+                guard let claim = claimed.claim else { continue }
+                let others = claims ?? claim
+                claims = min(others.lowerBound, claim.lowerBound)..<max(others.upperBound, claim.upperBound)
+            }
         }
-        return EventLoopFuture.whenAllSucceed(verdicts, on: service.loop).assumeIsolated().map { verdicts in
-            Dictionary(verdicts, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Claims the nonces of a batch in the order of its items, so the first item with a nonce wins.
+    func claimed(_ items: [UnclaimedItem]) -> EventLoopFuture<ClaimedItems>.Isolated {
+        let claims = items.map { item in
+            claimed(item.verdict, item.nonce).map { (index: item.index, claimed: $0) }.nonisolated()
         }
+        return EventLoopFuture.whenAllSucceed(claims, on: service.loop).assumeIsolated().map { ClaimedItems($0) }
     }
 }
 

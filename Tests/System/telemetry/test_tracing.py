@@ -204,8 +204,10 @@ def test_a_claim_is_a_span_below_the_one_of_its_request(issuer, collector):
         service.verify(issuer.token(nonce="first-nonce"), parent, nonce="first-nonce")
         service.verify(issuer.token(nonce="first-nonce"), parent, nonce="first-nonce")
         service.verify(issuer.token(nonce="second-nonce"), parent, nonce="first-nonce")
+        items = [{"id_token": issuer.token(nonce=each), "nonce": each} for each in ("third-nonce", "fourth-nonce")]
+        service.api.post("/v1/verify/batch", {"items": items}, parent)
     requests = {span.span_id: span for span in collector.find(kind="server", trace_id=TRACE)}
-    told = sorted((span.name, span.attributes["assay.code"]) for span in requests.values())
+    told = sorted((span.name, span.attributes.get("assay.code", "")) for span in requests.values())
     assert told == [
         ("POST /v1/sign-ins", "ok"),
         ("POST /v1/sign-ins/finish", "ok"),
@@ -213,13 +215,15 @@ def test_a_claim_is_a_span_below_the_one_of_its_request(issuer, collector):
         ("POST /v1/verify", "nonce_mismatch"),
         ("POST /v1/verify", "nonce_replayed"),
         ("POST /v1/verify", "ok"),
+        ("POST /v1/verify/batch", ""),
     ]
     claims = collector.find(kind="client", name="claim")
-    assert len(claims) == 4
+    # Those of a batch are one.
+    assert len(claims) == 5
     for claim in claims:
         request = requests[claim.parent_id]
         assert request.start <= claim.start <= claim.end <= request.end
-        assert request.attributes["assay.code"] != "nonce_mismatch" and claim.attributes == {}
+        assert request.attributes.get("assay.code") != "nonce_mismatch" and claim.attributes == {}
     assert not any(text in body for body in collector.bodies for text in (b"first-nonce", begun["sign_in"].encode()))
 
 
