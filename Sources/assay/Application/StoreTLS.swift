@@ -1,73 +1,81 @@
 import Host
 import NIOCore
 import NIOSSL
+import OpenSSL
 import Settings
 import Synchronization
 
-/// The TLS configuration of connections to the store, from files that are read again when they change: certificates are renewed
-/// while the service runs.
+/// The TLS configuration of connections to the store. Its files are read again when they change, because certificates are
+/// renewed while the service runs.
 final class StoreTLS: Sendable {
     private let settings: Settings.SignIns.Store
     private let latest: Mutex<Latest>
 
-    /// What was read last, and is good.
+    /// The last files that could be used.
     private struct Latest: Sendable {
-        var versions: [SmallFile.Version]
-        var context: NIOSSLContext
+        let versions: [SmallFile.Version?]
+        let context: NIOSSLContext
     }
 
     private static let maximumSize = 4 * 1024 * 1024
 
-    /// - Throws: ``ConfigurationError`` if a file can't be used.
+    /// Reads the files. Blocks.
+    ///
+    /// - Throws: ``ConfigurationError`` if one can't be used.
     init(_ settings: Settings.SignIns.Store) throws(ConfigurationError) {
         self.settings = settings
-        latest = Mutex(
-            Latest(versions: try Self.versions(of: settings), context: try Self.makeContext(settings)))
+        latest = Mutex(try Self.read(settings))
     }
 
-    /// For new connections. Those that are open keep theirs.
+    /// For new connections. Open ones keep theirs.
     var context: NIOSSLContext { latest.withLock(\.context) }
 
     /// Reads the files if one of them changed. Blocks.
     ///
-    /// - Throws: ``ConfigurationError`` if one can't be used; what was read before is kept.
+    /// - Throws: ``ConfigurationError`` if one can't be used; the previous ones then stay in use.
     func readAgain() throws(ConfigurationError) {
-        let versions = try Self.versions(of: settings)
-        guard versions != latest.withLock(\.versions) else { return }
-        let context = try Self.makeContext(settings)
-        latest.withLock { $0 = Latest(versions: versions, context: context) }
+        let paths = [settings.authoritiesFile, settings.certificateFile, settings.keyFile].compactMap(\.self)
+        guard paths.map(SmallFile.version(atPath:)) != latest.withLock(\.versions) else { return }
+        let read = try Self.read(settings)
+        latest.withLock { $0 = read }
     }
 
-    private static func versions(of settings: Settings.SignIns.Store) throws(ConfigurationError) -> [SmallFile.Version]
-    {
-        var versions: [SmallFile.Version] = []
-        for path in [settings.authoritiesFile, settings.certificateFile, settings.keyFile].compactMap(\.self) {
+    private static func read(_ settings: Settings.SignIns.Store) throws(ConfigurationError) -> Latest {
+        var versions: [SmallFile.Version?] = []
+        func bytes(_ path: String?) throws(ConfigurationError) -> [UInt8]? {
+            guard let path else { return nil }
             do throws(SmallFile.Failure) {
-                versions.append(try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true).version)
+                let file = try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true)
+                versions.append(file.version)
+                if !file.bytes.isEmpty { return file.bytes }
             } catch {
-                throw ConfigurationError(
-                    text: "sign_ins.store: \(path): \(error.text(maximumSize: maximumSize))")
+                throw ConfigurationError(text: "sign_ins.store: \(path): \(error.text(maximumSize: maximumSize))")
             }
+            throw ConfigurationError(text: "sign_ins.store: \(path): the file is empty")
         }
-        return versions
-    }
-
-    private static func makeContext(_ settings: Settings.SignIns.Store) throws(ConfigurationError) -> NIOSSLContext {
+        let authorities = try bytes(settings.authoritiesFile)
+        let certificate = try bytes(settings.certificateFile)
+        var key = try bytes(settings.keyFile) ?? []
+        defer { wipe(&key) }
         do {
             var configuration = TLSConfiguration.makeClientConfiguration()
             configuration.minimumTLSVersion = .tlsv12
-            // A server that is gone does not say that the connection is over.
+            // A server that is gone never confirms the end of the connection.
             configuration.shutdownTimeout = .milliseconds(100)
-            if let file = settings.authoritiesFile { configuration.trustRoots = .file(file) }
-            if let certificateFile = settings.certificateFile, let keyFile = settings.keyFile {
-                configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(certificateFile).map {
-                    .certificate($0)
-                }
-                configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: keyFile, format: .pem))
+            if let authorities { configuration.trustRoots = .certificates(try certificates(in: authorities)) }
+            if let certificate, !key.isEmpty {
+                configuration.certificateChain = try certificates(in: certificate).map { .certificate($0) }
+                configuration.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: key, format: .pem))
             }
-            return try NIOSSLContext(configuration: configuration)
+            return Latest(versions: versions, context: try NIOSSLContext(configuration: configuration))
         } catch {
             throw ConfigurationError(text: "sign_ins.store: TLS can't be set up: \(error)")
         }
+    }
+
+    private static func certificates(in bytes: [UInt8]) throws -> [NIOSSLCertificate] {
+        let certificates = try NIOSSLCertificate.fromPEMBytes(bytes)
+        guard !certificates.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
+        return certificates
     }
 }
