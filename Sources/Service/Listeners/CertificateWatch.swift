@@ -2,7 +2,6 @@ internal import Telemetry
 private import Host
 internal import HTTPServer
 internal import NIOCore
-private import NIOPosix
 private import Synchronization
 
 /// Keeps one listener's TLS certificate and key current: certificates are renewed while the service runs.
@@ -14,9 +13,7 @@ final class CertificateWatch: Sendable {
     let name: String
     private let log: Log
     private let state = Mutex(State())
-    /// A thread of its own, so that a hanging disk delays nothing else. Only one, so that polls run one after the
-    /// other.
-    private let thread = NIOThreadPool(numberOfThreads: 1)
+    private let poller = FilePoller()
 
     /// The number of reloads of changed files, by result.
     struct Counts: Sendable, Equatable {
@@ -30,9 +27,6 @@ final class CertificateWatch: Sendable {
         var failure: TLSFileError?
     }
 
-    /// Polling unchanged files takes three calls of `stat`.
-    private static let period = TimeAmount.seconds(2)
-
     /// Reads the files for the first time. Blocks.
     ///
     /// - Throws: ``TLSFileError``.
@@ -43,23 +37,16 @@ final class CertificateWatch: Sendable {
         }
         self.name = name
         self.log = log
-        thread.start()
         warnIfExpired()
     }
-
-    deinit { thread.shutdownGracefully { _ in } }
 
     var counts: Counts { state.withLock(\.counts) }
 
     /// Starts to poll the files every two seconds.
-    func start(on loop: any EventLoop) {
-        loop.scheduleRepeatedAsyncTask(initialDelay: Self.period, delay: Self.period) { _ in
-            loop.makeFutureWithTask { await self.poll() }
-        }
-    }
+    func start(on loop: any EventLoop) { poller.start(on: loop) { self.reload() } }
 
     /// Polls the files now, and uses them if they have changed.
-    func poll() async { try? await thread.runIfActive { self.reload() } }
+    func poll() async { await poller.poll { self.reload() } }
 
     private func reload() {
         do throws(TLSFileError) {

@@ -1,5 +1,4 @@
 internal import NIOCore
-private import NIOPosix
 private import Synchronization
 internal import SignIns
 internal import Telemetry
@@ -13,11 +12,7 @@ final class SignInFileWatch: Sendable {
     private let onKeys: @Sendable (HandleKeys) -> Void
     /// What is wrong with the current files, if anything.
     private let failure = Mutex<String?>(nil)
-    /// A thread of its own, so that a hanging disk delays nothing else. Only one, so that polls run one after the
-    /// other.
-    private let thread = NIOThreadPool(numberOfThreads: 1)
-
-    private static let period = TimeAmount.seconds(2)
+    private let poller = FilePoller()
 
     /// - Parameters:
     ///   - readAgain: as in ``AssayService/Configuration/readSignInFiles``.
@@ -29,20 +24,13 @@ final class SignInFileWatch: Sendable {
         self.readAgain = readAgain
         self.log = log
         self.onKeys = onKeys
-        thread.start()
     }
-
-    deinit { thread.shutdownGracefully { _ in } }
 
     /// Starts to poll the files every two seconds.
-    func start(on loop: any EventLoop) {
-        loop.scheduleRepeatedAsyncTask(initialDelay: Self.period, delay: Self.period) { _ in
-            loop.makeFutureWithTask { await self.poll() }
-        }
-    }
+    func start(on loop: any EventLoop) { poller.start(on: loop) { self.look() } }
 
     /// Polls the files now.
-    func poll() async { try? await thread.runIfActive { self.look() } }
+    func poll() async { await poller.poll { self.look() } }
 
     private func look() {
         do {
