@@ -297,13 +297,17 @@ function offerProviders(select, providers) {
 
 // MARK: Verdicts
 
+/** Counts by provider, those without one last. Within each, the leading ones come first, then the highest. */
+function byProvider(counts, isLeading) {
+  const providers = [...new Set(counts.map((each) => each.provider))]
+    .sort((one, other) => (one === null) - (other === null) || one.localeCompare(other));
+  return providers.map((provider) => [provider, counts.filter((each) => each.provider === provider)
+    .sort((one, other) => isLeading(other) - isLeading(one) || other.count - one.count)]);
+}
+
 function drawVerdicts(verdicts) {
   if (verdicts.length === 0) return [element("p", { className: "empty" }, "No token has been verified yet.")];
-  const providers = [...new Set(verdicts.map((verdict) => verdict.provider))]
-    .sort((one, other) => (one === null) - (other === null) || one.localeCompare(other));
-  return providers.map((provider) => {
-    const mine = verdicts.filter((verdict) => verdict.provider === provider)
-      .sort((one, other) => (other.code === "ok") - (one.code === "ok") || other.count - one.count);
+  return byProvider(verdicts, ({ code }) => code === "ok").map(([provider, mine]) => {
     const total = mine.reduce((sum, verdict) => sum + verdict.count, 0);
     return element("article", { className: "card" },
       element("h3", {}, provider ?? "No provider found", element("span", { className: "aside" }, ` ${tokens(total)}`)),
@@ -330,11 +334,7 @@ const OUTCOMES = { begun: ["○", "none"], ok: ["✓", "good"] };
 
 function drawSignIns(signIns) {
   if (signIns.length === 0) return [element("p", { className: "empty" }, "No sign-in has begun yet.")];
-  const providers = [...new Set(signIns.map((each) => each.provider))]
-    .sort((one, other) => (one === null) - (other === null) || one.localeCompare(other));
-  return providers.map((provider) => {
-    const mine = signIns.filter((each) => each.provider === provider)
-      .sort((one, other) => (other.outcome in OUTCOMES) - (one.outcome in OUTCOMES) || other.count - one.count);
+  return byProvider(signIns, ({ outcome }) => outcome in OUTCOMES).map(([provider, mine]) => {
     const most = Math.max(...mine.map((each) => each.count));
     return element("article", { className: "card" },
       element("h3", {}, provider ?? "No provider found"),
