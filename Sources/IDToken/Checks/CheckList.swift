@@ -108,7 +108,7 @@ extension IDTokenVerifier {
     }
 }
 
-/// What the checks of a verification found.
+/// The results of a verification's checks.
 package struct CheckResults {
     let token: VerifiedIDToken?
     /// `nil` if the signature was not verified.

@@ -108,7 +108,7 @@ extension EmailRule {
         return privateDomains.isEmpty ? claimed : false
     }
 
-    /// What an address may be used for.
+    /// How far an address can be trusted.
     func trust(_ address: borrowing EmailAddress, isVerified: Bool, hostedDomain: String?) -> Identity.EmailTrust {
         guard isVerified else { return .unverified }
         let isRunByProvider =

@@ -1,4 +1,4 @@
-/// Who signed in, in a form that is the same for every provider.
+/// The user who signed in, in the same form for every provider.
 ///
 /// Store users under (``issuer``, ``subject``), never under ``email``.
 public struct Identity: Sendable, Equatable {
@@ -12,7 +12,7 @@ public struct Identity: Sendable, Equatable {
     public let email: String?
     /// Whether the provider says that it verified the address; `nil` if it doesn't say, or if there is no address.
     public let isEmailVerified: Bool?
-    /// What the address may be used for; `nil` if there is none.
+    /// How far the address can be trusted; `nil` if there is none.
     public let emailTrust: EmailTrust?
     /// Whether the address is a relay to one that the user keeps private; `nil` if the provider has no relay.
     public let isPrivateEmail: Bool?
@@ -34,7 +34,7 @@ public struct Identity: Sendable, Equatable {
     /// Google's `hd`; `nil` for other providers, unless ``ProviderPolicy/reportsHostedDomain`` is set.
     public let hostedDomain: String?
 
-    /// What an address may be used for. Accounts may be linked by address only if it is authoritative.
+    /// How far an address can be trusted. Accounts may be linked by address only if it is authoritative.
     public enum EmailTrust: String, Sendable {
         /// Verified, by a provider that runs the mailbox or its domain.
         case authoritative
