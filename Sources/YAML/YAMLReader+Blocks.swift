@@ -37,10 +37,10 @@ extension YAMLReader {
     }
 
     private mutating func blockKey() throws(YAMLError) -> Key {
-        guard !isAtEntry else { throw malformed("a key is expected here, and no element of a list") }
+        guard !isAtEntry else { throw malformed("expected a key here, found an element of a list") }
         let start = position
         let node = try flowOrScalar(inFlow: false)
-        guard isBehindKey() else { throw malformed("a key, a colon and a space are expected here", line: node.line) }
+        guard isBehindKey() else { throw malformed("expected a key, a colon and a space here", line: node.line) }
         return try key(node, from: start)
     }
 

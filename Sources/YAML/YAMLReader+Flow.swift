@@ -53,7 +53,7 @@ extension YAMLReader {
             position += 1
         } else if !isAt(end) {
             if isAt(":"), end == "]" { throw error(.pairInSequence) }
-            throw self.line > line ? error(.continuation) : malformed("a comma or \(end) is expected here")
+            throw self.line > line ? error(.continuation) : malformed("expected a comma or \(end) here")
         }
     }
 

@@ -24,7 +24,7 @@ extension YAMLReader {
             case UInt8(ascii: "#") where bytes[position - 1].isBlank && position > start: break scanning
             case UInt8(ascii: ":") where isSpace(1): break scanning
             case UInt8(ascii: ":") where inFlow && isAtFlowIndicatorOrQuestion(1):
-                throw malformed("a space is missing behind a colon")
+                throw malformed("a space is missing after a colon")
             default:
                 if inFlow, byte.isFlowIndicator { break scanning }
             }
@@ -50,7 +50,7 @@ extension YAMLReader {
         case UInt8(ascii: "-") where inFlow && isAtFlowIndicatorOrQuestion(1): throw error(.hyphen)
         case UInt8(ascii: "|"), UInt8(ascii: ">"), UInt8(ascii: "%"), UInt8(ascii: "@"), UInt8(ascii: "`"),
             UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"):
-            throw malformed("a text that begins with this character needs quotes")
+            throw malformed("a string that begins with this character needs quotes")
         default: break
         }
     }
@@ -116,7 +116,7 @@ extension YAMLReader {
         case UInt8(ascii: "u"): try escaped(digits: 4)
         case UInt8(ascii: "U"): try escaped(digits: 8)
         case UInt8(ascii: "0"): throw error(.nul)
-        default: throw malformed("there is no such escape; a backslash in double quotes is written twice")
+        default: throw malformed("unknown escape; in double quotes, write a backslash twice")
         }
     }
 
@@ -125,7 +125,7 @@ extension YAMLReader {
         guard digits.count == count, digits.allSatisfy({ $0.hexadecimalValue != nil }),
             let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16),
             let scalar = Unicode.Scalar(value)
-        else { throw malformed("an escape needs \(count) hexadecimal digits, and these of a character") }
+        else { throw malformed("an escape needs \(count) hexadecimal digits that encode a character") }
         guard value > 0 else { throw error(.nul) }
         position += count
         return scalar

@@ -54,7 +54,7 @@ package struct YAMLReader {
         if isClosed || isAtEnd { throw error(.severalDocuments) }
         // Some parsers take it for the element of a hyphen at the same indentation.
         if isAt("|") || isAt(">") { throw error(.blockScalar) }
-        throw root?.scalar == nil ? malformed("this does not belong to what is above it") : error(.continuation)
+        throw root?.scalar == nil ? malformed("this does not belong to the lines above") : error(.continuation)
     }
 
     /// Reads a collection inside the open ones.

@@ -156,7 +156,8 @@ import Testing
 
     @Test(arguments: ["ASSAY_SERVICE", "ASSAY_LIMITS", "ASSAY_PROVIDERS", "ASSAY_PROVIDERS_APPLE", "ASSAY_SERVICE_TLS"])
     func `a variable that names a mapping is refused`(name: String) throws {
-        #expect(try fault(provider, [name: "x"]).message.hasPrefix("\(name) can't be set by a variable"))
+        #expect(
+            try fault(provider, [name: "x"]).message.hasPrefix("\(name) is a mapping and can't be set by one variable"))
     }
 
     @Test func `variables of other names are nobody's business`() throws {

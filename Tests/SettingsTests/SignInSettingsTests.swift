@@ -14,14 +14,14 @@ import Testing
         ("prefix: x, replicas: 0, timeout: 1s", ["prefix", "replicas", "timeout"]),
     ])
     func `what is for a server is refused beside memory`(store: String, names: [String]) throws {
-        let reason = "is for a server, and url is memory: name a server there, or leave it out"
+        let reason = "has no effect with url: memory; set url to a server, or remove it"
         #expect(try faults(Self.yaml(store)).map(\.message) == names.map { "\($0) \(reason)" })
     }
 
     @Test(arguments: ["redis://h", "rediss://h", "unix:/s"])
     func `entries are refused beside a server`(url: String) throws {
         let fault = try fault(Self.yaml("url: \"\(url)\", entries: 5000"))
-        #expect(fault.message == "entries is for url: memory, and url names a server: leave it out")
+        #expect(fault.message == "entries only has an effect with url: memory; remove it")
     }
 
     @Test(arguments: ["redis://h", "unix:/s"])
@@ -33,7 +33,7 @@ import Testing
     @Test func `a user needs a password, and a certificate its key`() throws {
         #expect(
             try fault(Self.yaml("url: \"redis://h\", username: u")).message
-                == "username needs password_file beside it: add it, or leave both out")
+                == "username needs password_file; add it, or remove both")
         _ = try settings(Self.yaml("url: \"redis://h\", password_file: p"))
         #expect(
             try fault(Self.yaml("url: \"rediss://h\", key_file: k")).message
@@ -43,7 +43,8 @@ import Testing
     @Test func `replicas that share a server need the same keys`() throws {
         #expect(
             try fault(Self.yaml("url: \"redis://h\"", keys: "")).message
-                == "sign_ins needs key_files beside a store that replicas share: each must open what others sealed")
+                == "sign_ins.key_files is missing: with a shared store, all instances need the same keys; create one with assay key new"
+        )
     }
 
 }

@@ -114,7 +114,7 @@ import YAML
 
     @Test func `what is refused is told in words, and with nothing of a value`() {
         #expect(refusal("a: *secret")?.description.hasPrefix("an alias can't be used in settings") == true)
-        #expect(refusal("a: b\na: secret")?.description == "a is there twice")
+        #expect(refusal("a: b\na: secret")?.description == "duplicate key a")
         #expect(refusal("a: 'secret")?.description == "the file is not YAML: a quote is never closed")
     }
 }

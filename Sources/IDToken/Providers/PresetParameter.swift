@@ -28,7 +28,7 @@ public struct PresetParameter: Sendable {
     ///
     /// - Parameter form: the form of such an issuer.
     static func issuer(_ form: String) -> PresetParameter {
-        PresetParameter("issuer", "the issuer as its tokens spell it, such as \(form)", placeholder: form) {
+        PresetParameter("issuer", "the issuer exactly as in its tokens, such as \(form)", placeholder: form) {
             !$0.isEmpty
         }
     }

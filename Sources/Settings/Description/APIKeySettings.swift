@@ -7,7 +7,7 @@ enum APIKeysReader {
         .text(
             "1 to 64 letters, digits, dots, hyphens and underscores", pattern: "^[A-Za-z0-9._-]{1,64}$",
             isGood: { $0.isName(upTo: 64) }),
-        isRequired: true, "What log and metrics call the key.")
+        isRequired: true, "The key's name in log and metrics.")
     private static let sha256 = Setting("sha256", digest, isRequired: true, "The key's SHA-256 digest.")
 
     /// - Parameter defaultDescription: the default in words, if there is one.
@@ -43,7 +43,7 @@ enum APIKeysReader {
         for (index, key) in keys.enumerated() {
             let name = key.name.isEmpty ? "key-\(index + 1)" : key.name
             if named.contains(where: { $0.name == name }) {
-                section.refuse("api_keys", "two of api_keys are called \(name); give each a name of its own")
+                section.refuse("api_keys", "duplicate name \(name) in api_keys; rename one")
             }
             named.append(Settings.APIKey(name: name, digest: key.digest))
         }

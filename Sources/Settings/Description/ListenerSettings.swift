@@ -24,7 +24,7 @@ extension Settings.Listener {
                         [
                             ListenerReader.certificate.description, ListenerReader.key.description,
                             ListenerReader.authorities.description, ListenerReader.names.description,
-                        ], "Serves TLS 1.2 or 1.3. The files are PEM, and are read again when they change.")
+                        ], "Serves TLS 1.2 or 1.3. The files are PEM, and are re-read when they change.")
                 ], read: ListenerReader.readTLS
             ).comparing(\.tls),
         ]
@@ -45,7 +45,7 @@ enum ListenerReader {
     static let mode = Setting(
         "mode",
         ValueType(
-            expected: "an octal mode such as 0660, in which at least the owner may read and write",
+            expected: "an octal mode such as 0660, in which the owner can read and write",
             form: .text(pattern: "^0?[0-7]{3}$"), parse: SocketPermissions.mode,
             text: { SocketPermissions(mode: $0).modeText }),
         defaultDescription: "`0600`", "The mode of the socket's file. Callers need write permission to connect.")
@@ -55,7 +55,7 @@ enum ListenerReader {
     static let certificate = Setting(
         "certificate_file", .file(.certificate),
         "The listener's certificate, followed by the intermediate CA certificates.")
-    static let key = Setting("key_file", .file(.privateKey), "The certificate's private key, not encrypted.")
+    static let key = Setting("key_file", .file(.privateKey), "The certificate's private key, unencrypted.")
     static let authorities = Setting(
         "client_ca_file", .file(.authorities),
         "CA certificates. Clients must present a certificate of one of these CAs.")
@@ -64,7 +64,7 @@ enum ListenerReader {
         listOf: .text(
             "a URI such as spiffe://example.org/backend, or a DNS name such as backend.example.org",
             isGood: isClientName),
-        refusesEmpty: "must have at least one name; without the line, any will do", defaultDescription: "any",
+        refusesEmpty: "must have at least one name; remove it to accept any", defaultDescription: "any",
         "URIs (such as SPIFFE IDs) or DNS names. A client's certificate must have one of them as a subject alternative name, or the handshake fails."
     )
 
@@ -82,7 +82,8 @@ enum ListenerReader {
             listener.listen = .unixSocket(path: path, socket)
         case .network:
             if mode != nil || group != nil, !parent.isFaulty("listen") {
-                parent.refuse("socket", "socket is for a listener at unix:/path, and this one is at host:port")
+                parent.refuse(
+                    "socket", "socket only has an effect with listen: unix:/path, but listen is host:port; remove it")
             }
         }
     }
@@ -95,7 +96,7 @@ enum ListenerReader {
         if authorities == nil, section.mentions("client_ca_file") {
             section.refuse(
                 "client_ca_file",
-                "client_ca_file must be a text; without the line, clients are asked for no certificate")
+                "client_ca_file is empty; give a path, or remove it to require no client certificate")
         }
         if certificate != nil || key != nil || authorities != nil {
             for (name, value) in [("certificate_file", certificate), ("key_file", key)] where value == nil {
@@ -105,7 +106,8 @@ enum ListenerReader {
         let names = names.read(section)
         if names?.isEmpty == false, authorities == nil {
             section.refuse(
-                "client_names", "client_names needs client_ca_file: without it clients show no certificate")
+                "client_names", "client_names needs client_ca_file: without it, clients are not asked for a certificate"
+            )
         }
         section.finish()
         if let certificate, let key {
@@ -143,7 +145,7 @@ enum ListenerReader {
         guard !service.isFaulty("listen"), one.collides(with: other) else { return }
         (admin.mentions("listen") ? admin : service).refuse(
             "listen",
-            "service.listen and admin.listen can't both be used: found \(one.text) and \(other.text); give one of them "
+            "service.listen and admin.listen collide: \(one.text) and \(other.text); give one of them "
                 + "another port or path")
     }
 
@@ -151,8 +153,9 @@ enum ListenerReader {
         guard !section.isFaulty("tls") else { return }
         section.refuse(
             "listen",
-            "\(name).listen can be reached from other machines and nothing says who may call: set \(keys), or "
-                + "\(name).tls with client_ca_file, or allow_insecure_listen: true if something else keeps them out")
+            "\(name).listen is reachable from other machines without access control: set \(keys), or "
+                + "\(name).tls with client_ca_file, or allow_insecure_listen: true if a firewall or mesh restricts access"
+        )
     }
 }
 

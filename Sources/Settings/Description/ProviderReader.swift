@@ -38,7 +38,8 @@ enum ProviderReader {
 
     private static let id = SettingDescription(
         name: "id", expected: "1 to 64 letters, digits, full stops, hyphens and underscores",
-        form: .text(pattern: "^[A-Za-z0-9._-]{1,64}$"), help: "Its name in requests, responses, metrics and logs.",
+        form: .text(pattern: "^[A-Za-z0-9._-]{1,64}$"),
+        help: "The provider's name in requests, responses, metrics and logs.",
         isRequired: true)
 
     private static let preset = Setting(
@@ -48,7 +49,7 @@ enum ProviderReader {
             form: .words(ProviderPreset.all.map(\.name)), words: ProviderPreset.all.map(\.name),
             parse: ProviderPreset.named, text: \.name),
         defaultDescription: "`oidc`",
-        "The name of a [preset](providers.md#presets), which sets the defaults of the settings below. A setting beside it overrides the preset's."
+        "The name of a [preset](providers.md#presets), which sets the defaults of the settings below. An explicit setting overrides the preset's."
     )
 
     /// The parameters of all presets, by name. `issuer` is left out, because it is a setting of every provider.
@@ -56,12 +57,25 @@ enum ProviderReader {
         ProviderPreset.all.flatMap(\.parameters).reduce(into: []) { all, parameter in
             guard parameter.name != "issuer", !all.contains(where: { $0.name == parameter.name }) else { return }
             let presets = ProviderPreset.all.filter { $0.parameters.contains { $0.name == parameter.name } }
-            let names = presets.map { "`\($0.name)`" }.joined(separator: ", ")
             all.append(
                 SettingDescription(
-                    name: parameter.name, expected: presets.count == 1 ? parameter.meaning : "a text", form: .text(),
-                    help: "Only with the preset \(names)."))
+                    name: parameter.name, expected: "a string", form: .text(),
+                    help: meanings(of: parameter.name, in: presets)))
         } as [SettingDescription]
+
+    /// What a parameter is for each preset that has it.
+    private static func meanings(of parameter: String, in presets: [ProviderPreset]) -> String {
+        var meanings: [(meaning: String, presets: [String])] = []
+        for preset in presets {
+            guard let meaning = preset.parameters.first(where: { $0.name == parameter })?.meaning else { continue }
+            if let index = meanings.firstIndex(where: { $0.meaning == meaning }) {
+                meanings[index].presets.append("`\(preset.name)`")
+            } else {
+                meanings.append((meaning, ["`\(preset.name)`"]))
+            }
+        }
+        return meanings.map { "Preset \($0.presets.joined(separator: ", ")): \($0.meaning)." }.joined(separator: " ")
+    }
 
     /// - Returns: `nil` if an error, which is reported, leaves no name for the provider or no preset to read the rest
     ///   with.
@@ -99,7 +113,7 @@ enum ProviderReader {
         guard let id = node["id"]?.scalar?.string, id.isName(upTo: 64) else {
             let found = (node.mapping == nil ? node : node["id"]).map { "; found \(ErrorValueText.of($0))" } ?? ""
             reading.report(
-                ["providers"], line: node.line, "each provider needs an id of \(self.id.expected)" + found)
+                ["providers"], line: node.line, "each provider needs an id: \(self.id.expected)" + found)
             // It is unknown which environment variables belong to this provider.
             reading.variables.noteUnread(["providers"])
             return nil
@@ -148,14 +162,14 @@ enum ProviderReader {
         for other in others.map(\.policy) {
             var message: String?
             if policy.id == other.id {
-                message = "the provider id \(policy.id) is there twice"
+                message = "duplicate provider id \(policy.id); rename one"
             } else if Section.share(policy.id, other.id) {
-                message = "the provider ids \(policy.id) and \(other.id) would share their environment variables"
+                message = "provider ids \(policy.id) and \(other.id) map to the same environment variables; rename one"
             } else if policy.sharesIssuer(with: other), !reading.isFaulty(["providers", policy.id]),
                 !reading.isFaulty(["providers", other.id])
             {
                 message =
-                    "provider \(policy.id): its issuer or alias is \(other.id)'s too; list all audiences under one"
+                    "providers \(other.id) and \(policy.id) have the same issuer or alias; list all audiences under one of them"
             }
             if let message {
                 reading.report(nil, line: line, message)

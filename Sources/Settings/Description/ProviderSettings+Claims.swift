@@ -35,7 +35,7 @@ extension ProviderReading {
             if provider.facts.callers == nil {
                 section.refuse(
                     claimValues.name,
-                    "claim_values: any is for presets that demand a rule, and preset \(provider.preset.name) demands none; leave it out"
+                    "claim_values: any is only for presets that require a rule; preset \(provider.preset.name) requires none; remove it"
                 )
             }
         } else {
@@ -76,7 +76,7 @@ extension ProviderReading {
         else { return }
         let claims = callers.claims.map(\.name.string).joined(separator: ", ")
         let message =
-            "preset \(provider.preset.name) takes the tokens of \(callers.everyone) unless claim_values names one of \(claims); to take them all, write claim_values: any"
+            "preset \(provider.preset.name) accepts tokens of \(callers.everyone): restrict one of \(claims) in claim_values, or accept all with claim_values: any"
         if section.mentions("claim_values") {
             section.refuse("claim_values", message)
         } else {
@@ -115,7 +115,8 @@ extension IdentityMember {
         Setting(
             rawValue, .text,
             isReported == nil
-                ? "The claim that fills the member." : "The claim that fills the member; `none` empties it.")
+                ? "The claim that supplies `identity.\(rawValue)`."
+                : "The claim that supplies `identity.\(rawValue)`; `none` leaves it `null`.")
     }
 
     /// The flag for providers that have the standard claim; `nil` if the claim is not specific to some providers.

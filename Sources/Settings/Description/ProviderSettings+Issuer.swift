@@ -4,23 +4,23 @@ internal import IDToken
 extension ProviderReading {
     static let issuer = Setting(
         "issuer", .text, defaultDescription: "the preset's",
-        "The issuer as its tokens spell it, compared byte for byte; responses carry it. `{tid}` in it stands for the claim `tid`."
+        "The issuer exactly as in its tokens; responses have it as `identity.issuer`. `{tid}` in it stands for the claim `tid`."
     )
     static let issuerAliases = Setting(
         "issuer_aliases", listOf: aliasType(of: nil), defaultDescription: "the preset's",
         "Other spellings of the issuer.")
     static let tenants = Setting(
         "tenants", listOf: .text, refusesEmpty: "must name at least one", defaultDescription: "the preset's, else any",
-        "The values that the claim in the issuer's braces may have.")
+        "The accepted values of the claim in the issuer's braces.")
     static let excludedTenants = Setting(
         "excluded_tenants", listOf: .text, defaultDescription: "the preset's",
-        "The values that the claim in the issuer's braces must not have, in addition to the preset's.")
+        "Refused values of the claim in the issuer's braces, in addition to the preset's.")
     static let keyIssuers = Setting(
         "key_issuers",
         listOf: ValueType(
             expected: "an issuer with the name of a claim in braces", form: .text(pattern: "\\{.+\\}"),
             parse: IssuerTemplate.init, text: \.text), defaultDescription: "the preset's, else not checked",
-        "What the member `issuer` of a JWK must be.")
+        "Accepted values of a JWK's `issuer` member.")
     static let audiences = Setting(
         "audiences", listOf: .text, refusesEmpty: "must name at least one", orWord: "none",
         defaultDescription: "required, unless the preset knows them",
@@ -33,7 +33,7 @@ extension ProviderReading {
         "Claims that must be present, in addition to the preset's.")
 
     private static func aliasType(of template: IssuerTemplate?) -> ValueType<String> {
-        .text("an issuer, with the same claim in braces as the issuer, or none if that has none") { text in
+        .text("an issuer with the same claim in braces as issuer, or with none if issuer has none") { text in
             let isLikeIssuer = IssuerTemplate(text)?.claim == template?.claim
             return isLikeIssuer && !text.isEmpty && (template != nil || !text.contains(where: isBrace))
         }
@@ -46,7 +46,7 @@ extension ProviderReading {
         if !section.isFaulty("issuer") { section.read(issuer, &provider.policy.issuer) }
         let template = IssuerTemplate(provider.policy.issuer)
         if template == nil, provider.policy.issuer.contains(where: isBrace) {
-            section.refuse("issuer", "an issuer that differs by tenant has just one claim in braces")
+            section.refuse("issuer", "issuer must have exactly one claim in braces, such as {tid}")
         }
         let aliases = Setting(issuerAliases.name, listOf: aliasType(of: template), issuerAliases.description.help)
         section.read(aliases, &provider.policy.issuerAliases)
@@ -54,7 +54,9 @@ extension ProviderReading {
         section.read(keyIssuers, &provider.policy.keyIssuers)
         if template == nil, !provider.policy.keyIssuers.isEmpty {
             // Otherwise, nothing would tie the tenant in their braces to the token's issuer.
-            section.refuse("issuer", "key_issuers need an issuer with a claim in braces; tenants can name the only one")
+            section.refuse(
+                "issuer",
+                "key_issuers needs a tenant claim in issuer, such as {tid}; for one tenant, list it in tenants")
         }
     }
 
@@ -66,7 +68,7 @@ extension ProviderReading {
             if !section.isFaulty("issuer") {
                 section.refuse(
                     allowed == nil ? "excluded_tenants" : "tenants",
-                    "tenants need an issuer with the name of a claim in braces, such as https://a.example/{tid}"
+                    "tenants needs a tenant claim in issuer, such as https://a.example/{tid}"
                 )
             }
             return
@@ -81,12 +83,14 @@ extension ProviderReading {
         case (nil, let excluded?):
             // Adds to the preset's exclusions, and never lifts one of them.
             guard case .any(let own) = rule else {
-                section.refuse("excluded_tenants", "the preset names the only tenants that may sign in")
+                section.refuse(
+                    "excluded_tenants",
+                    "excluded_tenants has no effect: the preset lists the allowed tenants; remove it, or set tenants")
                 return
             }
             rule = .any(except: section.addition(excludedTenants, excluded, to: own))
         case (_?, _?):
-            section.refuse("tenants", "only one of tenants and excluded_tenants can say who may sign in")
+            section.refuse("tenants", "set tenants or excluded_tenants, not both")
         }
     }
 
@@ -95,7 +99,7 @@ extension ProviderReading {
         if section.isWord("none", "audiences") {
             // Without audiences, only the authorized party ties a token to the relying party.
             if provider.policy.authorizedParties.isEmpty, !section.isFaulty("authorized_parties") {
-                section.refuse("audiences", "without audiences, authorized_parties must say what azp may be")
+                section.refuse("audiences", "audiences: none needs authorized_parties")
             }
             provider.policy.audiences = []
             return
@@ -103,7 +107,7 @@ extension ProviderReading {
         section.read(audiences, &provider.policy.audiences)
         if provider.policy.audiences.isEmpty {
             section.refuseMissing(
-                "audiences", "provider \(provider.policy.id) needs audiences: the client IDs its tokens are for")
+                "audiences", "provider \(provider.policy.id) needs audiences: your client IDs there")
         }
     }
 

@@ -17,7 +17,7 @@ extension ProviderReading {
         "The URL of the keys as PEM certificates by `kid`, instead of a JWK Set.")
     static let jwksFile = Setting(
         "jwks_file", .file(.keySet),
-        "A JWK Set in a file, watched for changes. Beside an explicit `jwks_uri`, `certificates_uri` or `discovery_url`, it is the fallback while there are no keys from that URL. Otherwise it is the only source of keys, whatever the preset."
+        "A file with a JWK Set, watched for changes. With an explicit `jwks_uri`, `certificates_uri` or `discovery_url`, it is the fallback while there are no keys from that URL. Otherwise it is the only source of keys, whatever the preset."
     )
 
     private static func urlType(_ network: NetworkRules) -> ValueType<String> {
@@ -44,7 +44,7 @@ extension ProviderReading {
         let file = jwksFile.read(section)
         var documentIssuer = discoveryIssuer.read(section)
         if [url, jwks, certificates].count(where: { $0 != nil }) > 1 {
-            section.refuse(nil, "only one of discovery_url, jwks_uri and certificates_uri can say where the keys are")
+            section.refuse(nil, "set only one of discovery_url, jwks_uri and certificates_uri")
         }
         // With an explicit URL, the file is the fallback. Otherwise, it is the source of the keys.
         let fallback = url == nil ? nil : file
@@ -71,7 +71,7 @@ extension ProviderReading {
         if location != nil {
             if documentIssuer != nil, !isUnsettled(section) {
                 section.refuse(
-                    "discovery_issuer", "discovery_issuer has no meaning where no discovery document is read")
+                    "discovery_issuer", "discovery_issuer has no effect without a discovery document; remove it")
             }
         } else {
             if documentIssuer == nil, case .discovery(_, let issuer?) = provider.facts.keys {
@@ -95,7 +95,7 @@ extension ProviderReading {
         do throws(FetchFailure) {
             _ = try FetchURL(address, allowingHTTP: network.allowHTTP)
         } catch {
-            section.refuse(name, "\(name) can't be fetched from: \(error.message)")
+            section.refuse(name, "\(name) is not a URL that keys can be fetched from: \(error.message)")
         }
     }
 
@@ -108,24 +108,25 @@ extension ProviderReading {
         if isTemplate, address == nil || issuer == nil {
             section.refuse(
                 "issuer",
-                "an issuer that differs by tenant has no discovery document of its own: give discovery_url and the issuer it names in discovery_issuer, or jwks_uri or jwks_file"
+                "an issuer with a claim in braces has no discovery document of its own: set discovery_url, and discovery_issuer to the issuer in that document; or set jwks_uri or jwks_file"
             )
         } else if address == nil, !network.allowHTTP, policy.issuer.hasPrefix("http://") {
             section.refuse(
                 "issuer",
-                "the discovery document of an http issuer is not fetched: use the https one, set network.allow_http for tests, or give discovery_url, jwks_uri or jwks_file"
+                "discovery does not use http: write the issuer with https, set network.allow_http for tests, or set discovery_url, jwks_uri or jwks_file"
             )
         } else if address == nil, !policy.issuer.hasPrefix("https://"),
             !(network.allowHTTP && policy.issuer.hasPrefix("http://"))
         {
             section.refuse(
                 "issuer",
-                "an issuer that is no https URL has no discovery document: give discovery_url, jwks_uri or jwks_file")
+                "an issuer that is not an https URL has no discovery document: set discovery_url, jwks_uri or jwks_file"
+            )
         }
         if address == nil, section.source("issuer") != nil, !section.isFaulty("issuer") {
             if policy.issuer.contains("?") {
                 section.refuse(
-                    "issuer", "an issuer with a query (?) has no discovery document: give discovery_url or jwks_uri")
+                    "issuer", "an issuer with a query (?) has no discovery document: set discovery_url or jwks_uri")
             } else {
                 check(ProviderMetadata.address(forIssuer: policy.issuer), section, "issuer", network)
             }

@@ -44,7 +44,7 @@ struct ProviderReading {
             ], read: readIssuer),
         Member(
             Setting(
-                "trusted_audiences", listOf: .text, "Client IDs of others that `aud` may contain besides yours."),
+                "trusted_audiences", listOf: .text, "Other client IDs that `aud` may contain besides yours."),
             at: \.policy.trustedAudiences),
         Member(
             Setting("authorized_parties", listOf: .text, defaultDescription: "any", "The values that `azp` may have."),
@@ -54,15 +54,15 @@ struct ProviderReading {
             Setting(
                 "algorithms", listOf: ValueType<SignatureAlgorithm>.word, refusesEmpty: "must name at least one",
                 defaultDescription: "the preset's, else those of the discovery document, else all that are supported",
-                "The algorithms that the provider may sign with."), at: \.algorithms),
-        Member(section: "nonce", nonce, "How the nonce is compared.", check: checkNonce),
+                "The signature algorithms to accept."), at: \.algorithms),
+        Member(section: "nonce", nonce, "How to compare the nonce.", check: checkNonce),
         Member(
             Setting("clock_skew", clockSkew, "How far this provider's clock may differ from this machine's."),
             at: \.policy.clockSkewSeconds),
         Member([maxTokenAge.description], read: readMaxTokenAge),
         Member([requiredClaims.description], read: readRequiredClaims),
         Member([claimValues, refusedClaimValues, refusedClaims.description], read: readClaimRules),
-        Member(section: "service_accounts", serviceAccounts, "Refuses tokens that programs get for themselves."),
+        Member(section: "service_accounts", serviceAccounts, "Refuses tokens of service accounts."),
         Member(
             Setting(
                 "refuse_access_tokens", .boolean,
@@ -72,13 +72,13 @@ struct ProviderReading {
             [
                 SettingDescription(
                     section: "identity", IdentityMember.allCases.map(\.setting.description),
-                    "Claims that fill members of the identity, where they have other names: `{ preferred_username: login }`. [Identity](providers.md#identity) says what fills the others."
+                    "Claims to read members of the identity from, if the provider uses other names: `{ preferred_username: login }`. [Identity](providers.md#identity) lists the defaults."
                 )
             ], read: readIdentity),
         Member(
             Setting(
                 "real_user_status", .boolean,
-                "Whether the claim `real_user_status` fills `identity.real_user_status`."),
+                "Whether to report the claim `real_user_status` as `identity.real_user_status`."),
             at: \.policy.reportsRealUserStatus),
         Member(section: "email", email, "How far to trust the provider about email addresses."),
         Member(
@@ -99,16 +99,18 @@ struct ProviderReading {
                 "match", listOf: ValueType<NonceMatch>.word, refusesEmpty: "must name at least one form",
                 "The form of the nonce in the token: the nonce of the request itself (`plain`), or its SHA-256."),
             at: \.policy.nonce.accepted),
-        Member(Setting("required", .boolean, "Refuses sign-ins without a nonce."), at: \.policy.nonce.isRequired),
         Member(
-            Setting("check", .onOff, "Compares nonces; `off` for providers that don't echo them."),
+            Setting("required", .boolean, "Refuses tokens and requests without a nonce."), at: \.policy.nonce.isRequired
+        ),
+        Member(
+            Setting("check", .onOff, "Whether to compare nonces; set `off` only for providers that don't return them."),
             at: \.policy.nonce.isChecked),
         Member([singleUse.description], read: readSingleUse),
     ]
 
     private static let singleUse = Setting(
         "single_use", .boolean,
-        "Accepts each nonce once: a second use is `nonce_replayed`. Implies `required`, and `max_token_age` of at most 24 h. Nonces are remembered in `sign_ins.store`, or in this process where there is no `sign_ins`."
+        "Accepts each nonce once: a second use is `nonce_replayed`. Implies `required: true`, and limits `max_token_age` to 24 h (then the default). Used nonces are recorded in `sign_ins.store`; without `sign_ins`, each instance remembers them in its own memory, until a restart."
     )
 
     private static func readSingleUse(_ section: Section, _ provider: inout ProviderReading) {
@@ -118,10 +120,10 @@ struct ProviderReading {
         provider.usesNoncesOnce = isSingleUse
         guard isSingleUse else { return }
         guard provider.policy.nonce.isChecked else {
-            return section.refuse(singleUse.name, "a nonce that is not checked (check: off) can't be used once")
+            return section.refuse(singleUse.name, "single_use needs nonce checks, but check is off; remove one of them")
         }
         if section.scalarText("required") == "false" {
-            section.refuse("required", "single_use needs a nonce in every request; leave required out")
+            section.refuse("required", "single_use needs a nonce in every request; remove required: false")
         }
         provider.policy.nonce.isRequired = true
         if section.source("required") == nil {
@@ -131,7 +133,7 @@ struct ProviderReading {
 
     private static let maxTokenAge = Setting(
         "max_token_age", .seconds(1...(366 * 86400)), defaultDescription: "none; `24h` with `nonce.single_use`",
-        "The age from which a token is refused, counted from its `iat`, whatever its `exp`.")
+        "Maximum age of a token since its `iat`, even if its `exp` is later.")
 
     /// The longest time for which a used nonce is remembered, in seconds.
     private static let longestSingleUse: Int64 = 86400
@@ -147,7 +149,7 @@ struct ProviderReading {
         guard age > longestSingleUse else { return }
         section.refuse(
             maxTokenAge.name,
-            "max_token_age must be at most 24h with nonce.single_use: nonces are remembered for no longer; found \(age)s"
+            "max_token_age must be at most 24h with nonce.single_use, because used nonces are kept no longer; found \(age)s"
         )
     }
 
@@ -166,7 +168,7 @@ struct ProviderReading {
         Member(
             Setting(
                 "verified_claim", verifiedClaim,
-                "The claim that says whether an address is verified; `none`: the provider verifies no address."),
+                "The claim that says whether an email address is verified; `none` if the provider verifies none."),
             at: \.policy.email.verification),
         Member(
             Setting("authoritative_domains", listOf: .text, "Domains whose mailboxes the provider hosts."),
@@ -180,17 +182,20 @@ struct ProviderReading {
 
     private static let network: [Member<ProviderReading>] = [
         Member(
-            Setting("allow_http", .boolean, "Fetches keys over plain HTTP. For tests; a start-up warning names it."),
+            Setting(
+                "allow_http", .boolean, "Allows fetching keys over plain HTTP. For tests only; logs a start-up warning."
+            ),
             at: \.network.allowHTTP),
         Member(
             Setting(
                 "allow_private_addresses", .boolean,
-                "Fetches keys from any address. For tests; a start-up warning names it."),
+                "Allows fetching keys from private, loopback and all other addresses that are not on the public Internet. For tests only; logs a start-up warning."
+            ),
             at: \.network.allowPrivateAddresses),
         Member(
             Setting(
                 "allow_addresses", listOf: addressBlock,
-                "Addresses and blocks that are not on the public Internet, but from which keys may be fetched."),
+                "Private addresses and blocks that keys may be fetched from."),
             at: \.network.allowedAddresses),
         Member(
             Setting("ca_file", .file(.authorities), "Additional CA certificates (PEM) to trust for this provider."),
@@ -198,10 +203,10 @@ struct ProviderReading {
     ]
 
     private static let addressBlock = ValueType(
-        expected: "an address or a block such as 10.0.0.0/8, with no bits behind the prefix", form: .text(),
+        expected: "an address or a block such as 10.0.0.0/8, with no host bits set", form: .text(),
         parse: AddressBlock.init, text: \.text)
 
-    private static let verifiedClaim = ValueType<EmailRule.Verification>(expected: "a text", form: .text()) { text in
+    private static let verifiedClaim = ValueType<EmailRule.Verification>(expected: "a string", form: .text()) { text in
         switch text {
         case "": nil
         case "none": .nothing
@@ -218,7 +223,7 @@ struct ProviderReading {
 
     private static func checkNonce(_ section: Section, _ provider: ProviderReading) {
         if !provider.policy.nonce.isChecked, provider.policy.nonce.isRequired {
-            section.refuse("required", "a nonce can't be required and not checked")
+            section.refuse("required", "required: true has no effect with check: off; remove one of them")
         }
     }
 }

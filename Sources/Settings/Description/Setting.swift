@@ -39,7 +39,9 @@ struct Setting<Value: Sendable>: Sendable {
     ) where Value == [Element] {
         let form = ValueForm.list(of: type.form, isNeverEmpty: refusesEmpty != nil)
         description = SettingDescription(
-            name: name, expected: "a list; each element: \(type.expected)" + (word.map { ". Or `\($0)`" } ?? ""),
+            name: name,
+            expected: "a list; each element: \(type.file == nil ? type.expected : "a file")"
+                + (word.map { ". Or `\($0)`" } ?? ""),
             form: word.map { .either(form, .words([$0])) } ?? form, help: help, defaultDescription: defaultDescription,
             change: change)
         read = { section in

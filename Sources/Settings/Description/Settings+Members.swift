@@ -5,7 +5,7 @@ extension Settings {
     static let members: [Member<Settings>] = [
         Member(
             section: "service", Listener.members(for: "backends").map { $0.within(\.service) },
-            "The listener for backends: `/v1/verify` and `/v1/verify/batch`."),
+            "The listener for backends: `/v1/verify`, `/v1/verify/batch`, `/v1/sign-ins` and `/v1/sign-ins/finish`."),
         Member(
             section: "admin",
             Listener.members(for: "operators").map { $0.within(\.admin) } + [
@@ -25,15 +25,15 @@ extension Settings {
                 Member(
                     Setting(
                         "max_connections", .integer(8...10_000), change: .restart,
-                        "Connections to the admin listener. A limit of its own, so that neither listener can starve the other."
+                        "Maximum number of connections to the admin listener, separate from the service's so that neither listener can starve the other."
                     ),
                     at: \.adminMaximumConnections),
             ],
-            "The listener for operators: `/metrics`, `/v1/providers`, `/v1/explain`, `/v1/events` and `/v1/verdicts`."
+            "The listener for operators: `/metrics`, `/v1/providers`, `/v1/explain`, `/v1/events`, `/v1/verdicts`, `/livez`, `/readyz` and the console."
         ),
         Member(
             APIKeysReader.setting(
-                "API keys of callers, sent as `Authorization: Bearer …`; list several during a rotation. `assay api-key` makes one. Log and metrics use a key's name, or else its position in the list: `key-1`."
+                "API keys of callers, sent as `Authorization: Bearer …`; list several during a rotation. `assay api-key` generates one. Log and metrics use a key's name, or else its position in the list: `key-1`."
             ), at: \.apiKeys),
         Member(
             Setting(
@@ -41,7 +41,7 @@ extension Settings {
                 "Allows a listener that other machines can reach to have neither API keys nor client certificates."),
             at: \.allowsInsecureListen),
         Member([], read: ListenerReader.checkReach),
-        Member(section: "limits", limits, "Sizes, numbers and times that clients can't exceed."),
+        Member(section: "limits", limits, "Sizes, counts and timeouts that clients can't exceed."),
         Member(
             section: "keys",
             [
@@ -51,7 +51,7 @@ extension Settings {
                         "How long expired keys stay in use while a provider can't be reached (stale-if-error)."),
                     at: \.keys.staleIfErrorSeconds)
             ], "The providers' key sets."),
-        Member(section: "log", log, "The log on standard error, one JSON object a line."),
+        Member(section: "log", log, "The log on standard error, one JSON object per line."),
         TracingReader.member,
         SignInReader.member,
         Member(
@@ -99,18 +99,18 @@ extension Settings {
         Member(
             Setting(
                 "max_buffered", .bytes(65_536...(16 * 1024 * mebibyte)), change: .restart,
-                "Memory held for requests that are incomplete, queued or waiting for keys; beyond it: `503 overloaded`. Half as much again for responses that clients do not read, socket buffers included; beyond that, the slowest readers are disconnected. Lower by default under a memory limit."
+                "Maximum memory for requests that are incomplete, queued or waiting for keys; beyond it: `503 overloaded`. An additional half of this is allowed for unread responses (including socket buffers); beyond it, the slowest readers are disconnected. Lower by default under a memory limit."
             ), at: \.limits.listener.maximumBuffered),
         Member(
             Setting(
                 "max_connections", .integer(1...1_000_000), change: .restart,
-                "Connections to the service listener; beyond them: `503 overloaded`. Lower by default under a memory limit."
+                "Maximum number of connections to the service listener; beyond it: `503 overloaded`. Lower by default under a memory limit."
             ),
             at: \.limits.listener.maximumConnections),
         Member(
             Setting(
                 "max_in_flight", .integer(1...1_000_000), change: .restart,
-                "Requests that wait for keys, each waiting item of a batch counted; beyond them: `503 overloaded`. Lower by default under a memory limit."
+                "Maximum number of requests waiting for keys or for `sign_ins.store`; each waiting batch item counts. Beyond it: `503 overloaded`. Lower by default under a memory limit."
             ), at: \.limits.listener.maximumInFlight),
         Member(
             Setting(
@@ -132,14 +132,14 @@ extension Settings {
     ]
 
     private static let log: [Member<Settings>] = [
-        Member(Setting("level", .word(Log.levels), "The lowest level that is logged."), at: \.log.level),
+        Member(Setting("level", .word(Log.levels), "The lowest level to log."), at: \.log.level),
         Member(
             Setting(
                 "requests", .word("true, false or refused"),
-                "Logs a line for each request; `refused`: for those with a status of 400 or above; `false`: for none. Refusals that a client can cause without a key (400, 401, 404, 405, 408, 413, 415, 431, `overloaded`), and with `refused` all, are rate-limited: ten a minute of each kind and event loop, then one line with the number of the others (`suppressed`). At the level `debug` they are not."
+                "`true`: log every request; `refused`: only status 400 and above; `false`: none. Errors that unauthenticated clients can cause (400, 401, 404, 405, 408, 413, 415, 431, `overloaded`) are rate-limited to ten per minute, kind and event loop; with `refused`, all errors are. A following line has `suppressed`, the number of lines left out. There is no rate limit at level `debug`."
             ), at: \.log.requests),
         Member(
-            Setting("probes", .boolean, "Also logs answered requests to `/livez`, `/readyz` and `/metrics`."),
+            Setting("probes", .boolean, "Also logs requests to `/livez`, `/readyz` and `/metrics`."),
             at: \.log.probes),
     ]
 

@@ -4,7 +4,7 @@ enum SignInReader {
         [
             SettingDescription(
                 section: "sign_ins", change: .restart, members.flatMap(\.descriptions),
-                "Turns on `POST /v1/sign-ins` and `POST /v1/sign-ins/finish`. `sign_ins: {}` is enough for one process."
+                "Turns on `POST /v1/sign-ins` and `POST /v1/sign-ins/finish`. `sign_ins: {}` is enough for one instance."
             )
         ]
     ) { top, settings in
@@ -28,12 +28,12 @@ enum SignInReader {
         Member(
             Setting(
                 "key_files", listOf: .file(.secret), refusesEmpty: "must name at least one file",
-                defaultDescription: "a key made at the start, so that a restart ends sign-ins under way",
-                "Files with the keys that seal sign-ins, 32 random bytes in base64 each: the first seals, all open. `assay key new` makes one. Required with a store that is not `memory`. The files are read again when they change. To rotate, add the new file as the last everywhere, then move it to the front, then drop the old one after an hour."
+                defaultDescription: "a random key per process: a restart invalidates pending sign-ins",
+                "Files with 32-byte keys in base64 (`assay key new`). The first encrypts new sign-ins; all decrypt. Required unless the store is `memory`. File contents are re-read when they change; a change to this list needs a restart. [Rotate the key](sign-ins.md#rotate-the-key) has the steps."
             ), at: \.keyFiles),
         Member(
             section: "store", storeMembers.map { $0.within(\.store) },
-            "The store that remembers finished sign-ins and used nonces."),
+            "The store of finished sign-ins and used nonces."),
     ]
 
     private static let storeMembers: [Member<Settings.SignIns.Store>] = [
@@ -45,7 +45,7 @@ enum SignInReader {
                         "memory, redis://host:6379/0, rediss://host:6379/0 or unix:/run/valkey.sock, without a name or password",
                     form: .text(pattern: "^(memory|rediss?://[^@?#]+|unix:/.+)$"),
                     parse: Settings.StoreURL.init, text: \.text),
-                "Where finished sign-ins are remembered: in this process, or in a Valkey (7.2 or later) or Redis (6 or later) that all replicas share."
+                "The store of finished sign-ins and used nonces: this process, or a Valkey (7.2 or later) or Redis (6 or later) that all instances share."
             ), at: \.url),
         Member(Setting("username", .text, "The ACL user."), ifSet: \.username),
         Member(
@@ -57,25 +57,26 @@ enum SignInReader {
         Member(
             Setting("certificate_file", .file(.certificate), "A client certificate to present."),
             ifSet: \.certificateFile),
-        Member(Setting("key_file", .file(.privateKey), "Its private key."), ifSet: \.keyFile),
+        Member(Setting("key_file", .file(.privateKey), "The client certificate's private key."), ifSet: \.keyFile),
         Member(
             Setting(
                 "prefix",
                 .text("1 to 64 visible ASCII characters") { text in
                     (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
-                }, "The prefix of every key."), at: \.prefix),
+                }, "The prefix of every key in the store."), at: \.prefix),
         Member(
             Setting(
                 "replicas", .integer(0...16),
-                "How many replicas must have a claim before it counts (`WAIT`), so that a failover does not lose it."),
+                "How many replicas must store a record before the finish succeeds (`WAIT`), so that a failover does not lose it."
+            ),
             at: \.replicas),
         Member(
-            Setting("timeout", .milliseconds(10...10_000), "The timeout of a claim."),
+            Setting("timeout", .milliseconds(10...10_000), "How long to wait for the store."),
             at: \.timeoutMilliseconds),
         Member(
             Setting(
                 "entries", .integer(1000...10_000_000),
-                "How many claims `memory` holds. When full, finishing is `503 store_unavailable`; nothing is forgotten early."
+                "How many records `memory` holds. When full, finishing is `503 store_unavailable`; no record is dropped early."
             ), at: \.entries),
     ]
 
@@ -85,20 +86,21 @@ enum SignInReader {
         if signIns.store.url != .memory, signIns.keyFiles.isEmpty, !section.isFaulty("key_files") {
             section.refuseMissing(
                 "key_files",
-                "sign_ins needs key_files beside a store that replicas share: each must open what others sealed")
+                "sign_ins.key_files is missing: with a shared store, all instances need the same keys; create one with assay key new"
+            )
         }
         switch signIns.store.url {
         case .memory:
             refuse(
                 ["username", "password_file"] + tlsMembers + ["prefix", "replicas", "timeout"], in: store,
-                "is for a server, and url is memory: name a server there, or leave it out")
+                "has no effect with url: memory; set url to a server, or remove it")
         case .unixSocket, .server(_, _, _, isTLS: false):
-            refuse(tlsMembers, in: store, "needs TLS, and url has none: begin it with rediss://, or leave it out")
+            refuse(tlsMembers, in: store, "needs TLS, but url is not rediss://; change url, or remove it")
             refuse(["entries"], in: store, entriesReason)
         case .server(_, _, _, isTLS: true): refuse(["entries"], in: store, entriesReason)
         }
         if signIns.store.username != nil, signIns.store.passwordFile == nil {
-            store.refuse("username", "username needs password_file beside it: add it, or leave both out")
+            store.refuse("username", "username needs password_file; add it, or remove both")
         }
         if (signIns.store.certificateFile == nil) != (signIns.store.keyFile == nil) {
             store.refuse("certificate_file", "store needs both certificate_file and key_file, or neither")
@@ -106,7 +108,7 @@ enum SignInReader {
     }
 
     private static let tlsMembers = ["ca_file", "certificate_file", "key_file"]
-    private static let entriesReason = "is for url: memory, and url names a server: leave it out"
+    private static let entriesReason = "only has an effect with url: memory; remove it"
 
     /// Rejects members that would have no effect because of other settings.
     private static func refuse(_ names: [String], in section: Section, _ reason: String) {

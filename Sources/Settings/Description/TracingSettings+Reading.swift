@@ -18,12 +18,12 @@ enum TracingReader {
         Member(
             Setting(
                 "otlp_endpoint", endpointType, defaultDescription: "none: nothing is traced",
-                "The URL of an OpenTelemetry collector, to which `/v1/traces` is added."), at: \.endpoint),
+                "The URL of an OpenTelemetry collector. Assay appends `/v1/traces`."), at: \.endpoint),
         Member(Setting("service_name", .text, "The service name of the spans."), at: \.serviceName),
         Member(
             Setting(
                 "sample_ratio", sampleRatio,
-                "The share of traces to sample, from 0 to 1, of those that start in Assay. For others, the caller's sampling decision applies."
+                "The share of traces to sample, from 0 to 1, of traces that start in Assay. For others, the caller's sampling decision applies."
             ),
             at: \.sampleRatio),
         Member(
@@ -65,7 +65,7 @@ enum TracingReader {
             section.mentions("otlp_endpoint")
                 || names.contains(where: { section.source($0) != nil && !section.isFaulty($0) })
         {
-            section.refuseMissing("otlp_endpoint", "tracing needs otlp_endpoint; without it nothing is traced")
+            section.refuseMissing("otlp_endpoint", "tracing needs otlp_endpoint: without it, nothing is traced")
         }
         section.finish()
         let isDisabled = environment["OTEL_SDK_DISABLED"]?.lowercased() == "true"

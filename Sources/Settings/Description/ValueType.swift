@@ -20,8 +20,8 @@ package enum NamedFile: Sendable {
 }
 
 extension ValueType where Value == String {
-    /// Any text that is not empty.
-    static var text: Self { text("a text") { !$0.isEmpty } }
+    /// Any string that is not empty.
+    static var text: Self { text("a string") { !$0.isEmpty } }
 
     static func text(
         _ expected: String, pattern: String? = nil, isGood: @escaping @Sendable (String) -> Bool
@@ -35,7 +35,7 @@ extension ValueType where Value == String {
 
     /// The path of a file.
     static func file(_ purpose: NamedFile) -> Self {
-        Self(expected: "a text", form: .text(), file: purpose) {
+        Self(expected: "a path", form: .text(), file: purpose) {
             $0.isEmpty ? nil : $0
         } text: {
             $0

@@ -41,7 +41,7 @@ final class EnvironmentVariables {
     }
 
     static func refusal(ofMapping name: String, _ advice: String = "use the file") -> String {
-        "\(name) can't be set by a variable, because it is a mapping: \(advice)"
+        "\(name) is a mapping and can't be set by one variable; \(advice)"
     }
 
     /// An error message for each `ASSAY_` variable that matches no setting. Messages never contain values.

@@ -4,7 +4,7 @@ internal import YAML
 enum ErrorValueText {
     private static let maximumLength = 100
 
-    /// A text in quotes. Control characters are escaped, credentials in URLs are masked, and long texts are truncated.
+    /// A string in quotes. Control characters are escaped, credentials in URLs are masked, and long strings are truncated.
     static func quoted(_ text: String) -> String {
         let masked = maskingCredentials(text)
         var shown = ""
@@ -26,7 +26,7 @@ enum ErrorValueText {
     /// - Parameter isSecret: whether its value must not be shown.
     static func of(_ node: YAMLNode, isSecret: Bool = false) -> String {
         switch node.content {
-        case .scalar where node.isNull: "nothing"
+        case .scalar where node.isNull: "null"
         case .scalar(let scalar): of(scalar.string, isSecret: isSecret)
         case .sequence: "a list"
         case .mapping: "a mapping"
@@ -34,8 +34,8 @@ enum ErrorValueText {
     }
 
     static func of(_ text: String, isSecret: Bool = false) -> String {
-        if text.isEmpty { return "an empty text" }
-        return isSecret ? "a text of \(text.count) characters" : quoted(text)
+        if text.isEmpty { return "an empty string" }
+        return isSecret ? "a string of \(text.count) characters" : quoted(text)
     }
 
     /// `https://user:password@host/` becomes `https://***@host/`.

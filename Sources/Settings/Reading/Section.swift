@@ -37,7 +37,7 @@ final class Section {
         members = node.mapping ?? []
         if node.mapping == nil {
             reading.report(
-                path, line: node.line, "a mapping (key: value) is expected here; found \(ErrorValueText.of(node))")
+                path, line: node.line, "found \(ErrorValueText.of(node)); expected a mapping (key: value)")
         }
     }
 
@@ -166,12 +166,12 @@ final class Section {
     func finish() {
         var meant: Set<String> = []
         for member in members where !known.contains(member.name) {
-            var message = "\(member.name) is not known here"
+            var message = "unknown setting \(member.name)"
             if let nearest = Suggestion.nearest(to: member.name, among: known.sorted()) {
                 meant.insert(nearest)
                 message += "; did you mean \(nearest)?"
             } else {
-                message += "; these are: \(known.sorted().joined(separator: ", "))"
+                message += "; known settings: \(known.sorted().joined(separator: ", "))"
             }
             reading.report(path + [member.name], line: member.line, message)
         }

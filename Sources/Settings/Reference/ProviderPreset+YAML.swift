@@ -8,15 +8,15 @@ extension ProviderPreset {
     package func yaml(_ arguments: PresetArguments = PresetArguments()) -> String {
         let missing = parameters.filter { arguments[$0.name] == nil }.map { parameter in
             parameter.isOptional
-                ? "# it may have \(parameter.name): \(parameter.meaning)"
+                ? "# optional \(parameter.name): \(parameter.meaning)"
                 : "# \(parameter.placeholder) (\(parameter.name)): \(parameter.meaning)"
         }
         let callers = facts(arguments).callers.map { callers in
             let claims = callers.claims.map(\.name.string).joined(separator: ", ")
             return
-                "# claim_values must name one of \(claims); without, the tokens of \(callers.everyone) would be taken"
+                "# restrict one of \(claims) in claim_values; otherwise tokens of \(callers.everyone) would be accepted"
         }
-        // Other programs may read the file too, so texts that look like numbers are quoted.
+        // Other programs may read the file too, so strings that look like numbers are quoted.
         let settings = settings(arguments).map { setting in
             guard case .list(let texts)? = setting.value else { return setting }
             return EffectiveSettings.Setting(

@@ -36,11 +36,11 @@ package struct ProviderSettings: Sendable, Equatable {
         }
         if network.allowedAddresses.contains(where: \.isEverything) {
             warnings.append(
-                "provider \(policy.id): keys may be fetched from any address of a family (allow_addresses)")
+                "provider \(policy.id): allow_addresses allows all IPv4 or all IPv6 addresses")
         }
         if policy.nonce.accepted.contains(.plain), policy.nonce.accepted.count > 1 {
             warnings.append(
-                "provider \(policy.id): nonce.match has plain beside a hash: who holds only the token could send the claim's own value as the nonce"
+                "provider \(policy.id): nonce.match has plain beside a hash: someone who has only the token could send its nonce claim as the nonce; remove plain"
             )
         }
         if !policy.nonce.isChecked {

@@ -1,4 +1,5 @@
 package import HTTPServer
+private import IDToken
 
 /// All settings, validated.
 package struct Settings: Sendable {
@@ -78,23 +79,34 @@ package struct Settings: Sendable {
     package var warnings: [String] {
         Self.warnings("the service", service, apiKeys)
             + Self.warnings("the admin listener", admin, operatorKeys)
-            + (tracing?.warnings ?? []) + (signIns?.warnings ?? []) + providers.flatMap(\.warnings)
-            + serviceLinkWarnings
+            + (tracing?.warnings ?? []) + (signIns?.warnings ?? []) + singleUseWarnings
+            + providers.flatMap(\.warnings) + serviceLinkWarnings
+    }
+
+    /// Without a shared store, each process has its own memory of used nonces.
+    private var singleUseWarnings: [String] {
+        let store = signIns?.store.url ?? .memory
+        return store != .memory
+            ? []
+            : providers.filter(\.usesNoncesOnce).map { provider in
+                "provider \(provider.policy.id): nonce.single_use with store memory: every process accepts a nonce once, "
+                    + "and again after a restart; with several instances, set sign_ins.store.url"
+            }
     }
 
     private var serviceLinkWarnings: [String] {
         guard !serviceLinks.isEmpty else { return [] }
         let names = serviceLinks.joined(separator: ", ")
         return [
-            "ignored, because Kubernetes sets them for a Service (enableServiceLinks: false turns them off): \(names)"
+            "environment variables ignored (Kubernetes sets them for a Service named assay; enableServiceLinks: false turns them off): \(names)"
         ]
     }
 
     private static func warnings(_ name: String, _ listener: Listener, _ keys: [APIKey]) -> [String] {
         guard !listener.listen.isLocal, !listener.asksForCertificates else { return [] }
-        if keys.isEmpty { return ["\(name) listens beyond this machine and asks for no API key or certificate"] }
+        if keys.isEmpty { return ["\(name) is reachable from other machines without API key or client certificate"] }
         if listener.tls == nil {
-            return ["\(name) listens beyond this machine without TLS: API keys can be read on the way"]
+            return ["\(name) is reachable from other machines without TLS: API keys can be read on the network"]
         }
         return []
     }

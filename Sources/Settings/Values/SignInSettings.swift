@@ -1,7 +1,7 @@
 extension Settings {
-    /// The settings of sign-ins: the keys that seal them, and the store that records which ones are finished.
+    /// The settings of sign-ins: the keys that encrypt them, and the store that records which ones are finished.
     package struct SignIns: Sendable, Equatable {
-        /// The first seals, all open. If empty, a key is generated at start-up.
+        /// The first encrypts, all decrypt. If empty, a key is generated at start-up.
         package var keyFiles: [String] = []
         package var store = Store()
 
@@ -9,10 +9,12 @@ extension Settings {
 
         /// Settings that are allowed but risky.
         var warnings: [String] {
-            if keyFiles.isEmpty { return ["sign_ins has no key_files: a restart ends the sign-ins that are under way"] }
+            if keyFiles.isEmpty {
+                return ["sign_ins has no key_files: pending sign-ins are lost at a restart; set sign_ins.key_files"]
+            }
             guard store.url == .memory else { return [] }
             return [
-                "sign_ins has key_files, and a store in memory: a sign-in can be finished once by each process with these keys, and again after a restart; name a server under sign_ins.store.url"
+                "sign_ins.key_files with store memory: every process with these keys can finish a sign-in once, and again after a restart; set sign_ins.store.url"
             ]
         }
 

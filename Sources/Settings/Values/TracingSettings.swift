@@ -21,7 +21,7 @@ extension Settings {
         /// Warnings for the operator.
         var warnings: [String] {
             guard headersFile != nil, endpoint.hasPrefix("http://"), !isLocal else { return [] }
-            return ["tracing.headers_file is sent to the collector without TLS: it can be read on the way"]
+            return ["tracing.headers_file is sent to the collector without TLS: it can be read on the network"]
         }
 
         private var isLocal: Bool {

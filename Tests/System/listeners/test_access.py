@@ -134,7 +134,7 @@ def test_the_socket_of_a_living_process_stays(issuer, place, tmp_path):
     with Service(provider(issuer), service={"listen": f"unix:{place}"}) as service:
         service.wait_until_ready()
         before = place.lstat()
-        assert b"it is in use" in serve_fails(issuer, tmp_path, f"unix:{place}")
+        assert b"the address is in use" in serve_fails(issuer, tmp_path, f"unix:{place}")
         assert (place.lstat().st_ino, place.lstat().st_mode) == (before.st_ino, before.st_mode)
         service.accept(issuer.token())
 
@@ -144,7 +144,7 @@ def test_the_socket_of_a_process_that_does_not_keep_up_stays(issuer, place, tmp_
         busy.bind(str(place))
         busy.listen(0)
         waiting.connect(str(place))
-        assert b"it is in use" in serve_fails(issuer, tmp_path, f"unix:{place}")
+        assert b"the address is in use" in serve_fails(issuer, tmp_path, f"unix:{place}")
         assert place.is_socket()
 
 
@@ -170,7 +170,7 @@ def test_what_is_no_socket_of_ours_is_never_removed(issuer, place, tmp_path, kin
             held.bind(str(place))
     before = place.lstat()
     error = serve_fails(issuer, tmp_path, f"unix:{place}")
-    assert (b"it is in use" if kind == "datagrams" else b"is no socket") in error
+    assert (b"the address is in use" if kind == "datagrams" else b"is not a socket") in error
     assert (place.lstat().st_ino, place.lstat().st_mode) == (before.st_ino, before.st_mode)
     assert kind != "link" or target.is_socket()
     if held:
@@ -194,7 +194,7 @@ def test_nobody_listens_beyond_this_machine_by_accident(issuer, tmp_path, listen
     for arguments in (commands.config_check(config), ["serve", "--config", str(config)]):
         result = run(*arguments)
         assert result.returncode == 1, result
-        assert f"line 2: {listener}.listen can be reached from other machines".encode() in result.stderr
+        assert f"line 2: {listener}.listen is reachable from other machines".encode() in result.stderr
         assert b"allow_insecure_listen" in result.stderr
 
 
@@ -204,9 +204,9 @@ def test_nobody_listens_beyond_this_machine_by_accident(issuer, tmp_path, listen
 def test_whoever_says_who_may_call_listens_where_they_like(issuer, listener, how):
     general, own = RESTRICTED[how]
     with Service(provider(issuer), **{listener: {"listen": "0.0.0.0:0"} | own}, **general) as service:
-        warnings = [entry["setting"] for entry in service.entries(message="risky setting")]
-        about = {"service": "the service", "admin": "the admin listener"}[listener] + " listens beyond this machine"
-        lacking = "asks for no API key or certificate" if how == "on purpose" else "without TLS"
+        warnings = [entry["setting"] for entry in service.entries(message="configuration warning")]
+        about = {"service": "the service", "admin": "the admin listener"}[listener] + " is reachable from other machines"
+        lacking = "without API key or client certificate" if how == "on purpose" else "without TLS"
         assert any(warning.startswith(about) and lacking in warning for warning in warnings), warnings
 
 
@@ -214,7 +214,7 @@ def test_a_name_that_looks_like_loopback_is_not(issuer, tmp_path):
     settings = {"service": {"listen": "127.0.0.1.example.com:80"}, "providers": [provider(issuer)]}
     result = run(*commands.config_check(write_config(tmp_path, settings)))
     assert result.returncode == 1
-    assert b"service.listen can be reached from other machines" in result.stderr
+    assert b"service.listen is reachable from other machines" in result.stderr
 
 
 # assay api-key

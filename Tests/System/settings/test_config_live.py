@@ -73,7 +73,7 @@ def test_it_is_a_line_a_finding_for_people(issuer, tmp_path):
     result = run(*commands.config_check(config), "--live")
     assert result.returncode == 0, result
     lines = result.stdout.decode().splitlines()
-    assert "the configuration is good; providers: oidc" in lines
+    assert "the configuration is valid; providers: oidc" in lines
     findings = [line for line in lines if line.startswith("oidc  ")]
     assert len(findings) == 6
     assert findings[0].split()[:3] == ["oidc", "ok", "dns"]
@@ -286,7 +286,7 @@ def test_each_key_that_cannot_be_used_is_told_with_why(check, server):
         "curve": "crv",
         "half": "has no e",
         "rsa": "ES256",
-        "key 10": "no JSON object",
+        "key 10": "not a JSON object",
     }
     assert len(warnings) == len(expected)
     for name, word in expected.items():

@@ -174,7 +174,7 @@ def test_each_file_of_a_listeners_tls_that_is_not_good_is_refused_at_its_line(ch
     assert first.startswith("service:")
     result = check("\n".join([*lines, rest]))
     assert_refused(result, 4, "service.tls.certificate_file: ", "absent.pem: there is no such file")
-    assert_refused(result, 5, "service.tls.key_file: ", "empty.pem: there is no private key in PEM in it")
+    assert_refused(result, 5, "service.tls.key_file: ", "empty.pem: it contains no PEM private key")
     assert_refused(result, 6, "service.tls.client_ca_file: ")
 
 
@@ -189,7 +189,7 @@ def test_the_collectors_files_are_refused_by_their_lines(check, tmp_path):
     ]
     result = check("\n".join([*lines, EXAMPLE]))
     assert_refused(result, 3, "tracing.headers_file: ", "headers: line 1 is not of the form name: value")
-    assert_refused(result, 4, "tracing.ca_file: ", "empty.pem: there is no certificate in PEM in it")
+    assert_refused(result, 4, "tracing.ca_file: ", "empty.pem: it contains no PEM certificate")
     assert check("\n".join([*lines, EXAMPLE]), {"OTEL_SDK_DISABLED": "true"}).returncode == 0
 
 
@@ -208,12 +208,12 @@ def test_the_keys_that_seal_sign_ins_are_looked_at(check, tmp_path):
 
     accepted = result(good)
     assert accepted.returncode == 0 and b"sign_ins" not in accepted.stdout, accepted.stdout
-    made = "`assay key new` makes one"
+    made = "create one with assay key new"
     for files, told in [
         ([good, tmp_path / "absent"], "absent: there is no such file"),
-        ([good, short], f"short.key: the key must have 32 octets, and has 5; {made}"),
-        ([other], f"other.key: the file must hold 32 octets in base64, and holds something else; {made}"),
-        ([good, copy], "copy.key: the file holds the same key as one before it; each key may be listed once"),
+        ([good, short], f"short.key: the key has 5 bytes instead of 32; {made}"),
+        ([other], f"other.key: the file is not a key, 32 bytes in base64; {made}"),
+        ([good, copy], "copy.key: the file has the same key as an earlier one; list each key once"),
     ]:
         refused = result(*files)
         assert_refused(refused, 2, "sign_ins.key_files: ", told)
@@ -224,7 +224,7 @@ def test_the_keys_that_seal_sign_ins_are_looked_at(check, tmp_path):
     good.chmod(0o644)
     exposed = result(good)
     assert exposed.returncode == 0
-    told = f"warning: sign_ins.key_files: {good}: every user of this machine may use it (mode 644)"
+    told = f"warning: sign_ins.key_files: {good}: accessible to other users of this machine (mode 644)"
     assert told.encode() in exposed.stdout
 
 

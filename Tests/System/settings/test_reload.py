@@ -125,7 +125,7 @@ def test_the_environment_still_overrides_the_file(issuer):
 
 
 BAD = {
-    "an unknown key": ("nonsense: 1\n", "line 1: nonsense"),
+    "an unknown key": ("nonsense: 1\n", "line 1: unknown setting nonsense"),
     "no text": (b"\xff\xfe", "UTF-8"),
 }
 
@@ -151,7 +151,7 @@ def test_a_bad_file_is_refused_and_the_old_settings_stay(service, issuer, fault)
 def test_the_line_that_is_wrong_is_named(service, issuer):
     good = text(provider(issuer))
     reason = refuse(service, good + "typo: 1\n")
-    assert f"line {good.count(chr(10)) + 1}: typo" in reason
+    assert f"line {good.count(chr(10)) + 1}: unknown setting typo" in reason
     assert str(service.config) in reason
 
 
@@ -475,7 +475,7 @@ def test_a_risky_setting_is_warned_of_when_it_comes(service, issuer):
     risky = "nonces are not checked"
 
     def warnings() -> int:
-        return sum(risky in entry["setting"] for entry in service.entries(message="risky setting"))
+        return sum(risky in entry["setting"] for entry in service.entries(message="configuration warning"))
 
     assert warnings() == 0
     for _ in range(2):
