@@ -126,16 +126,16 @@ struct Diagnosis {
         switch rejection {
         case .claimMissing(let claim):
             self.init(
-                "The token has no \(claim.string), which it must have.",
-                fix: "See that it is an ID Token, and that the provider is set up to put \(claim.string) in it.")
+                "The token has no \(claim.string), which is required.",
+                fix: "Check that it is an ID Token, and that the provider is configured to put \(claim.string) in it.")
         case .claimInvalid(let claim):
             self.init(
                 "The token's \(claim.string) has a type or form that is invalid in an ID Token.",
                 fix:
-                    "See that it is an ID Token; if it is, the provider breaks the specification; report it to the provider."
+                    "Check that it is an ID Token. If so, the provider violates the specification: report it there."
             )
         case .cryptographyUnavailable:
-            self.init("The check itself failed, through no fault of the token's.", fix: "Try again.")
+            self.init("The check itself failed; the token may be valid.", fix: "Try again.")
         default: self = otherwise()
         }
     }

@@ -27,10 +27,10 @@ extension CheckDescriptions {
         if let audience = parameters.audience, isConfigured, !found.containsExactly(audience) {
             return Diagnosis(
                 """
-                The token is for \(Redaction.list(found)), which is configured, but the request asks for \
-                \(Redaction.text(audience)) alone.
+                The token is for \(Redaction.list(found)), which is configured, but the request accepts only \
+                \(Redaction.text(audience)).
                 """,
-                fix: "Send the audience of the app that signed in, or none.")
+                fix: "Send the client ID of the app that signed in as audience, or omit audience.")
         }
         if isConfigured {
             let untrusted = found.filter {
@@ -53,7 +53,7 @@ extension CheckDescriptions {
             The token is for another audience, and looks like an access token: it has \
             \(signs.joined(separator: " and ")), and no nonce.
             """,
-            fix: "Send the id_token of the provider's answer, not the access_token.")
+            fix: "Send the id_token of the provider's response, not the access_token.")
     }
 
     private func unknownAudienceDiagnosis(_ found: [String]) -> Diagnosis {
@@ -63,7 +63,7 @@ extension CheckDescriptions {
                 "The token is for \(names), and the provider \(policy.id) has other audiences.",
                 fix:
                     """
-                    Add it to the audiences of the provider \(policy.id) if it is your client ID. Otherwise, the \
+                    If it is your client ID, add it to the audiences of the provider \(policy.id). Otherwise, the \
                     token was issued to another app.
                     """
             )
@@ -71,18 +71,18 @@ extension CheckDescriptions {
         let (near, own) = (Redaction.text(audience), Redaction.text(configured))
         if folded(audience) == folded(configured) {
             return Diagnosis(
-                "The token is for \(near), and only \(own) is configured: audiences are compared byte for byte.",
-                fix: "Write \(near) to audiences of the provider \(policy.id), as the provider spells it.")
+                "The token is for \(near), but only \(own) is configured; audiences are compared byte for byte.",
+                fix: "In the audiences of the provider \(policy.id), replace \(own) with \(near).")
         }
         return Diagnosis(
             // Only Apple, or a provider that imitates it, reports this, and Apple has two kinds of client IDs.
             policy.reportsRealUserStatus
                 ? """
-                The token is for \(near), and only \(own) is configured: one will be the bundle ID of the app, \
-                the other the Services ID of the web.
+                The token is for \(near), but only \(own) is configured; one is probably the app's bundle ID, \
+                the other the website's Services ID.
                 """
-                : "The token is for \(near), and only the similar \(own) is configured.",
-            fix: "Add \(near) to audiences of the provider \(policy.id), if it is yours, too.")
+                : "The token is for \(near), but only the similar \(own) is configured.",
+            fix: "If \(near) is yours too, add it to the audiences of the provider \(policy.id).")
     }
 
     /// The most audiences of the token that are compared, because an attacker may have written them.
@@ -117,18 +117,18 @@ extension CheckDescriptions {
     func authorizedParty(_ rejection: Rejection?) -> Check {
         let found = claims.text(.authorizedParty).map(Redaction.text)
         guard rejection != nil || !policy.authorizedParties.isEmpty else {
-            return .notAsked(.authorizedParty, "Any party may present the provider's tokens.", found: found)
+            return .notAsked(.authorizedParty, "The settings don't restrict azp (authorized_parties).", found: found)
         }
         return .made(
             .authorizedParty, rejection,
-            passed: found == nil ? "The token names no party." : "The token was issued to a party that may present it.",
+            passed: found == nil ? "The token has no azp." : "authorized_parties lists the token's azp.",
             failed: partyDiagnosis, expected: Redaction.list(policy.authorizedParties), found: found)
     }
 
     private var partyDiagnosis: Diagnosis {
-        let party = claims.text(.authorizedParty).map(Redaction.quoted) ?? "none"
+        let party = claims.text(.authorizedParty).map { ", " + Redaction.quoted($0) + "," } ?? ""
         return Diagnosis(
-            "The token was issued to the party \(party) (azp), which is not among those that may present it.",
-            fix: "Write it to authorized_parties of the provider \(policy.id), if it is yours.")
+            "The token's azp\(party) is not an accepted party.",
+            fix: "If it is your client ID, add it to authorized_parties of the provider \(policy.id).")
     }
 }

@@ -38,10 +38,10 @@ extension CheckDescriptions {
             return Explanation.Cause(
                 check: .expiry,
                 explanation: """
-                    The token is an old one: it expired \(Redaction.duration(age)) ago, and the provider no longer \
-                    publishes the key that it names.
+                    The token expired \(Redaction.duration(age)) ago, and the provider no longer publishes the key \
+                    that it names.
                     """,
-                fix: "Use a token of a new sign-in; to look into an old one, there is no key left to check it with.")
+                fix: "Use a token from a new sign-in; an old one can't be verified any more.")
         }
         return Explanation.Cause(claim)
     }
@@ -62,7 +62,7 @@ extension CheckDescriptions {
         func isPassed(_ name: Check.Name) -> Bool { checks.contains { $0.name == name && $0.state == .passed } }
         let issued = "The token is valid: the provider \(policy.id) issued it"
         if isPassed(.nonce) {
-            let once = usesNoncesOnce ? ", unless its nonce was used before, which is not looked up here" : ""
+            let once = usesNoncesOnce ? " (whether the nonce was already used is not checked here)" : ""
             return issued + ", to this app and for this sign-in" + once + "."
         }
         let companions = [
@@ -73,6 +73,6 @@ extension CheckDescriptions {
         let reason =
             policy.nonce.isChecked
             ? "neither request nor token has a nonce" : "the settings switch nonces off (nonce: { check: off })"
-        return "\(issued) to this app\(together); nothing ties it to one sign-in, since \(reason)."
+        return "\(issued) to this app\(together); nothing ties it to one sign-in, because \(reason)."
     }
 }

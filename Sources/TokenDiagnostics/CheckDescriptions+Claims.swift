@@ -4,8 +4,8 @@ private import JSON
 extension CheckDescriptions {
     func subject(_ rejection: Rejection?) -> Check {
         .made(
-            .subject, rejection, passed: "The token says who signed in.",
-            failed: Diagnosis("The token's sub is no subject."), expected: "1 to 255 characters",
+            .subject, rejection, passed: "The token has a valid sub.",
+            failed: Diagnosis("The token's sub is empty or too long."), expected: "1 to 255 characters",
             found: fingerprint(of: .subject))
     }
 
@@ -18,7 +18,7 @@ extension CheckDescriptions {
         let found = claims.text(.subject).map { Redaction.fingerprint($0, checker) }
         guard let rejection else {
             return .passed(
-                .expectedSubject, "The token is the person's whom the request names.", expected: expected, found: found)
+                .expectedSubject, "The token's subject is the expected one.", expected: expected, found: found)
         }
         let isSameSubject = person?.subject == claims.text(.subject)
         return .failed(
@@ -27,9 +27,9 @@ extension CheckDescriptions {
                 rejection,
                 otherwise: Diagnosis(
                     isSameSubject
-                        ? "The token has the subject that the request names, of another issuer."
-                        : "The token is another person's than the request's subject says.",
-                    fix: "Have the expected person sign in, or leave subject out where anyone may.")),
+                        ? "The subject matches, but the issuer differs."
+                        : "The token belongs to a different user than the request's subject.",
+                    fix: "Have the expected user sign in, or omit subject if any user may sign in.")),
             expected: expected, found: found)
     }
 
@@ -41,25 +41,24 @@ extension CheckDescriptions {
             .events, rejection,
             Diagnosis(
                 "The token is a notification or a logout token: it has events.",
-                fix: "Send the ID Token of a sign-in; notifications are for another address of yours."),
+                fix: "Send the ID Token of a sign-in. Have the provider send notifications to your endpoint for them."),
             expected: "no events", found: "events")
     }
 
     func requiredClaims(_ rejection: Rejection?) -> Check {
         let expected = policy.requiredClaims.map(\.string).joined(separator: ", ")
         guard let rejection else {
-            return .passed(.requiredClaims, "The claims that the settings require are there.", expected: expected)
+            return .passed(.requiredClaims, "The token has all required claims.", expected: expected)
         }
         let missing = policy.requiredClaims.filter { (try? checkPresence(of: $0, claims)) == nil }
         let names = missing.map(\.string).joined(separator: ", ")
         return .failed(
             .requiredClaims, rejection,
             Diagnosis(
-                "The token has no \(names), which required_claims of the provider \(policy.id) requires.",
+                "The token has no \(names), but required_claims of the provider \(policy.id) lists it.",
                 fix:
                     """
-                    Ask the provider for the scope that brings it, such as email or profile, or take it from \
-                    required_claims.
+                    Request the scope that adds it, such as email or profile, or remove it from required_claims.
                     """
             ), expected: expected, found: "no " + names)
     }
@@ -85,16 +84,13 @@ extension CheckDescriptions {
                     : rule.kind == .noneOf
                         ? "The token's \(name) has a value that \(setting) of the provider \(policy.id) refuses."
                         : rejection == .claimMissing(rule.claim.name)
-                            ? "The token has no \(name), and \(setting) of the provider \(policy.id) requires a value."
-                            : """
-                            The token's \(name) has another value than \(setting) of the provider \(policy.id) \
-                            requires.
-                            """,
+                            ? "The token has no \(name), but \(setting) of the provider \(policy.id) requires a value."
+                            : "The token's \(name) is not a value that \(setting) of the provider \(policy.id) allows.",
                 fix: Self.tokenKinds.contains(name)
-                    ? "Send the ID Token of a sign-in: \(name) tells it from other tokens by the same keys."
+                    ? "Send the ID Token of a sign-in: \(name) distinguishes it from other tokens signed with the same keys."
                     : rule.kind == .absent
-                        ? "Send the token of a sign-in of your own, or change \(setting) if tokens with \(name) are good."
-                        : "Change \(setting), if users with this value may sign in."),
+                        ? "Send a token from one of your own sign-ins, or change \(setting) if tokens with \(name) may pass."
+                        : "If users with this value may sign in, change \(setting)."),
             expected: expected, found: broken.map { found($0.claim) }.joined(separator: "; "))
     }
 
@@ -128,10 +124,10 @@ extension CheckDescriptions {
     /// Whether the token belongs to a person.
     func serviceAccount(_ rejection: Rejection?) -> Check {
         guard let rejection else {
-            return .passed(.serviceAccount, "The token does not look like a service account's.")
+            return .passed(.serviceAccount, "The token is not a service account's.")
         }
         let fix = """
-            Send the ID Token of a person's sign-in. If service accounts may sign in, change service_accounts of the \
+            Send the ID Token of a user's sign-in. If service accounts may sign in, change service_accounts of the \
             provider \(policy.id).
             """
         let domains = Redaction.list(policy.serviceAccounts.emailDomains)
@@ -149,7 +145,8 @@ extension CheckDescriptions {
         return .failed(
             .serviceAccount, rejection,
             Diagnosis(
-                "The token is a service account's: its azp is its sub, so the account asked for it itself.", fix: fix),
+                "The token is a service account's: its azp equals its sub, so it was issued to the account itself.",
+                fix: fix),
             expected: "an azp other than sub", found: "an azp equal to sub")
     }
 
@@ -160,7 +157,7 @@ extension CheckDescriptions {
         let found = noAddress.map { Redaction.fingerprint($0, checker) }
         guard let rejection else {
             guard noAddress != nil else {
-                return .passed(.identity, "The claims that make the identity are of the types that they should be.")
+                return .passed(.identity, "All identity claims have the expected types.")
             }
             return .passed(
                 .identity,
@@ -179,8 +176,8 @@ extension CheckDescriptions {
                     """,
                     fix:
                         """
-                        Have the provider send one plain address (name@example.com, without a display name), or take \
-                        \(address.string) from required_claims.
+                        Have the provider send one plain address (name@example.com, without a display name), or \
+                        remove \(address.string) from required_claims.
                         """
                 ), expected: "one e-mail address", found: found)
         }
@@ -190,11 +187,11 @@ extension CheckDescriptions {
             Diagnosis(
                 rejection == .claimInvalid(.email)
                     ? "The token's email is not a string."
-                    : "The token's \(claim) is neither a boolean nor one as a string or number.",
+                    : "The token's \(claim) is not a boolean, nor the string or number for one.",
                 fix:
                     """
-                    The provider breaks its own rules; its operator, or the one who maps its claims, has to \
-                    mend it.
+                    The provider sends a wrong type; fix the claim mapping there, or report it to the provider's \
+                    operator.
                     """
             ), expected: claim == "email" ? "a string" : "true or false", found: "another type")
     }

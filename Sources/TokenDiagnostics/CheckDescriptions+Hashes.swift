@@ -42,8 +42,8 @@ extension CheckDescriptions {
             failed: claims.contains(claim)
                 ? mismatchDiagnosis(claims.text(claim) ?? "", claim, value, member, other)
                 : Diagnosis(
-                    "The token has no \(claim.string) to hold the \(member) against.",
-                    fix: "Leave \(member) out: providers write \(claim.string) in some flows only."),
+                    "The token has no \(claim.string) to check the \(member) against.",
+                    fix: "Omit \(member): providers add \(claim.string) in some flows only."),
             expected: "half the hash of \(member) (\(Redaction.fingerprint(value, checker)))",
             found: fingerprint(of: claim))
     }
@@ -59,14 +59,14 @@ extension CheckDescriptions {
         }
         if let value = other.value, isHalfHash(of: value, by: digest) {
             return Diagnosis(
-                "The token's \(claim.string) is that of the request's \(other.member).",
-                fix: "Don't mix up code and access_token.")
+                "The token's \(claim.string) matches the request's \(other.member): code and access_token are swapped.",
+                fix: "Send each under its own name.")
         }
         if [DigestAlgorithm.sha256, .sha384, .sha512].contains(where: { isHalfHash(of: value, by: $0) }) {
             return Diagnosis(
-                "The token's \(claim.string) is the \(member)'s, but by another hash function than its algorithm's.",
+                "The token's \(claim.string) is the \(member)'s, but with the wrong hash function for the token's alg.",
                 fix:
-                    "The provider breaks OpenID Connect Core 3.1.3.6; leave \(member) out until the provider has fixed it."
+                    "The provider breaks OpenID Connect Core 3.1.3.6; omit \(member) until the provider has fixed it."
             )
         }
         let whole = try? checker.withHash(of: value.utf8.span, digest) { Base64URL.encode($0) }
@@ -74,17 +74,17 @@ extension CheckDescriptions {
             return Diagnosis(
                 "The token's \(claim.string) is the whole hash of the \(member), but half of it is expected.",
                 fix:
-                    "The provider breaks OpenID Connect Core 3.1.3.6; leave \(member) out until the provider has fixed it."
+                    "The provider breaks OpenID Connect Core 3.1.3.6; omit \(member) until the provider has fixed it."
             )
         }
         let trimmed = value.filter { !$0.isWhitespace }
         if trimmed.count < value.count, isHalfHash(of: trimmed, by: digest) {
             return Diagnosis(
-                "The request's \(member) has white space around it, and is the right one without.",
-                fix: "Strip the line end or the spaces where it is kept or passed on.")
+                "The request's \(member) is the right one, but has whitespace around it.",
+                fix: "Strip the newline or the spaces where it is stored or passed on.")
         }
         return Diagnosis(
             "The \(member) is not the one that this token was issued with.",
-            fix: "Send both as they came in one answer of the provider; a token that was refreshed since has another.")
+            fix: "Send both from one response of the provider; a refreshed token has a different hash.")
     }
 }

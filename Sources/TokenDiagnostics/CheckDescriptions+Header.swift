@@ -17,18 +17,17 @@ extension CheckDescriptions {
             isTypeGood
             ? Diagnosis(
                 """
-                The header has \(parameters.joined(separator: " and ")), which changes how a token is to be \
-                read and no ID Token needs.
+                The header has \(parameters.joined(separator: " and ")), which ID Tokens must not use.
                 """,
-                fix: "See that it is an ID Token; if it is, have the provider sign it plainly.")
+                fix: "Check that it is an ID Token. If so, configure the provider not to use these parameters.")
             : typeDiagnosis(type ?? "")
         return .made(
-            .header, rejection, passed: "The header has no member that an ID Token must not have.", failed: diagnosis,
+            .header, rejection, passed: "The header is that of an ID Token.", failed: diagnosis,
             expected: expected, found: found)
     }
 
     private func typeDiagnosis(_ type: String) -> Diagnosis {
-        let fix = "Send the id_token of the provider's answer."
+        let fix = "Send the id_token of the provider's response."
         let kind: String? =
             switch type.lowercased() {
             case "at+jwt", "application/at+jwt": "an access token"
@@ -38,7 +37,7 @@ extension CheckDescriptions {
             default: nil
             }
         guard let kind else {
-            return Diagnosis("The token's typ, \(Redaction.quoted(type)), is not that of an ID Token.", fix: fix)
+            return Diagnosis("The token's typ, \(Redaction.quoted(type)), is not an ID Token's.", fix: fix)
         }
         return Diagnosis("The token's typ says that it is \(kind) (\(Redaction.text(type))).", fix: fix)
     }
@@ -52,32 +51,32 @@ extension CheckDescriptions {
     func algorithm(_ rejection: Rejection?) -> Check {
         let expected = allowedAlgorithms.names.joined(separator: ", ")
         let alg = headerObject?["alg"]
-        let found = alg.map { $0.string.map(Redaction.text) ?? "no string" }
+        let found = alg.map { $0.string.map(Redaction.text) ?? "not a string" }
         // The provider may have added the algorithm, and a key for it, since its keys were last fetched.
         if rejection != nil, let keys, keys.isMissingKey, policy.algorithms == nil, token.algorithm != nil {
             return .failed(
                 .algorithm, .keysUnavailable, unfetchedKeyDiagnosis(keys), expected: expected, found: found)
         }
         return .made(
-            .algorithm, rejection, passed: "The provider may sign with \(found ?? "it").",
+            .algorithm, rejection, passed: "The algorithm\(found.map { " " + $0 } ?? "") is allowed.",
             failed: algorithmDiagnosis(alg?.string), expected: expected, found: found)
     }
 
     private func algorithmDiagnosis(_ name: String?) -> Diagnosis {
         guard let name else {
             return Diagnosis(
-                "The header names no algorithm (alg).", fix: "See that it is a token of this provider's.")
+                "The header names no algorithm (alg).", fix: "Check that the token is from this provider.")
         }
         if let algorithm = SignatureAlgorithm(rawValue: name) {
             let source =
                 policy.algorithms == nil
                 ? "the provider's discovery document lists others" : "the settings of \(policy.id) allow others"
             return Diagnosis(
-                "The token is signed with \(algorithm.rawValue), and \(source).",
+                "The token is signed with \(algorithm.rawValue), but \(source).",
                 fix:
                     """
-                    If the provider really signs with \(algorithm.rawValue), write it to algorithms of the \
-                    provider \(policy.id); else set the client up at the provider to get another.
+                    If the provider really signs with \(algorithm.rawValue), add it to algorithms of the \
+                    provider \(policy.id); otherwise configure the client there to use another algorithm.
                     """
             )
         }
@@ -85,13 +84,13 @@ extension CheckDescriptions {
         case "NONE":
             return Diagnosis(
                 "The token is not signed (alg none), so anyone could have made it.",
-                fix: "Never accept such a token; set the client up at the provider to get signed ones.")
+                fix: "Never accept such a token; configure the client at the provider to get signed ones.")
         case "HS256", "HS384", "HS512":
             if policy.issuer == ProviderPreset.line.facts(PresetArguments()).policy.issuer {
                 return Diagnosis(
                     """
-                    LINE signs tokens of web channels with \(name), by the channel's secret, which is never \
-                    supported.
+                    LINE signs tokens of web channels with \(name) and the channel secret; Assay supports no \
+                    symmetric algorithms.
                     """,
                     fix:
                         """
@@ -102,18 +101,18 @@ extension CheckDescriptions {
             }
             return Diagnosis(
                 """
-                The token is signed with \(Redaction.text(name)), by a secret that provider and client share, \
-                which is never supported: who can verify such a token can make one.
+                The token is signed with \(Redaction.text(name)) and a secret that provider and client share, \
+                which Assay does not support: anyone who can verify such a token can forge one.
                 """,
-                fix: "Set the client up at the provider to get ID Tokens signed with RS256 or ES256.")
+                fix: "Configure the client at the provider to get ID Tokens signed with RS256 or ES256.")
         case let upper where SignatureAlgorithm(rawValue: upper) != nil:
             return Diagnosis(
-                "Algorithm names are case-sensitive, and \(Redaction.quoted(name)) is not one.",
+                "Algorithm names are case-sensitive; \(Redaction.quoted(name)) is not one.",
                 fix: "Check that the token is from this provider: no JOSE library creates such a header.")
         default:
             return Diagnosis(
                 "The algorithm \(Redaction.quoted(name)) is not supported.",
-                fix: "Set the client up at the provider to get ID Tokens signed with RS256 or ES256.")
+                fix: "Configure the client at the provider to get ID Tokens signed with RS256 or ES256.")
         }
     }
 }

@@ -17,8 +17,9 @@ extension CheckDescriptions {
         .made(
             .keyIssuer, rejection, passed: "The key may sign for this tenant.",
             failed: Diagnosis(
-                "The key that signed the token is for another tenant's tokens.",
-                fix: "Refuse it; if the provider's keys are right so, change key_issuers of the provider \(policy.id)."
+                "The key that signed the token may only sign for another tenant.",
+                fix:
+                    "Do not accept the token. If the provider publishes its keys this way on purpose, change key_issuers of the provider \(policy.id)."
             ), expected: Redaction.list(policy.keyIssuers.map(\.text)),
             found: results.jws?.keyIssuer.map(Redaction.text)
         )
@@ -39,7 +40,7 @@ extension Check {
                 .provider, .providerUnknown,
                 Diagnosis(
                     "The token does not say who issued it (iss), so no provider can be chosen.",
-                    fix: "See that it is an ID Token, or name the provider in the request."), expected: expected)
+                    fix: "Check that it is an ID Token, or name the provider in the request."), expected: expected)
         }
         return .failed(
             .provider, .providerUnknown, .otherIssuer(issuer, token.claims, policies, others: []),
@@ -64,8 +65,8 @@ extension Diagnosis {
         if let other = others.first(where: { $0.isIssuer(issuer) }) {
             let named = expected.first.map { ", but the request names the provider \($0.id)" } ?? ""
             return Diagnosis(
-                "The token is from another provider that is configured: its iss is that of \(other.id)\(named).",
-                fix: "Send \"provider\": \"\(other.id)\", or leave provider out.")
+                "The token is from another configured provider: its iss is \(other.id)'s\(named).",
+                fix: "Send \"provider\": \"\(other.id)\", or omit provider.")
         }
         for policy in expected {
             if let diagnosis = otherTenant(issuer, claims, policy) ?? otherSpelling(issuer, policy) {
@@ -76,7 +77,7 @@ extension Diagnosis {
             ?? Diagnosis(
                 """
                 The token's iss, \(Redaction.quoted(issuer)), is not that of \
-                \(expected.count == 1 ? "this provider" : "any provider here").
+                \(expected.count == 1 ? "this provider" : "any configured provider").
                 """,
                 fix: "Find out which provider issued it. To accept its tokens, add a provider with this issuer.")
     }
@@ -94,17 +95,17 @@ extension Diagnosis {
                 return Diagnosis(
                     isListed
                         ? """
-                        The token is of the tenant \(name), which is not among the tenants of the provider \
-                        \(policy.id).
+                        The token is from the tenant \(name), which tenants of the provider \(policy.id) does not \
+                        list.
                         """
-                        : "The token is of the tenant \(name), which the provider \(policy.id) excludes.",
+                        : "The token is from the tenant \(name), which excluded_tenants of the provider \(policy.id) lists.",
                     fix: isListed
-                        ? "Add \(name) to tenants, or change tenant, if its users may sign in."
-                        : "Take \(name) from excluded_tenants, if its users may sign in.")
+                        ? "If its users may sign in, add \(name) to tenants, or change tenant."
+                        : "If its users may sign in, remove \(name) from excluded_tenants.")
             }
             return Diagnosis(
-                "The token's iss names the tenant \(name), and its \(claim) another one or none.",
-                fix: "Refuse it: no good token contradicts itself.")
+                "The token's iss names the tenant \(name), but its \(claim) names another one or none.",
+                fix: "Do not accept it: iss and \(claim) contradict each other.")
         }
         return nil
     }
@@ -117,24 +118,24 @@ extension Diagnosis {
         let simple = simplified(issuer)
         for expected in policy.allIssuers ?? [] where simple == simplified(expected) {
             var differences: [String] = []
-            if issuer.hasPrefix("http://") != expected.hasPrefix("http://") { differences.append("http for https") }
-            if issuer.hasSuffix("/") != expected.hasSuffix("/") { differences.append("a slash at the end") }
+            if issuer.hasPrefix("http://") != expected.hasPrefix("http://") { differences.append("the scheme") }
+            if issuer.hasSuffix("/") != expected.hasSuffix("/") { differences.append("a trailing slash") }
             if issuer.lowercased().filter(isLetter) == expected.lowercased().filter(isLetter),
                 issuer.filter(isLetter) != expected.filter(isLetter)
             {
                 differences.append("upper and lower case")
             }
-            if issuer.contains(where: \.isWhitespace) { differences.append("white space") }
+            if issuer.contains(where: \.isWhitespace) { differences.append("whitespace") }
             let difference = differences.isEmpty ? "its spelling" : differences.joined(separator: " and ")
             return Diagnosis(
                 """
-                The token's iss differs from the issuer of \(policy.id) in \(difference) only, and issuers are \
+                The token's iss differs from the issuer of \(policy.id) only in \(difference); issuers are \
                 compared byte for byte.
                 """,
                 fix:
                     """
-                    If the provider spells itself so, write \(Redaction.quoted(issuer)) as issuer of the \
-                    provider \(policy.id), or add it to issuer_aliases.
+                    If the provider really uses this spelling, set issuer of the provider \(policy.id) to \
+                    \(Redaction.quoted(issuer)), or add it to issuer_aliases.
                     """
             )
         }
@@ -162,29 +163,30 @@ extension Diagnosis {
         }
         return Diagnosis(
             isMicrosoft
-                ? "This is a token of Microsoft's version \(version), and tokens of the other version are expected."
-                : "The token is Microsoft's, of version \(version), and no such provider is configured.",
+                ? "This is a Microsoft v\(version) token, but v\(version == "2.0" ? "1.0" : "2.0") is expected."
+                : "This is a Microsoft v\(version) token, but no configured provider accepts it.",
             fix: isMicrosoft
-                ? "Sign in at the endpoint of the other version, or use the preset \(found.name)."
-                : "Add a provider with the preset \(found.name), if its users may sign in.")
+                ? "Have the app use the endpoint of the other version, or use the preset \(found.name)."
+                : "If its users may sign in, add a provider with the preset \(found.name).")
     }
 
     /// The issuer of a preset that is not configured.
     private static func knownProvider(_ issuer: String, _ expected: [ProviderPolicy]) -> Diagnosis? {
         let preset = ProviderPreset.all.first { $0.facts(PresetArguments()).policy.isIssuer(issuer) }
         return preset.map { preset in
-            let add = "dd a provider with the preset \(preset.name), if its users may sign in."
+            let add = "if its users may sign in, add a provider with the preset \(preset.name)."
             guard expected.count == 1, let policy = expected.first else {
                 return Diagnosis(
-                    "The token's iss is that of the preset \(preset.name), and no provider here has it.", fix: "A" + add
+                    "The token's iss is that of the preset \(preset.name), but no configured provider uses it.",
+                    fix: "I" + add.dropFirst()
                 )
             }
             return Diagnosis(
                 """
-                The token is from another provider: its iss is that of the preset \(preset.name), and not that of the \
+                The token is from another provider: its iss is that of the preset \(preset.name), not that of the \
                 provider \(policy.id).
                 """,
-                fix: "Send the ID Token that \(policy.id) gave the app; or a" + add)
+                fix: "Send the ID Token that \(policy.id) issued; or, " + add)
         }
     }
 }

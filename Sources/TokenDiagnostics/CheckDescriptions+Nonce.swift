@@ -22,14 +22,14 @@ extension CheckDescriptions {
         }
         return .made(
             .nonce, rejection,
-            passed: "The token was made for this sign-in: it carries \(results.nonceMatch?.words ?? "")."
+            passed: "The token was issued for this sign-in: it carries \(results.nonceMatch?.words ?? "")."
                 + singleUseNote,
             failed: nonceDiagnosis(rejection, claimed), expected: expectedNonce, found: found)
     }
 
     private var singleUseNote: String {
         usesNoncesOnce
-            ? " This provider's nonces are used once (nonce: { single_use: true }): one that verified a token before is refused (nonce_replayed). An explanation neither looks that up nor uses up the nonce."
+            ? " This provider's nonces are used once (nonce: { single_use: true }): a second use is refused (nonce_replayed). An explanation neither checks that nor uses up the nonce."
             : ""
     }
 
@@ -45,11 +45,11 @@ extension CheckDescriptions {
         switch rejection {
         case .nonceRequired where claimed == nil:
             Diagnosis(
-                "The provider \(policy.id) is set to require a nonce, and neither request nor token has one.",
+                "The provider \(policy.id) requires a nonce, but neither request nor token has one.",
                 fix: "Make a nonce for each sign-in, have the app pass it to the provider, and send it as nonce.")
         case .nonceRequired:
             Diagnosis(
-                "The token carries a nonce, and the request gives none to compare it with.",
+                "The token has a nonce, but the request has none to compare it with.",
                 fix: "Send the raw nonce that the backend made for this sign-in as nonce.")
         case .nonceMissing: missingNonceDiagnosis
         default: mismatchDiagnosis(claimed ?? [], parameters.nonce ?? "")
@@ -59,20 +59,20 @@ extension CheckDescriptions {
     private var missingNonceDiagnosis: Diagnosis {
         if claims.value(at: ClaimPath("nonce_supported"))?.bool == false {
             return Diagnosis(
-                "The token has no nonce, and says that this platform supports none (nonce_supported).",
+                "The token has no nonce: its nonce_supported says that this platform supports none.",
                 fix:
                     """
-                    Leave nonce out for sign-ins from it; nothing ties them to one another, so keep the token's \
-                    life short.
+                    Omit nonce for sign-ins on this platform. Nothing then ties the token to a sign-in, so set a \
+                    short max_token_age.
                     """
             )
         }
         return Diagnosis(
-            "The token has no nonce, though the request gives one.",
+            "The token has no nonce, but the request has one.",
             fix:
                 """
-                Have the app pass the nonce to the provider when it asks for the sign-in; if the provider \
-                echoes none, as LinkedIn, set nonce: { check: off } for the provider \(policy.id).
+                Have the app pass the nonce to the provider when it starts the sign-in; if the provider, such as \
+                LinkedIn, never returns one, set nonce: { check: off } for the provider \(policy.id).
                 """
         )
     }
@@ -84,11 +84,11 @@ extension CheckDescriptions {
         if let twice = hashedTwice(claimed, nonce) { return twice }
         if let spelling = otherSpelling(claimed, nonce) { return spelling }
         return Diagnosis(
-            "The token's nonce has nothing to do with the request's: it was made for another sign-in.",
+            "The token's nonce has nothing to do with the request's: the token was issued for another sign-in.",
             fix:
                 """
-                Compare the two at this sign-in: that the backend keeps the nonce with the session that asked \
-                for it, and the app passes that very one on.
+                Check that the backend stores the nonce in the session that requested it, and that the app passes \
+                this same nonce to the provider.
                 """
         )
     }
@@ -105,33 +105,34 @@ extension CheckDescriptions {
         let setting = "nonce: { match: [\(form.rawValue)] }"
         guard form == .plain else {
             return Diagnosis(
-                "The token carries \(form.words), and the provider \(policy.id) is set to \(accepted).",
-                fix: "Set \(setting) for the provider \(policy.id), or have the app pass it on as the settings say.")
+                "The token carries \(form.words), but nonce.match of the provider \(policy.id) is \(accepted).",
+                fix:
+                    "Set \(setting) for the provider \(policy.id), or have the app send the form that nonce.match expects."
+            )
         }
         if isHash(nonce) {
             return Diagnosis(
                 """
-                The request gives as nonce what the token carries, a SHA-256 by the looks of it, and the \
-                provider \(policy.id) is set to \(accepted).
+                The request's nonce equals the token's claim and looks like a SHA-256, but nonce.match of the \
+                provider \(policy.id) is \(accepted).
                 """,
                 fix:
                     """
-                    Send the raw nonce, before it was hashed: who holds the token alone could send the claim's \
-                    own value.
+                    Send the raw nonce, before it was hashed: anyone with the token could send the claim's value.
                     """
             )
         }
         return Diagnosis(
-            "The token carries your nonce itself, and the provider \(policy.id) is set to \(accepted).",
+            "The token carries your nonce itself, but nonce.match of the provider \(policy.id) is \(accepted).",
             fix:
                 """
-                Have the app pass the nonce's SHA-256 to the provider; or set \(setting) for the provider \
+                Have the app pass the nonce's SHA-256 to the provider, or set \(setting) for the provider \
                 \(policy.id).
                 """
         )
     }
 
-    /// Whether a text has the form of a SHA-256.
+    /// Whether a string has the form of a SHA-256.
     private func isHash(_ text: String) -> Bool {
         let octets = Array(text.utf8)
         let isHexadecimal = octets.allSatisfy(\.isLowercaseHexadecimal)
@@ -142,7 +143,7 @@ extension CheckDescriptions {
         for once in hashes(of: nonce) where form(of: claimed, for: once).map({ $0 != .plain }) == true {
             return Diagnosis(
                 "The token carries the SHA-256 of the SHA-256 of your nonce: it was hashed twice.",
-                fix: "Hash it once: some libraries hash the nonce themselves, so give them the raw nonce.")
+                fix: "Hash it once: some libraries hash the nonce themselves; pass such a library the raw nonce.")
         }
         return nil
     }
@@ -157,7 +158,7 @@ extension CheckDescriptions {
     /// Whether the two would match if one of them was spelled differently.
     private func otherSpelling(_ claimed: ArraySlice<UInt8>, _ nonce: String) -> Diagnosis? {
         let claim = String(decoding: claimed, as: UTF8.self)
-        let fix = "Write it as the provider is told to: the claim is compared byte for byte."
+        let fix = "Have the app send the hash in the expected form: the claim is compared byte for byte."
         if let form = form(of: Array(claim.lowercased().utf8)[...], for: nonce), form == .sha256Hex {
             return Diagnosis(
                 "The token carries the SHA-256 of your nonce in upper case, but lower case is expected.", fix: fix)
@@ -165,7 +166,7 @@ extension CheckDescriptions {
         let canonical = claim.filter { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }
         if let form = form(of: Array(String(canonical).utf8)[...], for: nonce), form == .sha256Base64URL {
             return Diagnosis(
-                "The token carries the SHA-256 of your nonce in plain base64, and base64url without padding is due.",
+                "The token carries the SHA-256 of your nonce in plain base64, but unpadded base64url is expected.",
                 fix: fix)
         }
         let (bareClaim, bareNonce) = (claim.filter { !$0.isWhitespace }, nonce.filter { !$0.isWhitespace })
@@ -173,8 +174,8 @@ extension CheckDescriptions {
             form(of: Array(bareClaim.utf8)[...], for: bareNonce) != nil
         {
             return Diagnosis(
-                "Token and request have the same nonce, but for white space.",
-                fix: "Strip the line end or the spaces where the nonce is kept or passed on.")
+                "The nonces of token and request differ only in whitespace.",
+                fix: "Strip the newline or the spaces where the nonce is stored or passed on.")
         }
         return nil
     }

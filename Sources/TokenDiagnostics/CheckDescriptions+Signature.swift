@@ -35,7 +35,7 @@ extension CheckDescriptions {
         let type = candidates.first?.typeText
         guard let rejection else {
             return .passed(
-                .key, "The provider has published a key for this token (\(type ?? "")).", expected: expected,
+                .key, "The provider publishes a key for this token (\(type ?? "")).", expected: expected,
                 found: found)
         }
         guard rejection != .keyUnsuitable else {
@@ -44,8 +44,8 @@ extension CheckDescriptions {
                 .key, rejection,
                 Diagnosis(
                     """
-                    The provider's key for this token is too small or malformed (\(type)), and nothing can \
-                    be verified with it.
+                    The provider's key for this token is too small, malformed, or on the wrong curve (\(type)); nothing \
+                    can be verified with it.
                     """,
                     fix: "Have the provider use an RSA key of 2048 bits or more, or one on P-256."),
                 expected: expected, found: found + ", " + type)
@@ -58,13 +58,13 @@ extension CheckDescriptions {
 
     private func withoutKeys(_ isAlgorithmRefused: Bool) -> Check {
         guard !isAlgorithmRefused else {
-            return .notReached(.key, "Not reached: there are no keys of the provider's.")
+            return .notReached(.key, "Not reached: Assay has no keys of the provider.")
         }
         return .failed(
             .key, .keysUnavailable,
             Diagnosis(
-                "There are no keys of the provider \(policy.id), so the signature can't be checked.",
-                fix: "See last_error of the provider; assay config check --live tells why."),
+                "Assay has no keys of the provider \(policy.id), so the signature can't be checked.",
+                fix: "See the provider's last_error, or run assay config check --live to see why."),
             found: token.keyID.map { "kid " + Redaction.text($0) })
     }
 
@@ -76,16 +76,17 @@ extension CheckDescriptions {
 
     /// The diagnosis if the provider may have published the key since its keys were fetched.
     func unfetchedKeyDiagnosis(_ keys: ExplainedKeys) -> Diagnosis {
-        let key = token.keyID.map { "no key " + Redaction.quoted($0) } ?? "no key that fits the token"
+        let key = token.keyID.map { "no key " + Redaction.quoted($0) } ?? "no key for the token"
         let age = keys.fetchedAt.map { ", fetched \(Redaction.duration(now.seconds(since: $0))) ago" } ?? ""
         return Diagnosis(
             """
             There is \(key) in the provider's key set\(age), and newer keys could not be fetched: \
-            \(keys.fetchFailure ?? "the fetch took too long"). So nothing can be said of the token.
+            \(keys.fetchFailure ?? "the fetch took too long"); the token therefore can't be verified.
             """,
             fix:
                 """
-                Send the token again when the keys of \(policy.id) have been fetched; assay config check --live tells why.
+                Send the token again once the keys of \(policy.id) have been fetched; run assay config check --live \
+                to see why they are not.
                 """)
     }
 
@@ -95,32 +96,32 @@ extension CheckDescriptions {
         if let fetchedAt = keys.fetchedAt { known += ", fetched at \(Redaction.time(fetchedAt, now: now))" }
         var fix =
             """
-            If the provider has just changed its keys, have them fetched: POST \
-            /v1/providers/\(policy.id)/refresh on the admin listener
+            If the provider has just rotated its keys, refresh them (POST /v1/providers/\(policy.id)/refresh on the \
+            admin listener)
             """
         if let nextFetchAt = keys.nextFetchAt {
-            fix += " (else within \(Redaction.duration(max(nextFetchAt.seconds(since: now), 0))))"
+            fix += ", or wait up to \(Redaction.duration(max(nextFetchAt.seconds(since: now), 0)))"
         }
-        fix += "; if not, the token is from another provider, tenant or environment."
+        fix += ". Otherwise, the token is from another provider, tenant or environment."
         if !token.wouldPassClaims(of: policy, now: now) {
             fix =
                 """
-                First mend its issuer, audience or expiry, see below: newer keys are not looked for where a token would be \
-                refused with them, too.
+                Fix the issuer, audience or expiry first (see the checks below): Assay does not fetch new keys for a \
+                token that would be refused anyway.
                 """
         }
         guard let keyID = token.keyID else {
             return Diagnosis(
-                "The token names no key (kid), and no key fits \(algorithm) in \(known).", fix: fix)
+                "The token names no key (kid), and no key in \(known) can verify \(algorithm).", fix: fix)
         }
         if let other = keys.set.candidates(keyID: keyID).first {
             let use = [other.algorithm, other.use.map { "use " + $0 }].compactMap { $0.map(Redaction.text) }
             return Diagnosis(
                 """
-                The key \(Redaction.quoted(keyID)) is there, but not for \(algorithm): it is \
+                The key \(Redaction.quoted(keyID)) exists, but can't verify \(algorithm): it is \
                 \(([other.typeText] + use).joined(separator: ", ")).
                 """,
-                fix: "See that the token is this provider's: it names a key that can't have signed it.")
+                fix: "Check that the token is from this provider: it names a key that can't have signed it.")
         }
         return Diagnosis("There is no key \(Redaction.quoted(keyID)) in \(known).", fix: fix)
     }
@@ -137,13 +138,13 @@ extension CheckDescriptions {
         if let needed = lengths.first, !lengths.contains(length) {
             return Diagnosis(
                 """
-                The signature has \(length) bytes, and one by this key has \(needed): it was \
-                \(length < needed ? "cut off" : "changed").
+                The signature has \(length) bytes, but this key's signatures have \(needed): the token was \
+                \(length < needed ? "truncated" : "changed").
                 """,
                 fix:
                     """
-                    Send the token as the provider gave it; look for a column or a header field that is too \
-                    short for it.
+                    Send the token exactly as the provider issued it; look for a database column or header limit that \
+                    truncates it.
                     """
             )
         }
@@ -151,7 +152,7 @@ extension CheckDescriptions {
             return Diagnosis(
                 "The signature is not valid, and the header has a nonce: it is an access token for Microsoft Graph.",
                 fix:
-                    "Send the id_token of the provider's answer, not the access_token: nobody but Graph can verify that."
+                    "Send the id_token of the provider's response, not the access_token, which only Microsoft Graph can verify."
             )
         }
         let unseenKey =
@@ -171,10 +172,9 @@ extension CheckDescriptions {
                     """,
                 fix:
                     """
-                    See that the token is sent as the provider gave it, and is not of another environment (test, emulator) \
-                    whose keys have the same names; if the provider may have replaced the key\(keysFetched), have its keys \
-                    fetched: POST /v1/providers/\(policy.id)/refresh on the admin listener; if it is none of these, \
-                    somebody forges tokens.
+                    Check that the token is unaltered, and not from a test environment or emulator with the same key IDs. \
+                    If the provider may have rotated the key\(keysFetched), refresh its keys: \
+                    POST /v1/providers/\(policy.id)/refresh on the admin listener. Otherwise, the token is forged.
                     """
             ))
     }

@@ -14,7 +14,7 @@ extension CheckDescriptions {
     /// The difference between the provider's clock and this one, for a failure that clocks can cause.
     private var clockNote: String {
         guard let offset = keys?.clockOffsetSeconds, offset != 0 else { return "" }
-        return "; the provider's own clock is \(Redaction.duration(offset)) \(offset > 0 ? "ahead of" : "behind") it"
+        return ", which is \(Redaction.duration(offset)) \(offset > 0 ? "behind" : "ahead of") the provider's"
     }
 
     /// Whether the difference of the clocks explains the difference of a time.
@@ -31,7 +31,7 @@ extension CheckDescriptions {
         return .made(
             .expiry, rejection,
             passed: left > 0
-                ? "The token is valid for another \(Redaction.duration(left))."
+                ? "The token expires in \(Redaction.duration(left))."
                 : "The token expired \(Redaction.duration(left)) ago, within clock_skew (\(skew) s).",
             failed: expiryDiagnosis, expected: expected, found: shown(.expiration))
     }
@@ -40,17 +40,17 @@ extension CheckDescriptions {
         let end = (try? claims.time(.expiration)) ?? now
         let ago = now.seconds(since: end)
         return Diagnosis(
-            "The token expired \(Redaction.duration(ago)) ago by this clock\(clockNote).",
+            "The token expired \(Redaction.duration(ago)) ago according to this machine's clock\(clockNote).",
             fix: isExplainedByClocks(ago, isAhead: false)
                 ? "Set this machine's clock (NTP); the difference is more than clock_skew (\(skew) s) allows."
-                : "Have the user sign in again, and verify tokens when they come: an ID Token is no session.")
+                : "Have the user sign in again. Verify tokens on arrival; don't use ID Tokens as a session.")
     }
 
     func notBefore(_ rejection: Rejection?) -> Check {
         let found = shown(.notBefore)
         return .made(
             .notBefore, rejection,
-            passed: found == nil ? "The token has no nbf, and needs none." : "The token is valid already.",
+            passed: found == nil ? "The token has no nbf, which is optional." : "The token's nbf has passed.",
             failed: futureDiagnosis(.notBefore, "becomes valid"), expected: latest, found: found)
     }
 
@@ -68,13 +68,13 @@ extension CheckDescriptions {
         if ahead > 1_000_000_000_000 {
             return Diagnosis(
                 "The token's \(claim.string) is a time in milliseconds, but seconds are expected.",
-                fix: "Whoever issues the token has to write seconds.")
+                fix: "The issuer must use seconds.")
         }
         return Diagnosis(
-            "The token \(verb) \(Redaction.duration(ahead)) in the future by this clock\(clockNote).",
+            "The token \(verb) \(Redaction.duration(ahead)) in the future according to this machine's clock\(clockNote).",
             fix: isExplainedByClocks(ahead, isAhead: true)
                 ? "Set this machine's clock (NTP); the difference is more than clock_skew (\(skew) s) allows."
-                : "See that this machine's clock and the provider's are right; clock_skew allows \(skew) s.")
+                : "Check this machine's clock and the provider's; clock_skew allows \(skew) s.")
     }
 
     func tokenAge(_ rejection: Rejection?) -> Check {
@@ -83,7 +83,7 @@ extension CheckDescriptions {
         return .made(
             .tokenAge, rejection, passed: "The token is not too old.",
             failed: Diagnosis(
-                "The token was issued \(age) ago, and max_token_age of the provider \(policy.id) is \(maximumAge) s.",
+                "The token was issued \(age) ago, but max_token_age of the provider \(policy.id) is \(maximumAge) s.",
                 fix: "Have the user sign in again, or raise max_token_age."),
             expected: "at most \(maximumAge) s, and \(skew) s of clock_skew", found: age)
     }
@@ -94,7 +94,7 @@ extension CheckDescriptions {
         let expected = maximumAge.map { "at most \($0) s ago, and \(skew) s of clock_skew" }
         guard let rejection else {
             guard maximumAge != nil else {
-                return .notAsked(.authTime, "The request gives no max_age.", found: found)
+                return .notAsked(.authTime, "The request has no max_age.", found: found)
             }
             return .passed(
                 .authTime, "The user authenticated recently enough.", expected: expected,
@@ -112,12 +112,12 @@ extension CheckDescriptions {
                 otherwise: Diagnosis(
                     """
                     The user authenticated \(Redaction.duration(now.seconds(since: time))) ago (\(source)), \
-                    and the request's max_age is \(maximumAge ?? 0) s.
+                    but the request's max_age is \(maximumAge ?? 0) s.
                     """,
                     fix:
                         """
-                        Send the user to the provider with max_age or prompt=login, so that it asks for \
-                        authentication anew.
+                        Send the user to the provider with max_age or prompt=login, so that the user has to \
+                        authenticate again.
                         """
                 )), expected: expected, found: found ?? shown(.issuedAt))
     }
@@ -140,14 +140,14 @@ extension CheckDescriptions {
                 rejection,
                 otherwise: Diagnosis(
                     "The user authenticated (\(source)) before the request's authenticated_after, when sessions were revoked.",
-                    fix: "Have the user sign in again; with max_age or prompt=login, the provider authenticates anew.")),
+                    fix: "Have the user sign in again, with max_age or prompt=login in the request to the provider.")),
             expected: expected, found: found)
     }
 
     private var authenticatedInFuture: Diagnosis {
         Diagnosis(
-            "The user authenticated in the future by this clock\(clockNote), which proves nothing.",
-            fix: "See that this machine's clock and the provider's are right.")
+            "The token's auth_time is in the future according to this machine's clock\(clockNote), so it can't be trusted.",
+            fix: "Check this machine's clock and the provider's.")
     }
 
     private func readable(_ claim: ClaimName) -> UnixTime? { (try? claims.time(claim)) ?? nil }

@@ -15,11 +15,11 @@ extension CheckDescriptions {
             .tokenKind, rejection,
             Diagnosis(
                 """
-                The token looks like an access token: it has \(suspicious.joined(separator: " and ")), and no nonce \
-                nor any of \(markers).
+                The token looks like an access token: it has \(suspicious.joined(separator: " and ")), but no nonce \
+                and none of \(markers).
                 """,
                 fix: """
-                    Send the id_token of the provider's answer, not the access_token. If this is the id_token, use a \
+                    Send the id_token of the provider's response, not the access_token. If this is the id_token, use a \
                     nonce, or set refuse_access_tokens: false for the provider \(policy.id).
                     """
             ), expected: expected, found: found)

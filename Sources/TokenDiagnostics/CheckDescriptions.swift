@@ -80,27 +80,27 @@ struct CheckDescriptions {
 
     private func reasonNotAsked(_ name: CheckName) -> String {
         switch name {
-        case .keyIssuer: "This provider's keys may sign all of its tokens."
+        case .keyIssuer: "Keys are not restricted by issuer (key_issuers)."
         case .tokenAge: "The settings don't limit a token's age (max_token_age)."
-        case .requiredClaims: "The settings require no further claims (required_claims)."
-        case .claimValues: "The settings require no claim's value (claim_values)."
-        case .serviceAccount: "The settings refuse no service accounts (service_accounts)."
+        case .requiredClaims: "The settings require no additional claims (required_claims)."
+        case .claimValues: "The settings restrict no claim's value (claim_values)."
+        case .serviceAccount: "Service accounts are not refused (service_accounts)."
         case .tokenKind where !policy.refusesAccessTokens:
-            "The settings don't look for access tokens (refuse_access_tokens: false)."
-        case .tokenKind: "There is a nonce, and access tokens have none."
-        case .atHash: "The request gives no access_token."
-        case .cHash: "The request gives no code."
-        case .authenticatedAfter: "The request gives no authenticated_after."
-        case .expectedSubject: "The request gives no subject."
-        default: "Neither the settings nor the request ask for it."
+            "Access tokens are not detected (refuse_access_tokens: false)."
+        case .tokenKind: "The token has a nonce, and access tokens have none."
+        case .atHash: "The request has no access_token."
+        case .cHash: "The request has no code."
+        case .authenticatedAfter: "The request has no authenticated_after."
+        case .expectedSubject: "The request has no subject."
+        default: "Neither the settings nor the request enable it."
         }
     }
 
     /// The text after "Not reached: ".
     func reasonNotReached(_ name: CheckName) -> String {
         switch name {
-        case .algorithm: "the header changes how the token is to be read"
-        case .key where token.jws.header.hasUnsupportedParameter: "the header changes how the token is to be read"
+        case .algorithm: "the header is not supported"
+        case .key where token.jws.header.hasUnsupportedParameter: "the header is not supported"
         case .key: "there is no algorithm to choose a key by"
         case .keyIssuer: "no key is known to have signed the token"
         case .tokenAge: "the token's iat can't be read"
@@ -108,7 +108,7 @@ struct CheckDescriptions {
         case .expectedSubject: "the identity in the token can't be read"
         case .authTime: "the token has neither auth_time nor an iat that can be read"
         case .atHash, .cHash: "the hash function depends on the token's algorithm"
-        default: "it needs what a check before it did not find"
+        default: "it depends on an earlier check that failed"
         }
     }
 }

@@ -3,7 +3,7 @@ internal import IDToken
 private import JOSE
 private import JSON
 
-/// A text that is not an ID Token, and what probably happened to it.
+/// A string that is not an ID Token, and what probably happened to it.
 struct MalformedToken {
     private let octets: ArraySlice<UInt8>
     private let text: String
@@ -33,10 +33,9 @@ struct MalformedToken {
         if part == .tooLong {
             return Diagnosis(
                 """
-                The token is \(octets.count) bytes long, and no ID Token is longer than \
-                \(UnverifiedToken.maximumLength).
+                The token is \(octets.count) bytes long; the limit is \(UnverifiedToken.maximumLength).
                 """,
-                fix: "Send the id_token of the provider's answer, and nothing else.")
+                fix: "Send the id_token of the provider's response, and nothing else.")
         }
         return wrapping ?? placeholder ?? diagnosis(part)
     }
@@ -58,30 +57,30 @@ struct MalformedToken {
         guard !wrappings.isEmpty, (try? UnverifiedToken(repaired)) != nil else { return nil }
         let names = wrappings.map(\.name)
         return Diagnosis(
-            "The text contains a token, but \(names.joined(separator: ", and ")).", fix: wrappings[0].fix)
+            "The string contains a token, but \(names.joined(separator: ", and ")).", fix: wrappings[0].fix)
     }
 
     /// Values that programs send by mistake instead of a token.
     private var placeholder: Diagnosis? {
-        let fix = "Look where the app, or the backend, takes the token from: it had none to send."
+        let fix = "Check where the app or the backend takes the token from: it had none to send."
         if text.allSatisfy(\.isWhitespace) { return Diagnosis("The token is empty.", fix: fix) }
         if text.hasPrefix("{") {
             return Diagnosis(
-                "This is a JSON object, maybe the whole answer of the provider's token endpoint.",
+                "This is a JSON object, perhaps the whole response of the provider's token endpoint.",
                 fix: "Send the value of its member id_token.")
         }
         guard ["null", "undefined", "nil", "None", "[object Object]"].contains(text) else { return nil }
-        return Diagnosis("The text is the word \(Redaction.quoted(text)), not a token.", fix: fix)
+        return Diagnosis("The string is the word \(Redaction.quoted(text)), not a token.", fix: fix)
     }
 
-    // MARK: Other texts
+    // MARK: Other strings
 
     private func diagnosis(_ part: Rejection.TokenPart) -> Diagnosis {
         switch part {
         case .encrypted:
             Diagnosis(
-                "The token has five parts: it is encrypted (JWE), and nobody but the holder of its key can read it.",
-                fix: "Set the client up at the provider to get signed ID Tokens that are not encrypted.")
+                "The token has five parts: it is encrypted (JWE), and only the holder of its key can read it.",
+                fix: "Configure the client at the provider to get signed ID Tokens that are not encrypted.")
         case .serialization, .tooLong: serializationDiagnosis
         case .header: partDiagnosis("header", parts.first)
         case .payload: partDiagnosis("payload", parts.dropFirst().first)
@@ -93,25 +92,25 @@ struct MalformedToken {
         switch parts.count {
         case 1:
             return Diagnosis(
-                "The text has no full stop in it: it is an opaque access token, a code, or the beginning of a token.",
-                fix: "Send the id_token of the provider's answer, all of it.")
+                "The string contains no full stop: it is an opaque access token, a code, or the beginning of a token.",
+                fix: "Send the whole id_token of the provider's response.")
         case 2 where isUnsigned:
             return Diagnosis(
                 "The token is not signed: it has no third part, and its header says so (alg none).",
-                fix: "Never accept such a token, since anyone can make it; have the provider sign its ID Tokens.")
+                fix: "Never accept such a token: anyone can make one. Configure the provider to sign its ID Tokens.")
         case 2:
             return Diagnosis(
-                "The token has two parts, so its signature is missing: it was cut off, or never signed.",
+                "The token has two parts, so its signature is missing: the token was truncated, or never signed.",
                 fix:
                     """
-                    Send the token as the provider gave it; look for a column or a header field that is too \
-                    short for it.
+                    Send the token exactly as the provider issued it; look for a database column or header limit that \
+                    truncates it.
                     """
             )
         default:
             return Diagnosis(
-                "A token has three parts, but the text has \(parts.count).",
-                fix: "Send one token, exactly as it was given.")
+                "A token has three parts, but the string has \(parts.count).",
+                fix: "Send one token, exactly as the provider issued it.")
         }
     }
 
@@ -122,7 +121,7 @@ struct MalformedToken {
     }
 
     private func partDiagnosis(_ name: String, _ part: Substring?) -> Diagnosis {
-        let asGiven = "Send the token exactly as the provider gave it."
+        let asGiven = "Send the token exactly as the provider issued it."
         guard let part, !part.isEmpty else {
             return Diagnosis("The token's \(name) is empty.", fix: asGiven)
         }
@@ -131,24 +130,24 @@ struct MalformedToken {
             return Diagnosis(
                 isCutOff
                     ? """
-                    The token's \(name) is one character too long or too short: it was cut off, or put together \
-                    wrongly.
+                    The token's \(name) is one character too long or too short: the token was truncated, or \
+                    assembled wrongly.
                     """
-                    : "The token's \(name) is not base64url: it has other characters, or was cut off.",
+                    : "The token's \(name) is not base64url: it has other characters, or was truncated.",
                 fix: asGiven)
         }
         return Diagnosis(
             "The token's \(name) is not one JSON object in UTF-8 without duplicate members.",
-            fix: "See that it is a token of this provider's, and was not changed on its way.")
+            fix: "Check that the token is from this provider, and was not changed on its way.")
     }
 }
 
 /// An accidental change of a token.
 private struct Wrapping: Sendable {
-    /// The text after "There is a token, but".
+    /// The words after "The string contains a token, but".
     let name: String
     let fix: String
-    /// The text without the change; `nil` if the change is not present.
+    /// The string without the change; `nil` if the change is not present.
     let remove: @Sendable (String) -> String?
 
     static let all: [Wrapping] = [
@@ -157,12 +156,12 @@ private struct Wrapping: Sendable {
             $0.contains("%") ? percentDecoded($0).map { String(decoding: $0, as: UTF8.self) } : nil
         },
         Wrapping(
-            name: "the word Bearer stands before it",
-            fix: "Send what follows the word Bearer; and see that it is the ID Token, and not the access token."
+            name: "the word Bearer precedes it",
+            fix: "Send only the part after Bearer, and check that it is the ID Token, not the access token."
         ) {
             $0.lowercased().hasPrefix("bearer") ? String($0.dropFirst("bearer".count).drop { $0 == " " }) : nil
         },
-        Wrapping(name: "there is white space around it or in it", fix: "Strip line ends and spaces from the token.") {
+        Wrapping(name: "there is whitespace around it or in it", fix: "Strip newlines and spaces from the token.") {
             $0.filter { !$0.isWhitespace && $0 != "\0" }
         },
         Wrapping(name: "it is in quotation marks", fix: "Decode the JSON string before sending it on.") {
@@ -171,11 +170,11 @@ private struct Wrapping: Sendable {
             }
             return nil
         },
-        Wrapping(name: "its parts are padded with =", fix: "Don't decode and encode the token's parts anew.") {
+        Wrapping(name: "its parts are padded with =", fix: "Don't re-encode the token's parts.") {
             $0.filter { $0 != "=" }
         },
         Wrapping(
-            name: "it is in the alphabet of plain base64", fix: "Don't decode and encode the token's parts anew."
+            name: "it is in the alphabet of plain base64", fix: "Don't re-encode the token's parts."
         ) {
             String($0.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
         },

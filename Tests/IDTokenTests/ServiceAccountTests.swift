@@ -72,7 +72,7 @@ import TokenDiagnostics
     @Test func `an explanation says whose token it is`() {
         let check = Self.google.explanation[.serviceAccount]
         #expect(check.refusal?.code == "claim_invalid")
-        #expect(check.explanation.contains("its azp is its sub"))
+        #expect(check.explanation.contains("its azp equals its sub"))
         #expect(check.fix?.contains("service_accounts of the provider google") == true)
         let byAddress = Self.google.without("azp").explanation[.serviceAccount]
         #expect(byAddress.explanation.contains("its address is in gserviceaccount.com or below it"))

@@ -92,7 +92,7 @@ import TokenDiagnostics
     @Test func `an explanation tells what gives it away, and what to send`() {
         let check = SignIn.plain.with("scope", #""openid""#).with("client_id", #""client""#).explanation[.tokenKind]
         #expect(check.refusal?.code == "claim_invalid")
-        #expect(check.explanation.contains("it has scope and client_id, and no nonce"))
+        #expect(check.explanation.contains("it has scope and client_id, but no nonce"))
         #expect(check.fix?.contains("Send the id_token") == true)
         #expect(check.found == "scope, client_id")
         let withNonce = SignIn.plain.with("nonce", #""n""#).expecting { $0.nonce = "n" }

@@ -26,14 +26,14 @@ import TokenDiagnostics
         let parts = token.split(separator: ".")
         let padded = parts.map { $0 + String(repeating: "=", count: (4 - $0.count % 4) % 4) }.joined(separator: ".")
         let cases: [(String, String)] = [
-            ("\"\(token)\"", "The text contains a token, but it is in quotation marks."),
+            ("\"\(token)\"", "The string contains a token, but it is in quotation marks."),
             ("'\(token)'", "it is in quotation marks"),
-            ("Bearer \(token)", "the word Bearer stands before it"),
-            ("bearer \(token)\n", "there is white space around it or in it"),
-            ("\(token)\n", "The text contains a token, but there is white space around it or in it."),
-            ("\(token.prefix(70))\r\n\(token.dropFirst(70))", "there is white space around it or in it"),
-            (token.replacing(".", with: "%2E"), "The text contains a token, but it is percent-encoded."),
-            ("%22\(token)%22", "The text contains a token, but it is percent-encoded, and it is in quotation marks."),
+            ("Bearer \(token)", "the word Bearer precedes it"),
+            ("bearer \(token)\n", "there is whitespace around it or in it"),
+            ("\(token)\n", "The string contains a token, but there is whitespace around it or in it."),
+            ("\(token.prefix(70))\r\n\(token.dropFirst(70))", "there is whitespace around it or in it"),
+            (token.replacing(".", with: "%2E"), "The string contains a token, but it is percent-encoded."),
+            ("%22\(token)%22", "The string contains a token, but it is percent-encoded, and it is in quotation marks."),
             (padded + "=", "its parts are padded with ="),
         ]
         for (text, explanation) in cases { expect(explain(text: text)[.tokenForm], "token_malformed", explanation) }
@@ -49,17 +49,17 @@ import TokenDiagnostics
         arguments: [
             ("", "The token is empty."), (" \n", "The token is empty."),
             ("undefined", "the word “undefined”, not a token"),
-            ("[object Object]", "The text is the word"), (#"{"id_token":"x.y.z"}"#, "token endpoint"),
+            ("[object Object]", "The string is the word"), (#"{"id_token":"x.y.z"}"#, "token endpoint"),
             ("ya29.a0AfH6SN", "two parts, so its signature is missing"), ("opaque", "no full stop"),
             (
                 "eyJhbGciOiJub25lIn0.e30",
                 "The token is not signed: it has no third part, and its header says so (alg none)."
             ),
             ("eyJhbGciOiJOb05lIn0.e30", "not signed"), ("eyJhbGciOiJSUzI1NiJ9.e30", "so its signature is missing"),
-            ("a.b.c.d", "the text has 4"), ("a.b.c.d.e", "encrypted (JWE)"),
+            ("a.b.c.d", "the string has 4"), ("a.b.c.d.e", "encrypted (JWE)"),
             ("e30.e30.!!", "signature is not base64url"),
             ("e30..Zg", "payload is empty"), ("e30.eyJh.Zg", "payload is not one JSON object"),
-            ("e30.e30.Z", "cut off, or put together wrongly"), ("bnVsbA.e30.Zg", "header is not one JSON object"),
+            ("e30.e30.Z", "truncated, or assembled wrongly"), ("bnVsbA.e30.Zg", "header is not one JSON object"),
             ("e30.eyJhIjoxLCJhIjoyfQ.Zg", "payload is not one JSON object"),
             (String(repeating: "a", count: 20_000), "20000 bytes long"), ("%", "no full stop"), ("%zz.%zz.%", "%"),
         ])
@@ -90,14 +90,15 @@ import TokenDiagnostics
         }
         expect(
             header(#"{"typ":"x","alg":"ES256","kid":"p256"}"#)[.header], "header_unsupported",
-            "“x”, is not that of an ID Token")
+            "“x”, is not an ID Token's")
         expect(header(#"{"zip":"DEF","alg":"ES256"}"#)[.header], "header_unsupported", "The header has zip,")
     }
 
     @Test func `algorithms that are never supported are told why`() {
         let code = "algorithm_not_allowed"
         expect(header(#"{"alg":"none"}"#)[.algorithm], code, "not signed (alg none)", "Never accept")
-        expect(header(#"{"alg":"HS256"}"#)[.algorithm], code, "who can verify such a token can make one", "RS256")
+        expect(
+            header(#"{"alg":"HS256"}"#)[.algorithm], code, "anyone who can verify such a token can forge one", "RS256")
         expect(header(#"{"alg":"rs256"}"#)[.algorithm], code, "case-sensitive")
         expect(header(#"{"alg":"ES256K"}"#)[.algorithm], code, "“ES256K” is not supported")
         expect(header(#"{"kid":"p256"}"#)[.algorithm], code, "names no algorithm")
@@ -112,8 +113,8 @@ import TokenDiagnostics
     @Test func `an algorithm that is not allowed, with a signature that holds, is a matter of settings`() {
         let explanation = SignIn.plain.policy { $0.algorithms = [.rs256] }.explanation
         expect(
-            explanation[.algorithm], "algorithm_not_allowed", "signed with ES256, and the settings of op allow others",
-            "write it to algorithms of the provider op")
+            explanation[.algorithm], "algorithm_not_allowed", "signed with ES256, but the settings of op allow others",
+            "add it to algorithms of the provider op")
         #expect(explanation[.algorithm].expected == "RS256")
         #expect(explanation[.algorithm].found == "ES256")
         #expect(explanation[.signature].state == .passed)
@@ -133,7 +134,7 @@ import TokenDiagnostics
         expect(
             explanation[.key], "key_not_found",
             "There is no key “new” in the provider's key set, fetched at 2023-11-14T22:13:20Z (100 s ago).",
-            "POST /v1/providers/op/refresh on the admin listener (else within 60 s)")
+            "(POST /v1/providers/op/refresh on the admin listener), or wait up to 60 s.")
         #expect(explanation[.key].expected == "kid p256, rsa")
         #expect(explanation[.key].found == "kid new")
         #expect(explanation[.signature].state == .notReached)
@@ -144,9 +145,11 @@ import TokenDiagnostics
         signIn.header = #"{"alg":"ES256","kid":"rsa"}"#
         expect(
             signIn.explanation[.key], "key_not_found",
-            "“rsa” is there, but not for ES256: it is RSA, 2048 bits.")
+            "“rsa” exists, but can't verify ES256: it is RSA, 2048 bits.")
         signIn.header = #"{"alg":"ES384"}"#
-        expect(signIn.explanation[.key], "key_not_found", "names no key (kid), and no key fits ES384 in")
+        expect(
+            signIn.explanation[.key], "key_not_found",
+            "names no key (kid), and no key in the provider's key set can verify ES384")
         let encryption = SignIn.plain.keys(with: "use", .string("enc"))
         expect(encryption.explanation[.key], "key_not_found", "it is EC P-256, use enc.")
     }
@@ -166,8 +169,8 @@ import TokenDiagnostics
             signIn.explanation { $0.fetchedAt = UnixTime(seconds: 1_700_000_000) }[.signature], "signature_invalid",
             "does not match the provider's key “p256”, which the token names",
             """
-            is not of another environment (test, emulator) whose keys have the same names; if the provider may have \
-            replaced the key since the fetch at 2023-11-14T22:13:20Z (100 s ago), have its keys fetched
+            not from a test environment or emulator with the same key IDs. If the provider may have rotated the key \
+            since the fetch at 2023-11-14T22:13:20Z (100 s ago), refresh its keys
             """)
         var nameless = signIn
         nameless.header = #"{"alg":"ES256"}"#
@@ -184,21 +187,21 @@ import TokenDiagnostics
             now: UnixTime(seconds: 1_700_000_100))
         expect(
             explanation[.signature], "signature_invalid",
-            "The signature has 60 bytes, and one by this key has 64: it was cut off.", "too short")
+            "The signature has 60 bytes, but this key's signatures have 64: the token was truncated.", "truncates it")
     }
 
     // MARK: Issuer
 
     @Test(
         arguments: [
-            ("https://op.example/", "in a slash at the end only"), ("http://op.example", "in http for https only"),
-            ("https://OP.example", "in upper and lower case only"), ("https://op.example ", "in white space only"),
-            ("HTTP://Op.example/", "only, and issuers are compared byte for byte"),
+            ("https://op.example/", "only in a trailing slash"), ("http://op.example", "only in the scheme;"),
+            ("https://OP.example", "only in upper and lower case"), ("https://op.example ", "only in whitespace"),
+            ("HTTP://Op.example/", "; issuers are compared byte for byte"),
             ("https://evil.example", "“https://evil.example”, is not that of this provider"),
             ("https://accounts.google.com", "that of the preset google"),
             (
                 "https://login.microsoftonline.com/11111111-2222-3333-4444-555555555555/v2.0",
-                "Microsoft's, of version 2.0"
+                "a Microsoft v2.0 token, but no configured provider"
             ),
         ])
     func `an issuer that is not the one is told how it differs`(issuer: String, explanation: String) {
@@ -216,8 +219,8 @@ import TokenDiagnostics
             others: [SignIn.apple.policy, SignIn.google.policy])
         expect(
             explanation[.issuer], "issuer_mismatch",
-            "its iss is that of google, but the request names the provider op.",
-            "or leave provider out")
+            "its iss is google's, but the request names the provider op.",
+            "or omit provider")
     }
 
     @Test func `a token without issuer chooses no provider`() throws {
@@ -236,18 +239,24 @@ import TokenDiagnostics
         let stranger = microsoft.with("iss", issuer(other)).with("tid", "\"\(other)\"").policy {
             $0.tenants = .only([GoldenToken.tenant])
         }
-        expect(stranger.explanation[.issuer], code, "tenant \(other), which is not among the tenants", "Add \(other)")
+        expect(
+            stranger.explanation[.issuer], code,
+            "tenant \(other), which tenants of the provider microsoft does not list", "add \(other)")
         let excluded = stranger.policy { $0.tenants = .any(except: [other]) }
-        expect(excluded.explanation[.issuer], code, "which the provider microsoft excludes", "excluded_tenants")
+        expect(
+            excluded.explanation[.issuer], code, "which excluded_tenants of the provider microsoft lists",
+            "remove \(other)")
         let torn = microsoft.with("tid", "\"\(other)\"").policy { $0.tenants = .any(except: []) }
-        expect(torn.explanation[.issuer], code, "and its tid another one or none", "contradicts itself")
+        expect(
+            torn.explanation[.issuer], code, "but its tid names another one or none",
+            "iss and tid contradict each other")
         let version1 = microsoft.with("iss", #""https://sts.windows.net/\#(GoldenToken.tenant)/""#)
         expect(
-            version1.explanation[.issuer], code, "Microsoft's version 1.0, and tokens of the other",
+            version1.explanation[.issuer], code, "a Microsoft v1.0 token, but v2.0 is expected",
             "preset microsoft-v1")
         let keyed = microsoft.keys(
             with: "issuer", .string("https://login.microsoftonline.com/\(other)/v2.0"))
-        expect(keyed.explanation[.keyIssuer], code, "for another tenant's tokens", "key_issuers")
+        expect(keyed.explanation[.keyIssuer], code, "may only sign for another tenant", "key_issuers")
     }
 
     // MARK: Audience
@@ -256,12 +265,14 @@ import TokenDiagnostics
         let code = "audience_mismatch"
         expect(
             SignIn.apple.with("aud", #""com.example.web""#).explanation[.audience], code,
-            "for com.example.web, and only com.example.app is configured: one will be the bundle ID",
-            "Add com.example.web to audiences of the provider apple")
+            "for com.example.web, but only com.example.app is configured; one is probably the app's bundle ID",
+            "If com.example.web is yours too, add it to the audiences of the provider apple")
         let google = SignIn.google.with("aud", #""123-ios.apps.googleusercontent.com""#)
         expect(google.explanation[.audience], code, "only the similar 123-web.apps.googleusercontent.com is configured")
         let upper = SignIn.apple.with("aud", #""com.Example.App""#)
-        expect(upper.explanation[.audience], code, "compared byte for byte", "as the provider spells it")
+        expect(
+            upper.explanation[.audience], code, "compared byte for byte", "replace com.example.app with com.Example.App"
+        )
         let stranger = SignIn.plain.with("aud", #""zzz""#)
         expect(stranger.explanation[.audience], code, "has other audiences", "issued to another app")
         #expect(stranger.explanation[.audience].expected == "client")
@@ -277,17 +288,18 @@ import TokenDiagnostics
         let signIn = SignIn.plain.policy { $0.audiences = ["client", "web"] }.expecting { $0.audience = "web" }
         expect(
             signIn.explanation[.audience], "audience_mismatch",
-            "for client, which is configured, but the request asks for web alone", "Send the audience")
+            "for client, which is configured, but the request accepts only web.", "as audience")
     }
 
     @Test func `parties are told`() {
         let code = "authorized_party_mismatch"
         let party = SignIn.plain.with("azp", #""other""#).policy { $0.authorizedParties = ["client"] }
-        expect(party.explanation[.authorizedParty], code, "the party “other” (azp)", "authorized_parties")
+        expect(
+            party.explanation[.authorizedParty], code, "azp, “other”, is not an accepted party", "authorized_parties")
         let beside = SignIn.plain.with("aud", #"["client","x"]"#).with("azp", #""y""#)
-        expect(beside.explanation[.audience], code, "the party “y”")
+        expect(beside.explanation[.audience], code, "azp, “y”,")
         let clerk = GoldenToken.clerkSession.signIn
-        expect(clerk.with("azp", #""https://x""#).explanation[.audience], code, "the party “https://x”")
+        expect(clerk.with("azp", #""https://x""#).explanation[.audience], code, "azp, “https://x”,")
         expect(clerk.with("aud", #""x""#).explanation[.audience], "audience_mismatch", "must have none")
     }
 
@@ -296,20 +308,21 @@ import TokenDiagnostics
     @Test func `an expired token is told for how long, and whether clocks are to blame`() {
         let expired = SignIn.plain.at(1_700_003_700)
         expect(
-            expired.explanation[.expiry], "token_expired", "The token expired 100 s ago by this clock.",
+            expired.explanation[.expiry], "token_expired",
+            "The token expired 100 s ago according to this machine's clock.",
             "sign in again")
         #expect(expired.explanation[.expiry].expected == "after 2023-11-14T23:14:00Z (now, less clock_skew)")
         #expect(expired.explanation[.expiry].found == "2023-11-14T23:13:20Z (100 s ago)")
         expect(
             expired.explanation { $0.clockOffsetSeconds = -98 }[.expiry], "token_expired",
-            "expired 100 s ago by this clock; the provider's own clock is 98 s behind it.", "NTP")
+            "according to this machine's clock, which is 98 s ahead of the provider's.", "NTP")
         expect(
             expired.explanation { $0.clockOffsetSeconds = 7 }[.expiry], "token_expired",
-            "the provider's own clock is 7 s ahead of it", "sign in again")
+            "which is 7 s behind the provider's", "sign in again")
         // By the provider's clock, it expired even earlier.
         expect(
             expired.explanation { $0.clockOffsetSeconds = 98 }[.expiry], "token_expired",
-            "the provider's own clock is 98 s ahead of it", "sign in again")
+            "which is 98 s behind the provider's", "sign in again")
         #expect(SignIn.plain.at(1_700_003_630).explanation[.expiry].explanation.contains("within clock_skew (60 s)"))
         for (seconds, text) in [(7000, "expired 116 min"), (100_000, "expired 27 h"), (1_000_000, "expired 11 days")] {
             expect(SignIn.plain.at(1_700_003_600 + Int64(seconds)).explanation[.expiry], "token_expired", text)
@@ -320,11 +333,13 @@ import TokenDiagnostics
         let early = SignIn.plain.at(1_699_999_900)
         expect(
             early.explanation { $0.clockOffsetSeconds = 99 }[.issuedAt], "token_not_yet_valid",
-            "issued 100 s in the future by this clock; the provider's own clock is 99 s ahead of it.", "NTP")
-        expect(early.explanation[.issuedAt], "token_not_yet_valid", "in the future by this clock.", "allows 60 s")
+            "issued 100 s in the future according to this machine's clock, which is 99 s behind the provider's.", "NTP")
+        expect(
+            early.explanation[.issuedAt], "token_not_yet_valid", "in the future according to this machine's clock.",
+            "allows 60 s")
         expect(
             early.explanation { $0.clockOffsetSeconds = -99 }[.issuedAt], "token_not_yet_valid",
-            "the provider's own clock is 99 s behind it", "allows 60 s")
+            "which is 99 s ahead of the provider's", "allows 60 s")
         expect(
             SignIn.plain.with("nbf", "1700001000").explanation[.notBefore], "token_not_yet_valid",
             "becomes valid 15 min in the future")
@@ -346,24 +361,24 @@ import TokenDiagnostics
             "(auth_time) before")
         expect(
             revoked.with("auth_time", "1800000000").explanation[.authenticatedAfter], "claim_invalid",
-            "authenticated in the future")
+            "auth_time is in the future")
         #expect(revoked.with("auth_time", "1700000500").explanation[.authenticatedAfter].state == .passed)
         let stranger = SignIn.plain.expecting { $0.expectedSubject = ExpectedSubject(subject: "somebody else") }
         expect(
-            stranger.explanation[.expectedSubject], "subject_mismatch", "another person's",
-            "Have the expected person sign in")
+            stranger.explanation[.expectedSubject], "subject_mismatch", "a different user",
+            "Have the expected user sign in")
         #expect(stranger.explanation[.expectedSubject].expected?.contains("somebody") == false)
         let elsewhere = SignIn.plain.with("sub", #""somebody""#).expecting {
             $0.expectedSubject = ExpectedSubject(subject: "somebody", issuer: "https://elsewhere.example")
         }
-        expect(elsewhere.explanation[.expectedSubject], "subject_mismatch", "of another issuer")
+        expect(elsewhere.explanation[.expectedSubject], "subject_mismatch", "the issuer differs")
     }
 
     @Test func `ages are told`() {
         let old = SignIn.plain.at(1_700_001_000).policy { $0.maximumTokenAgeSeconds = 600 }
         expect(
             old.explanation[.tokenAge], "token_too_old",
-            "issued 16 min ago, and max_token_age of the provider op is 600 s")
+            "issued 16 min ago, but max_token_age of the provider op is 600 s")
         let stale = SignIn.plain.at(1_700_001_000).expecting { $0.maximumAuthenticationAgeSeconds = 600 }
         expect(
             stale.explanation[.authTime], "auth_time_too_old",
@@ -372,7 +387,7 @@ import TokenDiagnostics
         expect(
             stale.with("auth_time", "1700000100").explanation[.authTime], "auth_time_too_old", "15 min ago (auth_time)")
         expect(
-            stale.with("auth_time", "1800000000").explanation[.authTime], "claim_invalid", "authenticated in the future"
+            stale.with("auth_time", "1800000000").explanation[.authTime], "claim_invalid", "auth_time is in the future"
         )
     }
 
@@ -382,19 +397,21 @@ import TokenDiagnostics
         let signIn = SignIn.plain.with("tid", #""t""#).policy {
             $0.requiredClaims = ["email", "tid", "phone_number"].map(ClaimName.init)
         }
-        expect(signIn.explanation[.requiredClaims], "claim_missing", "no email, phone_number, which", "scope")
+        expect(
+            signIn.explanation[.requiredClaims], "claim_missing", "no email, phone_number, but required_claims", "scope"
+        )
         let domain = SignIn.plain.with("hd", #""other.example""#).policy {
             $0.claimRules = [ClaimRule(ClaimPath("hd"), .oneOf, ["example.com"])]
         }
         expect(
-            domain.explanation[.claimValues], "claim_invalid", "hd has another value than claim_values",
+            domain.explanation[.claimValues], "claim_invalid", "hd is not a value that claim_values",
             "users with this")
         #expect(domain.explanation[.claimValues].expected == "hd is example.com")
         #expect(domain.explanation[.claimValues].found == "hd other.example")
         expect(domain.without("hd").explanation[.claimValues], "claim_missing", "has no hd")
         expect(
             GoldenToken.cognito.signIn.with("token_use", #""access""#).explanation[.claimValues], "claim_invalid",
-            "token_use has another value", "Send the ID Token")
+            "token_use is not a value", "Send the ID Token")
         expect(
             GoldenToken.microsoft.signIn.with("azpacr", #""1""#).explanation[.claimValues], "claim_invalid",
             "refused_claim_values", "Send the ID Token")
@@ -402,7 +419,7 @@ import TokenDiagnostics
             SignIn.plain.with("events", "{}").explanation[.events], "claim_invalid", "a notification or a logout token")
         expect(
             SignIn.plain.with("email_verified", #""yes""#).explanation[.identity], "claim_invalid",
-            "email_verified is neither a boolean")
+            "email_verified is not a boolean")
     }
 
     // MARK: Nonce
@@ -430,7 +447,7 @@ import TokenDiagnostics
             .sha256Base64URL: "The token carries the SHA-256 (base64url) of your nonce",
         ]
         expect(
-            check, "nonce_mismatch", "\(words[form]!), and the provider op is set to \(accepted.rawValue).",
+            check, "nonce_mismatch", "\(words[form]!), but nonce.match of the provider op is \(accepted.rawValue).",
             "nonce: { match: [\(form.rawValue)] }")
     }
 
@@ -443,7 +460,7 @@ import TokenDiagnostics
         }
         expect(
             nonce(Self.hexadecimal, Self.hexadecimal, .sha256Hex), "nonce_mismatch",
-            "The request gives as nonce what the token carries",
+            "The request's nonce equals the token's claim and looks like a SHA-256",
             "Send the raw nonce")
     }
 
@@ -453,13 +470,13 @@ import TokenDiagnostics
         expect(
             nonce(Self.base64Hash.replacing("_", with: "/"), Self.raw, .sha256Base64URL), "nonce_mismatch",
             "in plain base64")
-        expect(nonce(Self.raw, Self.raw + "\n", .plain), "nonce_mismatch", "but for white space")
-        expect(nonce("other", Self.raw, .plain), "nonce_mismatch", "made for another sign-in", "with the session")
+        expect(nonce(Self.raw, Self.raw + "\n", .plain), "nonce_mismatch", "differ only in whitespace")
+        expect(nonce("other", Self.raw, .plain), "nonce_mismatch", "issued for another sign-in", "in the session")
     }
 
     @Test func `a nonce on one side is told whose part is missing`() {
-        expect(nonce(Self.raw, nil, .plain), "nonce_required", "the request gives none", "Send the raw nonce")
-        expect(nonce(nil, Self.raw, .plain), "nonce_missing", "though the request gives one", "nonce: { check: off }")
+        expect(nonce(Self.raw, nil, .plain), "nonce_required", "the request has none", "Send the raw nonce")
+        expect(nonce(nil, Self.raw, .plain), "nonce_missing", "but the request has one", "nonce: { check: off }")
         let unsupported = SignIn.apple.with("nonce_supported", "false").expecting { $0.nonce = "n" }
         expect(unsupported.explanation[.nonce], "nonce_missing", "this platform supports none")
         let required = SignIn.plain.policy { $0.nonce.isRequired = true }
@@ -477,7 +494,7 @@ import TokenDiagnostics
         let half = "sqOO4d8-j4fA2XFTQcfEtQ"
         let signIn = SignIn.plain.expecting { $0.accessToken = accessToken }
         #expect(signIn.with("at_hash", "\"\(half)\"").explanation[.atHash].state == .passed)
-        expect(signIn.explanation[.atHash], "at_hash_missing", "has no at_hash", "Leave access_token out")
+        expect(signIn.explanation[.atHash], "at_hash_missing", "has no at_hash", "Omit access_token")
         expect(signIn.with("at_hash", #""x""#).explanation[.atHash], "at_hash_mismatch", "not the one that this token")
         expect(signIn.with("at_hash", "5").explanation[.atHash], "claim_invalid", "at_hash has a type")
         expect(
@@ -486,17 +503,18 @@ import TokenDiagnostics
         let other = signIn.with("at_hash", "\"\(half)\"")
         expect(
             other.expecting { $0.accessToken = accessToken + "\n" }.explanation[.atHash], "at_hash_mismatch",
-            "has white space around it")
+            "has whitespace around it")
         let mixed = other.expecting {
             $0.accessToken = "code"
             $0.code = accessToken
         }
-        expect(mixed.explanation[.atHash], "at_hash_mismatch", "that of the request's code", "mix up")
+        expect(
+            mixed.explanation[.atHash], "at_hash_mismatch", "code and access_token are swapped", "under its own name")
         expect(mixed.explanation[.cHash], "c_hash_missing", "has no c_hash")
         // With SHA-384, as a P-384 key would have it.
         var algorithm = other
         algorithm.key = .p384
         algorithm.keys = [.p384]
-        expect(algorithm.explanation[.atHash], "at_hash_mismatch", "by another hash function than its algorithm's")
+        expect(algorithm.explanation[.atHash], "at_hash_mismatch", "with the wrong hash function for the token's alg")
     }
 }

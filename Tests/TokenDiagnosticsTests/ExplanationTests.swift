@@ -39,7 +39,7 @@ import TokenDiagnostics
         #expect(
             explanation.summary
                 == """
-                The token is valid: the provider op issued it to this app; nothing ties it to one sign-in, since neither \
+                The token is valid: the provider op issued it to this app; nothing ties it to one sign-in, because neither \
                 request nor token has a nonce.
                 """)
         #expect(explanation.likelyCause == nil)
@@ -52,7 +52,7 @@ import TokenDiagnostics
                 == "The token is valid: the provider op issued it, to this app and for this sign-in.")
         let unchecked = withNonce.policy { $0.nonce.isChecked = false }.explanation
         #expect(unchecked.isValid)
-        #expect(unchecked.summary.hasSuffix("since the settings switch nonces off (nonce: { check: off })."))
+        #expect(unchecked.summary.hasSuffix("because the settings switch nonces off (nonce: { check: off })."))
         let withCode = SignIn.plain.with("c_hash", "\"\(halfHash("code"))\"").expecting { $0.code = "code" }
         #expect(withCode.explanation.isValid)
         #expect(withCode.explanation.summary.contains("to this app, together with the request's code; nothing ties it"))
@@ -79,10 +79,10 @@ import TokenDiagnostics
             #expect(
                 explanation.summary
                     == """
-                    The token is from another provider that is configured: its iss is that of google, but the request names \
+                    The token is from another configured provider: its iss is google's, but the request names \
                     the provider op, and one more check fails.
                     """)
-            #expect(explanation.likelyCause?.fix == "Send \"provider\": \"google\", or leave provider out.")
+            #expect(explanation.likelyCause?.fix == "Send \"provider\": \"google\", or omit provider.")
         }
         let unconfigured = otherKey.explanation
         #expect(
@@ -94,11 +94,11 @@ import TokenDiagnostics
         old.header = #"{"alg":"ES256","kid":"gone"}"#
         #expect(old.explanation.refusal?.code == "key_not_found")
         #expect(old.explanation.likelyCause?.check == .expiry)
-        #expect(old.explanation.summary.hasPrefix("The token is an old one: it expired 115 days ago, and the provider"))
+        #expect(old.explanation.summary.hasPrefix("The token expired 115 days ago, and the provider"))
         var recent = SignIn.plain.with("exp", "1699999000")
         recent.header = #"{"alg":"ES256","kid":"gone"}"#
         #expect(recent.explanation.likelyCause?.check == .expiry)
-        #expect(recent.explanation[.key].fix?.hasPrefix("First mend its issuer, audience or expiry") == true)
+        #expect(recent.explanation[.key].fix?.hasPrefix("Fix the issuer, audience or expiry first") == true)
     }
 
     @Test func `a key that nobody looked for is no cause`() {

@@ -12,7 +12,7 @@ struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Explain why an ID Token is refused.",
         discussion: """
-            Runs every check on a token and continues after a failure. Prints the likeliest cause and the fix, then \
+            Runs every check on a token and continues after a failure. Prints the most likely cause and the fix, then \
             each check with what was expected and what was found. Secrets are shown as a length and the start of a \
             hash, personal claims only as a length. The exit code is 0 if the token is valid, and 1 otherwise.
 
@@ -35,15 +35,15 @@ struct Explain: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The token; - or nothing: from standard input, where no other user of the machine can see it."))
+            "The token. Omitted or -: read from standard input, where other users of the machine can't see it."))
     var token: String?
 
     func validate() throws {
         guard instance.server == nil || source.preset == nil && source.file.path == nil else {
-            throw ValidationError("--server goes by the settings of that instance: leave --config and --preset out")
+            throw ValidationError("--server uses that instance's settings; omit --config and --preset")
         }
         guard source.preset == nil || signIn.provider == nil else {
-            throw ValidationError("--preset selects the provider: leave --provider out")
+            throw ValidationError("--preset selects the provider; omit --provider")
         }
     }
 

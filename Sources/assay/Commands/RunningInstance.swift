@@ -33,7 +33,7 @@ struct RunningInstance: ParsableArguments {
         let others = [apiKeyFile, apiKeyEnv, serverCa, certificate.clientCertificate, certificate.clientKey]
         guard server != nil || others.allSatisfy({ $0 == nil }) else {
             throw ValidationError(
-                "--api-key-file, --api-key-env, --server-ca, --client-certificate and --client-key go with --server")
+                "--api-key-file, --api-key-env, --server-ca, --client-certificate and --client-key need --server")
         }
         guard apiKeyFile == nil || apiKeyEnv == nil else {
             throw ValidationError("give --api-key-file or --api-key-env, not both")
@@ -70,16 +70,16 @@ struct RunningInstance: ParsableArguments {
         case (200, _) where answer?["checks"]?.array != nil: return
         case (404, "not_found"):
             throw ConfigurationError(
-                text: "\(server): this is Assay's service listener; ask at its admin listener (admin.listen)")
+                text: "\(server): this is the service listener; use the admin listener's address (admin.listen)")
         case (401, "caller_unauthenticated"):
             throw ConfigurationError(
                 text:
-                    "\(server): it asks for an API key of its admin listener; give it by --api-key-file or --api-key-env"
+                    "\(server): the admin listener requires an API key; pass --api-key-file or --api-key-env"
             )
         case (400..., .some): return
         default:
             throw ConfigurationError(
-                text: "\(server): what answers there is not Assay's admin listener (status \(status))")
+                text: "\(server): this is not Assay's admin listener (status \(status))")
         }
     }
 
@@ -102,7 +102,7 @@ struct RunningInstance: ParsableArguments {
         let source: String
         if let apiKeyFile {
             guard let bytes = FileManager.default.contents(atPath: apiKeyFile) else {
-                throw ConfigurationError(text: "--api-key-file \(apiKeyFile): it can't be read")
+                throw ConfigurationError(text: "--api-key-file \(apiKeyFile): the file can't be read")
             }
             (key, source) = (String(decoding: bytes, as: UTF8.self), "--api-key-file \(apiKeyFile)")
         } else if let apiKeyEnv {
@@ -126,7 +126,7 @@ struct RunningInstance: ParsableArguments {
             do {
                 authorities = try NIOSSLCertificate.fromPEMFile(serverCa)
             } catch {
-                throw ConfigurationError(text: "--server-ca \(serverCa): it can't be read as PEM")
+                throw ConfigurationError(text: "--server-ca \(serverCa): the file can't be read as PEM")
             }
         }
         return try certificate.tlsContext { $0.additionalTrustRoots = [.certificates(authorities)] }
@@ -136,18 +136,18 @@ struct RunningInstance: ParsableArguments {
     private static func meaning(of error: HTTPExchangeError) -> String {
         switch error {
         case .connectTimeout, .tlsHandshakeTimeout: "no connection within 5 s"
-        case .idleTimeout, .totalTimeout: "no answer within 30 s"
+        case .idleTimeout, .totalTimeout: "no response within 30 s"
         // A TLS listener may reset a plain request instead of closing it, if part of the request arrives after it was
         // rejected.
         case .connectionClosed, .connectionReset:
-            "the connection was closed without an answer; does it speak TLS (https)?"
+            "connection closed without a response; if the listener uses TLS, use https://"
         case .connectionFailed: "the connection was refused, or the host is not known"
         case .certificateForAnotherHost: "the certificate is not for this host"
         case .certificateNotTrusted: "the certificate is not trusted; see --server-ca"
         case .notTLS, .closedInHandshake, .handshakeFailed, .certificateNotAccepted, .uncleanShutdown, .tlsFailed:
-            "the TLS handshake failed; does it speak TLS, or plain HTTP (http)?"
-        case .bodyTooLarge, .tooManyOctets: "the answer is too large to be Assay's"
-        case .proxyRefused, .notHTTP, .damagedCompression, .tooSlow, .other: "it did not answer as an HTTP server"
+            "the TLS handshake failed; if the listener uses plain HTTP, use http://"
+        case .bodyTooLarge, .tooManyOctets: "the response is too large to be Assay's"
+        case .proxyRefused, .notHTTP, .damagedCompression, .tooSlow, .other: "not a valid HTTP response"
         }
     }
 }

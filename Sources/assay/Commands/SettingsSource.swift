@@ -22,10 +22,10 @@ struct SettingsSource: ParsableArguments {
 
     func validate() throws {
         guard preset == nil || file.path == nil else {
-            throw ValidationError("--preset is instead of --config; give one of them")
+            throw ValidationError("--preset and --config are mutually exclusive")
         }
         guard preset != nil || parameters.isEmpty else {
-            throw ValidationError("--preset-parameter goes with --preset")
+            throw ValidationError("--preset-parameter needs --preset")
         }
     }
 
@@ -40,7 +40,7 @@ struct SettingsSource: ParsableArguments {
             guard !file.isAbsent else {
                 throw ConfigurationError(
                     text:
-                        "there is no settings file at \(ConfigurationFile.usualPath): name one with --config, or do without: "
+                        "there is no settings file at \(ConfigurationFile.usualPath): name one with --config, or use "
                         + "--preset apple --audience com.example.app"
                         + (canAskServer ? ", or --server URL to ask a running instance" : ""))
             }

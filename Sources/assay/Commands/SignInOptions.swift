@@ -17,7 +17,7 @@ struct SignInOptions: ParsableArguments {
     )
     var audience: String?
 
-    @Option(help: "How long ago the user may have authenticated, in seconds.")
+    @Option(help: "Maximum age of the user's authentication, in seconds.")
     var maxAge: Int64?
 
     @Option(help: "The access token that came with the ID Token. Its hash must match at_hash.")
@@ -26,13 +26,13 @@ struct SignInOptions: ParsableArguments {
     @Option(help: "The authorization code that came with the ID Token. Its hash must match c_hash.")
     var code: String?
 
-    @Option(help: "The subject of the person who must have signed in.")
+    @Option(help: "The subject of the expected user.")
     var subject: String?
 
-    @Option(help: "The issuer of that subject, where the provider's differs by tenant.")
+    @Option(help: "The issuer of that subject; required if the provider has an issuer for each tenant.")
     var issuer: String?
 
-    @Option(help: "The time before which authentications are refused, in Unix seconds.")
+    @Option(help: "Refuse authentications before this Unix time, in seconds.")
     var authenticatedAfter: Int64?
 
     /// The request for a verification in this process.

@@ -20,7 +20,7 @@ struct Verify: AsyncParsableCommand {
 
     func validate() throws {
         guard source.preset == nil || signIn.provider == nil else {
-            throw ValidationError("--preset selects the provider: leave --provider out")
+            throw ValidationError("--preset selects the provider; omit --provider")
         }
     }
 

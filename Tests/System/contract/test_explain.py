@@ -107,8 +107,8 @@ def test_it_agrees_with_verify(service, oidc, claims, members):
 @pytest.mark.parametrize(
     ("shift", "code", "name", "words"),
     [
-        (1000, "token_expired", "expiry", "by this clock; the provider's own clock is 16 min behind it."),
-        (-500, "token_not_yet_valid", "issued_at", "by this clock; the provider's own clock is 8 min ahead of it."),
+        (1000, "token_expired", "expiry", "according to this machine's clock, which is 16 min ahead of the provider's."),
+        (-500, "token_not_yet_valid", "issued_at", "according to this machine's clock, which is 8 min behind the provider's."),
     ],
 )
 def test_the_providers_clock_is_told_where_a_time_is_off(issuer, tmp_path, shift, code, name, words):
@@ -186,7 +186,7 @@ def test_the_command_prints_the_cause_then_the_checks_and_no_colour_where_nobody
     lines = result.stdout.decode().splitlines()
     assert "\x1b" not in result.stdout.decode()
     assert any(re.match(r"passed +signature +The signature is valid", line) for line in lines)
-    assert any(re.match(r"failed +expiry +The token expired 10\d s ago by this clock.*\(token_expired\)$", line) for line in lines)
+    assert any(re.match(r"failed +expiry +The token expired 10\d s ago according to this machine's clock.*\(token_expired\)$", line) for line in lines)
     assert any(re.match(r" +fix: +Have the user sign in again", line) for line in lines)
     assert any(re.match(r"not asked +(key_issuer, .*|the other \d+ checks)$", line) for line in lines)
     assert lines[0] == "refused: token_expired (provider oidc)"
@@ -273,7 +273,7 @@ def test_a_token_of_another_provider_says_so_first(server):
         answer = explain(service, google.token(), provider="apple")
         assert answer["code"] == "key_not_found"
         assert answer["likely_cause"]["check"] == "issuer"
-        assert answer["summary"].startswith("The token is from another provider that is configured: its iss is that of google, but")
+        assert answer["summary"].startswith("The token is from another configured provider: its iss is google's, but")
 
 
 def test_what_is_in_the_token_is_told_without_what_is_somebodys(service, oidc):
@@ -333,13 +333,13 @@ def test_a_preset_needs_no_file(server):
     [
         (["--preset", "aple", "--audience", "a"], b"there is no preset aple"),
         (["--preset", "apple"], b"--preset needs --audience"),
-        (["--preset", "apple", "--config", "x", "--audience", "a"], b"--preset is instead of --config"),
-        (["--preset", "apple", "--audience", "a", "--provider", "b"], b"leave --provider out"),
+        (["--preset", "apple", "--config", "x", "--audience", "a"], b"--preset and --config are mutually exclusive"),
+        (["--preset", "apple", "--audience", "a", "--provider", "b"], b"omit --provider"),
         (["--preset", "apple", "--audience", "a", "--preset-parameter", "x=y"], b"preset apple takes no parameter"),
-        (["--server", "http://127.0.0.1:1", "--preset", "apple"], b"leave --config and --preset out"),
+        (["--server", "http://127.0.0.1:1", "--preset", "apple"], b"omit --config and --preset"),
         (["--server", "127.0.0.1:9090"], b"--server must be http://"),
         (["--server", "http://user@127.0.0.1:9090"], b"--server must be http://"),
-        (["--api-key-file", "x"], b"go with --server"),
+        (["--api-key-file", "x"], b"need --server"),
         (["--server", "http://127.0.0.1:1", "--api-key-env", "NOT_THERE"], b"there is no such variable"),
         (["--server", "http://127.0.0.1:1"], b"http://127.0.0.1:1: the connection was refused"),
     ],
@@ -370,9 +370,9 @@ def test_the_command_asks_a_running_instance_with_its_key(issuer, tmp_path):
         text = run("explain", "--server", address, "--api-key-file", str(key), stdin=issuer.token(exp=1))
         assert text.returncode == 1 and text.stdout.startswith(b"refused: token_expired (provider oidc)\n")
         refused = run("explain", "--server", address, stdin=issuer.token())
-        assert refused.returncode == 1 and b"give it by --api-key-file" in refused.stderr
+        assert refused.returncode == 1 and b"pass --api-key-file" in refused.stderr
         wrong = run("explain", "--server", "http://" + service.api.address, stdin=issuer.token())
-        assert b"ask at its admin listener" in wrong.stderr
+        assert b"use the admin listener's address" in wrong.stderr
         tls = run("explain", "--server", "https://" + service.admin.address, stdin=issuer.token())
         assert tls.returncode == 1 and b"plain HTTP" in tls.stderr, tls
 
@@ -392,7 +392,7 @@ def test_the_command_asks_over_a_socket_and_over_tls(issuer, tmp_path_factory):
         untrusted = run("explain", "--server", address, stdin=issuer.token())
         assert untrusted.returncode == 1 and b"the certificate is not trusted; see --server-ca" in untrusted.stderr
         plain = run("explain", "--server", "http://" + service.admin.address, stdin=issuer.token())
-        assert plain.returncode == 1 and b"does it speak TLS (https)?" in plain.stderr, plain
+        assert plain.returncode == 1 and b"if the listener uses TLS, use https://" in plain.stderr, plain
 
 
 def test_a_connection_that_is_reset_is_told_as_one_that_was_closed(issuer):
@@ -407,7 +407,7 @@ def test_a_connection_that_is_reset_is_told_as_one_that_was_closed(issuer):
         threading.Thread(target=reset_after_the_first_byte).start()
         port = listener.getsockname()[1]
         result = run("explain", "--server", f"http://127.0.0.1:{port}", stdin=issuer.token())
-    assert result.returncode == 1 and b"does it speak TLS (https)?" in result.stderr, result
+    assert result.returncode == 1 and b"if the listener uses TLS, use https://" in result.stderr, result
 
 
 @pytest.mark.skipif(pathlib.Path("/etc/assay/assay.yaml").exists(), reason="this machine has settings of its own")
