@@ -41,14 +41,14 @@ package struct BeginRequest {
         }
         let scopes = object[Names.scopes]
         if let scopes, scopes.elements?.allSatisfy({ $0.string?.isScope == true }) != true {
-            throw .requestInvalid("scopes must be a list of scopes, strings without spaces, quotes and backslashes.")
+            throw .requestInvalid("scopes must be a list of strings without spaces, quotes and backslashes.")
         }
         let names = [Names.scopes, Names.responseMode] + Names.ofAuthorizationURL
         guard isNative, let name = names.first(where: { object.kind(of: $0).map { $0 != .null } ?? false }) else {
             return
         }
         throw .requestInvalid(
-            "\(name.string) is for sign-ins in a browser, which begin with redirect_uri; leave it out.")
+            "\(name.string) is only valid together with redirect_uri; omit it.")
     }
 
     /// - Throws: ``Problem/requestInvalid(_:)``.

@@ -44,7 +44,7 @@ package struct BegunSignIn {
         }
         guard let sealed else {
             throw .requestInvalid(
-                "The sign-in would take more than \(SealedSignIn.maximumLength) bytes; send a shorter context or subject."
+                "sign_in would exceed \(SealedSignIn.maximumLength) bytes; send a shorter context or subject."
             )
         }
         handle = sealed

@@ -19,7 +19,7 @@ package struct FinishRequest {
     package init(_ object: JSONObject) throws(Problem) {
         try object.requireOnly(Names.all, in: "request")
         guard let handle = try? object.utf8(Names.signIn) else {
-            throw .requestInvalid("The request needs a member sign_in, the string that POST /v1/sign-ins answered.")
+            throw .requestInvalid("The request needs a member sign_in, the string returned by POST /v1/sign-ins.")
         }
         self.handle = SealedSignIn(text: Array(handle))
         do throws(JSONTypeMismatch) {
@@ -47,7 +47,7 @@ package struct FinishRequest {
         value.object?.forEachMember { if $1.kind != .string { isValid = false } }
         guard isValid else {
             throw .requestInvalid(
-                "response must be an object of at most 32 strings: the parameters that came to the redirect URI.")
+                "response must be an object of at most 32 strings: the parameters received at the redirect URI.")
         }
         return true
     }

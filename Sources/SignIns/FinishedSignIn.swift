@@ -24,11 +24,11 @@ package struct FinishingSignIn {
             throw .signInInvalid
         }
         guard !request.hasResponse else {
-            throw .requestInvalid("response is for sign-ins that began with redirect_uri; send id_token.")
+            throw .requestInvalid("response is only valid for sign-ins that began with redirect_uri; send id_token.")
         }
         guard let idToken = request.idToken else {
             guard request.code == nil else { throw .clientNotConfigured }
-            throw .requestInvalid("The request needs id_token or code, as the app got it from the provider.")
+            throw .requestInvalid("The request needs a member id_token, as the app got it from the provider.")
         }
         // Providers can't have clients yet, so no redirect URI is configured.
         guard request.redirectURI == nil else { throw .clientNotConfigured }

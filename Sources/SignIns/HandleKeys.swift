@@ -99,10 +99,10 @@ package enum HandleKeyError: Error, Equatable {
     package var text: String {
         switch self {
         case .none: "at least one key file is needed"
-        case .notBase64: "the file must hold 32 octets in base64, and holds something else; `assay key new` makes one"
+        case .notBase64: "the file is not a key, 32 bytes in base64; create one with assay key new"
         case .wrongLength(_, let found):
-            "the key must have 32 octets, and has \(found); `assay key new` makes one"
-        case .twice: "the file holds the same key as one before it; each key may be listed once"
+            "the key has \(found) bytes instead of 32; create one with assay key new"
+        case .twice: "the file has the same key as an earlier one; list each key once"
         case .cryptographyUnavailable: "OpenSSL is out of memory"
         }
     }

@@ -26,7 +26,7 @@ extension JSONObject {
         if let string = try string(name, characters: characters) { return string }
         guard kind(of: name) == .null else { return nil }
         throw .requestInvalid(
-            "\(name.string) must not be null, since that would skip its check; send it, or leave it out.")
+            "\(name.string) must not be null, because that would skip its check; send a value, or omit it.")
     }
 
     /// - Throws: ``Problem/requestInvalid(_:)``.

@@ -105,40 +105,43 @@ package enum Problem: Error, Equatable, Sendable {
         }
     }
 
-    /// One sentence: what was expected, and what to do.
+    /// One sentence: what was found or expected, and what to do.
     package var detail: String {
         switch self {
         case .requestInvalid(let text): text
-        case .notFound: "This listener has no such path; /openapi.yaml lists all paths."
+        case .notFound:
+            "This listener has no such path; /openapi.yaml lists the paths, and /v1/sign-ins needs sign_ins in the settings."
         case .notFoundByAdmin:
             "The admin listener has no such path; it has /livez, /readyz, /metrics, /v1/providers, "
                 + "/v1/providers/{id}/refresh, /v1/explain, /v1/events and /v1/verdicts; tokens are verified on the service listener."
         case .consoleOff: "The console is off on this listener; set admin.console to true to turn it on."
-        case .methodNotAllowed: "This path answers other methods only; the header field Allow lists them."
+        case .methodNotAllowed: "This path does not support this method; use one of those in the Allow header."
         case .requestTimeout: "The request did not arrive within limits.request_timeout; send it without pauses."
         case .requestTooLarge:
-            "The body is larger than this service accepts; raise limits.max_body, or max_batch_body, if it should not be."
-        case .headersTooLarge: "The header fields are larger than this service accepts; send fewer or shorter ones."
-        case .contentTypeUnsupported: "The body must be JSON in UTF-8, sent as Content-Type: application/json."
-        case .callerUnauthenticated: "Send one of the configured API keys as Authorization: Bearer <key>."
+            "The body exceeds limits.max_body (or limits.max_batch_body); send less, or raise the limit."
+        case .headersTooLarge: "The header fields exceed limits.max_header; send fewer or shorter ones."
+        case .contentTypeUnsupported:
+            "The Content-Type is not application/json, or the body is compressed; send uncompressed JSON."
+        case .callerUnauthenticated:
+            "The API key is missing or wrong; send a configured one as Authorization: Bearer <key>."
         case .providerUnknown:
-            "No configured provider has this id, or this token's issuer; add it under providers, or correct the request."
+            "No configured provider has this id or this issuer; correct the request, or add the provider to the settings."
         case .audienceNotConfigured:
-            "The request's audience is not one of the provider's audiences; correct it, or add it to the settings."
+            "The request's audience is not one of the provider's audiences; correct the request, or add the audience to the provider."
         case .clientNotConfigured:
-            "This audience has no client in the settings, which redirect_uri and the exchange of a code need; send id_token."
+            "redirect_uri and authorization codes are not supported for this audience; send id_token instead."
         case .signInNotSupported:
-            "Sign-ins can't begin with this provider: its nonces are not checked, or its tokens follow no sign-in of an app."
+            "Sign-ins can't begin with this provider: its nonces are not checked, it has no audiences, or its tokens are not issued for app sign-ins; call /v1/verify instead."
         case .signInInvalid:
             "sign_in was not made by this installation, was changed, or names a provider or audience that was removed; begin a new sign-in."
         case .signInExpired: "The sign-in took longer than its expires_in; begin a new one."
-        case .signInReplayed: "The sign-in was finished before, and each can be finished once; begin a new one."
+        case .signInReplayed: "The sign-in was finished before, and can be finished only once; begin a new one."
         case .nonceReplayed:
-            "A token with this nonce was verified before, and each nonce can be used once; begin a new sign-in."
+            "A token with this nonce was verified before, and a nonce can be used only once; begin a new sign-in."
         case .storeUnavailable(isSpent: false):
-            "The store that remembers what was used is full or can't be reached, so nothing was used up; try again."
+            "The sign-in store is full or unreachable, and nothing was used up; try again."
         case .storeUnavailable(isSpent: true):
-            "The store that remembers what was used did not answer in time, so this may be used up; begin a new sign-in."
+            "The sign-in store did not confirm in time, so the sign-in or nonce may be used up; begin a new sign-in."
         case .rejected(let rejection): rejection.detail
         case .keysUnavailable:
             "The provider's keys can't be fetched now, so the token can't be verified; try again later."
@@ -214,7 +217,7 @@ extension Rejection {
         case .cHashMissing: "Code hash missing"
         case .cHashMismatch: "Code hash mismatch"
         case .sessionRevoked: "Session revoked"
-        case .subjectMismatch: "Another person"
+        case .subjectMismatch: "Subject mismatch"
         case .cryptographyUnavailable: "Internal error"
         }
     }
@@ -222,48 +225,59 @@ extension Rejection {
     fileprivate var detail: String {
         switch self {
         case .tokenMalformed(.tooLong):
-            "A token has at most \(UnverifiedToken.maximumLength) bytes; this is no ID Token."
+            "The token is longer than \(UnverifiedToken.maximumLength) bytes; send only the id_token."
         case .tokenMalformed(.encrypted):
             "The token has five parts: it is encrypted (JWE); ask the provider for signed ID Tokens."
         case .tokenMalformed(.serialization):
-            "An ID Token is three parts of base64url joined by full stops; send it exactly as the provider gave it."
+            "The token is not three parts of base64url joined by full stops; send it exactly as the provider issued it."
         case .tokenMalformed(.header):
-            "The token's header must be unpadded base64url of one JSON object without duplicate members."
+            "The token's header is not unpadded base64url of one JSON object; send the token exactly as the provider issued it."
         case .tokenMalformed(.payload):
-            "The token's payload must be unpadded base64url of one JSON object without duplicate members."
-        case .tokenMalformed(.signature): "The token's signature must be unpadded base64url."
+            "The token's payload is not unpadded base64url of one JSON object; send the token exactly as the provider issued it."
+        case .tokenMalformed(.signature):
+            "The token's signature is not unpadded base64url; send the token exactly as the provider issued it."
         case .headerUnsupported:
             "The token's header has crit, b64 or zip, or a typ other than JWT; send the ID Token, not another token."
         case .algorithmNotAllowed:
-            "The token's alg is not among the algorithms that this provider may sign with; see its algorithms setting."
+            "The token's alg is not allowed for this provider; check the setting algorithms."
         case .keyNotFound:
-            "None of the provider's published keys fits the token's kid and alg; check that the token is this provider's."
-        case .keyUnsuitable: "The provider's key for this token is too small, malformed or not on its curve."
+            "No published key of the provider matches the token's kid and alg; check that the token is from this provider."
+        case .keyUnsuitable:
+            "The provider's key for this token is too small, malformed, or on the wrong curve for its algorithm; report it to the provider."
         case .signatureInvalid:
-            "The signature does not match the provider's key: the token was altered, forged, or issued in another environment."
-        case .issuerMismatch: "The token's iss is not this provider's issuer, byte for byte."
+            "The signature does not match the provider's key: the token was altered, forged, or issued in another environment; send the token exactly as the provider issued it."
+        case .issuerMismatch:
+            "The token's iss, its tenant or its key's issuer is not one that this provider accepts; check issuer and tenants in the settings."
         case .audienceMismatch:
-            "The token's aud must contain a configured audience, and no audience that is not trusted; check audiences."
-        case .authorizedPartyMismatch: "The token's azp is not among the parties that may present it."
+            "The token's aud has no configured audience, or another one that is not trusted; check audiences and trusted_audiences."
+        case .authorizedPartyMismatch:
+            "The token's azp is not an accepted party; if it is your client ID, add it to authorized_parties."
         case .tokenExpired: "The token's exp has passed; have the user sign in again."
-        case .tokenNotYetValid: "The token's nbf or iat lies in the future; check the clocks of both sides."
+        case .tokenNotYetValid:
+            "The token's nbf or iat is in the future; check this machine's clock and the provider's."
         case .tokenTooOld: "The token was issued longer ago than max_token_age allows; have the user sign in again."
-        case .authTimeTooOld: "The user authenticated longer ago than max_age allows; ask for re-authentication."
-        case .claimMissing(let claim): "The token has no \(claim.string), which it must have."
-        case .claimInvalid(let claim): "The token's \(claim.string) has an invalid value for an ID Token."
+        case .authTimeTooOld: "The user authenticated longer ago than max_age allows; have the user authenticate again."
+        case .claimMissing(let claim):
+            "The token has no \(claim.string), which is required; send an ID Token, request the scope that adds the claim, or change required_claims."
+        case .claimInvalid(let claim):
+            "The token's \(claim.string) has a value that is invalid or that the settings refuse; POST /v1/explain says why."
         case .nonceRequired:
-            "The token carries a nonce, or the provider requires one: send the raw nonce of this sign-in."
-        case .nonceMissing: "The token has no nonce, though one was sent: have the app pass the nonce to the provider."
-        case .nonceMismatch: "The token's nonce does not belong to the nonce sent: it was made for another sign-in."
-        case .atHashMissing: "The token has no at_hash to check the access token against; leave access_token out."
-        case .atHashMismatch: "The access token is not the one that this ID Token was issued with."
-        case .cHashMissing: "The token has no c_hash to check the code against; leave code out."
-        case .cHashMismatch: "The code is not the one that this ID Token was issued with."
+            "The request has no nonce, but the token has one or the provider requires one; send the raw nonce."
+        case .nonceMissing: "The token has no nonce, but one is expected; have the app pass the nonce to the provider."
+        case .nonceMismatch:
+            "The token's nonce does not match this sign-in's: the app used the nonce of another sign-in, or in the wrong form; see nonce.match."
+        case .atHashMissing: "The token has no at_hash to check the access token against; omit access_token."
+        case .atHashMismatch:
+            "The access token is not the one that this ID Token was issued with; send both from the same response of the provider."
+        case .cHashMissing: "The token has no c_hash to check the code against; omit code."
+        case .cHashMismatch:
+            "The code is not the one that this ID Token was issued with; send both from the same response of the provider."
         case .sessionRevoked:
             "The user authenticated before authenticated_after, when sessions were revoked; have the user sign in again."
         case .subjectMismatch:
-            "The token is good, and another person's than subject and issuer say; have the expected person sign in."
-        case .cryptographyUnavailable: "The verification failed inside Assay; the token may be valid, try again."
+            "The token is valid, but for a different user than subject and issuer name; have the expected user sign in."
+        case .cryptographyUnavailable:
+            "The verification failed inside Assay, and the token may be valid; try once more, and report request_id if it fails again."
         }
     }
 }

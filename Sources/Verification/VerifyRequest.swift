@@ -114,7 +114,7 @@ extension ExpectedSubject {
         let issuer = try object.checkedString(MemberNames.issuer, characters: MemberBounds.issuer)
         guard let subject = try object.checkedString(MemberNames.subject, characters: MemberBounds.subject) else {
             if issuer == nil { return nil }
-            throw .requestInvalid("issuer stands beside subject, whose issuer it is; send both, or neither.")
+            throw .requestInvalid("issuer is only valid together with subject; send both, or neither.")
         }
         self.init(subject: subject, issuer: issuer)
     }
@@ -125,7 +125,7 @@ extension ExpectedSubject {
     package func check(against policy: ProviderPolicy) throws(Problem) {
         guard issuer == nil, policy.hasTemplateIssuer else { return }
         throw .requestInvalid(
-            "subject needs issuer beside it, since this provider has an issuer for each tenant; send identity.issuer.")
+            "subject needs issuer, because this provider has an issuer for each tenant; send identity.issuer.")
     }
 }
 

@@ -138,7 +138,7 @@ import Testing
     func `what switches a check on must not be null`(member: String) {
         #expect(
             throws: Problem.requestInvalid(
-                "\(member) must not be null, since that would skip its check; send it, or leave it out.")
+                "\(member) must not be null, because that would skip its check; send a value, or omit it.")
         ) { try read(member, "null") }
     }
 
@@ -154,7 +154,7 @@ import Testing
         let both = try read(#"{"id_token":"a.b.c","subject":"001.a","issuer":"https://op.example"}"#)
         #expect(both.parameters.expectedSubject == ExpectedSubject(subject: "001.a", issuer: "https://op.example"))
         #expect(
-            throws: Problem.requestInvalid("issuer stands beside subject, whose issuer it is; send both, or neither.")
+            throws: Problem.requestInvalid("issuer is only valid together with subject; send both, or neither.")
         ) { try read("issuer", #""https://op.example""#) }
         for text in ["", String(repeating: "a", count: 256)] {
             #expect(throws: Problem.self) { try read("subject", "\"\(text)\"") }

@@ -53,7 +53,7 @@ final class AdminResponder: HTTPResponder {
         do throws(Problem) {
             if let hosts = service.settings.operatorHosts, request.head.fields.isForForeignHost(besides: hosts) {
                 throw .requestInvalid(
-                    "This listener answers to localhost and IP addresses; add other names of it to admin.hosts.")
+                    "This listener accepts only localhost and IP addresses as Host; add other names to admin.hosts.")
             }
             guard !route.belongsToConsole || service.settings.servesConsole else { throw Problem.consoleOff }
             guard route != .unknown else { throw Problem.notFoundByAdmin }
@@ -97,7 +97,7 @@ final class AdminResponder: HTTPResponder {
         }
         let keyName = route.belongsToConsole ? nil : try service.settings.operatorKeys.admit(head.fields)
         if head.method == .post, head.fields.isCrossSite {
-            throw .requestInvalid("A page of another site may not ask for this; see Origin and Sec-Fetch-Site.")
+            throw .requestInvalid("Pages of other sites may not send this request; see Origin and Sec-Fetch-Site.")
         }
         return keyName
     }
@@ -175,7 +175,7 @@ final class AdminResponder: HTTPResponder {
         switch query {
         case "", "drop_omitted=false": false
         case "drop_omitted=true": true
-        default: throw .requestInvalid("A refresh has one query parameter: drop_omitted, which is true or false.")
+        default: throw .requestInvalid("The only query parameter of a refresh is drop_omitted, true or false.")
         }
     }
 

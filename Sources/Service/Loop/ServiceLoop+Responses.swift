@@ -45,9 +45,9 @@ extension ServiceLoop {
     func response(to request: FailedRequest, _ route: Route?, on listener: ListenerName) -> HTTPResponse {
         let problem: Problem =
             switch request.fault {
-            case .malformed: .requestInvalid("This is not HTTP/1.1 that can be understood in one way only.")
+            case .malformed: .requestInvalid("The request is not valid, unambiguous HTTP/1.1.")
             case .repeatedField(let name):
-                .requestInvalid("The header field \(name) may come once, and came twice; send one.")
+                .requestInvalid("The header \(name) was sent more than once; send it once.")
             case .headersTooLarge: .headersTooLarge
             case .bodyTooLarge: .requestTooLarge
             case .timeout: .requestTimeout

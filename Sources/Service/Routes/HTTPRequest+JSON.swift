@@ -41,7 +41,7 @@ extension JSONErrorLocation {
         case .tooDeep:
             "The body has objects or arrays nested more than \(JSONLimits.maximumDepth) levels deep, at \(place)."
         case .numberOutOfRange: "The body has a number that is out of range, which ends at \(place)."
-        case .notAnObject: "The body must be one JSON object, and is another JSON value."
+        case .notAnObject: "The body is not a JSON object, but another JSON value; send one JSON object."
         }
     }
 }

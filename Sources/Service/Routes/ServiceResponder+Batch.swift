@@ -16,7 +16,7 @@ extension ServiceResponder {
         guard let items = body[Self.items],
             let itemCount = items.elementCount, (1...Self.maximumItems).contains(itemCount)
         else {
-            throw .requestInvalid("A batch is {\"items\": [...]} with 1 to \(Self.maximumItems) verify requests.")
+            throw .requestInvalid("A batch must be {\"items\": [...]} with 1 to \(Self.maximumItems) verify requests.")
         }
         let deadline = keysDeadline()
         let (verifier, loop) = (service.verifier, service.loop)
@@ -73,7 +73,7 @@ extension ServiceResponder {
         of item: JSONObject?, _ verifier: RequestVerifier, _ now: VerificationTime
     ) -> (RequestVerifier.Outcome, SingleUseNonce?) {
         do throws(Problem) {
-            guard let item else { throw .requestInvalid("Each item of a batch is an object.") }
+            guard let item else { throw .requestInvalid("Each item of a batch must be an object.") }
             let request = try VerifyRequest(item)
             let outcome = verifier.verify(request, at: now)
             guard service.usesNoncesOnce, case .decided(let verdict) = outcome else { return (outcome, nil) }
