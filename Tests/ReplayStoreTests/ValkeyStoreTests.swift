@@ -87,7 +87,7 @@ import Testing
             try await StoreUnderTest.run(.network(host: "127.0.0.1", port: server.port)) { store async throws in
                 try await eventually { server.connections >= 2 }
                 #expect(try await store.health() == .unreachable)
-                #expect(store.reported == ["its replies are not those of a Valkey or Redis"])
+                #expect(store.reported == ["the replies are not those of Valkey or Redis"])
             }
         }
     }
@@ -105,7 +105,7 @@ import Testing
                 store async throws in
                 try await eventually { server.connections >= 4 }
                 #expect(try await store.health() == .unreachable)
-                #expect(store.reported == ["it refuses to serve: WRONGPASS"])
+                #expect(store.reported == ["the store refused: WRONGPASS"])
             }
         }
         #expect(ContinuousClock.now - begun >= .milliseconds(50 + 100 + 200))
@@ -138,7 +138,7 @@ import Testing
                 $0.timeout = .milliseconds(50)
             } _: { store async throws in
                 #expect(try await store.claim() == .unavailable(mayBeClaimed: true))
-                try await eventually { store.reported.first == "it does not answer in time" }
+                try await eventually { store.reported.first == "no reply within the timeout" }
                 try await store.waitUntilReachable()
                 #expect(server.connections == 2)
             }
@@ -182,7 +182,7 @@ import Testing
                 $0.tls = { context }
             } _: { store async throws in
                 try await eventually { !store.reported.isEmpty }
-                #expect(store.reported == ["TLS: its certificate is not trusted, or is not valid now"])
+                #expect(store.reported == ["TLS: the store's certificate is not trusted, or not valid now"])
             }
         }
     }
@@ -240,7 +240,7 @@ import Testing
             } _: { store async throws in
                 try await eventually {
                     _ = try await store.claim()
-                    return store.reported.first == "it does not answer in time"
+                    return store.reported.first == "no reply within the timeout"
                 }
             }
         }
@@ -254,7 +254,7 @@ import Testing
             try await StoreUnderTest.run(server) { store async throws in
                 #expect(
                     try await store.claims([2, 1, 3]) == [.claimed, .unavailable(mayBeClaimed: false), .claimed])
-                try await eventually { store.reported.first == "it is a replica, and takes no claims" }
+                try await eventually { store.reported.first == "connected to a replica, which is read-only" }
                 try await store.waitUntilReachable()
                 #expect(try await store.claim(1) == .claimed)
                 #expect(server.connections == 2)

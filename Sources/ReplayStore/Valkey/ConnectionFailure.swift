@@ -3,22 +3,26 @@ private import NIOCore
 private import NIOPosix
 private import NIOSSL
 
-/// Why a connection to a store failed or ended, as a text for the log. It contains no text from the server.
+/// Why a connection to a store failed or ended, for the log. Contains no text from the server.
 enum ConnectionFailure {
     static let closed = "the connection was closed"
-    static let silent = "it does not answer in time"
-    static let notRESP = "its replies are not those of a Valkey or Redis"
-    static let replica = "it is a replica, and takes no claims"
+    static let silent = "no reply within the timeout"
+    static let notRESP = "the replies are not those of Valkey or Redis"
+    static let replica = "connected to a replica, which is read-only"
 
     /// The text for a network or TLS error.
     static func reason(_ error: any Error) -> String {
         switch error {
         case let error as NIOConnectionError:
-            if let first = error.connectionErrors.first?.error { reason(first) } else { "its name can't be resolved" }
+            if let first = error.connectionErrors.first?.error {
+                reason(first)
+            } else {
+                "the host name can't be resolved"
+            }
         case ChannelError.connectTimeout:
-            "there is no connection in time"
+            "connection timed out"
         case let error as IOError: reason(errno: error.errnoCode)
-        case is NIOSSLExtraError: "TLS: its certificate is not for this host"
+        case is NIOSSLExtraError: "TLS: the store's certificate is not for this host"
         case NIOSSLError.handshakeFailed(let error): reason(handshake: error)
         case NIOSSLError.uncleanShutdown: closed
         // In TLS 1.3, the server checks the client's certificate after the client's handshake is complete.
@@ -32,9 +36,9 @@ enum ConnectionFailure {
         switch errno {
         case ECONNREFUSED: "the connection was refused"
         case ECONNRESET, EPIPE: "the connection was reset"
-        case ENOENT: "there is no such socket"
-        case EACCES: "the socket's permissions deny it"
-        case EHOSTUNREACH, ENETUNREACH: "there is no route to it"
+        case ENOENT: "the socket does not exist"
+        case EACCES: "permission denied on the socket"
+        case EHOSTUNREACH, ENETUNREACH: "no route to the host"
         case EMFILE, ENFILE: "too many files are open"
         default: "the connection failed (errno \(errno))"
         }
@@ -44,12 +48,12 @@ enum ConnectionFailure {
     private static func reason(handshake error: BoringSSLError) -> String {
         let text = String(describing: error)
         let known = [
-            ("CERTIFICATE_VERIFY_FAILED", "TLS: its certificate is not trusted, or is not valid now"),
-            ("WRONG_VERSION_NUMBER", "it does not speak TLS"),
-            ("CERTIFICATE_REQUIRED", "TLS: it asks for a client certificate (certificate_file, key_file)"),
-            ("ALERT_UNKNOWN_CA", "TLS: it does not trust the client certificate"),
-            ("ALERT_BAD_CERTIFICATE", "TLS: it does not accept the client certificate"),
-            ("ALERT_CERTIFICATE_EXPIRED", "TLS: to it the client certificate has expired"),
+            ("CERTIFICATE_VERIFY_FAILED", "TLS: the store's certificate is not trusted, or not valid now"),
+            ("WRONG_VERSION_NUMBER", "the store does not use TLS"),
+            ("CERTIFICATE_REQUIRED", "TLS: the store requires a client certificate (certificate_file, key_file)"),
+            ("ALERT_UNKNOWN_CA", "TLS: the store does not trust the client certificate"),
+            ("ALERT_BAD_CERTIFICATE", "TLS: the store rejects the client certificate"),
+            ("ALERT_CERTIFICATE_EXPIRED", "TLS: the store rejects the client certificate as expired"),
         ]
         return known.first { text.contains($0.0) }?.1 ?? "the TLS handshake failed"
     }

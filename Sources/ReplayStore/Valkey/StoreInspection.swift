@@ -24,7 +24,7 @@ package enum StoreInspection {
         let promise = loop.makePromise(of: [StoreFinding].self)
         let monitor = StoreMonitor { _, reason in
             guard let reason else { return }
-            promise.succeed([StoreFinding(level: .failure, message: "it can't be used: \(reason)")])
+            promise.succeed([StoreFinding(level: .failure, message: "can't be used: \(reason)")])
         }
         let node = ValkeyNode(settings.address, settings, on: loop, monitor, isPermanent: false) { _ in }
         node.whenReady { connection in
@@ -50,7 +50,7 @@ package enum StoreInspection {
                 StoreFinding(
                     level: .warning,
                     message:
-                        "CONFIG GET is denied, so its settings are not known; maxmemory-policy must be noeviction, and appendonly or save should be on"
+                        "CONFIG GET is denied, so the store's settings can't be checked; set maxmemory-policy to noeviction, and turn on appendonly or save"
                 ),
             ]
         }
@@ -60,7 +60,7 @@ package enum StoreInspection {
             : StoreFinding(
                 level: .failure,
                 message:
-                    "maxmemory-policy is \(policy): claims can be evicted, and sign-ins finished twice; set it to noeviction"
+                    "maxmemory-policy is \(policy): records can be evicted, and sign-ins then finished twice; set it to noeviction"
             )
         let persistence =
             log == "yes" || !save.isEmpty
@@ -68,7 +68,7 @@ package enum StoreInspection {
             : StoreFinding(
                 level: .warning,
                 message:
-                    "appendonly and save are off: a restart of the store forgets claims, and sign-ins under way can be finished again"
+                    "appendonly and save are off: a restart of the store loses its records, and recent sign-ins can be finished again"
             )
         return [connected, eviction, persistence]
     }

@@ -184,7 +184,7 @@ final class ValkeyNode {
         replies.send(command) { result in
             switch result {
             case .reply(.simple(Array(expected.utf8))): then()
-            case .reply(.error(let text)): replies.end("it refuses to serve: \(StoreError(text).shown)")
+            case .reply(.error(let text)): replies.end("the store refused: \(StoreError(text).shown)")
             case .reply: replies.end(ConnectionFailure.notRESP)
             case .broken: break
             }

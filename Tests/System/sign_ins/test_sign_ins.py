@@ -250,7 +250,7 @@ def test_keys_are_rotated_without_a_restart(server, tmp_path):
         tokens = [issuer.token(nonce=each["nonce"]) for each in begun]
         # A file that can't be used changes nothing.
         first.write_text("half of a k")
-        reason = service.wait_for_entry(message="sign-in files can't be used, those before stay")["reason"]
+        reason = service.wait_for_entry(message="sign-in files invalid, still using the previous ones")["reason"]
         assert reason.startswith(f"sign_ins.key_files: {first}: ")
         assert finish(service, begun[0], tokens[0]).status == 200
         # The keys swap places: the new one seals, and the old one still opens.

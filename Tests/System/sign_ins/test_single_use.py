@@ -226,16 +226,16 @@ def test_a_store_that_is_gone_refuses_these_providers_alone(server, tmp_path):
 
 
 def test_what_is_on_is_named_at_the_start(server, once):
-    (line,) = once.entries(message="features on")
+    (line,) = once.entries(message="features enabled")
     assert line["features"] == ["nonce.single_use"] and line["store"] == "memory"
     assert line["single_use"] == ["oidc", "apple"]
     issuer = server.issuer("features")
     with Service(provider(issuer), sign_ins={}) as service:
-        line = service.wait_for_entry(message="features on")
+        line = service.wait_for_entry(message="features enabled")
         assert line["features"] == ["sign_ins"] and "single_use" not in line
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
-        assert not service.entries(message="features on")
+        assert not service.entries(message="features enabled")
 
 
 def test_operators_see_sign_ins_and_the_store_where_they_are(server, once, plain):

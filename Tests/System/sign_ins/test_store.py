@@ -181,10 +181,10 @@ def test_over_tls_with_an_authority_and_a_client_certificate(server, key_file, t
             wait_for_store(service, issuer)
         with replica(issuer, key_file, store, **trusted) as service:
             reason = service.wait_for_entry(message="store unreachable")["reason"]
-            assert reason == "TLS: it asks for a client certificate (certificate_file, key_file)"
+            assert reason == "TLS: the store requires a client certificate (certificate_file, key_file)"
         with replica(issuer, key_file, store, ca_file=str(stranger.certificate_file), **shown) as service:
             reason = service.wait_for_entry(message="store unreachable")["reason"]
-            assert reason == "TLS: its certificate is not trusted, or is not valid now"
+            assert reason == "TLS: the store's certificate is not trusted, or not valid now"
             refused(finish(service, *signed_in(service, issuer)), "store_unavailable")
         # Files of TLS are read again when they change.
         renewed = tmp_path / "authorities.pem"
@@ -192,7 +192,7 @@ def test_over_tls_with_an_authority_and_a_client_certificate(server, key_file, t
         with replica(issuer, key_file, store, ca_file=str(renewed), **shown) as service:
             service.wait_for_entry(message="store unreachable")
             renewed.write_text("none")
-            reason = service.wait_for_entry(message="sign-in files can't be used, those before stay")["reason"]
+            reason = service.wait_for_entry(message="sign-in files invalid, still using the previous ones")["reason"]
             assert "TLS" in reason
             renewed.write_bytes(authority.certificate_file.read_bytes())
             wait_for_store(service, issuer)
@@ -249,7 +249,7 @@ def test_a_primary_that_became_a_replica_claims_nothing(server, key_file, tmp_pa
         old.follow(new)
         for _ in range(3):
             refused(finish(service, begun, token), "store_unavailable")
-        service.wait_for_entry(message="store unreachable", reason="it is a replica, and takes no claims")
+        service.wait_for_entry(message="store unreachable", reason="connected to a replica, which is read-only")
         assert old.command("REPLICAOF", "NO", "ONE").startswith("+OK")
         service.wait_until(lambda: finish(service, begun, token).status == 200)
 
@@ -329,7 +329,7 @@ def test_a_user_and_a_password(server, key_file, tmp_path):
         Store(tmp_path / "store-2", *acl, "--requirepass", "other") as store,
         replica(issuer, key_file, store, username="assay", password_file=str(password)) as service,
     ):
-        service.wait_for_entry(message="store unreachable", reason="it refuses to serve: WRONGPASS")
+        service.wait_for_entry(message="store unreachable", reason="the store refused: WRONGPASS")
         refused(finish(service, *signed_in(service, issuer)), "store_unavailable")
 
 
@@ -341,7 +341,7 @@ def test_a_password_is_read_again_when_it_changes(server, key_file, tmp_path):
         Store(tmp_path / "store", "--requirepass", "second") as store,
         replica(issuer, key_file, store, password_file=str(password)) as service,
     ):
-        service.wait_for_entry(message="store unreachable", reason="it refuses to serve: WRONGPASS")
+        service.wait_for_entry(message="store unreachable", reason="the store refused: WRONGPASS")
         password.write_text("second")
         wait_for_store(service, issuer)
         service.wait_for_entry(message="store reached again")
@@ -369,4 +369,4 @@ def test_config_check_looks_at_the_store(server, key_file, tmp_path):
         assert report["store"]["could_serve"] is False and len(report["store"]["findings"]) == 3
         store.stop()
         code, lines = found()
-        assert code == 1 and lines == ["sign_ins.store  failure  it can't be used: the connection was refused"]
+        assert code == 1 and lines == ["sign_ins.store  failure  can't be used: the connection was refused"]
