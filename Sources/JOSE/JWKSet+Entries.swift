@@ -11,7 +11,7 @@ extension JWKSet {
 
         fileprivate init(_ value: JSONTree) {
             guard let members = value.object else {
-                self.init(keyID: nil, flaw: "it is no JSON object")
+                self.init(keyID: nil, flaw: "it is not a JSON object")
                 return
             }
             let keyID = members["kid"]?.string
@@ -35,13 +35,13 @@ extension JWKSet {
         }
 
         private static func reasonIgnored(_ members: [String: JSONTree]) -> String {
-            guard members["d"] == nil else { return "it is a private key: whoever has read it can sign tokens" }
-            guard members["k"] == nil else { return "it is a symmetric key: whoever has read it can sign tokens" }
+            guard members["d"] == nil else { return "it is a private key: anyone who has read it can sign tokens" }
+            guard members["k"] == nil else { return "it is a symmetric key: anyone who has read it can sign tokens" }
             switch members["kty"]?.string {
             case "RSA": return lacks(["n", "e"], members) ?? "it is too large"
             case "EC": return lacks(["crv", "x", "y"], members) ?? "its curve (crv) is not supported"
             case "OKP": return lacks(["crv", "x"], members) ?? "its curve (crv) is not supported"
-            default: return "its type (kty) is none of RSA, EC and OKP"
+            default: return "its type (kty) is not RSA, EC or OKP"
             }
         }
 
@@ -53,10 +53,10 @@ extension JWKSet {
                 return "its \(names) \(unreadable.count == 1 ? "is" : "are") not base64url"
             }
             guard key.keyType == "RSA" else {
-                return "it is no point on \(key.curve ?? "its curve"), or one that is never safe"
+                return "it is not a point on \(key.curve ?? "its curve"), or one that is never safe"
             }
             return key.isTooSmall
-                ? "it is too small (\(key.typeText)): 2048 bits are the least" : "its n or e is no RSA key's"
+                ? "it is too small (\(key.typeText)): the minimum is 2048 bits" : "its n or e is not that of an RSA key"
         }
 
         private static func lacks(_ names: [String], _ members: [String: JSONTree]) -> String? {
@@ -67,7 +67,7 @@ extension JWKSet {
         private static func reasonWithoutAlgorithm(_ members: [String: JSONTree]) -> String {
             if let use = members["use"], use.string != "sig" { return "its use is not sig" }
             if let operations = members["key_ops"], operations.array?.contains(.string("verify")) != true {
-                return "its key_ops have no verify"
+                return "its key_ops do not include verify"
             }
             return "its alg is not supported, or contradicts its type"
         }
@@ -79,7 +79,7 @@ extension JWKSet {
         let certificates = (try? JSONTree(readingObject: json))?.object ?? [:]
         return certificates.sorted { $0.key < $1.key }.map { keyID, value in
             guard let key = value.string.flatMap({ JWK(keyID: keyID, certificate: $0) }) else {
-                return Entry(keyID: keyID, flaw: "it is no certificate in PEM of an RSA or EC key")
+                return Entry(keyID: keyID, flaw: "it is not a PEM certificate of an RSA or EC key")
             }
             return Entry(.object(key.members))
         }

@@ -202,7 +202,7 @@ package final class AssayService: Sendable {
                 group.addTask { try? await Task.sleep(for: .milliseconds(delay.milliseconds)) }
                 group.addTask {
                     await isHurried()
-                    if !Task.isCancelled { self.log.write(.info, "stopping without the rest of shutdown_delay") }
+                    if !Task.isCancelled { self.log.write(.info, "shutdown_delay cut short by a second signal") }
                 }
                 await group.next()
                 group.cancelAll()

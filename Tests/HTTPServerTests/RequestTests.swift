@@ -114,7 +114,7 @@ import Testing
             let error = await #expect(throws: ListenError.self) {
                 try await Listening.run(at: .network(host: "127.0.0.1", port: port)) { _ in }
             }
-            #expect(error?.description == "can't listen on 127.0.0.1:\(port): it is in use")
+            #expect(error?.description == "can't listen on 127.0.0.1:\(port): the address is in use")
         }
     }
 }

@@ -84,7 +84,7 @@ import Testing
     ])
     func `a body that was packed in another way, or twice, is not looked into`(encoding: String) async throws {
         let failure = try await failure(Packed.gzip(Packed.gzip(Self.body)), encoding)
-        #expect(failure == FetchFailure(.http, "the body is encoded in a way that was not asked for"))
+        #expect(failure == FetchFailure(.http, "the body has a Content-Encoding that was not requested"))
     }
 
     @Test func `encodings in two fields are two encodings`() async throws {
@@ -94,7 +94,7 @@ import Testing
             let failure = await #expect(throws: FetchFailure.self) {
                 try await DocumentFetcher.onLoopback().fetch(server.address("/"))
             }
-            #expect(failure == FetchFailure(.http, "the body is encoded in a way that was not asked for"))
+            #expect(failure == FetchFailure(.http, "the body has a Content-Encoding that was not requested"))
         }
     }
 

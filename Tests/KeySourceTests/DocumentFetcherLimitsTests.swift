@@ -25,7 +25,7 @@ import Testing
             $0.totalTimeout = Interval(milliseconds: 300)
             $0.maximumRedirects = 1_000_000
         }
-        #expect(failure == FetchFailure(.http, "no complete answer within 1 s"))
+        #expect(failure == FetchFailure(.http, "no complete response within 1 s"))
     }
 
     @Test func `a server that falls silent is given up sooner than one that is slow`() async throws {

@@ -41,7 +41,7 @@ import Testing
 
     // MARK: Invalid certificates
 
-    private static let remedy = "name its authority in network.ca_file if it should be believed"
+    private static let remedy = "to trust it, add its CA to network.ca_file"
 
     @Test(arguments: [
         (Certificates.Kind.expired, "the server's certificate has expired"),
@@ -64,7 +64,7 @@ import Testing
             failure
                 == FetchFailure(
                     .tls,
-                    "the server's certificate is by an authority that is not trusted, or comes without an intermediate: \(Self.remedy)"
+                    "the server's certificate is from an untrusted CA, or lacks an intermediate certificate: \(Self.remedy)"
                 ))
     }
 

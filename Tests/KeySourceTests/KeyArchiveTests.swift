@@ -197,7 +197,7 @@ extension FetchedKeys {
             if isTrusted {
                 #expect(try archive.load(nowUnixSeconds: Self.now) != nil)
             } else {
-                #expect(refusal(archive) == "others could have written it")
+                #expect(refusal(archive) == "other users could have written it")
             }
         }
     }

@@ -74,11 +74,11 @@ import Testing
         ("[]", "the certificates are not one JSON object"),
         (
             #"{"a":"x"}"#,
-            "the key set holds no key that can verify a signature: key 1 (kid \"a\"): it is no certificate in PEM of an RSA or EC key"
+            "the key set holds no key that can verify a signature: key 1 (kid \"a\"): it is not a PEM certificate of an RSA or EC key"
         ),
         (
             text(KeySets.json(["a"])),
-            "the key set holds no key that can verify a signature: key 1 (kid \"keys\"): it is no certificate in PEM of an RSA or EC key"
+            "the key set holds no key that can verify a signature: key 1 (kid \"keys\"): it is not a PEM certificate of an RSA or EC key"
         ),
     ])
     func `certificates that are none are a failure with a reason`(json: String, message: String) async throws {
@@ -99,16 +99,16 @@ import Testing
         (#"{"keys":[]}"#, "the key set holds no key that can verify a signature: it is empty"),
         (
             #"{"keys":[null,{"kty":"oct","k":"AAAA","kid":"a\u0007é"},{"kty":"RSA","n":"AQAB","e":"AQAB"},{"kty":"RSA","n":"!"}]}"#,
-            "the key set holds no key that can verify a signature: key 1: it is no JSON object; key 2 (kid \"a\\u{07}\\u{00E9}\"): it is a symmetric key: whoever has read it can sign tokens; key 3: it is too small (RSA, 17 bits): 2048 bits are the least; key 4: it has no e"
+            "the key set holds no key that can verify a signature: key 1: it is not a JSON object; key 2 (kid \"a\\u{07}\\u{00E9}\"): it is a symmetric key: anyone who has read it can sign tokens; key 3: it is too small (RSA, 17 bits): the minimum is 2048 bits; key 4: it has no e"
         ),
         (
             #"{"keys":[1,1,1,1,1,1,1]}"#,
             "the key set holds no key that can verify a signature: "
-                + (1...5).map { "key \($0): it is no JSON object; " }.joined() + "and 2 more"
+                + (1...5).map { "key \($0): it is not a JSON object; " }.joined() + "and 2 more"
         ),
         (
             #"{"keys":[{"kty":"oct","k":"AAAA","kid":"a"}]}"#,
-            "the key set holds no key that can verify a signature: key 1 (kid \"a\"): it is a symmetric key: whoever has read it can sign tokens"
+            "the key set holds no key that can verify a signature: key 1 (kid \"a\"): it is a symmetric key: anyone who has read it can sign tokens"
         ),
         (
             #"{"keys":["# + Array(repeating: "{}", count: 1025).joined(separator: ",") + "]}",

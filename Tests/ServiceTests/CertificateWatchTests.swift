@@ -42,7 +42,7 @@ import Testing
     @Test func `there is none without good files`() async throws {
         try await Files.run(Pair(certificate: "", key: Pair.one.key, expiresAtUnixSeconds: 0)) { files in
             let error = #expect(throws: TLSFileError.self) { try files.watch() }
-            #expect(error?.description == "\(files.paths.certificate): there is no certificate in PEM in it")
+            #expect(error?.description == "\(files.paths.certificate): it contains no PEM certificate")
         }
     }
 }

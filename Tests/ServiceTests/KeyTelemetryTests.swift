@@ -100,9 +100,9 @@ import Testing
         }
         #expect(
             lines == [
-                Self.line("info", "keys state", "p", ["state": .string("ready")]),
-                Self.line("warning", "keys state", "p", ["state": .string("stale")]),
-                Self.line("warning", "keys state", "p", ["state": .string("unavailable")]),
+                Self.line("info", "key state changed", "p", ["state": .string("ready")]),
+                Self.line("warning", "key state changed", "p", ["state": .string("stale")]),
+                Self.line("warning", "key state changed", "p", ["state": .string("unavailable")]),
                 Self.line(
                     "warning", "fallback keys can't be read", "q", ["reason": .string("there is no such file")]),
                 Self.line(

@@ -22,8 +22,8 @@ package struct ListenError: Error, CustomStringConvertible {
     init(_ address: ListenAddress, _ error: any Error) {
         let reason =
             switch (error as? IOError)?.errnoCode {
-            case EADDRINUSE: "it is in use"
-            case EACCES, EPERM: "it takes more rights than this process has"
+            case EADDRINUSE: "the address is in use"
+            case EACCES, EPERM: "permission denied"
             case EADDRNOTAVAIL: "this machine has no such address"
             default: "\(error)"
             }

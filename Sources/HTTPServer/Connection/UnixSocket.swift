@@ -59,5 +59,5 @@ enum UnixSocket {
 
 /// A file at the socket's path that is not a socket and that we must not remove.
 struct NoSocket: Error, CustomStringConvertible {
-    let description = "there is something at this path that is no socket; remove it, or choose another path"
+    let description = "the path exists, but is not a socket; remove it, or choose another path"
 }

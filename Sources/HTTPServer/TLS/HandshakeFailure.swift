@@ -4,7 +4,7 @@ internal import NIOSSL
 struct HandshakeFailure: Equatable {
     let reason: String
 
-    static let timeout = HandshakeFailure(reason: "it took longer than limits.request_timeout")
+    static let timeout = HandshakeFailure(reason: "the handshake took longer than limits.request_timeout")
     static let clientNameNotListed = HandshakeFailure(
         reason: "the client's certificate has none of the names in tls.client_names")
 
@@ -36,18 +36,18 @@ struct HandshakeFailure: Equatable {
     }
 
     private static let explanations = [
-        "HTTP_REQUEST": "the client speaks plain HTTP",
-        "HTTPS_PROXY_REQUEST": "the client takes this for an HTTP proxy",
-        "WRONG_VERSION_NUMBER": "the client does not speak TLS",
-        "UNSUPPORTED_PROTOCOL": "the client speaks no version of TLS from 1.2 on",
-        "NO_SHARED_CIPHER": "the client has no cipher suite in common",
-        "NO_COMMON_SIGNATURE_ALGORITHMS": "the client has no signature algorithm in common",
-        "PEER_DID_NOT_RETURN_A_CERTIFICATE": "the client shows no certificate",
+        "HTTP_REQUEST": "the client uses plain HTTP",
+        "HTTPS_PROXY_REQUEST": "the client uses this address as an HTTP proxy",
+        "WRONG_VERSION_NUMBER": "the client does not use TLS",
+        "UNSUPPORTED_PROTOCOL": "the client supports no TLS version from 1.2 on",
+        "NO_SHARED_CIPHER": "no cipher suite in common with the client",
+        "NO_COMMON_SIGNATURE_ALGORITHMS": "no signature algorithm in common with the client",
+        "PEER_DID_NOT_RETURN_A_CERTIFICATE": "the client sent no certificate",
         "CERTIFICATE_VERIFY_FAILED":
-            "the client's certificate is not accepted: its authority is not in client_ca_file, it is expired or not yet valid, or it is not for clients",
+            "the client certificate is invalid: its CA is not in client_ca_file, it is expired or not yet valid, or it is not for client authentication",
         "TLSV1_ALERT_UNKNOWN_CA": "the client does not trust this listener's certificate",
-        "SSLV3_ALERT_BAD_CERTIFICATE": "the client refuses this listener's certificate",
-        "SSLV3_ALERT_CERTIFICATE_UNKNOWN": "the client refuses this listener's certificate",
-        "SSLV3_ALERT_CERTIFICATE_EXPIRED": "to the client this listener's certificate has expired",
+        "SSLV3_ALERT_BAD_CERTIFICATE": "the client rejects this listener's certificate",
+        "SSLV3_ALERT_CERTIFICATE_UNKNOWN": "the client rejects this listener's certificate",
+        "SSLV3_ALERT_CERTIFICATE_EXPIRED": "the client rejects this listener's certificate as expired",
     ]
 }

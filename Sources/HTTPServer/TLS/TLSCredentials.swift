@@ -43,7 +43,7 @@ struct TLSCredentials: Sendable {
         } catch {
             throw TLSFileError(
                 .certificate, files.certificate,
-                "TLS can't be spoken with this certificate: its kind of key is not known")
+                "the certificate's key type is not supported")
         }
         expiresAtUnixSeconds = Int64(chain[0].notValidAfter)
         versions = [certificateFile, keyFile].map(\.version) + [authoritiesFile].compactMap(\.?.version)
@@ -96,17 +96,17 @@ struct TLSCredentials: Sendable {
     ) throws(TLSFileError) -> [NIOSSLCertificate] {
         guard !file.bytes.isEmpty, let certificates = try? NIOSSLCertificate.fromPEMBytes(file.bytes),
             !certificates.isEmpty
-        else { throw TLSFileError(kind, path, "there is no certificate in PEM in it") }
+        else { throw TLSFileError(kind, path, "it contains no PEM certificate") }
         return certificates
     }
 
     private static func privateKey(in file: SmallFile, _ path: String) throws(TLSFileError) -> NIOSSLPrivateKey {
         guard !file.bytes.contains("ENCRYPTED".utf8) else {
             throw TLSFileError(
-                .key, path, "the key is encrypted; give it without a passphrase, readable for this user alone")
+                .key, path, "the key is encrypted; store it without a passphrase, readable only by this user")
         }
         guard !file.bytes.isEmpty, let key = try? NIOSSLPrivateKey(bytes: file.bytes, format: .pem) else {
-            throw TLSFileError(.key, path, "there is no private key in PEM in it")
+            throw TLSFileError(.key, path, "it contains no PEM private key")
         }
         return key
     }

@@ -64,7 +64,7 @@ package struct DocumentFetcher: Sendable {
         let rules = self.rules
         let first = try FetchURL(address, allowingHTTP: rules.allowHTTP)
         let known = mode == .revalidate ? known : nil
-        let timeout = FetchFailure(.http, "no complete answer within \(rules.totalTimeout.secondsRoundedUp) s")
+        let timeout = FetchFailure(.http, "no complete response within \(rules.totalTimeout.secondsRoundedUp) s")
         return try await loop.withTimeout(rules.totalTimeout, orThrow: timeout) { () async throws(FetchFailure) in
             var target = first
             for redirects in 0...rules.maximumRedirects {
@@ -120,7 +120,7 @@ package struct DocumentFetcher: Sendable {
                 authorization: proxy.credentials?.basicAuthorization)
             return try await exchange(target, mode, known, .tunnel(tunnel), &status)
         }
-        var lastFailure = FetchFailure(.connect, "no address could be connected to")
+        var lastFailure = FetchFailure(.connect, "could not connect to any address")
         for address in try await vettedAddresses(of: target) {
             do throws(FetchFailure) {
                 let pinned = HTTPExchange.Destination.address(address, port: target.port)
@@ -147,7 +147,7 @@ package struct DocumentFetcher: Sendable {
         guard !allowed.isEmpty else {
             throw FetchFailure(
                 .address,
-                "the host's address is not on the public Internet: name it in network.allow_addresses if it should be used"
+                "the host's address is not on the public Internet; to use it, list it in network.allow_addresses"
             )
         }
         return Array(Self.alternating(allowed).prefix(rules.maximumAddresses))
@@ -211,7 +211,7 @@ package struct DocumentFetcher: Sendable {
                     isNotModified: true, clockOffsetSeconds: header.clockOffsetSeconds))
         }
         guard Self.isReadable(head.headers) else {
-            throw FetchFailure(.http, "the body is encoded in a way that was not asked for")
+            throw FetchFailure(.http, "the body has a Content-Encoding that was not requested")
         }
         guard case .success(let body) = answer.body else {
             throw FetchFailure(describing: answer, isSecure: target.isSecure)
@@ -249,7 +249,7 @@ package struct DocumentFetcher: Sendable {
                 .tls,
                 rules.caFile == nil
                     ? "the system's certificate authorities can't be read"
-                    : "network.ca_file can't be read, or holds no certificate in PEM")
+                    : "network.ca_file can't be read, or contains no PEM certificate")
         }
         return HTTPExchange.TLS(context: store.context, host: target.host) { [trace] certificate in
             Self.accepts(certificate, trace)

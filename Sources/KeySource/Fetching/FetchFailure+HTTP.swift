@@ -35,7 +35,7 @@ extension FetchFailure {
     /// - Parameter hint: what to check; `nil` if a head arrived.
     private init(describing error: HTTPExchangeError, _ hint: String?) {
         switch error {
-        case .connectTimeout: self.init(.connect, "no connection within the connect time-out")
+        case .connectTimeout: self.init(.connect, "no connection within the connect timeout")
         case .connectionFailed: self.init(.connect, "the connection was refused or broke")
         case .connectionReset: self.init(.connect, "the server reset the connection" + (hint ?? ""))
         case .connectionClosed:

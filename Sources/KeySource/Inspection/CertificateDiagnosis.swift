@@ -21,12 +21,12 @@ struct CertificateDiagnosis {
         guard let certificate = await certificate() else { return nil }
         if Int64(certificate.notValidBefore) > now { return "the server's certificate is not yet valid" }
         if Int64(certificate.notValidAfter) < now { return "the server's certificate has expired" }
-        let remedy = "name its authority in network.ca_file if it should be believed"
+        let remedy = "to trust it, add its CA to network.ca_file"
         if let octets = try? certificate.toDERBytes(), Certificate(octets)?.isSelfSigned == true {
             return "the server's certificate is self-signed and not trusted: \(remedy)"
         }
         return
-            "the server's certificate is by an authority that is not trusted, or comes without an intermediate: \(remedy)"
+            "the server's certificate is from an untrusted CA, or lacks an intermediate certificate: \(remedy)"
     }
 
     /// A TLS context without certificate verification. It is never `nil` in practice.

@@ -32,7 +32,7 @@ struct InspectionReport {
                 if !refused.isEmpty {
                     add(
                         .dns, allowed.isEmpty ? .failure : .warning,
-                        "\(host) is at \(passedOver), which is not on the public Internet and is not connected to")
+                        "\(host) is at \(passedOver), which is not on the public Internet and is therefore refused")
                 }
             case .proxied(let host):
                 add(.dns, .ok, "\(Self.quoted(host)) is resolved by the proxy that HTTPS_PROXY names")
@@ -72,7 +72,7 @@ struct InspectionReport {
     mutating func add(_ metadata: ProviderMetadata, _ allowed: SignatureAlgorithms) {
         add(
             .discovery, .ok,
-            "the document names the issuer that is configured; keys are at \(Self.quoted(metadata.jwksURI))")
+            "the document has the configured issuer; keys are at \(Self.quoted(metadata.jwksURI))")
         if !metadata.unsafeAlgorithms.isEmpty {
             let names = metadata.unsafeAlgorithms.joined(separator: ", ")
             add(
@@ -120,7 +120,7 @@ struct InspectionReport {
             if let flaw = entry.flaw {
                 add(.keys, .warning, "\(name) can't be used: \(flaw)")
             } else if entry.algorithms.intersection(allowed).isEmpty {
-                add(.keys, .warning, "\(name) fits no algorithm that tokens may have (\(Self.list(allowed)))")
+                add(.keys, .warning, "\(name) matches no allowed algorithm (\(Self.list(allowed)))")
             } else {
                 usable += 1
                 algorithms.formUnion(entry.algorithms.intersection(allowed))
@@ -140,9 +140,10 @@ struct InspectionReport {
         let said = headers.last?.cacheControl.map { "Cache-Control: \(Self.quoted($0))" } ?? "there is no Cache-Control"
         let meaning =
             switch stated {
-            case nil: "nothing is said of how long the keys may be kept, so they are for \(Self.text(lifetime))"
-            case lifetime?: "the keys are kept for \(Self.text(lifetime))"
-            case let stated?: "the \(Self.text(stated)) that are left count as \(Self.text(lifetime))"
+            case nil:
+                "the response does not say how long to cache the keys, so they are cached for \(Self.text(lifetime))"
+            case lifetime?: "the keys are cached for \(Self.text(lifetime))"
+            case let stated?: "the \(Self.text(stated)) that remain count as \(Self.text(lifetime))"
             }
         let earliest = Self.text(lifetime * rules.refreshAhead.lowerBound)
         let latest = Self.text(lifetime * rules.refreshAhead.upperBound)
@@ -155,11 +156,12 @@ struct InspectionReport {
     mutating func addClock(clockSkewSeconds: Int64) {
         guard !headers.isEmpty else { return }
         guard let offset = headers.compactMap(\.clockOffsetSeconds).max(by: { abs($0) < abs($1) }) else {
-            return add(.clock, .warning, "no answer tells the time (Date), so the clocks can't be compared")
+            return add(.clock, .warning, "no response has a Date, so the clocks can't be compared")
         }
         let difference = "the provider's clock is \(abs(offset)) s \(offset < 0 ? "behind" : "ahead of") this machine's"
         if abs(offset) > clockSkewSeconds {
-            let skew = "more than clock_skew allows (\(clockSkewSeconds) s): good tokens will be refused; set the clock"
+            let skew =
+                "more than clock_skew allows (\(clockSkewSeconds) s): valid tokens will be refused; set the clock"
             add(.clock, .failure, "\(difference), \(skew)")
         } else if abs(offset) > Self.usualClockOffset {
             add(.clock, .warning, "\(difference), within clock_skew (\(clockSkewSeconds) s)")

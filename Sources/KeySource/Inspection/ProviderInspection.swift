@@ -91,7 +91,7 @@ package struct ProviderInspection: Sendable {
         let fetcher = FileKeyFetcher(path: file, loop: loop, unixSeconds: unixSeconds)
         do throws(FetchFailure) {
             let fetched = try await fetcher.fetch(.reload)
-            report.add(.file, .ok, "the key file is there")
+            report.add(.file, .ok, "the key file exists")
             report.addKeys(fetched.text, algorithms ?? .all)
         } catch {
             report.add(.file, .failure, "the key file: \(error.message)")

@@ -103,7 +103,7 @@ package struct KeyArchive: Sendable {
             }
         }
         guard file.owner == geteuid(), file.mode & 0o022 == 0 else {
-            throw Refusal(reason: "others could have written it")
+            throw Refusal(reason: "other users could have written it")
         }
         return file.bytes
     }

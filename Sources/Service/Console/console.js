@@ -17,7 +17,7 @@ function element(name, properties = {}, ...children) {
 
 class Refusal extends Error {
   constructor(status, problem) {
-    super(problem?.detail ?? `The answer was ${status}.`);
+    super(problem?.detail ?? `The response status was ${status}.`);
     this.status = status;
     this.code = problem?.code ?? null;
   }
@@ -225,7 +225,7 @@ function drawProvider({ provider, outcome }) {
       [provider.audiences.length === 1 ? "Audience" : "Audiences", drawAudiences(provider.audiences)],
       ["Keys from", provider.source ?? "nowhere yet"],
       ["Fetched", provider.fetched_at === null ? "never" : time(provider.fetched_at)],
-      ["Next fetch", provider.next_fetch_at === null ? "under way" : time(provider.next_fetch_at)],
+      ["Next fetch", provider.next_fetch_at === null ? "in progress" : time(provider.next_fetch_at)],
       ["Last error", error && element("span", { className: "bad" }, `${reason(error)}, `, time(error.at))],
     ),
     provider.keys.length === 0 ? null : drawKeys(provider.keys),
@@ -352,7 +352,7 @@ const STORE_STATES = {
 function drawStore({ state, entries }) {
   const [sign, kind, words] = STORE_STATES[state] ?? ["?", "none", state];
   const count = entries === null ? "" : `, and remembers ${entries.toLocaleString("en")} in this process`;
-  return ["The store that remembers what was used ", element("span", { className: kind }, symbol(sign, kind), ` ${words}`), `${count}.`];
+  return ["The sign-in store ", element("span", { className: kind }, symbol(sign, kind), ` ${words}`), `${count}.`];
 }
 
 /** Hidden where nothing is used once. */
@@ -380,10 +380,10 @@ const EVENTS = {
     ...(added.count + removed.count === 0 ? [", with the same names"] : []),
   ]],
   state_changed: ({ state }) => [...(STATES[state] ?? ["?", "none"]), [
-    { ready: "Keys are ready", stale: "Keys are stale: they serve past their time", unavailable: "No usable keys" }[state] ?? state,
+    { ready: "Keys are ready", stale: "Keys are stale, but still used", unavailable: "No usable keys" }[state] ?? state,
   ]],
-  archive_refused: (event) => ["▲", "warn", [`Kept keys are not used: ${event.message}`]],
-  archive_failed: () => ["▲", "warn", ["Keys can’t be kept on disk"]],
+  archive_refused: (event) => ["▲", "warn", [`Cached keys rejected: ${event.message}`]],
+  archive_failed: () => ["▲", "warn", ["Keys can’t be cached on disk"]],
   fallback_failed: (event) => ["▲", "warn", [`Fallback keys can’t be read: ${event.message}`]],
 };
 

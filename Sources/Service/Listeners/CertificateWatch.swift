@@ -57,7 +57,7 @@ final class CertificateWatch: Sendable {
             }
             guard isChanged else { return }
             log.write(
-                .info, "certificate changed",
+                .info, "certificate reloaded",
                 [("listener", .text(name)), ("expires_at", .number(tls.expiresAtUnixSeconds))])
             warnIfExpired()
         } catch {
@@ -69,7 +69,7 @@ final class CertificateWatch: Sendable {
             }
             guard isNew else { return }
             log.write(
-                .warning, "certificate can't be changed",
+                .warning, "certificate can't be reloaded",
                 [("listener", .text(name)), ("reason", .text(error.description))])
         }
     }

@@ -66,14 +66,14 @@ struct MetricsPage {
             })
         page.metric(
             "assay_client_certificate_requests_total", .counter,
-            "Answered requests by the name in the client's certificate; other, where there are too many.",
+            "Answered requests by the name in the client's certificate; other if there are too many names.",
             loops.callers.compactMap { caller, count in
                 guard case .certificate(let name, let listener) = caller else { return nil }
                 return Sample([("listener", listener.rawValue), ("client", name)], count)
             })
         page.metric(
             "assay_verify_duration_seconds", .histogram,
-            "Time from the taking up of a verify request to its answer; its wait in the socket before is not in it.")
+            "Time from the start of handling a verify request to its response, without the wait in the socket.")
         page.histogram("assay_verify_duration_seconds", loops.verifyDurations)
     }
 
@@ -88,7 +88,7 @@ struct MetricsPage {
     private func writeKeys(to page: inout PrometheusText) {
         let ids = providers.map(\.policy.id)
         page.metric(
-            "assay_keys_state", .gauge, "1 for the state that a provider's keys are in, else 0.",
+            "assay_keys_state", .gauge, "1 for the current state of a provider's keys, else 0.",
             zip(ids, statuses).flatMap { id, status in
                 let current = KeyState(status.snapshot, at: now)
                 return [KeyState.ready, .stale, .unavailable].map { state in
@@ -110,14 +110,14 @@ struct MetricsPage {
             "assay_keys_usable", .gauge, "Keys of the set in use that can verify.",
             samples { $0.keys.keys.count { $0.isUsable } })
         page.metric(
-            "assay_keys_hash", .gauge, "48 bits of a hash of the keys in use: the same keys have the same number.",
+            "assay_keys_hash", .gauge, "48 bits of a hash of the keys in use; equal for equal keys.",
             samples(\.fingerprint))
         page.metric(
-            "assay_keys_omitted", .gauge, "Keys in use that the provider's last answer left out, for now or for good.",
+            "assay_keys_omitted", .gauge, "Keys in use that the provider's last response omitted.",
             samples(\.omittedKeyCount))
         page.metric(
             "assay_keys_next_fetch_timestamp_seconds", .gauge,
-            "When keys are to be fetched next; absent while they are being fetched.",
+            "When the next fetch is due; absent during a fetch.",
             zip(ids, statuses).compactMap { id, status in
                 status.nextFetchIn.map {
                     Sample([("provider", id)], Int((unixMilliseconds + $0.milliseconds) / 1000))
@@ -127,7 +127,7 @@ struct MetricsPage {
 
     private func writeFetches(to page: inout PrometheusText) {
         page.metric(
-            "assay_key_fetches_total", .counter, "Fetches of keys by outcome and, where they failed, phase.",
+            "assay_key_fetches_total", .counter, "Fetches of keys by outcome and, if they failed, phase.",
             keyCounts.fetches.map { fetch, count in
                 let result = fetch.failedPhase == nil ? "success" : "failure"
                 return Sample(
@@ -146,18 +146,18 @@ struct MetricsPage {
 
     private func writeConfigurations(to page: inout PrometheusText) {
         page.metric(
-            "assay_configuration_reloads_total", .counter, "How often the settings file was read again, by outcome.",
+            "assay_configuration_reloads_total", .counter, "Reloads of the settings file, by outcome.",
             [
                 Sample([("result", "success")], configurations.successes),
                 Sample([("result", "failure")], configurations.failures),
             ])
         page.metric(
             "assay_configuration_last_reload_successful", .gauge,
-            "1 if the settings are those of the file as it was last read, 0 if the file was refused.",
+            "1 if the current settings are those of the file, 0 if the last reload was rejected.",
             configurations.isLastSuccessful ? 1 : 0)
         page.metric(
             "assay_configuration_last_reload_success_timestamp_seconds", .gauge,
-            "When the settings in force were taken from the file.", configurations.lastSuccessUnixSeconds)
+            "When the current settings were loaded from the file.", configurations.lastSuccessUnixSeconds)
     }
 
     private func writeLoad(to page: inout PrometheusText) {
@@ -171,7 +171,7 @@ struct MetricsPage {
             "Bytes held for requests that are incomplete, queued or waiting for keys, and for responses that clients do not read.",
             service.bufferedBytes)
         page.metric(
-            "assay_limit", .gauge, "What the settings allow of these.",
+            "assay_limit", .gauge, "The configured limit.",
             [
                 Sample([("limit", "max_connections")], service.limits.maximumConnections),
                 Sample([("limit", "max_in_flight")], service.limits.maximumInFlight),
@@ -179,7 +179,7 @@ struct MetricsPage {
             ])
         page.metric(
             "assay_overloaded_total", .counter,
-            "Connections and requests refused as overloaded, and slow readers disconnected, by the limit they were over.",
+            "Connections and requests refused as overloaded, and slow readers disconnected, by the exceeded limit.",
             [
                 Sample([("limit", "max_connections")], service.refusedConnections),
                 Sample([("limit", "max_in_flight")], service.refusedWaiting),
@@ -202,10 +202,10 @@ struct MetricsPage {
 
     private func writeTLS(to page: inout PrometheusText) {
         page.metric(
-            "assay_tls_certificate_expiry_timestamp_seconds", .gauge, "When the certificate of a listener ends.",
+            "assay_tls_certificate_expiry_timestamp_seconds", .gauge, "When a listener's certificate expires.",
             certificates.map { Sample([("listener", $0.name)], Int($0.tls.expiresAtUnixSeconds)) })
         page.metric(
-            "assay_tls_reloads_total", .counter, "Changed certificate files that were read, by outcome.",
+            "assay_tls_reloads_total", .counter, "Reloads of changed certificate files, by outcome.",
             certificates.flatMap { watch in
                 let counts = watch.counts
                 return [("success", counts.successes), ("failure", counts.failures)].map { result, count in
@@ -214,13 +214,13 @@ struct MetricsPage {
             })
         page.metric(
             "assay_tls_handshake_failures_total", .counter,
-            "TLS handshakes that came to nothing, but for those that the client broke off.",
+            "Failed TLS handshakes, except those that the client aborted.",
             certificates.map { Sample([("listener", $0.name)], $0.tls.handshakeFailures) })
     }
 
     private func writeSpans(to page: inout PrometheusText) {
         page.metric(
-            "assay_trace_spans_exported_total", .counter, "Spans that the collector has taken.", spans.exported)
+            "assay_trace_spans_exported_total", .counter, "Spans that the collector has accepted.", spans.exported)
         page.metric(
             "assay_trace_spans_dropped_total", .counter, "Spans that were not exported, by reason.",
             [

@@ -46,7 +46,7 @@ final class SignInFileWatch: Sendable {
                 return failure != reason
             }
             if isNew {
-                log.write(.warning, "sign-in files can't be used, those before stay", [("reason", .text(reason))])
+                log.write(.warning, "sign-in files invalid, still using the previous ones", [("reason", .text(reason))])
             }
         }
     }

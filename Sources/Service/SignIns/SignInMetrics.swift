@@ -55,7 +55,7 @@ extension MetricsPage {
         guard !stores.isEmpty else { return }
         let signIns = loops.signIns
         page.metric(
-            "assay_sign_ins_begun_total", .counter, "Sign-ins that were begun, by provider.",
+            "assay_sign_ins_begun_total", .counter, "Sign-ins begun, by provider.",
             signIns.begun.map { provider, count in
                 PrometheusText.Sample([("provider", providerIDs[provider])], count)
             })
@@ -68,16 +68,16 @@ extension MetricsPage {
             })
         page.metric(
             "assay_store_claims_total", .counter,
-            "Claims of what may be used once, by outcome; unknown, where the store did not answer in time.",
+            "Attempts to record a sign-in or nonce as used, by outcome; unknown if the store did not reply in time.",
             signIns.claims.map { claim, count in PrometheusText.Sample([("outcome", claim.rawValue)], count) })
         page.metric(
-            "assay_store_claim_duration_seconds", .histogram, "Time that a claim took.")
+            "assay_store_claim_duration_seconds", .histogram, "Time that such an attempt took.")
         page.histogram("assay_store_claim_duration_seconds", signIns.claimDurations)
         page.metric(
             "assay_store_up", .gauge, "1 if every event loop can reach the store and it has room, else 0.",
             stores.allSatisfy { $0.health == .ok } ? 1 : 0)
         if let entries = stores.compactMap(\.entries).max() {
-            page.metric("assay_store_entries", .gauge, "Claims that the store in memory remembers.", entries)
+            page.metric("assay_store_entries", .gauge, "Records in the memory store.", entries)
         }
     }
 }

@@ -47,15 +47,15 @@ package final class KeyTelemetry: Sendable {
                 ])
         case .archiveRefused(let reason):
             log.write(
-                .warning, "kept keys are not used", [("provider", .text(provider)), ("reason", .text(reason))])
-        case .archiveFailed: log.write(.warning, "keys can't be kept on disk", [("provider", .text(provider))])
+                .warning, "cached keys rejected", [("provider", .text(provider)), ("reason", .text(reason))])
+        case .archiveFailed: log.write(.warning, "keys can't be cached on disk", [("provider", .text(provider))])
         case .fallbackFailed(let failure):
             log.write(
                 .warning, "fallback keys can't be read",
                 [("provider", .text(provider)), ("reason", .text(failure.message))])
         case .stateChanged(let state):
             log.write(
-                state == .ready ? .info : .warning, "keys state",
+                state == .ready ? .info : .warning, "key state changed",
                 [("provider", .text(provider)), ("state", .text(state.rawValue))])
         case .recovered: log.write(.info, "keys can be fetched again", [("provider", .text(provider))])
         case .keysChanged(let keyIDs):

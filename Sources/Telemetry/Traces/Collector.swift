@@ -89,7 +89,7 @@ package struct Collector: Sendable {
     /// A description of an error for operators.
     private static func reason(_ error: HTTPExchangeError) -> String {
         switch error {
-        case .connectTimeout: "no connection within the connect time-out"
+        case .connectTimeout: "no connection within the connect timeout"
         case .idleTimeout, .totalTimeout: "the collector did not answer in time"
         case .connectionClosed: "the collector closed the connection"
         case .tlsHandshakeTimeout: "the TLS handshake timed out"

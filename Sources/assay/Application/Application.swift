@@ -110,7 +110,7 @@ struct Application: Sendable {
         await waitForDisk()
     }
 
-    /// Names what is on that would need a store or a secret, in one line.
+    /// Logs the enabled features that need a store or a secret, in one line.
     private func logFeatures() {
         let singleUse = settings.providers.filter(\.usesNoncesOnce).map(\.policy.id)
         var features: [String] = []
@@ -122,7 +122,7 @@ struct Application: Sendable {
             ("features", .texts(features)), ("store", .text(store)),
         ]
         if !singleUse.isEmpty { fields.append(("single_use", .texts(singleUse))) }
-        log.write(.info, "features on", fields)
+        log.write(.info, "features enabled", fields)
     }
 
     /// The listeners' configuration, within the machine's limits.
@@ -166,6 +166,6 @@ struct Application: Sendable {
 }
 
 extension Log {
-    /// Logs a setting that is allowed but risky.
-    func warn(ofRisk setting: String) { write(.warning, "risky setting", [("setting", .text(setting))]) }
+    /// Logs a setting that is allowed but risky, or one that has no effect here.
+    func warn(ofRisk setting: String) { write(.warning, "configuration warning", [("setting", .text(setting))]) }
 }

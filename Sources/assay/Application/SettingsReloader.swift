@@ -79,7 +79,7 @@ actor SettingsReloader {
         } catch {
             configurations.recordFailure()
             log.write(
-                .warning, "configuration refused, the one before stays", [("reason", .text("\(error)"))])
+                .warning, "configuration rejected, still using the previous one", [("reason", .text("\(error)"))])
         }
     }
 

@@ -80,7 +80,7 @@ final class SignInFiles: Sendable {
         do throws(OpenSSLError) {
             return try HandleKeys.made()
         } catch {
-            throw ConfigurationError(text: "sign_ins: OpenSSL can't make a key")
+            throw ConfigurationError(text: "sign_ins: OpenSSL can't generate a key")
         }
     }
 

@@ -28,7 +28,7 @@ extension Settings {
             else { return nil }
             let mode = String(file.mode & 0o777, radix: 8)
             return
-                "sign_ins.key_files: \(path): every user of this machine may use it (mode \(mode)); make it Assay's alone (chmod 600)"
+                "sign_ins.key_files: \(path): accessible to other users of this machine (mode \(mode)); restrict it to Assay's user (chmod 600)"
         }
     }
 }

@@ -6,7 +6,7 @@ import OpenSSL
 struct APIKey: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "api-key",
-        abstract: "Make an API key for a caller.",
+        abstract: "Generate an API key for a caller.",
         discussion: """
             Prints a new random key for the caller, and its SHA-256 digest for api_keys in the settings. Assay does \
             not store the key. To rotate a key without downtime, list both digests until every caller has the new key.

@@ -17,13 +17,13 @@ struct Config: AsyncParsableCommand {
 
                 With --live, it also connects to each provider as the service would, and prints one line for each \
                 finding: addresses, certificate, discovery document, keys, their lifetime, and clock differences. It \
-                connects to the server of sign_ins.store too, and checks that it does not forget claims. The exit code is \
-                then 1 if any of them could not be used, even an optional one.
+                connects to sign_ins.store too, and checks its eviction policy and persistence. The exit code is then 1 if a \
+                provider, even an optional one, or the store can't be used.
                 """)
 
         @OptionGroup var file: ConfigurationFile
 
-        @Flag(help: "Also connect to each provider.")
+        @Flag(help: "Also connect to each provider, and to sign_ins.store.")
         var live = false
 
         @Flag(help: "Print the findings of --live as one JSON object.")
@@ -41,7 +41,7 @@ struct Config: AsyncParsableCommand {
             if !json {
                 for warning in settings.warnings + settings.exposedKeyFiles { print("warning: \(warning)") }
                 let ids = settings.providers.map(\.policy.id).joined(separator: ", ")
-                print("the configuration is good; providers: \(ids)")
+                print("the configuration is valid; providers: \(ids)")
             }
             guard live else { return }
             let check = try await LiveCheck(settings)
@@ -94,7 +94,7 @@ struct Config: AsyncParsableCommand {
         private static func comment(on proxy: ProxyEnvironment) -> String {
             var text = "# https fetches of keys go through the proxy \(proxy.host):\(proxy.port) (HTTPS_PROXY)"
             if !proxy.exceptions.isEmpty {
-                text += ", but for \(proxy.exceptions.joined(separator: ", ")) (NO_PROXY)"
+                text += ", except for \(proxy.exceptions.joined(separator: ", ")) (NO_PROXY)"
             }
             return text.filter { $0.isASCII && !$0.isNewline }
         }

@@ -76,7 +76,7 @@ enum FileCheck {
         switch purpose {
         case .certificate, .authorities:
             let certificates = (try? NIOSSLCertificate.fromPEMBytes(bytes)) ?? []
-            return certificates.isEmpty ? "there is no certificate in PEM in it" : nil
+            return certificates.isEmpty ? "it contains no PEM certificate" : nil
         case .headers:
             do throws(CollectorHeaders.Malformed) {
                 _ = try CollectorHeaders(String(decoding: bytes, as: UTF8.self))

@@ -5,11 +5,11 @@ import SignIns
 
 struct Key: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make keys that seal sign-ins.", subcommands: [New.self])
+        abstract: "Generate keys for sign-ins.", subcommands: [New.self])
 
     struct New: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a key that seals sign-ins.",
+            abstract: "Generate a key that encrypts sign-ins.",
             discussion: """
                 Prints 32 random bytes in base64, for a file under sign_ins.key_files. Give every replica the same file, readable by \
                 Assay alone:

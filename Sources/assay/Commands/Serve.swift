@@ -4,11 +4,11 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the service.",
         discussion: """
-            Listens on the service and admin addresses of the settings until it gets SIGTERM or SIGINT; then finishes what is \
-            under way and exits with 0. Logs to standard error, one JSON object a line.
+            Serves on the service and admin addresses of the settings. On SIGTERM or SIGINT, drains requests in flight and \
+            exits with 0. Logs to standard error, one JSON object per line.
 
-            When the settings file changes, or at a SIGHUP, it is read again: if it is good, the service changes over to it \
-            without failing a request; if not, all stays as it was, and the log says why.
+            Reloads the settings file when it changes, or on SIGHUP, without failing a request. An invalid file is logged and \
+            ignored.
             """)
 
     @OptionGroup var file: ConfigurationFile

@@ -107,9 +107,9 @@ def test_what_react_native_gives_the_providers_is_what_assay_expects(world, tmp_
     shutil.copy(CLIENTS / "apps/react-native.js", tmp_path / "react-native.mjs")
     begun = world.begin("apple")
     said = node(REACT_NATIVE, nonces(begun), directory=tmp_path)
-    apple = {"provider": "apple", "id_token": "apple's"}
+    apple = {"id_token": "apple's"}
     user = {"name": {"firstName": "Ada", "lastName": None}}
-    assert said["sent"] == [apple | {"user": user}, apple, {"provider": "google", "id_token": "google's"}]
+    assert said["sent"] == [apple | {"user": user}, apple, {"id_token": "google's"}]
     assert (said["cancelled"], said["failed"]) == ([None, None, None], "1000")
     assert said["given"]["apple"] == said["given"]["expo"]
     token = world.apple.token(nonce=said["given"]["apple"])
@@ -247,30 +247,30 @@ def test_apples_form_signs_in_who_began(world, apple_sign_ins):
     token = world.apple.token(nonce=asked["nonce"])
     user = json.dumps({"name": {"firstName": "Ada", "middleName": "King", "lastName": "Lovelace"}, "email": "ada@example.com"})
     form = {"state": asked["state"], "code": "c", "id_token": token, "user": user}
-    code = answer(apple_sign_ins, **form)["code"]
-    assert apple_sign_ins.finish(code, sign_in).identity.name == "Ada Lovelace"
+    ticket = answer(apple_sign_ins, **form)["ticket"]
+    assert apple_sign_ins.finish(ticket, sign_in).identity.name == "Ada Lovelace"
     # Each can be used once.
-    assert apple_sign_ins.finish(code, sign_in) is None
+    assert apple_sign_ins.finish(ticket, sign_in) is None
     assert answer(apple_sign_ins, **form) == {"error": "sign_in_unknown"}
 
 
 def test_apples_form_signs_in_nobody_else(world, apple_sign_ins, refusal):
     sign_in, asked = begin_with_apple(apple_sign_ins)
     token = world.apple.token(nonce=asked["nonce"])
-    code = answer(apple_sign_ins, state=asked["state"], id_token=token)["code"]
-    # An intercepted code in another user's app, which has also begun a sign-in, and in one that makes up a handle.
+    ticket = answer(apple_sign_ins, state=asked["state"], id_token=token)["ticket"]
+    # An intercepted ticket in another user's app, which has also begun a sign-in, and in one that makes up a handle.
     others, other = begin_with_apple(apple_sign_ins)
     with refusal("nonce_mismatch"):
-        apple_sign_ins.finish(code, others)
+        apple_sign_ins.finish(ticket, others)
     with refusal("sign_in_invalid"):
-        apple_sign_ins.finish(code, "made-up")
+        apple_sign_ins.finish(ticket, "made-up")
     # A token of another sign-in, and no sign-in at all.
     with refusal("nonce_mismatch"):
-        apple_sign_ins.finish(answer(apple_sign_ins, state=other["state"], id_token=token)["code"], others)
+        apple_sign_ins.finish(answer(apple_sign_ins, state=other["state"], id_token=token)["ticket"], others)
     assert answer(apple_sign_ins, state="made-up", id_token=token) == {"error": "sign_in_unknown"}
     assert answer(apple_sign_ins) == {"error": "sign_in_unknown"}
     # None of these used it up.
-    assert apple_sign_ins.finish(code, sign_in).identity.subject == "user-1"
+    assert apple_sign_ins.finish(ticket, sign_in).identity.subject == "user-1"
 
 
 @pytest.mark.parametrize(("error", "told"), [("user_cancelled_authorize", "cancelled"), ("invalid_request", "refused")])
@@ -282,8 +282,8 @@ def test_apples_form_may_say_that_the_person_cancelled(apple_sign_ins, error, to
 @pytest.mark.parametrize("user", ["", "{}", "nonsense", "[]", '{"name": null}', '{"name": {"firstName": 5}}'])
 def test_a_user_without_a_name_is_left_out(world, apple_sign_ins, user):
     sign_in, asked = begin_with_apple(apple_sign_ins)
-    code = answer(apple_sign_ins, state=asked["state"], id_token=world.apple.token(nonce=asked["nonce"]), user=user)["code"]
-    assert apple_sign_ins.finish(code, sign_in).identity.name is None
+    ticket = answer(apple_sign_ins, state=asked["state"], id_token=world.apple.token(nonce=asked["nonce"]), user=user)["ticket"]
+    assert apple_sign_ins.finish(ticket, sign_in).identity.name is None
 
 
 # MARK: Without the service

@@ -100,7 +100,7 @@ def test_the_first_token_verifies_as_pasted():
         assert result.returncode == 0, result.stderr
         answer = json.loads(result.stdout)
         assert answer["token"]["nonce_match"] == "sha256_hex", answer
-        shown = json.loads(block("README.md", "## One call, one answer", "json"))
+        shown = json.loads(block("README.md", "## One call, one response", "json"))
         assert [(name, [*members]) for name, members in answer.items()] == [(name, [*shown[name]]) for name in shown]
 
 

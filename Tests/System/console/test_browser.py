@@ -163,7 +163,7 @@ def test_sign_ins_and_their_store_are_shown_where_they_are_on(service, server, v
         expect(shown).to_have_text(outcomes)
         expect(card(page, "sign-ins", "No provider found")).to_contain_text("sign_in_invalid")
         expect(page.locator("#store")).to_have_text(
-            re.compile("The store that remembers what was used .* serves, and remembers 1 in this process.")
+            re.compile("The sign-in store .* serves, and remembers 1 in this process.")
         )
 
 

@@ -27,7 +27,7 @@ KUSTOMIZATIONS = [place for place in PLACES if place not in COMPONENTS]
 OPERATOR = "components/prometheus-operator"
 # The oldest supported version, and the newest with published schemas.
 VERSIONS = ("1.30.0", "1.37.0")
-RUNBOOK_ADDRESS = "https://assay.example.com/RUNBOOK.md"
+RUNBOOK_ADDRESS = "deploy/observability/RUNBOOK.md"
 NOBODYS_DIGEST = "0" * 64
 # Objects that the cluster has by itself, or that the operator creates.
 FROM_ELSEWHERE = {("Secret", "assay-tls")}

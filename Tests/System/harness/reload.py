@@ -8,7 +8,7 @@ from . import yaml
 from .metrics import Metrics
 from .service import Service
 
-REFUSED = "configuration refused, the one before stays"
+REFUSED = "configuration rejected, still using the previous one"
 LISTENERS = {"service": {"listen": "127.0.0.1:0"}, "admin": {"listen": "127.0.0.1:0"}}
 
 

@@ -168,7 +168,7 @@ def reasons_given(directory: pathlib.Path, issuers, refused: dict[str, str]) -> 
     due = ["keys_unavailable" if issuer.name in refused else "disk" for issuer in issuers]
     with Service(*settings_of(issuers), cache_directory=str(directory)) as service:
         found = verdicts(service, [issuer.token() for issuer in issuers])
-        entries = service.entries(level="warning", message="kept keys are not used")
+        entries = service.entries(level="warning", message="cached keys rejected")
     wrong = [issuer.name for issuer, *pair in zip(issuers, found, due, strict=True) if pair[0] != pair[1]]
     assert wrong == [], [refused.get(name, "whole") for name in wrong]
     assert sorted(entry["provider"] for entry in entries) == sorted(refused)
@@ -333,7 +333,7 @@ def test_damaged_keys_on_disk_are_replaced_by_the_next_good_ones(server, tmp_pat
     file = KeptFile(tmp_path, "oidc")
     file.write(file.content[:-1])
     with Service(provider(issuer), cache_directory=str(tmp_path)) as service:
-        assert service.wait_for_entry(message="kept keys are not used")["provider"] == "oidc"
+        assert service.wait_for_entry(message="cached keys rejected")["provider"] == "oidc"
         assert service.accept(issuer.token())["keys"]["source"] == "network"
         service.wait_until(lambda: file.path.read_bytes() != file.content[:-1])
     issuer.discovery.status = 503
@@ -381,5 +381,5 @@ def test_a_kill_at_any_moment_of_the_writing_leaves_whole_sets_only(tmp_path, se
             expected += ["keys_unavailable" if number is None else "disk"] * 2
         with Service(*settings, cache_directory=str(directory.path)) as service:
             assert verdicts(service, tokens) == expected, directory.path
-            assert service.entries(message="kept keys are not used") == []
+            assert service.entries(message="cached keys rejected") == []
         shutil.rmtree(directory.path)

@@ -223,7 +223,7 @@ def test_plain_http_gets_no_answer_and_is_counted(service):
     failed = [line for line in new if line["message"] == "TLS handshake failed"]
     assert len(failed) == 10
     assert {(line["level"], line["listener"], line["reason"]) for line in failed} == {
-        ("warning", "service", "the client speaks plain HTTP")
+        ("warning", "service", "the client uses plain HTTP")
     }
     assert service.api.get("/livez").status == 200
 
@@ -448,7 +448,7 @@ def test_a_new_certificate_is_used_and_no_request_fails_meanwhile(issuer, author
                 load.passes("op")
 
         def logged():
-            return [entry["expires_at"] for entry in service.entries(message="certificate changed", listener="service")]
+            return [entry["expires_at"] for entry in service.entries(message="certificate reloaded", listener="service")]
 
         service.wait_until(lambda: len(logged()) == len(files) - 1)
         assert logged() == [ends(file) for file in files[1:]]
@@ -474,21 +474,21 @@ def encrypted(file: pathlib.Path) -> bytes:
 
 # The certificate's file, the key's file, and what the operator is told about them.
 BAD_FILES = {
-    "no certificate": (lambda one, other: (b"", key_of(one)), "c.pem: there is no certificate in PEM in it"),
-    "no PEM": (lambda one, other: (b"\x30\x82" * 500, key_of(one)), "c.pem: there is no certificate in PEM in it"),
+    "no certificate": (lambda one, other: (b"", key_of(one)), "c.pem: it contains no PEM certificate"),
+    "no PEM": (lambda one, other: (b"\x30\x82" * 500, key_of(one)), "c.pem: it contains no PEM certificate"),
     "half a certificate": (
         lambda one, other: (certificate_of(one)[:300], key_of(one)),
-        "c.pem: there is no certificate in PEM in it",
+        "c.pem: it contains no PEM certificate",
     ),
-    "the key first": (lambda one, other: (key_of(one), key_of(one)), "c.pem: there is no certificate in PEM in it"),
-    "no key": (lambda one, other: (certificate_of(one), b""), "k.pem: there is no private key in PEM in it"),
+    "the key first": (lambda one, other: (key_of(one), key_of(one)), "c.pem: it contains no PEM certificate"),
+    "no key": (lambda one, other: (certificate_of(one), b""), "k.pem: it contains no PEM private key"),
     "a certificate for a key": (
         lambda one, other: (certificate_of(one), certificate_of(one)),
-        "k.pem: there is no private key in PEM in it",
+        "k.pem: it contains no PEM private key",
     ),
     "half a key": (
         lambda one, other: (certificate_of(one), key_of(one)[:100]),
-        "k.pem: there is no private key in PEM in it",
+        "k.pem: it contains no PEM private key",
     ),
     "an encrypted key": (lambda one, other: (certificate_of(one), encrypted(one)), "k.pem: the key is encrypted"),
     "another's key": (
@@ -552,7 +552,7 @@ def test_files_that_go_bad_change_nothing_and_are_told_of_once(issuer, authority
     with Service(provider(issuer), service=listener, context=authority.client_context()) as service:
         service.wait_until_ready()
         put_pair(tmp_path, *make(second, third))
-        entry = service.wait_for_entry(message="certificate can't be changed", listener="service")
+        entry = service.wait_for_entry(message="certificate can't be reloaded", listener="service")
         assert message in entry["reason"]
         assert shown(service) == names(first)
         service.accept(issuer.token())
@@ -563,7 +563,7 @@ def test_files_that_go_bad_change_nothing_and_are_told_of_once(issuer, authority
         put_pair(tmp_path, certificate_of(third), key_of(third))
         service.wait_until(lambda: shown(service) == names(third))
         assert reloads(service, "success") == 1
-        assert len(service.entries(message="certificate can't be changed")) == reloads(service, "failure")
+        assert len(service.entries(message="certificate can't be reloaded")) == reloads(service, "failure")
 
 
 def test_another_authority_of_clients_is_believed_from_then_on(issuer, authority, clients, tmp_path):
@@ -699,7 +699,7 @@ def test_a_client_is_called_by_its_certificate(issuer, authority, clients):
 @pytest.mark.parametrize(
     ("who", "reason"),
     [
-        ("nobody", "the client shows no certificate"),
+        ("nobody", "the client sent no certificate"),
         ("a stranger", "the client's certificate is not accepted"),
         ("one who is late", "the client's certificate is not accepted"),
     ],

@@ -228,7 +228,7 @@ def test_a_second_signal_ends_the_delay(issuer, first, second):
         assert service.accept(issuer.token())
         service.process.send_signal(signal.Signals[second])
         assert service.wait() == 0
-        assert service.entries(message="stopping without the rest of shutdown_delay")
+        assert service.entries(message="shutdown_delay cut short by a second signal")
 
 
 def test_a_stop_with_nothing_to_finish_is_quick(issuer):

@@ -399,7 +399,7 @@ def test_a_warning_that_comes_again_and_again_is_counted(shared_server):
             service.wait_until(lambda: refusals(service) >= count)  # noqa: B023
         seen = refusals(service)
         service.stop()
-    message = "configuration refused, the one before stays"
+    message = "configuration rejected, still using the previous one"
     lines = service.entries(message=message)
     written = [line for line in lines if "suppressed" not in line]
     assert len(written) == 10

@@ -480,7 +480,7 @@ def test_opentelemetry_s_own_variables_will_do(issuer, collector):
     [
         ("headers_file", "canary-secret", "line 1 is not of the form name: value"),
         ("headers_file", None, "there is no such file"),
-        ("ca_file", "canary-secret", "there is no certificate in PEM in it"),
+        ("ca_file", "canary-secret", "it contains no PEM certificate"),
         ("ca_file", None, "there is no such file"),
     ],
 )
