@@ -1,2 +1,2 @@
--- Takes the nonce of a sign-in that began less than ten minutes ago. It is gone with that: no second request finds it.
+-- Takes the nonce of a sign-in that began less than ten minutes ago. The row is deleted, so no second request finds it.
 DELETE FROM sign_ins WHERE id = :id AND begun_at > :now - 600 RETURNING nonce;

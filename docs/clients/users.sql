@@ -1,4 +1,4 @@
--- An address may change hands, and a subject is one provider's own: only both together are a person.
+-- An address may change hands, and a subject is one provider's own: only both together are a user.
 CREATE TABLE users (
     id      INTEGER PRIMARY KEY,
     issuer  TEXT NOT NULL,

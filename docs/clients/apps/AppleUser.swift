@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Apple tells the name at a person's first sign-in only, so keep this until the backend has answered.
+/// Apple tells the name at a user's first sign-in only, so keep this until the backend has answered.
 struct AppleUser: Codable, Equatable, Sendable {
     struct Name: Codable, Equatable, Sendable {
         var firstName: String?
@@ -11,7 +11,7 @@ struct AppleUser: Codable, Equatable, Sendable {
 
     var name: Name
 
-    /// `nil` where Apple tells no name: at every later sign-in, `fullName` is there and empty.
+    /// `nil` if Apple sends no name: at every later sign-in, `fullName` is empty.
     init?(_ fullName: PersonNameComponents?) {
         guard let fullName, fullName.givenName != nil || fullName.familyName != nil else { return nil }
         name = Name(firstName: fullName.givenName, lastName: fullName.familyName)

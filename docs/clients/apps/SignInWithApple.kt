@@ -13,7 +13,7 @@ class SignInWithApple(private val signIn: String) {
     /** `url` is Apple's page, as the backend sent it. */
     fun open(activity: Context, url: String) = CustomTabsIntent.Builder().build().launchUrl(activity, Uri.parse(url))
 
-    /** What the backend is to be sent after the app link of `onNewIntent`; `null` where it says why there is nobody. */
+    /** Returns the JSON for the backend, from the app link of `onNewIntent`; `null` if the link has an error instead of a ticket. */
     fun finish(link: Uri): Map<String, String>? =
-        link.getQueryParameter("code")?.let { mapOf("code" to it, "sign_in" to signIn) }
+        link.getQueryParameter("ticket")?.let { mapOf("ticket" to it, "sign_in" to signIn) }
 }

@@ -4,10 +4,10 @@ import AuthenticationServices
 
 @MainActor
 final class SignInWithApple: NSObject, ASAuthorizationControllerDelegate {
-    /// What the app sends to its backend, beside the `sign_in` that it kept in memory.
+    /// What the app sends to its backend, with the `sign_in` that it kept in memory.
     struct Outcome: Encodable {
         var idToken: String
-        /// At a person's first sign-in, and never again.
+        /// Only at a user's first sign-in.
         var user: AppleUser?
 
         enum CodingKeys: String, CodingKey { case idToken = "id_token", user }
@@ -16,7 +16,7 @@ final class SignInWithApple: NSObject, ASAuthorizationControllerDelegate {
     private var continuation: CheckedContinuation<Outcome?, any Error>?
 
     /// - Parameter nonceSHA256: The backend's `nonce_sha256`.
-    /// - Returns: `nil` where the person cancelled, which is no error: show the button again.
+    /// - Returns: `nil` if the user cancelled. This is not an error: show the button again.
     func signIn(nonceSHA256: String) async throws -> Outcome? {
         // One sheet at a time.
         guard continuation == nil else { return nil }

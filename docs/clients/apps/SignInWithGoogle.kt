@@ -8,7 +8,7 @@ import com.google.android.libraries.identity.googleid.GetSignInWithGoogleOption
 import com.google.android.libraries.identity.googleid.GoogleIdTokenCredential
 
 /**
- * The ID Token, for the backend, beside the `sign_in` that the app kept in memory; `null` where the person cancelled.
+ * Returns the ID Token, which the app sends with its `sign_in` to the backend, or `null` if the user cancelled.
  * `serverClientId` is the backend's client ID (of type "web"), the token's audience; `nonce` is the backend's.
  */
 suspend fun signInWithGoogle(activity: Context, serverClientId: String, nonce: String): String? {

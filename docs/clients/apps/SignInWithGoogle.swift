@@ -3,7 +3,7 @@
 import GoogleSignIn
 import UIKit
 
-/// The ID Token, for the backend, beside the `sign_in` that the app kept in memory; `nil` where the person cancelled.
+/// Returns the ID Token, which the app sends with its `sign_in` to the backend, or `nil` if the user cancelled.
 ///
 /// - Parameters:
 ///   - clientID: The app's client ID, of type "iOS".

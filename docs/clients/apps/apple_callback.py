@@ -2,7 +2,7 @@
 
     begin     from the app, which keeps `sign_in` in memory; `url` is Apple's page
     callback  from the browser, as a form that Apple's page posts; the answer is a redirect (303) to the app link
-    finish    from the app: the code of the app link, and the `sign_in` that it kept; then it is signed in
+    finish    from the app: the ticket of the app link, and the `sign_in` that it kept; then it is signed in
 """
 
 import itertools
@@ -20,7 +20,7 @@ LIFETIME_SECONDS = 600
 
 @dataclass
 class Entry:
-    """A sign-in that was begun, then Apple's form. It has no `sign_in`, which the app alone keeps."""
+    """A sign-in that was begun, then Apple's form. It has no `sign_in`, which only the app keeps."""
 
     id_token: str = field(default="", repr=False)
     user: dict | None = field(default=None, repr=False)
@@ -54,26 +54,26 @@ class AppleSignIns:
         return {"sign_in": begun.sign_in, "url": url}
 
     def callback(self, body: bytes) -> str:
-        """Returns where the browser goes next. Anybody can post a form, so it signs nobody in: its token is for `finish`, which needs
-        the `sign_in` that the token's nonce belongs to. `state` only keeps out forms that nobody asked for."""
+        """Returns the URL to redirect to. Anyone can post a form, so it signs nobody in: its token is for `finish`, which needs the
+        `sign_in` of the token's nonce. `state` only keeps out unsolicited forms."""
         form = dict(urllib.parse.parse_qsl(body.decode("ascii", "replace"), max_num_fields=16))
         if self._take(self._begun, form.get("state", "")) is None:
             return self._link(error="sign_in_unknown")
         if "error" in form:
             return self._link(error="cancelled" if form["error"] == "user_cancelled_authorize" else "refused")
-        code = secrets.token_urlsafe()
-        self._put(self._forms, code, Entry(form.get("id_token", ""), apple_user(form.get("user"))))
-        return self._link(code=code)
+        ticket = secrets.token_urlsafe()
+        self._put(self._forms, ticket, Entry(form.get("id_token", ""), apple_user(form.get("user"))))
+        return self._link(ticket=ticket)
 
-    def finish(self, code: str, sign_in: str) -> FinishedSignIn | None:
-        """Returns who signed in; `None` if there is no such code, or it is too late. Raises `AssayError`.
+    def finish(self, ticket: str, sign_in: str) -> FinishedSignIn | None:
+        """Returns who signed in; `None` if there is no such ticket, or it has expired. Raises `AssayError`.
 
         The form is kept after an error, so that the same finish may be sent again if the error is not `spent`."""
-        form = self._forms.get(code)
+        form = self._forms.get(ticket)
         if form is None or form.is_late:
             return None
         finished = self._assay.finish(sign_in, form.id_token, user=form.user)
-        self._take(self._forms, code)
+        self._take(self._forms, ticket)
         return finished
 
     def _link(self, **query: str) -> str:

@@ -1,7 +1,7 @@
-// React Native: what the common packages are given, and what the backend is to be sent; `null` where the person cancelled.
+// React Native: calls the common packages. Each function returns the JSON for the backend, or `null` if the user cancelled.
 // The backend began the sign-in: the app keeps its `sign_in` in memory, and has its `nonce` and `nonce_sha256`.
 
-/** Apple's names as the backend passes them on; `undefined` after a person's first sign-in. */
+/** Apple's names as the backend passes them on; `undefined` after a user's first sign-in. */
 function appleUser(fullName) {
   if (!fullName?.givenName && !fullName?.familyName) return undefined;
   return { name: { firstName: fullName.givenName ?? null, lastName: fullName.familyName ?? null } };
@@ -15,7 +15,7 @@ export async function signInWithApple(appleAuth, nonce) {
       requestedScopes: [appleAuth.Scope.FULL_NAME, appleAuth.Scope.EMAIL],
       nonce,
     });
-    return { provider: "apple", id_token: identityToken, user: appleUser(fullName) };
+    return { id_token: identityToken, user: appleUser(fullName) };
   } catch (error) {
     if (error.code === appleAuth.Error.CANCELED) return null;
     throw error;
@@ -29,7 +29,7 @@ export async function signInWithAppleByExpo(AppleAuthentication, nonceSha256) {
       requestedScopes: [AppleAuthentication.AppleAuthenticationScope.FULL_NAME, AppleAuthentication.AppleAuthenticationScope.EMAIL],
       nonce: nonceSha256,
     });
-    return { provider: "apple", id_token: identityToken, user: appleUser(fullName) };
+    return { id_token: identityToken, user: appleUser(fullName) };
   } catch (error) {
     if (error.code === "ERR_REQUEST_CANCELED") return null;
     throw error;
@@ -43,5 +43,5 @@ export async function signInWithAppleByExpo(AppleAuthentication, nonceSha256) {
 export async function signInWithGoogle(GoogleOneTapSignIn, webClientId, nonce) {
   GoogleOneTapSignIn.configure({ webClientId });
   const response = await GoogleOneTapSignIn.presentExplicitSignIn({ nonce });
-  return response.type === "success" ? { provider: "google", id_token: response.data.idToken } : null;
+  return response.type === "success" ? { id_token: response.data.idToken } : null;
 }

@@ -1,9 +1,9 @@
-// The web: what a page gives Apple's and Google's scripts. The backend began the sign-in: the page has its `nonce` and
-// `nonce_sha256`, and the browser its `sign_in`, in a cookie that the page can't read.
+// The web: calls Apple's and Google's scripts. The backend began the sign-in: the page has its `nonce` and `nonce_sha256`,
+// and the browser has its `sign_in`, in a cookie that the page can't read.
 
 /**
- * Sign in with Apple JS. Returns what the backend is to be sent, `null` where the person cancelled; `user` comes at a
- * person's first sign-in alone.
+ * Sign in with Apple JS. Returns the JSON for the backend, or `null` if the user cancelled. It has `user` only at the
+ * user's first sign-in.
  */
 export async function signInWithApple(AppleID, { clientId, redirectURI, nonceSha256 }) {
   AppleID.auth.init({ clientId, redirectURI, scope: "name email", usePopup: true, nonce: nonceSha256 });
@@ -16,7 +16,7 @@ export async function signInWithApple(AppleID, { clientId, redirectURI, nonceSha
   }
 }
 
-/** Sign In With Google. `send` gets what the backend is to be sent; where the person cancels, it is not called. */
+/** Sign In With Google. Calls `send` with the JSON for the backend; not if the user cancels. */
 export function offerGoogle(google, { clientId, nonce, button, send }) {
   const callback = ({ credential }) => send({ provider: "google", id_token: credential });
   google.accounts.id.initialize({ client_id: clientId, nonce, callback });

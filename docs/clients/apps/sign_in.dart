@@ -3,8 +3,8 @@
 import 'package:google_sign_in/google_sign_in.dart';
 import 'package:sign_in_with_apple/sign_in_with_apple.dart';
 
-/// iOS, by `sign_in_with_apple`, with the backend's `nonce_sha256`. What the backend is to be sent; `null` where the person
-/// cancelled.
+/// iOS, by `sign_in_with_apple`, with the backend's `nonce_sha256`. Returns the JSON for the backend, or
+/// `null` if the user cancelled.
 Future<Map<String, Object?>?> signInWithApple(String nonceSha256) async {
   try {
     final credential = await SignInWithApple.getAppleIDCredential(
@@ -14,9 +14,8 @@ Future<Map<String, Object?>?> signInWithApple(String nonceSha256) async {
     );
     final hasName = credential.givenName != null || credential.familyName != null;
     return {
-      'provider': 'apple',
       'id_token': credential.identityToken,
-      // At a person's first sign-in, and never again.
+      // Only at a user's first sign-in.
       if (hasName) 'user': {'name': {'firstName': credential.givenName, 'lastName': credential.familyName}},
     };
   } on SignInWithAppleAuthorizationException catch (error) {
@@ -30,7 +29,7 @@ String? _googleNonce;
 /// iOS and Android, by `google_sign_in` 7. `serverClientId` is the backend's client ID, the token's audience.
 ///
 /// The package takes a nonce at `initialize`, which may be called once while the app runs. So after a cancelled sign-in, try
-/// again with the same `nonce` and `sign_in`; after a finished one, the next needs the app to be started anew.
+/// again with the same `nonce` and `sign_in`; after a finished one, the next needs an app restart.
 Future<Map<String, Object?>?> signInWithGoogle(String serverClientId, String nonce) async {
   if (_googleNonce == null) {
     _googleNonce = nonce;
@@ -39,7 +38,7 @@ Future<Map<String, Object?>?> signInWithGoogle(String serverClientId, String non
   if (_googleNonce != nonce) throw StateError('google_sign_in would use the nonce of an earlier sign-in');
   try {
     final account = await GoogleSignIn.instance.authenticate();
-    return {'provider': 'google', 'id_token': account.authentication.idToken};
+    return {'id_token': account.authentication.idToken};
   } on GoogleSignInException catch (error) {
     if (error.code == GoogleSignInExceptionCode.canceled) return null;
     rethrow;

@@ -44,7 +44,7 @@ data class Identity(
  */
 class BegunSignIn(val signIn: String, val nonce: String, val nonceSha256: String, val expiresAt: Long)
 
-/** Sign this person in. `context` is what the sign-in was begun with. */
+/** Sign this user in. `context` is what the sign-in was begun with. */
 data class FinishedSignIn(val identity: Identity, val context: String?)
 
 /** For `verify`, without `begin` and `finish`. Not a data class: it must not show itself in logs. */
@@ -57,7 +57,7 @@ class SignIn(
     val maxAge: Int? = null,
     val accessToken: String? = null,
     val code: String? = null,
-    /** What Apple gave the app beside the token, at a person's first sign-in. */
+    /** What Apple gave the app beside the token, at a user's first sign-in. */
     val user: JsonObject? = null,
     val subject: String? = null,
     val issuer: String? = null,
@@ -105,7 +105,7 @@ class Assay(
         .proxy(HttpClient.Builder.NO_PROXY) // The token is for Assay alone.
         .build()
 
-    /** `subject` is the person who must finish it, `context` comes back at the finish. Throws [AssayException]. */
+    /** `subject` is the only user who can finish it. The finish returns `context`. Throws [AssayException]. */
     fun begin(
         provider: String,
         audience: String? = null,
@@ -190,7 +190,7 @@ class Assay(
         return Answer(http.send(builder.build(), HttpResponse.BodyHandlers.ofString()))
     }
 
-    /** No members if it is no JSON object: then it was not Assay that answered. */
+    /** No members if it is not a JSON object: then it was not Assay that answered. */
     private class Answer(response: HttpResponse<String>) {
         val status = response.statusCode()
         val retryAfter: Duration? =

@@ -56,7 +56,7 @@ final class BegunSignIn
     }
 }
 
-/** Sign this person in. `context` is what the sign-in was begun with. */
+/** Sign this user in. `context` is what the sign-in was begun with. */
 final class FinishedSignIn
 {
     public function __construct(public readonly Identity $identity, public readonly ?string $context)

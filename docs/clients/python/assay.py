@@ -56,7 +56,7 @@ class BegunSignIn:
 
 @dataclass(frozen=True)
 class FinishedSignIn:
-    """Sign this person in. `context` is what the sign-in was begun with."""
+    """Sign this user in. `context` is what the sign-in was begun with."""
 
     identity: Identity
     context: str | None
@@ -220,7 +220,7 @@ class Assay:
     def _exchange(
         self, connection: http.client.HTTPConnection, path: str, request: dict
     ) -> tuple[int, int | None, dict]:
-        """The status, `Retry-After` in seconds, and the answer's members: none if it is no JSON object."""
+        """The status, `Retry-After` in seconds, and the answer's members: none if it is not a JSON object."""
         body, sent = json.dumps(request).encode(), False
         try:
             if connection.sock is None:

@@ -23,7 +23,7 @@ class Assay
     alias_method :to_s, :inspect
   end
 
-  # Sign this person in. `context` is what the sign-in was begun with.
+  # Sign this user in. `context` is what the sign-in was begun with.
   FinishedSignIn = Struct.new(:identity, :context)
 
   Verified = Struct.new(:identity)
@@ -139,7 +139,7 @@ class Assay
     Error.new(response.code.to_i, answer[:code], answer[:request_id], spent: spent, retry_after: retry_after)
   end
 
-  # The members of an answer; none if it is no JSON object, since then it was not Assay that answered.
+  # The members of an answer; none if it is not a JSON object, since then it was not Assay that answered.
   def read(response)
     answer = JSON.parse(response.body, symbolize_names: true)
     answer.is_a?(Hash) ? answer : {}

@@ -31,7 +31,7 @@ public struct BeginRequest: Codable, Sendable {
     public var provider: String
     public var audience: String?
     public var maxAge: Int?
-    /// The person who must finish it, and the issuer of this subject.
+    /// The only user who can finish it, and the issuer of this subject.
     public var subject: String?
     public var issuer: String?
     /// Comes back at the finish.
@@ -92,7 +92,7 @@ public struct FinishRequest: Codable, Sendable, CustomStringConvertible {
     public var description: String { "finish of a sign-in" }
 }
 
-/// Sign this person in. `context` is what the sign-in was begun with.
+/// Sign this user in. `context` is what the sign-in was begun with.
 public struct FinishedSignIn: Codable, Sendable {
     public let identity: Identity
     public let context: String?
@@ -128,7 +128,7 @@ public struct SignIn: Codable, Sendable {
     }
 }
 
-/// What Apple gave the app beside the token, at a person's first sign-in.
+/// What Apple gave the app beside the token, at a user's first sign-in.
 public struct AppleUser: Codable, Sendable {
     public struct Name: Codable, Sendable {
         public var firstName: String?

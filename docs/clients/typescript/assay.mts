@@ -26,7 +26,7 @@ export interface Identity {
 export interface BeginOptions {
   audience?: string;
   max_age?: number;
-  /** The person who must finish it, and the issuer of this subject. */
+  /** The only user who can finish it, and the issuer of this subject. */
   subject?: string;
   issuer?: string;
   /** Comes back at the finish. */
@@ -52,11 +52,11 @@ export interface BegunSignIn {
 export interface FinishOptions {
   access_token?: string;
   code?: string;
-  /** What Apple gave the app beside the token, at a person's first sign-in. */
+  /** What Apple gave the app beside the token, at a user's first sign-in. */
   user?: object;
 }
 
-/** Sign this person in. `context` is what the sign-in was begun with. */
+/** Sign this user in. `context` is what the sign-in was begun with. */
 export interface FinishedSignIn {
   identity: Identity;
   context: string | null;
@@ -72,7 +72,7 @@ export interface SignIn {
   max_age?: number;
   access_token?: string;
   code?: string;
-  /** What Apple gave the app beside the token, at a person's first sign-in. */
+  /** What Apple gave the app beside the token, at a user's first sign-in. */
   user?: object;
   subject?: string;
   issuer?: string;
@@ -105,7 +105,7 @@ export class AssayError extends Error {
   }
 }
 
-/** What came back: `members` are none if it is no JSON object, since then it was not Assay that answered. */
+/** What came back: `members` are none if it is not a JSON object, since then it was not Assay that answered. */
 interface Answer {
   status: number;
   retryAfter?: number;
@@ -228,7 +228,7 @@ export interface AssayOptions {
   finishTimeout?: number;
 }
 
-/** The members of an answer; none if it is no JSON object, since then it was not Assay that answered. */
+/** The members of an answer; none if it is not a JSON object, since then it was not Assay that answered. */
 function read(text: string): any {
   try {
     return Object(JSON.parse(text));

@@ -43,7 +43,7 @@ type BeginRequest struct {
 	Provider  string  `json:"provider"`
 	Audience  string  `json:"audience,omitempty"`
 	MaxAge    *int    `json:"max_age,omitempty"`
-	Subject   *string `json:"subject,omitempty"` // the person who must finish it
+	Subject   *string `json:"subject,omitempty"` // the only user who can finish it
 	Issuer    *string `json:"issuer,omitempty"`  // the issuer of Subject
 	Context   string  `json:"context,omitempty"` // comes back at the finish
 	ExpiresIn int     `json:"expires_in,omitempty"`
@@ -69,13 +69,13 @@ type FinishRequest struct {
 	IDToken     string          `json:"id_token"`
 	AccessToken string          `json:"access_token,omitempty"`
 	Code        string          `json:"code,omitempty"`
-	User        json.RawMessage `json:"user,omitempty"` // Apple's, at a person's first sign-in
+	User        json.RawMessage `json:"user,omitempty"` // Apple's, at a user's first sign-in
 }
 
 // String has no secret.
 func (FinishRequest) String() string { return "finish of a sign-in" }
 
-// FinishedSignIn says to sign this person in. Context is what the sign-in was begun with.
+// FinishedSignIn says to sign this user in. Context is what the sign-in was begun with.
 type FinishedSignIn struct {
 	Identity *Identity `json:"identity"`
 	Context  *string   `json:"context"`
@@ -90,7 +90,7 @@ type SignIn struct {
 	MaxAge             *int            `json:"max_age,omitempty"`
 	AccessToken        string          `json:"access_token,omitempty"`
 	Code               string          `json:"code,omitempty"`
-	User               json.RawMessage `json:"user,omitempty"` // Apple's, at a person's first sign-in
+	User               json.RawMessage `json:"user,omitempty"` // Apple's, at a user's first sign-in
 	Subject            *string         `json:"subject,omitempty"`
 	Issuer             *string         `json:"issuer,omitempty"`
 	AuthenticatedAfter *int64          `json:"authenticated_after,omitempty"`
@@ -223,7 +223,7 @@ func (client *Client) verify(ctx context.Context, signIn SignIn, over *http.Clie
 	return nil, answer.problem(false)
 }
 
-// answer has the members of every answer, and none if it is no JSON object: then it was not Assay that answered.
+// answer has the members of every answer, and none if it is not a JSON object: then it was not Assay that answered.
 type answer struct {
 	BegunSignIn
 	FinishedSignIn
