@@ -49,7 +49,7 @@ def refusal(error: assay.AssayError) -> Refused:
     if error.code == "provider_unknown":
         return Refused(400, error.code)
     if error.status in (0, 503):
-        # The same may be sent again only if nothing was used up. Otherwise the app begins anew.
+        # The app may send the same request again only if nothing was used up. Otherwise it begins a new sign-in.
         return Refused(401, "sign_in_spent") if error.spent else Refused(503, "unavailable")
     # A mistake in this program or in Assay's settings: the app can do nothing about it, so alert the operator.
     print(error, file=sys.stderr, flush=True)
