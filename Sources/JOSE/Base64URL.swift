@@ -44,7 +44,7 @@ package enum Base64URL {
         return decode(characters.span)
     }
 
-    /// Whether a text has characters that occur only in base64, not in base64url.
+    /// Whether a string has characters that occur only in base64, not in base64url.
     static func hasBase64Characters(_ text: String) -> Bool {
         let characters = text.utf8.span
         return "+/=".utf8.contains { characters.firstIndex(of: $0) != nil }

@@ -11,7 +11,7 @@ public struct JWKSet: Sendable {
     /// The most keys that a set may have.
     public static let maximumKeys = 1024
 
-    /// Why a text is not a usable JWK Set.
+    /// Why a document is not a usable JWK Set.
     public enum ReadingError: Error, Equatable, Sendable {
         /// Not a strict JSON object with an array `keys`; for certificates, not a strict JSON object.
         case malformed

@@ -32,7 +32,7 @@ package final class AssayService: Sendable {
         package var service: Listener
         package var admin: Listener
         package var settings: ServiceSettings
-        /// The keys that seal sign-ins; `nil`: sign-ins are disabled.
+        /// The keys that encrypt sign-ins; `nil`: sign-ins are disabled.
         package var signInKeys: HandleKeys?
         package var store: StoreSetup
         /// Rereads the files of sign-ins; `nil`: there are none. Returns the new keys if they have changed. Throws if a

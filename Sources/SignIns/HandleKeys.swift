@@ -1,7 +1,7 @@
 package import OpenSSL
 private import JOSE
 
-/// The keys of handles. The first one seals; all of them open.
+/// The keys of handles. The first one encrypts; all of them decrypt.
 ///
 /// Processes with the same key files can open each other's handles.
 package struct HandleKeys: Sendable {
@@ -30,7 +30,7 @@ package struct HandleKeys: Sendable {
         self.keys = keys
     }
 
-    /// A new random key. Only this process can open what it seals.
+    /// A new random key. Only this process can decrypt what it encrypts.
     ///
     /// - Throws: ``OpenSSLError`` if the random generator can't be seeded.
     package static func made() throws(OpenSSLError) -> HandleKeys {
@@ -116,13 +116,13 @@ package enum HandleKeyError: Error, Equatable {
     }
 }
 
-/// A key that seals sign-ins, and its ID in handles.
+/// A key that encrypts sign-ins, and its ID in handles.
 struct HandleKey: Sendable {
     static let length = 32
     /// Length of an ``id`` in octets.
     static let idLength = 8
 
-    /// Identifies the key that sealed a handle. It is a MAC by the key, so it reveals nothing about the key.
+    /// Identifies the key that encrypted a handle. It is a MAC by the key, so it reveals nothing about the key.
     let id: [UInt8]
     let secret: SecretBytes
 

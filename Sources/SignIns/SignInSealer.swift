@@ -1,7 +1,7 @@
 package import OpenSSL
 private import JOSE
 
-/// Seals sign-ins into handles, and opens them. Confined to one thread.
+/// Encrypts sign-ins into handles, and decrypts them. Confined to one thread.
 ///
 /// A handle is the base64url encoding of: version, key ID, salt, encrypted sign-in, tag. Version, key ID and salt are
 /// authenticated but not encrypted. Each handle has its own key, the HMAC-SHA-256 of its salt under the key from the
@@ -40,7 +40,7 @@ package final class SignInSealer {
 
     /// Opens a handle. Does not check whether it has expired.
     ///
-    /// - Returns: `nil` if it was not sealed with one of these keys, or was modified.
+    /// - Returns: `nil` if it was not encrypted with one of these keys, or was modified.
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func open(_ handle: SealedSignIn) throws(OpenSSLError) -> OpenedSignIn? {
         guard handle.text.count <= SealedSignIn.maximumLength, let octets = Base64URL.decode(handle.text.span),
@@ -69,7 +69,7 @@ package struct SealedSignIn: Equatable, Sendable {
     package init(text: [UInt8]) { self.text = text }
 }
 
-/// A sign-in whose handle was sealed by this process or one with the same keys. Only ``SignInSealer`` creates one.
+/// A sign-in whose handle was encrypted by this process or one with the same keys. Only ``SignInSealer`` creates one.
 package struct OpenedSignIn: Sendable {
     package let content: SignIn
     /// Random octets, unique to this sign-in.

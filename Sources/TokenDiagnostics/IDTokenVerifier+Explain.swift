@@ -2,7 +2,7 @@ public import IDToken
 private import JOSE
 
 extension IDTokenVerifier {
-    /// Explains why a text is not a token.
+    /// Explains why a string is not a token.
     ///
     /// - Parameter rejection: the error that ``IDTokenVerifier/read(_:)`` threw.
     public func explain(malformed text: ArraySlice<UInt8>, _ rejection: Rejection) -> Explanation {

@@ -98,7 +98,7 @@ import Testing
         // RFC 9112, 6.1: HTTP/1.0 has no transfer codings.
         "POST /a HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     ])
-    func `what is no HTTP of one meaning is refused and the connection closed`(bytes: String) async throws {
+    func `ambiguous HTTP is rejected and the connection closed`(bytes: String) async throws {
         try await Listening.run { listening async throws in
             let answer = try await listening.exchange(bytes + get("/smuggled"))
             #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer.prefix(40))")

@@ -86,7 +86,7 @@ import Testing
 
     // MARK: Numbers
 
-    @Test func `connections beyond the limit are told so and closed`() async throws {
+    @Test func `connections beyond the limit get 503 and are closed`() async throws {
         var limits = ListenerLimits()
         limits.maximumConnections = 2
         try await Listening.run(limits) { listening async throws in
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `requests that wait beyond the limit are told so`() async throws {
+    @Test func `waiting requests beyond the limit get 503`() async throws {
         var limits = ListenerLimits()
         limits.maximumInFlight = 2
         try await Listening.run(limits) { listening async throws in
@@ -176,7 +176,7 @@ import Testing
 
     // MARK: Time
 
-    @Test func `a request that is not there in time is told so, wherever it stopped`() async throws {
+    @Test func `an incomplete request gets 408, wherever it stopped`() async throws {
         var limits = ListenerLimits()
         limits.requestTimeoutSeconds = 1
         try await Listening.run(limits) { listening async throws in

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test mutating func `a machine that stood still for a moment has nobody turned away`() {
+    @Test mutating func `a short stall of the machine sheds no load`() {
         look(late: 2_000_000)
         // The requests that arrived meanwhile are answered within the time of one turn.
         #expect(queue.admit(at: 10_000_000) == .first)

@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `whoever expects to be told to go on is told so, and whose body is too large is not`() async throws {
+    @Test func `Expect gets 100 Continue unless the body is too large`() async throws {
         try await Listening.run { listening async throws in
             let wire = try await Wire.connect(listening)
             try await wire.send(
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `an old client that expects to be told to go on is not told so`() async throws {
+    @Test func `an HTTP 1.0 client gets no 100 Continue`() async throws {
         try await Listening.run { listening async throws in
             // RFC 9110, 10.1.1: in an HTTP/1.0 request, the expectation is ignored.
             let response = try await listening.first(

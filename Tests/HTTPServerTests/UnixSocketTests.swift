@@ -44,7 +44,7 @@ import Testing
         #expect(throws: IOError.self) { try UnixSocket.bind(path: path + "/a/b", SocketPermissions()) }
     }
 
-    @Test func `only a socket that nobody listens on gives way`() throws {
+    @Test func `only a stale socket is replaced`() throws {
         let first = try UnixSocket.bind(path: path, SocketPermissions())
         defer { unsafe unlink(path) }
         #expect(listen(first, 1) == 0)
@@ -58,7 +58,7 @@ import Testing
         #expect(try connection() == 0)
     }
 
-    @Test func `what is no socket stays`() throws {
+    @Test func `a path that is not a socket is left alone`() throws {
         let file = unsafe open(path, O_CREAT | O_WRONLY, 0o600)
         defer {
             close(file)

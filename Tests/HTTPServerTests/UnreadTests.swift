@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: ["/large", "/constant"])
-    func `answers that nobody takes hold only so much, and cost those their connection who take none`(
+    func `unread responses are limited, and the slowest readers are disconnected`(
         path: String
     ) async throws {
         try await Listening.run(Self.limits, loops: 2) { listening async throws in

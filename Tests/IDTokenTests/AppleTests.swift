@@ -94,7 +94,7 @@ import Testing
         #expect(try SignIn.plain.with("real_user_status", json).verify().identity.realUserStatus == nil)
     }
 
-    @Test func `transfer_sub is told`() throws {
+    @Test func `transfer_sub is reported`() throws {
         #expect(
             try SignIn.apple.with("transfer_sub", #""760417.ebbf12acbc78e1be1668ba852d492d8a.1827""#).verify().identity
                 .transferSubject == "760417.ebbf12acbc78e1be1668ba852d492d8a.1827")

@@ -9,7 +9,7 @@ import Testing
         }
     }
 
-    @Test func `auth_time is reported, and judged only where an age is asked for`() throws {
+    @Test func `auth_time is always reported, and checked only with max_age`() throws {
         #expect(try signIn(maximumAge: nil).verify().authTime?.seconds == 1_700_000_000)
         #expect(try SignIn.plain.verify().authTime == nil)
         #expect(try signIn(maximumAge: nil).with("auth_time", "0").verify().authTime?.seconds == 0)
@@ -32,7 +32,7 @@ import Testing
         #expect(begun(at: 1_700_000_000).at(1_700_000_000).rejection == nil)
     }
 
-    @Test func `iat stands in where there is no auth_time`() {
+    @Test func `iat is used if there is no auth_time`() {
         #expect(signIn(maximumAge: 100).without("auth_time").at(1_700_000_100).rejection == nil)
         #expect(signIn(maximumAge: 100).without("auth_time").at(1_700_000_101).rejection == .authTimeTooOld)
         // A recent iat does not make up for an old auth_time.

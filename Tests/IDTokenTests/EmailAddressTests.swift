@@ -53,7 +53,7 @@ import TokenDiagnostics
     }
 
     @Test(arguments: addresses)
-    func `an address is told as it is written`(email: String) throws {
+    func `an email address is reported as written`(email: String) throws {
         let identity = try signIn(email).verify().identity
         #expect(identity.email.map { Array($0.utf8) } == Array(email.utf8))
         #expect((identity.isEmailVerified, identity.isPrivateEmail) == (true, true))

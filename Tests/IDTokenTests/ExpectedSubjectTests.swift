@@ -7,7 +7,7 @@ import Testing
         SignIn.plain.expecting { $0.expectedSubject = ExpectedSubject(subject: subject, issuer: issuer) }
     }
 
-    @Test func `the expected person passes, and every other is told apart`() {
+    @Test func `the expected subject passes, and any other is refused`() {
         #expect(signIn("user").rejection == nil)
         #expect(signIn("user", issuer: "https://op.example").rejection == nil)
         for other in ["User", "user ", "use", "users", "us\u{65}\u{301}r", ""] {
@@ -43,7 +43,7 @@ import Testing
         #expect(signIn(after: .min).rejection == nil)
     }
 
-    @Test func `iat stands in where there is no auth_time, and only there`() {
+    @Test func `iat is used only if there is no auth_time`() {
         #expect(signIn(after: 1_700_000_000).without("auth_time").rejection == nil)
         #expect(signIn(after: 1_700_000_001).without("auth_time").rejection == .sessionRevoked)
         #expect(signIn(after: 1_700_000_000).rejection == .sessionRevoked)

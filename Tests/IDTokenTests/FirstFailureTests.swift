@@ -3,7 +3,7 @@ import Testing
 @testable import IDToken
 
 @Suite struct FirstFailureTests {
-    @Test func `a check that lacks what it needs fails, and one that nobody asks for does not`() throws {
+    @Test func `a check without its inputs fails, and a disabled one does not`() throws {
         let observer = FirstFailure()
         let made = try observer.check(.subject, isEnabled: true, input: { 1 }, rule: { $0 + 1 })
         #expect(made == 2)

@@ -83,7 +83,7 @@ import Testing
         #expect(try identity("k@e\u{301}.example", hd: "\"\u{e9}.example\"").emailTrust == .verified)
     }
 
-    @Test func `hd is told`() throws {
+    @Test func `hd is reported`() throws {
         #expect(try identity("a@example.com", hd: #""example.com""#).hostedDomain == "example.com")
     }
 

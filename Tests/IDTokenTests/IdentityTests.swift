@@ -15,7 +15,7 @@ import Testing
                 && verified.identity.locale == nil)
     }
 
-    @Test func `what it says is told`() throws {
+    @Test func `identity claims are reported`() throws {
         let verified = try SignIn.plain.with("jti", #""j""#).with("sid", #""s""#).with("acr", #""urn:mace:silver""#)
             .with("amr", #"["pwd","mfa"]"#).with("tid", #""t""#).with("preferred_username", #""ada""#).verify()
         #expect(
@@ -26,7 +26,7 @@ import Testing
     }
 
     /// Other providers may use claims of these names with another meaning.
-    @Test func `a hosted domain and a transfer subject are told only where the provider has such`() throws {
+    @Test func `hosted domain and transfer subject are reported only for providers that have them`() throws {
         let signIn = SignIn.plain.with("hd", #""h""#).with("transfer_sub", #""moved""#)
         #expect(try signIn.verify().identity == SignIn.plain.verify().identity)
         let both = signIn.policy {
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `an address is told as it is written`() throws {
+    @Test func `an email address is reported as written`() throws {
         for email in ["A.B+c@Example.COM", "ü@münchen.example"] {
             #expect(try SignIn.plain.with("email", "\"\(email)\"").verify().identity.email == email)
         }

@@ -15,7 +15,7 @@ import TokenDiagnostics
         ]),
         policy: SignIn.google.policy, key: .rsa)
 
-    @Test func `Google's service accounts are nobody who signs in`() {
+    @Test func `Google's service accounts are refused`() {
         #expect(Self.google.rejection == .invalid("azp"))
         #expect(Self.google.without("email").without("email_verified").rejection == .invalid("azp"))
         #expect(Self.google.with("azp", #""123-web.apps.googleusercontent.com""#).rejection == .invalid("email"))
@@ -50,7 +50,7 @@ import TokenDiagnostics
         #expect(signIn.with("azp", "5").rejection == .invalid("azp"))
     }
 
-    @Test func `the rule is any provider's, and off where nobody asks for it`() {
+    @Test func `the rule works for any provider, and is off by default`() {
         let signIn = SignIn.plain.with("azp", #""user""#).with("email", #""a@robots.example""#)
         #expect(signIn.rejection == nil)
         #expect(signIn.policy { $0.serviceAccounts.refusesAzpEqualToSub = true }.rejection == .invalid("azp"))

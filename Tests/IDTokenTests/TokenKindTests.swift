@@ -60,7 +60,7 @@ import TokenDiagnostics
         #expect(SignIn.plain.with("scope", #""openid""#).expecting { $0.nonce = "n" }.rejection == .nonceMissing)
     }
 
-    @Test func `a request's nonce that nobody compares ties it to nothing`() {
+    @Test func `a nonce that is not compared does not bind the token`() {
         let signIn = SignIn.plain.with("scope", #""openid""#).policy { $0.nonce.isChecked = false }
         #expect(signIn.rejection == .invalid("scope"))
         #expect(signIn.expecting { $0.nonce = "n" }.rejection == .invalid("scope"))
@@ -89,7 +89,7 @@ import TokenDiagnostics
         #expect(GoldenToken.oidc.signIn.with("scope", #""openid""#).rejection == nil)
     }
 
-    @Test func `an explanation tells what gives it away, and what to send`() {
+    @Test func `an explanation names the suspicious claims, and what to send`() {
         let check = SignIn.plain.with("scope", #""openid""#).with("client_id", #""client""#).explanation[.tokenKind]
         #expect(check.refusal?.code == "claim_invalid")
         #expect(check.explanation.contains("it has scope and client_id, but no nonce"))

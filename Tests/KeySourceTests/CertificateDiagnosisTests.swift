@@ -32,7 +32,7 @@ import Testing
         for connection in connections.withLock({ $0 }) { try await connection.get() }
     }
 
-    @Test func `a server that falls silent holds nobody up, and is let go`() async throws {
+    @Test func `a silent server does not delay others, and is disconnected`() async throws {
         try await withServer({ $0.eventLoop.makeSucceededVoidFuture() }) { port in
             #expect(await reason(port, timeout: Interval(milliseconds: 200)) == nil)
         }

@@ -147,7 +147,7 @@ import Testing
     /// Broken caches or servers.
     @Test(
         arguments: ["", "Location: /elsewhere\r\n", "ETag: \"v1\"\r\n"], [FetchMode.reload, .revalidate])
-    func `a confirmation that nobody asked for is a failure`(fields: String, mode: FetchMode) async throws {
+    func `an unsolicited 304 is a failure`(fields: String, mode: FetchMode) async throws {
         try await RawServer.run(answering: { head in
             head.hasPrefix("GET /first ")
                 ? .bytes(RawServer.response("{}", mode == .reload ? ["ETag: \"v1\""] : []))

@@ -49,7 +49,7 @@ import Testing
         (.selfSigned, "the server's certificate is self-signed and not trusted: \(remedy)"),
         (.otherHost, "the certificate is not for this host"),
     ])
-    func `a certificate of another time, by nobody or for another host is not trusted, and it is said why`(
+    func `an expired, unknown or wrong certificate is not trusted, with the reason`(
         kind: Certificates.Kind, message: String
     ) async throws {
         let failure = await #expect(throws: FetchFailure.self) { try await fetchOverTLS(kind) }
@@ -68,7 +68,7 @@ import Testing
                 ))
     }
 
-    @Test func `of two faults the one is told that is not mended by trust`() async throws {
+    @Test func `of two faults, the one that trust can't fix is reported`() async throws {
         let failure = await #expect(throws: FetchFailure.self) {
             try await fetchOverTLS(.expired, trustingAuthority: false)
         }

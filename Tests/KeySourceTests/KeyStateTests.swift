@@ -22,7 +22,7 @@ import Testing
         effects.reports.compactMap { if case .stateChanged(let state) = $0 { state } else { nil } }
     }
 
-    @Test func `each change is told once, when it happens`() {
+    @Test func `each change is reported once, when it happens`() {
         var scene = Scene()
         #expect(changes(scene.start()) == [])
         #expect(changes(scene.succeed()) == [.ready])
@@ -119,7 +119,7 @@ import Testing
         #expect(changes(scene.fail()) == [])
     }
 
-    @Test func `nobody's patience grows by it`() {
+    @Test func `it extends no deadline`() {
         var scene = Scene()
         scene.moveTo(100)
         scene.start()

@@ -45,7 +45,7 @@ import Testing
         store.stop()
     }
 
-    @Test func `whoever subscribes later gets what is there at once`() async throws {
+    @Test func `a late subscriber gets the current keys at once`() async throws {
         let store = fixture.store()
         let waiting = store.wait(for: .refresh(dropsOmitted: true), judgedBy: 0, until: fixture.soon())
         try await fetcher.end(.success(KeySets.fetched(["a"])))
@@ -75,7 +75,7 @@ import Testing
         store.stop()
     }
 
-    @Test func `a failure is told to who waits and to the operator, until a fetch ends well`() async throws {
+    @Test func `a failure is reported to waiters and the operator, until a fetch succeeds`() async throws {
         var rules = KeyRules()
         rules.minimumBackoff = .seconds(60)
         let store = fixture.store(nil, rules)
@@ -127,7 +127,7 @@ import Testing
 
     // MARK: Stopping
 
-    @Test func `a stop answers everyone, and nobody is kept waiting after it`() async throws {
+    @Test func `a stop answers all waiters`() async throws {
         let store = fixture.store()
         let waiting = (0..<10).map { _ in store.wait(for: .anyKeys(mayFetch: true), judgedBy: 0, until: fixture.soon())
         }

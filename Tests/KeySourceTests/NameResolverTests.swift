@@ -26,7 +26,7 @@ import Testing
         #expect(failure == FetchFailure(.dns, "the host name has no address"))
     }
 
-    @Test func `whoever asks for a name that is being resolved shares the answer`() async throws {
+    @Test func `concurrent lookups of a name share the result`() async throws {
         try await withThrowingTaskGroup(of: [String].self) { group in
             for number in 0..<60 {
                 group.addTask { try await resolver.addresses(of: "127.0.0.\(number % 3)") }

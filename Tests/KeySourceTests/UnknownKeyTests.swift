@@ -73,7 +73,7 @@ import Testing
         #expect(scene.wait(.key("b"), id: 4).answers == [4: unavailable(500)])
     }
 
-    @Test func `whoever joins a fetch spends nothing of the budget`() {
+    @Test func `joining a fetch spends no budget`() {
         var scene = Scene()
         scene.start()
         for id in 0..<10 { scene.wait(.key("b"), id: id) }

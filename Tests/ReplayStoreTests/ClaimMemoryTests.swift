@@ -18,7 +18,7 @@ import Testing
         ClaimKey(high: number &* 0x9e37_79b9_7f4a_7c15, low: number &* 0xbf58_476d_1ce4_e5b9)
     }
 
-    @Test func `the first claim counts, and every other is told so`() {
+    @Test func `the first claim wins, and all others fail`() {
         let memory = ClaimMemory(capacity: 10)
         let end = ClaimEnd(after: 1_700_000_600)
         #expect(memory.claim(Self.key(1), until: end, now: Self.time(0)) == .claimed)
@@ -58,7 +58,7 @@ import Testing
         #expect(memory.claim(Self.key(1000), until: ClaimEnd(after: 1_700_003_000), now: Self.time(1000)) == .claimed)
     }
 
-    @Test func `of a thousand threads that claim the same, one wins`() async {
+    @Test func `of a thousand concurrent claims, one wins`() async {
         let memory = ClaimMemory(capacity: 10)
         let end = ClaimEnd(after: 1_700_000_600)
         let won = await withTaskGroup(of: Bool.self) { group in

@@ -86,7 +86,7 @@ import Testing
         ("READONLY You can't write against a read only replica.", .readOnly),
         ("OOM command not allowed when used memory > 'maxmemory'.", .refused("OOM")), ("", .other("")),
     ])
-    func `an error is told by its first word`(text: String, error: StoreError) {
+    func `an error is identified by its first word`(text: String, error: StoreError) {
         #expect(StoreError(Array(text.utf8)) == error)
     }
 

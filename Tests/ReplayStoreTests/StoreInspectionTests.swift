@@ -16,7 +16,7 @@ import Testing
         #expect(StoreInspection.findings(policy: policy, log: log, save: save).map(\.level) == levels)
     }
 
-    @Test func `settings that can't be read are worth a warning`() {
+    @Test func `settings that can't be read get a warning`() {
         #expect(StoreInspection.findings(policy: nil, log: "no", save: "").map(\.level) == [.ok, .warning])
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import ReplayStore
 
 @Suite struct ValkeyStoreTests {
-    @Test func `the first claim counts, and another is told so`() async throws {
+    @Test func `the first claim wins, and another fails`() async throws {
         let claimed = Mutex<Set<String>>([])
         try await ScriptedServer.run { command in
             guard command.name == "SET" else { return .ok }
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `a refused password is no way in, and is not tried all the time`() async throws {
+    @Test func `a refused password fails, and is not retried constantly`() async throws {
         let begun = ContinuousClock.now
         try await ScriptedServer.run {
             $0.name == "AUTH" ? .error("WRONGPASS no") : .ok
@@ -351,7 +351,7 @@ import Testing
         }
     }
 
-    @Test func `a slot that is moving is asked for at its new node, with leave`() async throws {
+    @Test func `a moving slot is asked for at its new node, with ASKING`() async throws {
         try await ScriptedServer.run { _ in
             .ok
         } _: { other async throws in

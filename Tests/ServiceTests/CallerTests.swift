@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: ["Bearer first", "bearer first", "BEARER first", "Bearer sécond"])
-    func `whoever has a key is let in`(field: String) {
+    func `a caller with a valid API key is accepted`(field: String) {
         #expect(admits(field))
     }
 
@@ -36,7 +36,7 @@ import Testing
         "Bearer se\u{301}cond",
         "Bearer \u{0}", "Token first", "Bearer a7937b64b8caa58f03721bb6bacf5c78cb235febe0e70b1b84cd99541461a08e",
     ])
-    func `whoever has none, or almost one, is not`(field: String) {
+    func `a caller without a valid API key is rejected`(field: String) {
         #expect(!admits(field))
     }
 

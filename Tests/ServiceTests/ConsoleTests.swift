@@ -13,7 +13,7 @@ import Testing
 @Suite struct ConsoleTests {
     private static let paths = ["/console", "/console/console.css", "/console/console.js"]
 
-    @Test(arguments: paths) func `there is no page unless it is turned on`(path: String) async throws {
+    @Test(arguments: paths) func `the console is off by default`(path: String) async throws {
         try await ServiceFixture.run { service async throws in
             let response = try await service.send("GET", path, toAdmin: true)
             #expect(response.status == .notFound)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a path that is none is told where there is something on that listener`() async throws {
+    @Test func `an unknown path on the console's listener is explained`() async throws {
         func detail(_ path: String, of service: ServiceFixture, toAdmin: Bool) async throws -> String {
             try #require(try await service.send("GET", path, toAdmin: toAdmin).json["detail"]?.string)
         }
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `operators are told the version, when it began, and the audiences`() async throws {
+    @Test func `the providers response has version, start time and audiences`() async throws {
         try await ServiceFixture.run { service async throws in
             let answer = try await service.send("GET", "/v1/providers", toAdmin: true).json
             #expect(answer["service"]?.object?["version"] == .string("1.2.3"))
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `events are told, the newest first, with every member`() async throws {
+    @Test func `events come newest first, with every member`() async throws {
         try await ServiceFixture.run { service async throws in
             #expect(try await service.send("GET", "/v1/events", toAdmin: true).text == #"{"events":[]}"#)
             try await service.fetchKeys([.p256])
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `verdicts are told by provider and code`() async throws {
+    @Test func `verdicts are counted by provider and code`() async throws {
         try await ServiceFixture.run { service async throws in
             #expect(try await service.send("GET", "/v1/verdicts", toAdmin: true).text == #"{"verdicts":[]}"#)
             try await service.fetchKeys()

@@ -40,7 +40,7 @@ import TokenDiagnostics
         return checks.first { $0["name"]?.string == name.rawValue } ?? [:]
     }
 
-    @Test func `a good token is told to be one`() async throws {
+    @Test func `a valid token is reported as valid`() async throws {
         try await ServiceFixture.run { service in
             try await service.fetchKeys()
             let answer = try await explain(service, ServiceFixture.token())
@@ -143,7 +143,7 @@ import TokenDiagnostics
         }
     }
 
-    @Test func `keys that can't be had are told of, with the reason`() async throws {
+    @Test func `unavailable keys are reported with the reason`() async throws {
         try await ServiceFixture.run { service in
             await service.fetcher.answer(with: .failure(FetchFailure(.dns, "the host name does not exist")))
             let answer = try await explain(service, ServiceFixture.token())
@@ -154,7 +154,7 @@ import TokenDiagnostics
         }
     }
 
-    @Test func `a cause is told first, and what is in the token without what is somebody's`() async throws {
+    @Test func `the cause comes first, and personal claims are masked`() async throws {
         try await ServiceFixture.run { service in
             try await service.fetchKeys()
             let good = try await explain(service, ServiceFixture.token())
@@ -174,7 +174,7 @@ import TokenDiagnostics
         }
     }
 
-    @Test func `a key that could not be looked for is told of as verify does, with the reason`() async throws {
+    @Test func `a key that could not be fetched is reported as by verify, with the reason`() async throws {
         try await ServiceFixture.run { service in
             try await service.fetchKeys()
             await service.fetcher.answer(with: .failure(FetchFailure(.dns, "the host name does not exist")))
@@ -191,7 +191,7 @@ import TokenDiagnostics
         }
     }
 
-    @Test func `a key whose fetch takes too long is told of so`() async throws {
+    @Test func `a key fetch that takes too long is reported`() async throws {
         try await ServiceFixture.run({ $0.keysTimeout = Interval(milliseconds: 50) }) { service in
             try await service.fetchKeys()
             let answer = try await explain(service, ServiceFixture.token(by: .otherP256))
@@ -200,7 +200,7 @@ import TokenDiagnostics
         }
     }
 
-    @Test func `it counts as a request of its own, and not as a verification`() async throws {
+    @Test func `an explanation counts as a request, not as a verification`() async throws {
         try await ServiceFixture.run { service in
             try await service.fetchKeys()
             _ = try await explain(service, ServiceFixture.token())

@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func `keys that nobody has have no hash`() async throws {
+    @Test func `a provider without keys has no keys hash`() async throws {
         try await ServiceFixture.run { service async throws in
             let all = try await service.send("GET", "/v1/providers", toAdmin: true).json["providers"]?.array
             #expect(all?.first?.object?["keys_hash"] == .null)

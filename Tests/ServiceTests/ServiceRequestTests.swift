@@ -50,14 +50,14 @@ import Testing
         ]
 
     @Test(arguments: bodies)
-    func `a body that is no strict JSON object is refused`(body: [UInt8]) async throws {
+    func `a body that is not a strict JSON object is rejected`(body: [UInt8]) async throws {
         try await ServiceFixture.run { service async throws in
             #expect(try await service.send("POST", "/v1/verify", body).code == "request_invalid")
             #expect(try await service.send("POST", "/v1/verify/batch", body).code == "request_invalid")
         }
     }
 
-    @Test func `callers show a key where one is asked for, and only where one is`() async throws {
+    @Test func `an API key is required only if one is configured`() async throws {
         let digest = try DigestContext().digest(Array("secret".utf8).span, with: .sha256)
         try await ServiceFixture.run({ $0.callerKeys = CallerKeys(digests: [digest]) }) { service async throws in
             let refused = try await service.verify("x")

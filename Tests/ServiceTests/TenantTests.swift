@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [TenantRule.any(except: ["three"]), .only(["one", "two"])])
-    func `a token of another tenant finds none, and is none of the provider that is asked for`(
+    func `a token of another tenant matches no provider`(
         tenants: TenantRule
     ) async throws {
         try await ServiceFixture.run(policy: Self.differByTenant(tenants)) { service async throws in

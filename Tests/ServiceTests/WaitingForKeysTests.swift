@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `keys that can't be had are our trouble, and worth another try`() async throws {
+    @Test func `unavailable keys are 503 and retryable`() async throws {
         try await ServiceFixture.run { service async throws in
             await service.fetcher.answer(with: .failure(FetchFailure(.dns, "no")))
             let response = try await service.verify(ServiceFixture.token())
@@ -92,14 +92,14 @@ import Testing
         }
     }
 
-    @Test func `a fetch that does not end in time is no verdict either`() async throws {
+    @Test func `a fetch that times out is 503, not a verdict`() async throws {
         try await ServiceFixture.run({ $0.keysTimeout = Interval(milliseconds: 50) }) { service async throws in
             try await service.fetchKeys()
             #expect(try await service.verify(ServiceFixture.token(by: .otherP256)).code == "keys_unavailable")
         }
     }
 
-    @Test func `each token of a batch whose key can't be looked for is worth another try`() async throws {
+    @Test func `each batch token whose key can't be fetched is retryable`() async throws {
         try await ServiceFixture.run { service async throws in
             try await service.fetchKeys()
             await service.fetcher.answer(with: .failure(FetchFailure(.connect, "no")))

@@ -69,7 +69,7 @@ import Testing
         #expect(usual.value(["providers", "issuer"]) == nil)
     }
 
-    @Test func `files are looked at whatever else is wrong, and their faults are told by line`() throws {
+    @Test func `files are checked despite other faults, and their faults name the line`() throws {
         let yaml = """
             clock_skew: 5
             tracing: { otlp_endpoint: "http://127.0.0.1:4318", ca_file: /absent }

@@ -160,7 +160,7 @@ import Testing
             try fault(provider, [name: "x"]).message.hasPrefix("\(name) is a mapping and can't be set by one variable"))
     }
 
-    @Test func `variables of other names are nobody's business`() throws {
+    @Test func `variables with other names are ignored`() throws {
         let settings = try settings(
             provider, ["ASSAY_CONFIG": "/etc/assay.yaml", "CLOCK_SKEW": "1s", "assay_clock_skew": "1s"])
         #expect(settings.providers[0].policy.clockSkewSeconds == 60)

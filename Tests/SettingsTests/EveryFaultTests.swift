@@ -6,7 +6,7 @@ import Testing
 @testable import Settings
 
 @Suite struct EveryFaultTests {
-    @Test func `all faults are told at once: the file's by line, then variables, then what is missing`() throws {
+    @Test func `all faults are reported at once: the file's by line, then variables, then missing settings`() throws {
         let yaml = """
             service: { listen: "127.0.0.1:99999" }
             clok_skew: 5s

@@ -28,7 +28,9 @@ import Testing
             ("shutdown_delay: 301s\n", 1, "shutdown_delay must be a duration"),
             ("clock_skew: { a: 1 }\n", 1, "clock_skew must be a duration"),
         ] as [(String, Int, String)])
-    func `a bad value is named with its line and what it should be`(yaml: String, line: Int, message: String) throws {
+    func `an invalid value is reported with its line and the expected value`(yaml: String, line: Int, message: String)
+        throws
+    {
         let fault = try fault(yaml + provider)
         #expect(fault.line == line)
         #expect(fault.message.hasPrefix(message), "\(fault.message)")
@@ -217,7 +219,7 @@ import Testing
         (provider + "    id: b\n", "id", 2...5),
         ("limits: { max_body: 64KiB, max_body: 64KiB }\n" + provider, "max_body", 1...1),
     ])
-    func `a key that is there twice is refused, with a line where it is`(
+    func `a duplicate key is rejected with its line`(
         yaml: String, key: String, lines: ClosedRange<Int>
     ) throws {
         let fault = try fault(yaml)
@@ -230,7 +232,7 @@ import Testing
     @Test(arguments: [
         ("a: b: c\n", 1), ("providers: [\n", 1), ("a: 'open\n", 1), ("\u{1}", 1), ("- a\nb: c\n", 2),
     ])
-    func `what is no YAML is refused`(yaml: String, line: Int) throws {
+    func `a file that is not YAML is rejected`(yaml: String, line: Int) throws {
         let fault = try fault(yaml)
         #expect(fault.message.hasPrefix("the file is not YAML: "), "\(fault.message)")
         #expect(fault.line == line)
@@ -240,14 +242,14 @@ import Testing
         ("service:\n\tlisten: x\n", 2, "a tab"), ("a: *nowhere\n", 1, "an alias"),
         ("# a\n%YAML 1.2\n---\na: 1\n", 2, "a directive"), ("a:\n  b: |\n    c\n", 2, "a block scalar"),
     ])
-    func `what settings do without of YAML is refused`(yaml: String, line: Int, what: String) throws {
+    func `unsupported YAML features are rejected`(yaml: String, line: Int, what: String) throws {
         let fault = try fault(yaml)
         #expect(fault.message.hasPrefix("\(what) can't be used"), "\(fault.message)")
         #expect(fault.line == line)
     }
 
     @Test(arguments: ["[]", "text", "5", "- a\n- b\n"])
-    func `what is no mapping is refused`(yaml: String) throws {
+    func `a section that is not a mapping is rejected`(yaml: String) throws {
         let fault = try fault(yaml)
         #expect(fault.line == 1)
         #expect(fault.message.hasPrefix("found "))
@@ -262,7 +264,7 @@ import Testing
         _ = try fault(provider + "---\nclock_skew: 5s\n")
     }
 
-    @Test func `a key that is no word is refused`() throws {
+    @Test func `a key that is not a word is rejected`() throws {
         #expect(try fault("[a, b]: c\n" + provider).message == "a key must be a plain word")
         #expect(try fault("? { a: b }\n: c\n" + provider).message == "a key must be a plain word")
     }
@@ -349,7 +351,7 @@ import Testing
         "id: ''", "id: [a]", "issuer: https://a.example", "id:", "id: a b", "id: a/b", "id: ümlaut", "id: \"a\\nb\"",
         "id: " + String(repeating: "a", count: 65),
     ])
-    func `a provider has an id of plain letters`(line: String) throws {
+    func `a provider id has only plain characters`(line: String) throws {
         let fault = try fault("providers:\n  - preset: apple\n    audiences: [a]\n    \(line)\n")
         #expect(fault.line == 2)
         #expect(fault.message.hasPrefix("each provider needs an id: 1 to 64 letters"))
@@ -367,7 +369,7 @@ import Testing
         #expect(try fault(yaml).message.hasPrefix("providers must be a list; found "))
     }
 
-    @Test func `a provider that is no mapping is refused`() throws {
+    @Test func `a provider that is not a mapping is rejected`() throws {
         #expect(try fault("providers:\n  - apple\n").line == 2)
     }
 
@@ -383,7 +385,7 @@ import Testing
             "providers apple and b have the same issuer or alias"
         ),
     ])
-    func `providers must differ in id and in every name, and the second is named`(second: String, message: String)
+    func `providers must differ in id and issuers, and the fault names the second`(second: String, message: String)
         throws
     {
         let fault = try fault(Self.two(second))
@@ -407,7 +409,7 @@ import Testing
     }
 
     @Test(arguments: ["api_keys:\n", "api_keys: ~\n", "api_keys: null\n"])
-    func `a list with nothing behind its name is a slip, lest it leave a door open`(yaml: String) throws {
+    func `a list without a value is rejected, because it could disable a check`(yaml: String) throws {
         let fault = try fault(yaml + provider)
         #expect(fault.line == 1)
         #expect(fault.message == "api_keys must be a list; found null")
@@ -432,7 +434,7 @@ import Testing
     }
 
     @Test(arguments: ["~", "null"])
-    func `a null in a list is no text`(element: String) throws {
+    func `a null in a list is not a string`(element: String) throws {
         #expect(try fault("providers:\n  - { id: a, preset: apple, audiences: [\(element)] }\n").line == 2)
     }
 }

@@ -187,7 +187,7 @@ import Testing
         ("kubernetes", "every service account", "/kubernetes.io/namespace: [a]"),
         ("kubernetes", "every service account", "sub: 'system:serviceaccount:a:b'"),
     ])
-    func `a preset whose tokens anyone gets demands a rule, or to hear that any will do`(
+    func `a preset whose tokens anyone can get requires a rule, or the word any`(
         name: String, everyone: String, rule: String
     ) throws {
         let lines = ["preset: \(name)", "audiences: [a]"] + (name == "kubernetes" ? ["issuer: https://a.example"] : [])
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test(arguments: ["preset: google", "preset: keycloak\nissuer: https://a.example", "issuer: https://a.example"])
-    func `where no rule is demanded, there is no any`(provider: String) throws {
+    func `claim_values any is rejected for presets that require no rule`(provider: String) throws {
         let lines = "\(provider)\naudiences: [a]\nclaim_values: any"
         let fault = try SettingsTests.fault("providers:\n  - id: p\n" + indented(lines))
         #expect(fault.message.hasPrefix("claim_values: any is only for presets that require a rule"))

@@ -62,7 +62,7 @@ import Testing
                 "an issuer with a claim in braces has no discovery document of its own"
             ),
         ] as [(String, Int, String)])
-    func `tenants that can't be told are refused`(text: String, line: Int, message: String) throws {
+    func `tenants without a tenant claim are rejected`(text: String, line: Int, message: String) throws {
         let fault = try fault("providers:\n  - id: p\n" + indented(text))
         #expect(fault.line == line)
         #expect(fault.message.hasPrefix(message), "\(fault.message)")
@@ -138,7 +138,7 @@ import Testing
 
     // MARK: Claims
 
-    @Test func `claims have the values that are asked for, one or several`() throws {
+    @Test func `claim_values accepts one or several values`() throws {
         let rules = try policy(
             """
             claim_values: { token_use: [id], hd: example.com, email_verified: true, "/firebase/tenant": [a, b] }
@@ -175,7 +175,7 @@ import Testing
             ("email: { authoritative_domains: a.example }", 5, "authoritative_domains must be a list"),
             ("real_user_status: 1", 5, "real_user_status must be true or false"),
         ] as [(String, Int, String)])
-    func `a rule that says nothing is a slip`(text: String, line: Int, message: String) throws {
+    func `an empty rule is rejected`(text: String, line: Int, message: String) throws {
         let fault = try fault("providers:\n  - id: p\n" + indented(Self.exact + text))
         #expect(fault.line == line)
         #expect(fault.message.hasPrefix(message), "\(fault.message)")
@@ -206,7 +206,7 @@ import Testing
         #expect(!google.reportsHostedDomain && google.identityClaims == [:])
     }
 
-    @Test func `what addresses are worth can be said`() throws {
+    @Test func `email trust can be configured`() throws {
         let rule = try policy(
             "email: { verified_claim: xms_edov, authoritative_domains: [a.example], trust_hosted_domain: true }"
         )

@@ -30,7 +30,9 @@ import Testing
             ]
         ),
     ])
-    func `listening beyond this machine is worth a warning`(yaml: String, warnings: [String]) throws {
+    func `a listener reachable from other machines without access control gets a warning`(
+        yaml: String, warnings: [String]
+    ) throws {
         #expect(try settings(yaml + provider).warnings == warnings)
     }
 
@@ -40,7 +42,7 @@ import Testing
         "service: { listen: '0.0.0.0:8080', tls: { certificate_file: c, key_file: k } }\napi_keys: [\(digest)]\n",
         "allow_insecure_listen: true\n",
     ])
-    func `listening where it is known who may call is worth none`(yaml: String) throws {
+    func `a listener with access control gets no warning`(yaml: String) throws {
         #expect(try settings(yaml + provider).warnings == [])
     }
 
@@ -64,7 +66,7 @@ import Testing
             "provider p: nonce.match has plain beside a hash: someone who has only the token could send its nonce claim as the nonce; remove plain"
         ),
     ])
-    func `what weakens a provider is worth a warning that names it`(line: String, warning: String) throws {
+    func `each weak provider setting gets a warning`(line: String, warning: String) throws {
         let yaml = "providers:\n  - id: p\n" + indented("preset: apple\naudiences: [a]\n" + line)
         #expect(try settings(yaml).warnings == [warning])
     }
@@ -80,7 +82,7 @@ import Testing
         ("sign_ins: { key_files: [/k], store: { url: 'redis://store:6379' } }", []),
         ("", []),
     ])
-    func `sign-ins that end with a process, or finish in each, are worth a warning`(
+    func `sign-in settings for one process get a warning`(
         line: String, warnings: [String]
     ) throws {
         let yaml = "providers:\n  - id: p\n" + indented("preset: apple\naudiences: [a]") + "\n" + line
@@ -88,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: ["", "sign_ins: {}", "sign_ins: { store: { url: memory } }"])
-    func `single-use nonces that each process remembers for itself are worth a warning`(line: String) throws {
+    func `single-use nonces without a shared store get a warning`(line: String) throws {
         let yaml = "providers:\n  - id: p\n" + indented("preset: apple\naudiences: [a]\nnonce: { single_use: true }")
         let warning =
             "provider p: nonce.single_use with store memory: every process accepts a nonce once, and again after a restart; with several instances, set sign_ins.store.url"
@@ -105,7 +107,7 @@ import Testing
         "claim_values: { hd: [a.example] }",
         "refused_claim_values: { typ: [Bearer] }", "refuse_access_tokens: false", "nonce: { required: false }",
     ])
-    func `a provider whose access tokens could pass is worth a warning`(lines: String) throws {
+    func `a provider whose access tokens could pass gets a warning`(lines: String) throws {
         let provider = "issuer: https://a.example\naudiences: [a]\n" + lines
         #expect(try settings("providers:\n  - id: p\n" + indented(provider)).warnings == [Self.accessTokens])
     }
@@ -124,7 +126,7 @@ import Testing
         "nonce: { match: [plain] }", "nonce: { match: [sha256_hex, sha256_base64url] }", "optional: true",
         "network: { allow_addresses: [10.0.0.0/8, '::1', 0.0.0.0/1] }", "jwks_uri: https://a.example\njwks_file: /f",
     ])
-    func `what weakens nothing is worth none`(line: String) throws {
+    func `other provider settings get no warning`(line: String) throws {
         let yaml = "providers:\n  - id: p\n" + indented("preset: apple\naudiences: [a]\n" + line)
         #expect(try settings(yaml).warnings == [])
     }

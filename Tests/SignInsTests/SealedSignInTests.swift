@@ -59,7 +59,7 @@ import Testing
         #expect(try SignInSealer(try HandleKeys.made()).open(sealed) == nil)
     }
 
-    @Test func `a rotation goes by way of both keys`() throws {
+    @Test func `a rotation accepts both keys`() throws {
         let (old, both, turned, new) = (
             try SignInSealer(try Self.keys(1)), try SignInSealer(try Self.keys(1, 2)),
             try SignInSealer(try Self.keys(2, 1)), try SignInSealer(try Self.keys(2))
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: ["", "AAAA", "AQ==", "e30", "eyJhbGciOiJub25lIn0.e30.", String(repeating: "A", count: 4096)])
-    func `what is no handle is not opened`(text: String) throws {
+    func `a string that is not a handle is not decrypted`(text: String) throws {
         #expect(try SignInSealer(try Self.keys(1)).open(SealedSignIn(text: Array(text.utf8))) == nil)
     }
 

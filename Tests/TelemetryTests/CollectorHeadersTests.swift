@@ -13,7 +13,7 @@ import Testing
     @Test(arguments: [
         ("a", 1), ("a: b\n: c", 2), ("a b: c", 1), ("a : c", 1), ("\n\na: b\u{1}", 3), ("a: é", 1), ("secret", 1),
     ])
-    func `a line that is no field is told by its number alone`(text: String, line: Int) throws {
+    func `a malformed line is reported by its number only`(text: String, line: Int) throws {
         let error = try #require(throws: CollectorHeaders.Malformed.self) { try CollectorHeaders(text) }
         #expect(error.line == line)
         #expect(!error.description.contains("secret"))

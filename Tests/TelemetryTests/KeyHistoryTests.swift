@@ -13,7 +13,7 @@ import Testing
         return history.entries
     }
 
-    @Test func `changed keys are told by what came and what went`() {
+    @Test func `changed keys are reported as added and removed`() {
         let entries = history(
             (.keysChanged(keyIDs: ["a", "b"]), 1), (.keysChanged(keyIDs: ["b", "c", "d"]), 2),
             (.keysChanged(keyIDs: ["d", "c", "b"]), 3))
@@ -50,7 +50,7 @@ import Testing
             ])
     }
 
-    @Test func `states and what is kept elsewhere are told too`() {
+    @Test func `states and archive events are recorded too`() {
         let entries = history(
             (.stateChanged(.stale), 1), (.archiveRefused(reason: "it is damaged"), 2), (.archiveFailed, 3),
             (.fallbackFailed(FetchFailure(.file, "there is no such file")), 4))
@@ -75,7 +75,7 @@ import Testing
         #expect(history.entries.last?.at == Int64(KeyHistory.maximumEntries + 6))
     }
 
-    @Test func `many names and long ones are cut, and their number is told`() {
+    @Test func `many or long names are truncated, and counted`() {
         let long = String(repeating: "e\u{301}\u{301}\u{301}", count: 100)
         let keys = NamedKeys((0..<KeyHistory.maximumKeyIDs + 1).map { "\($0)" + long })
         #expect(keys.count == KeyHistory.maximumKeyIDs + 1)

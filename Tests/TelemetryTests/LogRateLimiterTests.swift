@@ -62,7 +62,7 @@ import Testing
         #expect(limit.heldBack(now: at(120)) == ["b 1"])
     }
 
-    @Test func `at the end all of it is told`() {
+    @Test func `at the end, all suppressed lines are reported`() {
         let limit = Lines(burst: 1, kinds: 1)
         for kind in ["a", "a", "b", "b", "b"] { _ = limit.admits(kind, now: at(0)) }
         #expect(limit.allHeldBack() == ["a 1", "others 2"])

@@ -21,7 +21,7 @@ import TokenDiagnostics
 
     // MARK: Form
 
-    @Test func `a good token that something was done to is recognized`() {
+    @Test func `a damaged valid token is recognized`() {
         let token = SignIn.plain.with("nonce", #""??>>??>>""#).token
         let parts = token.split(separator: ".")
         let padded = parts.map { $0 + String(repeating: "=", count: (4 - $0.count % 4) % 4) }.joined(separator: ".")
@@ -63,7 +63,7 @@ import TokenDiagnostics
             ("e30.eyJhIjoxLCJhIjoyfQ.Zg", "payload is not one JSON object"),
             (String(repeating: "a", count: 20_000), "20000 bytes long"), ("%", "no full stop"), ("%zz.%zz.%", "%"),
         ])
-    func `what is no token is told apart`(text: String, explanation: String) {
+    func `each kind of malformed token has its own diagnosis`(text: String, explanation: String) {
         let check = explain(text: text)[.tokenForm]
         #expect(check.refusal?.code == "token_malformed")
         #expect(check.explanation.contains(explanation) || text.hasPrefix("%zz"), "\(check.explanation)")
@@ -94,7 +94,7 @@ import TokenDiagnostics
         expect(header(#"{"zip":"DEF","alg":"ES256"}"#)[.header], "header_unsupported", "The header has zip,")
     }
 
-    @Test func `algorithms that are never supported are told why`() {
+    @Test func `an unsupported algorithm is explained`() {
         let code = "algorithm_not_allowed"
         expect(header(#"{"alg":"none"}"#)[.algorithm], code, "not signed (alg none)", "Never accept")
         expect(
@@ -110,7 +110,7 @@ import TokenDiagnostics
         #expect(web.explanation[.signature].state == .notReached)
     }
 
-    @Test func `an algorithm that is not allowed, with a signature that holds, is a matter of settings`() {
+    @Test func `an algorithm that is not allowed, with a valid signature, points to the settings`() {
         let explanation = SignIn.plain.policy { $0.algorithms = [.rs256] }.explanation
         expect(
             explanation[.algorithm], "algorithm_not_allowed", "signed with ES256, but the settings of op allow others",
@@ -124,7 +124,7 @@ import TokenDiagnostics
 
     // MARK: Key and signature
 
-    @Test func `a key that is not there is looked for among those that are`() {
+    @Test func `a missing key is reported with the known keys`() {
         var signIn = SignIn.plain
         signIn.header = #"{"alg":"ES256","kid":"new"}"#
         let explanation = signIn.explanation {
@@ -140,7 +140,7 @@ import TokenDiagnostics
         #expect(explanation[.signature].state == .notReached)
     }
 
-    @Test func `a key for something else is told what it is for`() {
+    @Test func `a key with another use is reported with its use`() {
         var signIn = SignIn.plain
         signIn.header = #"{"alg":"ES256","kid":"rsa"}"#
         expect(
@@ -154,14 +154,14 @@ import TokenDiagnostics
         expect(encryption.explanation[.key], "key_not_found", "it is EC P-256, use enc.")
     }
 
-    @Test func `a key that is too small is told its size`() {
+    @Test func `a key that is too small is reported with its size`() {
         var signIn = SignIn.plain
         signIn.key = .rsa
         signIn = signIn.keys(with: "n", .string(base64URL([UInt8](repeating: 0xff, count: 128))))
         expect(signIn.explanation[.key], "key_unsuitable", "(RSA, 1024 bits)", "2048 bits")
     }
 
-    @Test func `a signature that was cut off is told from one that does not hold`() throws {
+    @Test func `a truncated signature is distinguished from an invalid one`() throws {
         var signIn = SignIn.plain
         signIn.key = .otherP256
         signIn.header = #"{"alg":"ES256","kid":"p256"}"#
@@ -204,7 +204,7 @@ import TokenDiagnostics
                 "a Microsoft v2.0 token, but no configured provider"
             ),
         ])
-    func `an issuer that is not the one is told how it differs`(issuer: String, explanation: String) {
+    func `an issuer mismatch says how the issuers differ`(issuer: String, explanation: String) {
         let signIn = SignIn.plain.with("iss", "\"\(issuer)\"")
         expect(signIn.explanation[.issuer], "issuer_mismatch", explanation)
         let unknown = try? IDTokenVerifier().explain(
@@ -214,7 +214,7 @@ import TokenDiagnostics
         #expect(unknown?.summary.contains(explanation) == true)
     }
 
-    @Test func `a token of another provider that is configured is told whose it is`() {
+    @Test func `a token of another configured provider is attributed to it`() {
         let explanation = SignIn.plain.with("iss", #""https://accounts.google.com""#).explanation(
             others: [SignIn.apple.policy, SignIn.google.policy])
         expect(
@@ -231,7 +231,7 @@ import TokenDiagnostics
         #expect(explanation[.provider].expected == "https://op.example, https://appleid.apple.com")
     }
 
-    @Test func `Microsoft's tenants and versions are told apart`() {
+    @Test func `Microsoft's tenants and versions are distinguished`() {
         let code = "issuer_mismatch"
         let other = "99999999-2222-3333-4444-55555555aaaa"
         let microsoft = GoldenToken.microsoft.signIn
@@ -261,7 +261,7 @@ import TokenDiagnostics
 
     // MARK: Audience
 
-    @Test func `an audience that is not configured is held against those that are`() {
+    @Test func `an unknown audience is compared with the configured ones`() {
         let code = "audience_mismatch"
         expect(
             SignIn.apple.with("aud", #""com.example.web""#).explanation[.audience], code,
@@ -284,14 +284,14 @@ import TokenDiagnostics
         expect(SignIn.plain.without("aud").explanation[.audience], "claim_missing", "has no aud")
     }
 
-    @Test func `an audience that the request left out is told from one that is not configured`() {
+    @Test func `an audience that the request excludes is distinguished from an unknown one`() {
         let signIn = SignIn.plain.policy { $0.audiences = ["client", "web"] }.expecting { $0.audience = "web" }
         expect(
             signIn.explanation[.audience], "audience_mismatch",
             "for client, which is configured, but the request accepts only web.", "as audience")
     }
 
-    @Test func `parties are told`() {
+    @Test func `an authorized party mismatch names the party`() {
         let code = "authorized_party_mismatch"
         let party = SignIn.plain.with("azp", #""other""#).policy { $0.authorizedParties = ["client"] }
         expect(
@@ -305,7 +305,7 @@ import TokenDiagnostics
 
     // MARK: Times
 
-    @Test func `an expired token is told for how long, and whether clocks are to blame`() {
+    @Test func `an expired token is reported with its age and the clock difference`() {
         let expired = SignIn.plain.at(1_700_003_700)
         expect(
             expired.explanation[.expiry], "token_expired",
@@ -329,7 +329,7 @@ import TokenDiagnostics
         }
     }
 
-    @Test func `a token from the future is told so`() {
+    @Test func `a token from the future is reported with the clock difference`() {
         let early = SignIn.plain.at(1_699_999_900)
         expect(
             early.explanation { $0.clockOffsetSeconds = 99 }[.issuedAt], "token_not_yet_valid",
@@ -349,7 +349,7 @@ import TokenDiagnostics
         expect(SignIn.plain.with("exp", #""1700003600""#).explanation[.expiry], "claim_invalid", "type or form")
     }
 
-    @Test func `a revoked session and another person are told`() {
+    @Test func `a revoked session and another user are explained`() {
         let revoked = SignIn.plain.at(1_700_001_000).expecting {
             $0.authenticatedAfter = UnixTime(seconds: 1_700_000_500)
         }
@@ -374,7 +374,7 @@ import TokenDiagnostics
         expect(elsewhere.explanation[.expectedSubject], "subject_mismatch", "the issuer differs")
     }
 
-    @Test func `ages are told`() {
+    @Test func `a token or authentication that is too old is reported with its age`() {
         let old = SignIn.plain.at(1_700_001_000).policy { $0.maximumTokenAgeSeconds = 600 }
         expect(
             old.explanation[.tokenAge], "token_too_old",
@@ -393,7 +393,7 @@ import TokenDiagnostics
 
     // MARK: Claims
 
-    @Test func `claims that are asked for are told by name`() {
+    @Test func `missing and refused claims are named`() {
         let signIn = SignIn.plain.with("tid", #""t""#).policy {
             $0.requiredClaims = ["email", "tid", "phone_number"].map(ClaimName.init)
         }
@@ -438,7 +438,7 @@ import TokenDiagnostics
     }
 
     @Test(arguments: NonceMatch.allCases, NonceMatch.allCases)
-    func `each form that meets a setting for another is told`(form: NonceMatch, accepted: NonceMatch) {
+    func `a nonce in another form than configured is explained`(form: NonceMatch, accepted: NonceMatch) {
         let check = nonce(Self.forms[form], Self.raw, accepted)
         guard form != accepted else { return #expect(check.state == .passed) }
         let words = [
@@ -451,7 +451,7 @@ import TokenDiagnostics
             "nonce: { match: [\(form.rawValue)] }")
     }
 
-    @Test func `a nonce that was hashed twice, or not in the backend, is told`() {
+    @Test func `a nonce that was hashed twice, or sent as a hash, is explained`() {
         let twice = "hashed twice"
         for once in [Self.hexadecimal, Self.base64Hash] {
             for again in [sha256Hex(once), sha256Base64URL(once)] {
@@ -464,7 +464,7 @@ import TokenDiagnostics
             "Send the raw nonce")
     }
 
-    @Test func `a nonce in another spelling is told`() {
+    @Test func `a nonce in another spelling is explained`() {
         expect(nonce(Self.hexadecimal.uppercased(), Self.raw, .sha256Hex), "nonce_mismatch", "in upper case")
         expect(nonce(Self.base64Hash + "=", Self.raw, .sha256Base64URL), "nonce_mismatch", "in plain base64")
         expect(
@@ -474,7 +474,7 @@ import TokenDiagnostics
         expect(nonce("other", Self.raw, .plain), "nonce_mismatch", "issued for another sign-in", "in the session")
     }
 
-    @Test func `a nonce on one side is told whose part is missing`() {
+    @Test func `a nonce that only request or token has is explained`() {
         expect(nonce(Self.raw, nil, .plain), "nonce_required", "the request has none", "Send the raw nonce")
         expect(nonce(nil, Self.raw, .plain), "nonce_missing", "but the request has one", "nonce: { check: off }")
         let unsupported = SignIn.apple.with("nonce_supported", "false").expecting { $0.nonce = "n" }
@@ -489,7 +489,7 @@ import TokenDiagnostics
 
     // MARK: Hashes
 
-    @Test func `hashes of something else are told of what`() {
+    @Test func `a hash mismatch says what was hashed`() {
         let accessToken = "ya29.access"
         let half = "sqOO4d8-j4fA2XFTQcfEtQ"
         let signIn = SignIn.plain.expecting { $0.accessToken = accessToken }

@@ -29,7 +29,7 @@ import TokenDiagnostics
             ])
     }
 
-    @Test func `a good token has no failed check, and what was not asked for says so`() {
+    @Test func `a valid token has no failed check, and disabled checks say so`() {
         let explanation = SignIn.plain.explanation
         #expect(explanation.isValid)
         #expect(explanation.checks.allSatisfy { [.passed, .notAsked].contains($0.state) })
@@ -60,7 +60,7 @@ import TokenDiagnostics
 
     // MARK: The most likely cause
 
-    @Test func `a token of another provider is told to be one, whatever fails first`() {
+    @Test func `a token of another provider is recognized, whatever fails first`() {
         let google = SignIn.plain.with("iss", #""https://accounts.google.com""#)
         var otherKey = google
         otherKey.header = #"{"alg":"ES256","kid":"google-1"}"#
@@ -89,7 +89,7 @@ import TokenDiagnostics
             unconfigured.summary.hasPrefix("The token is from another provider: its iss is that of the preset google,"))
     }
 
-    @Test func `an old token whose key is gone is told to be old`() {
+    @Test func `an old token whose key is gone is reported as expired`() {
         var old = SignIn.plain.with("exp", "1690000000").with("iat", "1689990000")
         old.header = #"{"alg":"ES256","kid":"gone"}"#
         #expect(old.explanation.refusal?.code == "key_not_found")
@@ -101,7 +101,7 @@ import TokenDiagnostics
         #expect(recent.explanation[.key].fix?.hasPrefix("Fix the issuer, audience or expiry first") == true)
     }
 
-    @Test func `a key that nobody looked for is no cause`() {
+    @Test func `a key that was not fetched is not the likely cause`() {
         var signIn = SignIn.plain.with("aud", #""other""#)
         signIn.header = #"{"alg":"ES256","kid":"gone"}"#
         #expect(signIn.explanation.refusal?.code == "key_not_found")
@@ -147,7 +147,7 @@ import TokenDiagnostics
         }
     }
 
-    @Test func `of claims that are somebody's, the kind of value is shown`() throws {
+    @Test func `personal claims are shown by type only`() throws {
         let signIn = SignIn.plain.with("sub", #""secret""#).with("email", #""secret@example.com""#).with(
             "phone", "5550100"
         )
@@ -227,7 +227,7 @@ import TokenDiagnostics
         #expect(!SignIn.plain.with("exp", "1600000000").explanation[.expiry].explanation.contains(note))
     }
 
-    @Test func `without keys, all but key and signature is told`() throws {
+    @Test func `without keys, all checks but key and signature are reported`() throws {
         let verifier = try IDTokenVerifier()
         let explanation = verifier.explain(
             try UnverifiedToken(SignIn.plain.with("aud", #""other""#).token), with: nil, under: SignIn.plain.policy,
@@ -294,7 +294,7 @@ import TokenDiagnostics
         #expect(refusals.isSuperset(of: ["token_malformed", "signature_invalid", "key_not_found"]))
     }
 
-    @Test func `claims of any type are told of, and the verifier agrees`() {
+    @Test func `claims of any type are reported, and the verifier agrees`() {
         let values = [
             "null", "5", "-1e400", #""\u001b[31mx""#, "[]", "{}", "true", #"["a",5]"#, #""\u202e\ud83d\ude00""#,
         ]

@@ -61,7 +61,7 @@ import Testing
         keys.stop()
     }
 
-    @Test func `another key store begins without keys, and the one before is to be let go of`() async throws {
+    @Test func `a new key store begins without keys, and the previous one is released`() async throws {
         let (old, new) = (store(), store())
         let before = try await roster([provider("a", old)])
         let after = try await before.changed(to: [provider("a", new)], on: group)

@@ -74,7 +74,7 @@ import Testing
         "max-age",
         "include-claims", "claims", "state", "", "access_Token", "user_name",
     ])
-    func `a member that nobody knows is refused, lest a misspelt one switch a check off`(name: String) {
+    func `an unknown member is rejected, because a misspelt one could switch a check off`(name: String) {
         refuse(#"{"id_token":"a.b.c","\#(name)":"x"}"#)
     }
 
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func `a subject needs its issuer where each tenant has one of its own`() throws {
+    @Test func `a subject needs its issuer if each tenant has its own`() throws {
         var policy = ProviderPolicy(id: "op", issuer: "https://op.example/{tid}", audiences: ["client"])
         let alone = try read("subject", #""a""#)
         #expect(throws: Problem.self) { try alone.check(against: policy) }

@@ -34,8 +34,7 @@ import YAML
             ("a: \u{feff}b", .lineBreak, 1), ("\u{feff}\u{feff}a: b", .lineBreak, 1), ("\r\n\r\u{85}", .lineBreak, 3),
             (#"a: "\0""#, .nul, 1), (#"a: "\x00""#, .nul, 1), (#"a: "\U00000000""#, .nul, 1),
         ] as [(String, YAMLError.Feature, Int)])
-    func `what settings do without is refused by its name and line`(text: String, feature: YAMLError.Feature, line: Int)
-    {
+    func `unsupported features are rejected by name and line`(text: String, feature: YAMLError.Feature, line: Int) {
         #expect(refusal(text) == YAMLError(line: line, reason: .unsupported(feature)))
     }
 
@@ -56,7 +55,7 @@ import YAML
             (#"a: "\U00110000""#, 1), (#"a: "\UFFFFFFFF""#, 1), (#"a: "\u+041""#, 1), (#"a: "\'""#, 1),
             ("a: \u{0}", 1), ("\n# \u{1}", 2), ("a: \u{7f}", 1), ("a: \u{9f}", 1), ("a: \u{fffe}", 1), ("\u{1b}", 1),
         ] as [(String, Int?)])
-    func `what is no YAML is refused with its line`(text: String, line: Int?) {
+    func `text that is not YAML is rejected with its line`(text: String, line: Int?) {
         let error = refusal(text)
         #expect(error?.line == line)
         if let error, case .malformed = error.reason { return }
@@ -112,7 +111,7 @@ import YAML
         #expect(refusal("a: " + String(repeating: "é", count: 512 * 1024))?.reason == .unsupported(.size))
     }
 
-    @Test func `what is refused is told in words, and with nothing of a value`() {
+    @Test func `an error has words, and nothing of a value`() {
         #expect(refusal("a: *secret")?.description.hasPrefix("an alias can't be used in settings") == true)
         #expect(refusal("a: b\na: secret")?.description == "duplicate key a")
         #expect(refusal("a: 'secret")?.description == "the file is not YAML: a quote is never closed")

@@ -3,7 +3,7 @@ private import JOSE
 extension ProviderPreset {
     /// LINE Login from native apps and LIFF, whose tokens are signed with ES256.
     ///
-    /// Tokens for web channels are signed with HS256 and the channel's secret. This is not supported: whoever can
+    /// Tokens for web channels are signed with HS256 and the channel's secret. This is not supported: anyone who can
     /// verify them can also sign them.
     /// - Source: developers.line.biz/en/docs/line-login/verify-id-token.
     public static let line = ProviderPreset(

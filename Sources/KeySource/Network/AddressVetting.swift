@@ -24,7 +24,7 @@ enum AddressVetting {
         octets.count == 16 && octets.prefix(10).allSatisfy { $0 == 0 } && octets[10] == 0xff && octets[11] == 0xff
     }
 
-    /// Whether a text is an IPv6 address.
+    /// Whether a string is an IPv6 address.
     static func isIPv6(_ text: String) -> Bool { octets(of: text, family: AF_INET6, count: 16) != nil }
 
     private static func octets(of address: String, family: CInt, count: Int) -> [UInt8]? {

@@ -195,7 +195,7 @@ def test_what_is_not_one_address_is_none_and_nothing_is_said_of_it(world, issuer
 
 
 @pytest.mark.parametrize("claims", rows(("C13", "none at all", {}), ("C13", "empty", {"email": ""})))
-def test_without_an_address_there_is_no_trust_and_what_was_said_of_it_stays(world, claims):
+def test_without_an_address_there_is_no_trust_and_its_claims_are_kept(world, claims):
     identity = world.expect(world.google.token(email_verified=True, **claims), ACCEPTED)["identity"]
     assert (identity["email"], identity["email_verified"], identity["email_trust"]) == (None, True, None)
     assert not identity["is_private_email"]

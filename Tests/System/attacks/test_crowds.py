@@ -71,7 +71,7 @@ def everyone_gone(service) -> bool:
 # idle
 
 
-def test_ten_thousand_idle_connections_cost_little_and_hold_up_nobody(issuer, allowed, results):
+def test_ten_thousand_idle_connections_cost_little_and_delay_no_others(issuer, allowed, results):
     count = min(10_000, allowed * 4 // 5)
     limits = {"max_connections": count + 10, "request_timeout": "2s"}
     with besieged(issuer, limits=limits) as service, unharmed(service.wait_until_ready(), issuer):
@@ -265,7 +265,7 @@ def test_urgent_data_does_no_harm(alone, issuer):
 # greedy
 
 
-def test_a_flood_whose_answers_nobody_reads_is_bounded(alone, issuer, results):
+def test_a_flood_of_unread_responses_is_bounded(alone, issuer, results):
     """Each client sends as much as the system's buffers take, several megabytes, and reads nothing."""
     service, count = alone(), 20
     with unharmed(service, issuer):
@@ -285,7 +285,7 @@ PIPELINES = {
 
 
 @pytest.mark.parametrize("name", PIPELINES)
-def test_thousands_of_pipelined_requests_are_answered_once_somebody_reads(alone, issuer, name):
+def test_thousands_of_pipelined_requests_are_answered_once_the_client_reads(alone, issuer, name):
     octets, count, answered, receive_buffer = PIPELINES[name]
     service = alone()
     with unharmed(service, issuer), contextlib.closing(connect(service.api.address, receive_buffer)) as connection:
@@ -319,7 +319,7 @@ def test_a_stop_is_clean_whatever_is_connected(alone):
         assert service.wait(timeout=60) == 0
 
 
-def test_who_takes_no_answers_is_closed_when_a_request_would_be_late(alone):
+def test_a_client_that_reads_no_responses_is_disconnected_at_the_timeout(alone):
     service = alone(limits={"request_timeout": "1s"})
     with Crowd(service.api.address, 1, receive_buffer=4 * KIB) as crowd:
         crowd.send(request_bytes("GET", "/openapi.yaml") * 2000)
@@ -388,7 +388,7 @@ def test_a_last_answer_that_the_kernel_still_has_is_whole_when_it_is_read_late(a
 
 
 @pytest.mark.parametrize("large", [False, True], ids=["small answers", "large answers"])
-def test_who_has_sent_all_and_says_so_gets_every_answer_however_slowly_it_reads(alone, large):
+def test_a_half_closed_client_gets_every_response_however_slowly_it_reads(alone, large):
     service = alone()
     count, octets = (200, request_bytes("GET", "/openapi.yaml")) if large else (100, LIVE)
     with contextlib.closing(connect(service.api.address, 4 * KIB)) as connection:

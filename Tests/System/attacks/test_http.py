@@ -114,7 +114,7 @@ def test_a_body_that_is_announced_too_large_is_refused_before_it_comes(issuer, l
 
 
 @pytest.mark.parametrize("name", STRANGERS)
-def test_who_speaks_another_protocol_is_refused_or_left(service, name):
+def test_a_client_of_another_protocol_is_refused_or_times_out(service, name):
     found = answers(exchange(service.api.address, STRANGERS[name]))
     assert [answer.status for answer in found] in ([], [400], [431]), found
 
@@ -170,7 +170,7 @@ def test_a_body_on_another_method_is_not_the_next_request(service, method):
 # heads
 
 
-def test_a_trailer_authorizes_nobody_and_names_nothing(issuer):
+def test_a_trailer_has_no_effect_on_authorization_or_request_id(issuer):
     key = "a-key-that-is-good-enough"
     body = json.dumps({"id_token": issuer.token()}).encode()
     trailers = f"Authorization: Bearer {key}\r\nX-Request-Id: trailer\r\nContent-Type: text/plain\r\n".encode()
@@ -294,7 +294,7 @@ def test_nonsense_behind_a_request_that_waits_is_refused_in_its_turn(server, cou
 
 
 @pytest.mark.parametrize("count", [5, 500])
-def test_who_has_sent_all_and_says_so_gets_every_answer(server, count):
+def test_a_half_closed_client_gets_every_response(server, count):
     with Waiting(server, 1) as waiting:
         [connection] = waiting.connections
         connection.send(named(count))

@@ -72,7 +72,7 @@ def refused(response, code: str, spent: bool = False) -> None:
 
 
 @pytest.mark.parametrize("mine", rows(("L01", "the victim's handle, the attacker's token", True), ("L01", "the other way round", False)))
-def test_nobody_finishes_what_another_began(scene, mine):
+def test_a_sign_in_can_not_be_finished_by_another_user(scene, mine):
     """Login CSRF: whichever of the two the attacker plants, the nonce in the token does not match the handle."""
     victims, attackers = begin(scene.service), begin(scene.service)
     handle, nonce = (victims, attackers["nonce"]) if mine else (attackers, victims["nonce"])

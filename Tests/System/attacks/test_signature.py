@@ -248,7 +248,7 @@ def test_failed_checks_leave_nothing_behind_that_blames_the_next(world, name):
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, id=f"S54-{name}") for name in ALGORITHMS])
-def test_a_header_that_is_remembered_lends_its_signature_to_nobody(world, name):
+def test_a_cached_header_does_not_validate_another_signature(world, name):
     """A cached header is not parsed again, but everything after it is still checked."""
     key = world.op.key(ALGORITHMS[name])
     first = jws(key, world.op.claims(), algorithm=name)

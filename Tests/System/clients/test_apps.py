@@ -69,7 +69,7 @@ console.log(JSON.stringify(await Promise.all(errors.map(ask))));
 """
 
 
-def test_a_cancelled_sign_in_on_the_web_is_no_error():
+def test_a_cancelled_sign_in_on_the_web_is_not_an_error():
     assert node(CANCELLED) == [None, None, "invalid_client"]
 
 
@@ -139,7 +139,7 @@ try line(AppleUser(name))
 """
 
 
-def test_the_names_that_ios_tells_are_the_user_that_assay_takes(world, tmp_path):
+def test_the_names_from_ios_are_the_user_that_assay_accepts(world, tmp_path):
     (tmp_path / "main.swift").write_text(NAMES)
     run("swiftc", "-swift-version", "6", "-o", tmp_path / "names", "apps/AppleUser.swift", tmp_path / "main.swift")
     output = subprocess.run([tmp_path / "names"], capture_output=True, text=True, check=True).stdout
@@ -241,7 +241,7 @@ def answer(sign_ins, **form: str) -> dict:
     return dict(urllib.parse.parse_qsl(link.query))
 
 
-def test_apples_form_signs_in_who_began(world, apple_sign_ins):
+def test_apples_form_signs_in_the_user_who_began(world, apple_sign_ins):
     sign_in, asked = begin_with_apple(apple_sign_ins)
     assert (asked["response_mode"], asked["scope"]) == ("form_post", "name email")
     token = world.apple.token(nonce=asked["nonce"])
@@ -254,7 +254,7 @@ def test_apples_form_signs_in_who_began(world, apple_sign_ins):
     assert answer(apple_sign_ins, **form) == {"error": "sign_in_unknown"}
 
 
-def test_apples_form_signs_in_nobody_else(world, apple_sign_ins, refusal):
+def test_apples_form_signs_in_no_one_else(world, apple_sign_ins, refusal):
     sign_in, asked = begin_with_apple(apple_sign_ins)
     token = world.apple.token(nonce=asked["nonce"])
     ticket = answer(apple_sign_ins, state=asked["state"], id_token=token)["ticket"]

@@ -95,7 +95,7 @@ def test_a_beginning_that_assay_refuses_is_an_error(program, world):
         assert asking.begin_sign_in("oidc", **members) == {"error": 400, "code": code, "spent": False}
 
 
-def test_what_is_no_handle_is_an_error(program, world):
+def test_a_string_that_is_not_a_handle_is_an_error(program, world):
     said = program(world.url, API_KEY).finish_sign_in("made-up-by-somebody", world.oidc.token())
     assert said == {"error": 422, "code": "sign_in_invalid", "spent": False}
 
@@ -133,7 +133,7 @@ def test_each_problem_says_whether_the_sign_in_is_spent(program):
         assert stranger.requests == len(problems)
 
 
-def test_what_assay_would_not_say_signs_nobody_in(program):
+def test_an_incomplete_response_signs_no_one_in(program):
     html = "<html>Welcome!</html>"
     nobody = [html, "", [], "null", {}, {"identity": None}, {"identity": IDENTITY | {"subject": None}}]
     strange = [(200, body) for body in nobody] + [(422, html), (422, {}), (500, html), (502, html), (503, html), (404, [])]
@@ -157,7 +157,7 @@ def test_it_goes_nowhere_else_with_the_handle(program):
         assert (stranger.requests, elsewhere.connections) == (1, 0)
 
 
-def test_where_nobody_listens_nothing_is_spent(program):
+def test_if_the_connection_is_refused_nothing_is_spent(program):
     asking = program(nowhere())
     assert asking.begin_sign_in("oidc") == {"error": 0, "spent": False}
     assert asking.finish_sign_in(HANDLE, TOKEN) == {"error": 0, "spent": False}

@@ -49,7 +49,7 @@ def test_it_says_when_to_try_again(program, headers, seconds):
         assert program(stranger.url).verify(**SIGN_IN) == {"unavailable": seconds}
 
 
-def test_where_nobody_listens_it_is_unavailable(program):
+def test_if_the_connection_is_refused_it_is_unavailable(program):
     assert program(nowhere()).verify(**SIGN_IN) == {"unavailable": 1}
 
 
@@ -67,7 +67,7 @@ def test_one_connection_serves_many_requests(program):
         assert (stranger.requests, stranger.connections) == (5, 1)
 
 
-def test_a_connection_that_was_closed_meanwhile_is_opened_anew(program):
+def test_a_connection_that_was_closed_meanwhile_is_reopened(program):
     # Repeated, since the client may notice before, while or after it writes the next request.
     times = 50
     with Stranger(GOOD, closes=True) as stranger:
@@ -78,7 +78,7 @@ def test_a_connection_that_was_closed_meanwhile_is_opened_anew(program):
         assert (stranger.requests, stranger.connections) == (times, times)
 
 
-def test_a_connection_that_is_closed_under_a_request_is_opened_anew(program):
+def test_a_connection_that_is_closed_during_a_request_is_reopened(program):
     with Stranger(GOOD, drops=True) as stranger:
         asking = program(stranger.url)
         for _ in range(3):

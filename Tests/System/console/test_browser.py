@@ -192,7 +192,7 @@ def test_events_can_be_those_of_one_provider(service, visit):
     expect(events.filter(has_text="apple")).not_to_have_count(0)
 
 
-def test_a_listener_that_is_gone_is_told_and_one_that_is_back_too(server, visit):
+def test_a_listener_that_goes_and_returns_is_reported(server, visit):
     service = with_console(provider(server.issuer("short"), optional=True))
     with service:
         opened = visit(service, allows="net::ERR_CONNECTION_REFUSED")
@@ -233,7 +233,7 @@ def test_a_token_that_is_refused_is_explained_with_what_to_do(service, visit, ap
     expect(page.get_by_label("ID Token")).to_have_value("")
 
 
-def test_what_is_no_token_is_explained_too_and_is_no_markup(service, visit):
+def test_a_malformed_token_is_explained_and_escaped(service, visit):
     page = visit(service).page
     page.get_by_label("ID Token").fill(HOSTILE)
     page.get_by_role("button", name="Explain").click()

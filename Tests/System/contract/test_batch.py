@@ -61,7 +61,7 @@ def test_every_kind_of_refusal_has_its_place_in_a_batch(service, oidc):
 
 
 @pytest.mark.parametrize("body", [b"[]", b'{"items":null}', b'{"items":[{"id_token":"x"}],"more":1}'])
-def test_a_body_that_is_no_batch_is_invalid(service, body):
+def test_a_body_that_is_not_a_batch_is_invalid(service, body):
     assert_code(service.api.post("/v1/verify/batch", body), "request_invalid")
 
 

@@ -69,7 +69,7 @@ def check(answer: dict, name: str) -> dict:
 # over HTTP
 
 
-def test_a_good_token_is_told_to_be_one(service, apple):
+def test_a_valid_token_is_reported_as_valid(service, apple):
     answer = explain(service, apple.token(nonce=sha256_hex("raw")), nonce="raw")
     assert answer["valid"] and answer["provider"] == "apple"
     assert "SHA-256 (hex) of your nonce" in check(answer, "nonce")["explanation"]
@@ -111,7 +111,7 @@ def test_it_agrees_with_verify(service, oidc, claims, members):
         (-500, "token_not_yet_valid", "issued_at", "according to this machine's clock, which is 8 min behind the provider's."),
     ],
 )
-def test_the_providers_clock_is_told_where_a_time_is_off(issuer, tmp_path, shift, code, name, words):
+def test_the_providers_clock_is_reported_if_a_time_is_off(issuer, tmp_path, shift, code, name, words):
     clock = WallClock(tmp_path)
     clock.shift(shift)
     with Service(provider(issuer), variables=clock.variables) as service:
@@ -160,7 +160,7 @@ def test_it_is_counted_as_a_request_and_not_as_a_verification(server):
 # on the command line
 
 
-def test_the_command_tells_the_same_as_json(config, issuer):
+def test_the_command_prints_the_same_as_json(config, issuer):
     good = run(*commands.explain(config, "--json"), stdin=issuer.token() + "\n")
     assert good.returncode == 0, good
     assert well_formed(json.loads(good.stdout))["valid"]
@@ -180,7 +180,7 @@ def test_the_command_takes_the_token_from_where_it_is(config, issuer, place):
     assert result.stdout.decode().splitlines()[0] == "valid (provider oidc)"
 
 
-def test_the_command_prints_the_cause_then_the_checks_and_no_colour_where_nobody_looks(config, issuer):
+def test_the_command_prints_the_cause_then_the_checks_without_colour_to_a_pipe(config, issuer):
     result = run(*commands.explain(config), stdin=issuer.token(exp=now() - 100, nonce="n"))
     assert result.returncode == 1
     lines = result.stdout.decode().splitlines()
@@ -225,7 +225,7 @@ def on_terminal(arguments: list[str], variables: dict) -> str:
     return output.decode()
 
 
-def test_the_command_tells_problems_of_the_request(config, issuer):
+def test_the_command_reports_problems_of_the_request(config, issuer):
     result = run(*commands.explain(config, "--provider", "nobody"), stdin=issuer.token())
     assert result.returncode == 1
     assert b"(provider_unknown)" in result.stdout
@@ -276,7 +276,7 @@ def test_a_token_of_another_provider_says_so_first(server):
         assert answer["summary"].startswith("The token is from another configured provider: its iss is google's, but")
 
 
-def test_what_is_in_the_token_is_told_without_what_is_somebodys(service, oidc):
+def test_the_contents_of_the_token_are_shown_without_personal_values(service, oidc):
     answer = explain(service, oidc.token(sub="canary-subject", email="canary@example.com", email_verified=True, hd="example.com"))
     claims = {member["name"]: (member["value"], member["masked"]) for member in answer["token"]["claims"]}
     assert claims["email"] == ("18 characters", True)
@@ -305,7 +305,7 @@ def test_nothing_mixes_with_what_a_command_prints(config, issuer):
     assert verified.stderr == b"The keys of oidc can't be fetched (http): the server answered with status 500.\n"
 
 
-def test_the_command_shows_values_only_if_it_is_told_to(config, issuer):
+def test_the_command_shows_values_only_on_request(config, issuer):
     token = issuer.token(email="ada@example.com", phone="555", exp=now() - 7200)
     masked = run(*commands.explain(config), stdin=token).stdout.decode()
     assert "ada@example.com" not in masked and re.search(r"^  email +\[15 characters\]$", masked, re.M)
@@ -344,7 +344,7 @@ def test_a_preset_needs_no_file(server):
         (["--server", "http://127.0.0.1:1"], b"http://127.0.0.1:1: the connection was refused"),
     ],
 )
-def test_options_that_do_not_go_together_are_told(arguments, text):
+def test_incompatible_options_are_reported(arguments, text):
     result = run("explain", *arguments, stdin="x")
     assert result.returncode != 0 and text in result.stderr and result.stdout == b"", result
 
@@ -395,7 +395,7 @@ def test_the_command_asks_over_a_socket_and_over_tls(issuer, tmp_path_factory):
         assert plain.returncode == 1 and b"if the listener uses TLS, use https://" in plain.stderr, plain
 
 
-def test_a_connection_that_is_reset_is_told_as_one_that_was_closed(issuer):
+def test_a_reset_connection_is_reported_as_closed(issuer):
     """As by a TLS listener that rejects a plain request while the rest of it is still arriving."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 

@@ -143,7 +143,7 @@ def test_any_other_value_of_a_boolean_claim_is_invalid(service, apple, claim):
     assert service.reject(token, "claim_invalid")["claim"] == claim
 
 
-def test_an_address_nobody_vouches_for_is_unverified(service, oidc):
+def test_an_address_without_a_verified_claim_is_unverified(service, oidc):
     found = identity(service, oidc, email="a@example.com")
     assert (found["email_verified"], found["email_trust"]) == (None, "unverified")
 
@@ -297,7 +297,7 @@ def test_claims_full_of_escapes_come_back_bounded(service, oidc):
     assert len(response.body) < 4 * len(payload)
 
 
-def test_providers_are_told_apart_where_they_share_a_key_id(service, apple, google):
+def test_providers_that_share_a_key_id_are_distinguished(service, apple, google):
     assert service.accept(apple.token())["identity"]["provider"] == "apple"
     assert service.accept(google.token())["identity"]["provider"] == "google"
 

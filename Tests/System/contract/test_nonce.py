@@ -48,7 +48,7 @@ def test_settings_may_switch_the_check_off(service, world):
         assert service.accept(issuer.token(**claims), **members)["token"]["nonce_match"] is None
 
 
-def test_a_nonce_claim_that_is_no_string_is_invalid(service, oidc):
+def test_a_nonce_claim_that_is_not_a_string_is_invalid(service, oidc):
     assert service.reject(oidc.token(nonce=["raw"]), "claim_invalid", nonce="raw")["claim"] == "nonce"
 
 

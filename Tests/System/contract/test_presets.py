@@ -98,7 +98,7 @@ def test_a_preset_whose_tokens_anyone_gets_demands_a_rule(tmp_path):
         assert good or "every repository at GitHub" in result.stderr.decode()
 
 
-def test_a_service_account_of_googles_is_nobody_who_signs_in(server):
+def test_a_service_account_of_googles_is_refused(server):
     issuer = server.issuer("google", rsa_key())
     with Service(google_like(issuer)).wait_until_ready() as service:
         assert service.reject(issuer.token(azp="user-1"), "claim_invalid")["claim"] == "azp"
@@ -204,7 +204,7 @@ def test_certificates_are_keys_and_outlive_the_provider(server, tmp_path):
 # Audiences, claims, members
 
 
-def test_session_tokens_without_an_audience_are_told_by_azp(server):
+def test_session_tokens_without_an_audience_are_identified_by_azp(server):
     issuer = server.issuer("clerk", rsa_key())
     settings = provider(
         issuer,

@@ -118,7 +118,7 @@ def test_a_sign_in_can_be_ended_once(backend, dev):
 
 
 @pytest.mark.parametrize("cookie", [None, "sign_in=made-up", "nonsense"])
-def test_nobody_signs_in_without_having_begun(backend, dev, cookie):
+def test_no_one_signs_in_without_having_begun(backend, dev, cookie):
     code = "sign_in_invalid" if cookie == "sign_in=made-up" else "sign_in_unknown"
     assert backend.finish(cookie, sent(dev, "n")) == (401, {"code": code})
 
@@ -130,7 +130,7 @@ def test_a_sign_in_begins_with_a_provider_that_is_known(backend):
 
 
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"[]", b"{}", b'{"provider": "apple"}', b"\xff"])
-def test_what_is_no_sign_in_is_refused(backend, body):
+def test_a_string_that_is_not_a_sign_in_is_refused(backend, body):
     cookie, _ = backend.begin()
     assert backend.finish(cookie, body) == (400, {"code": "request_invalid"})
 
@@ -149,7 +149,7 @@ def test_other_paths_are_not_found(backend):
     assert post(f"{backend.url}/nothing", {})[0] == 404
 
 
-def test_without_assay_nobody_signs_in(dev):
+def test_without_assay_no_one_signs_in(dev):
     with Backend(f"127.0.0.1:{free_port()}") as backend:
         status, _, answer = post(f"{backend.url}/sign-in", {"provider": "apple"})
         assert (status, answer) == (503, {"code": "unavailable"})

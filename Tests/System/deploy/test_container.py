@@ -102,7 +102,7 @@ def test_64_mib_are_enough_for_work_and_health_checks(container, issuer, engine)
     assert (after["Pid"], after["OOMKilled"]) == (before["Pid"], False)
 
 
-def test_the_health_check_tells_a_service_that_answers_from_one_that_does_not(engine, image, issuer):
+def test_the_health_check_distinguishes_a_service_that_responds(engine, image, issuer):
     with Container(engine, image, provider(issuer)) as container:
         engine.output("podman", "healthcheck", "run", container.id)
         assert container.state["Health"]["Status"] == "healthy"
@@ -160,7 +160,7 @@ def test_there_is_nothing_else_to_run(engine, image, files):
         assert engine.run("podman", "run", "--rm", f"--entrypoint={shell}", image, "-c", ":").returncode == 127
 
 
-def test_nobody_but_root_can_change_what_is_in_it(files):
+def test_only_root_can_change_its_files(files):
     for path, (member, _) in files.items():
         assert member.isfile() or member.isdir(), path
         if path == "var/lib/assay":

@@ -214,7 +214,7 @@ def test_enabled_it_verifies_tokens_and_keeps_their_keys(running, issuer):
     running.goes_on_with_its_keys(issuer)
 
 
-def test_it_runs_as_nobody_in_particular_who_may_nothing(running, issuer):
+def test_it_runs_as_an_unprivileged_user(running, issuer):
     running.accept(issuer.token())
     status = running.process_status()
     assert int(status["Uid"].split()[0]) not in (0, 65534)

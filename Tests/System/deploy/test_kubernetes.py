@@ -424,7 +424,7 @@ def test_without_keys_it_lives_and_is_not_ready(deployed, outside):
 
 
 @pytest.mark.parametrize("name", ["base/sidecar", "overlays/sidecar-metrics"])
-def test_a_sidecar_answers_its_own_pod_and_nobody_else(name, outside):
+def test_a_sidecar_serves_only_its_own_pod(name, outside):
     deployed = Deployed(name)
     [backend] = deployed.pod["spec"]["containers"]
     [address] = [entry["value"] for entry in backend["env"] if entry["name"] == "ASSAY_URL"]
@@ -441,7 +441,7 @@ def test_a_sidecars_metrics_are_all_that_is_open_beyond_its_pod(outside):
         assert pod.ask(f"http://{ADDRESS}:9090/v1/providers/apple/refresh", "--request", "POST")[0] == 401
 
 
-def test_a_shared_assay_lets_nobody_in_before_a_key_is_set(outside):
+def test_a_shared_assay_rejects_all_callers_before_a_key_is_set(outside):
     deployed = Deployed("base/shared")
     address = f"http://{ADDRESS}:8080"
     bearer = ["--header", "Authorization: Bearer a-key"]

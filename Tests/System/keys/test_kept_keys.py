@@ -308,7 +308,7 @@ def test_keys_on_disk_are_believed_only_where_they_are_the_providers_own_and_of_
         "an hour from now": "future",
         "an hour past its time": "old",
         "with no key": "key",
-        "writable by its group": "others",
+        "writable by its group": "other users",
     }.items():
         assert word in reasons[name], reasons[name]
 

@@ -77,7 +77,7 @@ def test_an_ipv6_address_is_named_like_any_other(server):
     "entry",
     ["localhost", "127.0.0.1/8"],
 )
-def test_what_is_no_address_is_refused_before_the_start(server, tmp_path, entry):
+def test_an_invalid_address_is_refused_before_the_start(server, tmp_path, entry):
     settings = provider(server.issuer, network={"allow_http": True, "allow_addresses": [entry]})
     config = write_config(tmp_path, {"providers": [settings]})
     checked = run(*commands.config_check(config))

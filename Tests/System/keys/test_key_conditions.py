@@ -43,7 +43,7 @@ def asked_again(server, service) -> list:
 
 
 @pytest.mark.parametrize("cause", ["an unknown key ID", "an operator"])
-def test_who_waits_for_new_keys_gets_all_there_are(server, service, issuer, cause):
+def test_a_request_that_waits_for_keys_gets_all_of_them(server, service, issuer, cause):
     """From the key server itself, past any cache in between."""
     issuer.rotate(NEW, OLD)
     if cause == "an operator":

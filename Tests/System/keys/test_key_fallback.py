@@ -86,7 +86,7 @@ def test_the_key_server_is_asked_for_a_key_that_the_file_has_not(server, issuer,
         assert origin(service.accept(issuer.token())) == ("network", False)
 
 
-def test_a_file_without_keys_is_no_help_until_it_has_some(server, issuer, tmp_path):
+def test_a_file_without_keys_has_no_effect_until_it_has_some(server, issuer, tmp_path):
     contents = [None, b"", b"{}", b'{"keys":[]}', b"\0" * 1000]
     files = [KeyFile(tmp_path / f"op-{number}.json", FILED) for number in range(len(contents))]
     providers, tokens = [], []

@@ -192,7 +192,7 @@ def dark():
         yield Dark(stack)
 
 
-def test_a_service_without_keys_starts_and_names_who_has_none(dark):
+def test_a_service_without_keys_starts_and_names_the_providers_without_keys(dark):
     response = dark.service.api.get("/readyz")
     assert response.status == 503
     states = {entry["id"]: entry["state"] for entry in response.json["providers"]}

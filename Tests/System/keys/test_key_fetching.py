@@ -44,7 +44,7 @@ def test_requests_that_need_no_new_key_do_not_wait_for_a_fetch(server):
             assert_code(parked.response("POST", "/v1/verify"), "key_not_found")
 
 
-def test_a_token_whose_key_can_not_be_fetched_is_worth_another_try(server, tmp_path):
+def test_a_token_whose_key_can_not_be_fetched_is_retryable(server, tmp_path):
     """A provider goes down after a rotation; also after a restart that has loaded the archived keys."""
     issuer = server.issuer("op", OLD)
     settings = {"cache_directory": str(tmp_path)}

@@ -81,7 +81,7 @@ def test_another_key_of_the_same_id_takes_its_place_at_once(service, issuer):
     assert omitted(service) == []
 
 
-def test_a_key_that_can_not_verify_takes_nobodys_place(service, issuer):
+def test_a_key_that_can_not_verify_takes_no_place(service, issuer):
     """A malformed entry does not mean that the valid key with its ID is gone."""
     issuer.jwks.body = {"keys": [OLD.jwk(y=OLD.jwk()["x"]), OTHER.jwk()]}
     fetch(service, issuer)
@@ -124,7 +124,7 @@ def test_a_set_with_none_of_the_former_keys_keeps_them_all(service, issuer):
         service.reject(jws(key, issuer.claims()), "key_not_found")
 
 
-def test_keys_without_an_id_are_told_apart_by_what_they_are(service, issuer):
+def test_keys_without_an_id_are_distinguished_by_their_values(service, issuer):
     one, two = Key(OLD.private, None), Key(OTHER.private, None)
     issuer.rotate(one, two)
     refresh(service, drops_omitted=True)

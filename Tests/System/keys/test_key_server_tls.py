@@ -135,7 +135,7 @@ def test_a_key_server_whose_port_speaks_tls_is_named_where_its_url_is_http(autho
             assert issuer.jwks.count == 0
 
 
-def test_the_server_of_tls_1_1_speaks_it_to_whoever_will(authorities):
+def test_the_server_of_tls_1_1_accepts_clients_of_tls_1_1(authorities):
     client = ssl.create_default_context(cafile=authorities.trusted.certificate_file)
     https = urllib.request.HTTPSHandler(context=speaking(client, ssl.TLSVersion.TLSv1_3))
     with KeyServer(speaking(authorities.trusted.server_context(), ssl.TLSVersion.TLSv1_1)) as server:
@@ -197,7 +197,7 @@ class FallsSilent:
         self._listener.close()
 
 
-def test_a_server_that_falls_silent_once_its_certificate_was_refused_is_let_go(authorities):
+def test_a_server_that_falls_silent_after_its_certificate_was_refused_is_disconnected(authorities):
     """The service reconnects to diagnose the certificate. That must time out."""
     with FallsSilent(authorities.stranger.server_context()) as server:
         settings = {"id": "op", "issuer": server.url, "audiences": ["client"], "network": authorities.network}

@@ -149,7 +149,7 @@ def test_the_socket_of_a_process_that_does_not_keep_up_stays(issuer, place, tmp_
 
 
 @pytest.mark.parametrize("kind", ["file", "directory", "link", "link to nothing", "pipe", "datagrams"])
-def test_what_is_no_socket_of_ours_is_never_removed(issuer, place, tmp_path, kind):
+def test_a_path_that_is_not_our_socket_is_never_removed(issuer, place, tmp_path, kind):
     target = place.with_name("target")
     held = None
     match kind:
@@ -188,7 +188,7 @@ RESTRICTED = {
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0"])
 @pytest.mark.parametrize("listener", ["service", "admin"])
-def test_nobody_listens_beyond_this_machine_by_accident(issuer, tmp_path, listener, address):
+def test_a_listener_reachable_from_other_machines_needs_access_control(issuer, tmp_path, listener, address):
     settings = {listener: {"listen": address}, "providers": [provider(issuer)]}
     config = write_config(tmp_path, settings)
     for arguments in (commands.config_check(config), ["serve", "--config", str(config)]):
@@ -201,7 +201,7 @@ def test_nobody_listens_beyond_this_machine_by_accident(issuer, tmp_path, listen
 @pytest.mark.parametrize(
     ("listener", "how"), [("service", "keys"), ("service", "on purpose"), *(("admin", how) for how in RESTRICTED)]
 )
-def test_whoever_says_who_may_call_listens_where_they_like(issuer, listener, how):
+def test_a_listener_with_access_control_may_use_any_address(issuer, listener, how):
     general, own = RESTRICTED[how]
     with Service(provider(issuer), **{listener: {"listen": "0.0.0.0:0"} | own}, **general) as service:
         warnings = [entry["setting"] for entry in service.entries(message="configuration warning")]
@@ -243,7 +243,7 @@ def test_no_two_keys_are_alike():
 # assay healthcheck
 
 
-def test_healthcheck_asks_the_admin_listener_unless_told_otherwise(issuer, tmp_path):
+def test_healthcheck_calls_the_admin_listener_by_default(issuer, tmp_path):
     with Service(provider(issuer)) as service:
         service.wait_until_ready()
         settings = {

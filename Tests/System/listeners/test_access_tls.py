@@ -258,7 +258,7 @@ def test_a_handshake_in_drips_is_given_up(service):
     service.wait_until(lambda: metric(service, FAILURES, listener="service") == before + 1)
 
 
-def test_whoever_only_looks_whether_the_port_is_open_has_failed_at_nothing(service):
+def test_a_port_scan_counts_as_no_failed_handshake(service):
     before = metric(service, FAILURES, listener="service")
     for _ in range(20):
         Connection(service.api.address).close()
@@ -291,7 +291,7 @@ def test_a_connection_that_is_cut_off_is_not_kept(service):
     service.wait_until(lambda: metric(service, "assay_connections") <= 1)
 
 
-def test_who_is_cut_off_with_a_request_is_answered(service):
+def test_a_client_that_is_cut_off_with_a_request_gets_a_response(service):
     for _ in range(5):
         with service.api.connect() as connection:
             # Both have arrived when the service reads again.
@@ -544,7 +544,7 @@ def test_good_files_pass_the_check(issuer, authority, tmp_path):
 
 
 @pytest.mark.parametrize("fault", ["no certificate", "another's key", "a key that is gone", "half a certificate"])
-def test_files_that_go_bad_change_nothing_and_are_told_of_once(issuer, authority, tmp_path, fault):
+def test_files_that_become_invalid_change_nothing_and_are_logged_once(issuer, authority, tmp_path, fault):
     make, message = BAD_FILES[fault]
     first, second, third = (authority.server_file() for _ in range(3))
     pair = put_pair(tmp_path, certificate_of(first), key_of(first))
@@ -607,7 +607,7 @@ def test_a_session_is_not_resumed_past_its_authority(issuer, authority, clients,
             ask(service, session)
 
 
-def test_a_certificate_that_has_expired_is_told_of(issuer, authority):
+def test_an_expired_certificate_is_logged(issuer, authority):
     with Service(provider(issuer), service=tls(authority.server_file(ends=-HOUR))) as service:
         entry = service.wait_for_entry(message="certificate has expired", listener="service")
         assert entry["level"] == "warning"
@@ -700,8 +700,8 @@ def test_a_client_is_called_by_its_certificate(issuer, authority, clients):
     ("who", "reason"),
     [
         ("nobody", "the client sent no certificate"),
-        ("a stranger", "the client's certificate is not accepted"),
-        ("one who is late", "the client's certificate is not accepted"),
+        ("a stranger", "the client certificate is invalid"),
+        ("one who is late", "the client certificate is invalid"),
     ],
 )
 def test_why_a_handshake_failed_is_in_the_log(mutual, authority, clients, tmp_path, who, reason):

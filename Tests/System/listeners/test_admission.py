@@ -118,7 +118,7 @@ def answer_on_a_new_connection(address: str, octets: bytes):
         return None
 
 
-def test_a_stop_is_told_finished_and_clean(stop):
+def test_a_stop_is_logged_and_clean(stop):
     service = stop.service
     service.terminate()
 

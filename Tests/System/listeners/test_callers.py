@@ -52,7 +52,7 @@ def test_two_keys_at_once_are_refused(guarded, issuer):
         assert_code(connection.response("POST", "/v1/verify"), "request_invalid")
 
 
-def test_whoever_may_not_ask_is_not_given_room_for_a_batch(guarded):
+def test_a_caller_without_a_key_gets_no_buffer_for_a_batch(guarded):
     """Rejected after the head, before 4 MiB have arrived."""
     head = request_bytes("POST", "/v1/verify/batch", None, {"Content-Type": "application/json"})
     with guarded.api.connect() as connection:

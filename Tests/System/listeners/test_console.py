@@ -136,7 +136,7 @@ def test_what_it_shows_needs_one(guarded, path):
 
 
 @pytest.mark.parametrize("path", [*DATA, *FILES])
-def test_a_name_that_somebody_else_may_own_is_answered_nothing(console, path):
+def test_a_foreign_host_name_gets_no_data(console, path):
     """If an attacker's name resolves first to their own server and then to ours, their page has the console's origin."""
     for host in ("evil.example", "evil.example:9090", "127.0.0.1.evil.example", "localhost.evil.example", "[::1].x", "1.2"):
         assert_code(console.admin.get(path, {"Host": host}), "request_invalid")

@@ -98,7 +98,7 @@ SLOW = {
 }
 
 
-def test_a_request_that_does_not_come_in_time_is_told_so(hasty, issuer):
+def test_a_request_that_does_not_arrive_in_time_gets_408(hasty, issuer):
     """All at once, since each takes as long as the timeout; others are served meanwhile."""
     connections = {name: hasty.api.connect(timeout=6) for name in SLOW}
     for name, octets in SLOW.items():

@@ -121,7 +121,7 @@ class Outcome(NamedTuple):
         return is_shed and is_bounded and self.goodput > 0.5 and self.of_use > 0.8
 
 
-def test_those_turned_away_are_told_when_to_come_again_and_keep_their_connection(service):
+def test_overloaded_responses_have_retry_after_and_keep_the_connection(service):
     stopped = threading.Event()
 
     def crowd():

@@ -54,7 +54,7 @@ UNDOCUMENTED = {
 
 
 @pytest.mark.parametrize("answer", DOCUMENTED.values(), ids=DOCUMENTED)
-def test_a_documented_answer_is_no_fault(answer):
+def test_a_documented_response_is_not_a_fault(answer):
     assert document().faults(*answer) == []
 
 

@@ -36,7 +36,7 @@ def answer(connection, operation, octets: bytes):
 
 
 @every_operation
-def test_what_is_no_http_is_invalid(operation, listener, examples):
+def test_a_request_that_is_not_http_is_invalid(operation, listener, examples):
     octets = f"{operation.method.upper()} {target(operation)} HTTP/1.1\r\nHost: a\r\nno field\r\n\r\n".encode()
     with connect(examples.service, listener) as connection:
         assert_code(answer(connection, operation, octets), "request_invalid")
@@ -130,7 +130,7 @@ def test_a_call_after_a_stop_was_asked_for_is_turned_away(id):
             assert service.wait() == 0
 
 
-def test_a_caller_without_the_api_key_is_told_how_to_send_it():
+def test_a_caller_without_the_api_key_gets_www_authenticate():
     with KeyServer() as key_server:
         settings = {"api_keys": ["2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"]}  # of "foo"
         with ExampleService(key_server, **settings).service as service:

@@ -59,7 +59,7 @@ def test_an_access_token_is_refused_though_issuer_and_key_are_right(pool, servic
     assert problem["claim"] == "aud"
 
 
-def test_pools_that_share_a_key_are_told_apart(pool, other_pool, service):
+def test_pools_that_share_a_key_are_distinguished(pool, other_pool, service):
     keys = independent.keys_at(pool.jwks_uri)
     sign_in = other_pool.sign_in()
     assert keys == independent.keys_at(other_pool.jwks_uri)

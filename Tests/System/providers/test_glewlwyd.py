@@ -107,7 +107,7 @@ def test_an_auth_time_of_zero_is_old_and_not_absent(glewlwyd, service):
     reject(service, glewlwyd.sign_in("ES384"), "auth_time_too_old", max_age=3600)
 
 
-def test_an_access_token_is_no_id_token(glewlwyd, service):
+def test_an_access_token_is_not_an_id_token(glewlwyd, service):
     service.reject(glewlwyd.sign_in("RS256").access_token, "header_unsupported", provider="glewlwyd")
 
 

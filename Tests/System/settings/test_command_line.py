@@ -65,7 +65,7 @@ def test_verify_prints_the_problem_and_fails(config, issuer, claims, code):
 
 
 @pytest.mark.parametrize("token", ["", "\n", "not a token", "a.b.c", "x" * 100_000])
-def test_verify_refuses_what_is_no_token(config, token):
+def test_verify_refuses_a_malformed_token(config, token):
     result = run(*commands.verify(config), stdin=token)
     assert result.returncode == 1, result
     assert json.loads(result.stdout)["code"] in ("token_malformed", "provider_unknown")
@@ -96,7 +96,7 @@ def test_verify_never_prints_the_token(config, issuer):
 # healthcheck
 
 
-def test_healthcheck_tells_running_from_ready_from_absent(issuer):
+def test_healthcheck_distinguishes_running_ready_and_absent(issuer):
     issuer.discovery.status = 500
     with Service(provider(issuer)) as service:
         for address in (service.api.address, service.admin.address):

@@ -47,7 +47,7 @@ def find(findings, subject: str, level: str) -> list[str]:
     return [message for found, of, message in findings if (found, of) == (subject, level)]
 
 
-def test_a_good_provider_is_told_of_from_its_name_to_its_keys(check, issuer):
+def test_a_working_provider_is_reported_from_its_name_to_its_keys(check, issuer):
     issuer.jwks.headers |= {"Cache-Control": "public, max-age=3600"}
     could_serve, found = check(provider(issuer))
     assert could_serve
@@ -80,13 +80,13 @@ def test_it_is_a_line_a_finding_for_people(issuer, tmp_path):
     assert lines[-1] == "1 of 1 providers could serve"
 
 
-def test_without_live_nobody_is_dialled(issuer, tmp_path):
+def test_without_live_nothing_is_dialled(issuer, tmp_path):
     config = write_config(tmp_path, {"providers": [provider(issuer)]})
     assert run(*commands.config_check(config)).returncode == 0
     assert issuer.discovery.count == 0
 
 
-def test_a_bad_file_is_told_of_first_and_nobody_is_dialled(issuer, tmp_path):
+def test_a_bad_file_is_reported_first_and_nothing_is_dialled(issuer, tmp_path):
     config = write_config(tmp_path, {"providers": [provider(issuer)], "nonsense": 1})
     result = run(*commands.config_check(config), "--live")
     assert result.returncode == 1
@@ -112,7 +112,7 @@ def test_one_that_fails_hides_nothing_of_the_others(check, server, issuer):
 # names, addresses, connections
 
 
-def test_a_name_without_an_address_is_told(check, issuer):
+def test_a_name_without_an_address_is_reported(check, issuer):
     _, found = check(provider(issuer, discovery_url="http://nobody.invalid/d"))
     message = find(found["oidc"], "dns", "failure")[0]
     assert "nobody.invalid" in message and "no address" in message
@@ -132,7 +132,7 @@ def test_an_address_that_is_allowed_is_dialled(check, issuer):
     assert could_serve
 
 
-def test_a_refused_connection_is_told(check):
+def test_a_refused_connection_is_reported(check):
     with FaultServer("op", ec_key()) as faulty:
         faulty.misbehave(CONNECTIONS["connection refused"])
         could_serve, found = check(provider(faulty.issuer))
@@ -147,7 +147,7 @@ def tls(authority: Authority) -> dict:
     return {"network": {"allow_private_addresses": True, "ca_file": str(authority.certificate_file)}}
 
 
-def test_a_trusted_certificate_is_told_with_its_end(check, tmp_path):
+def test_a_trusted_certificate_is_reported_with_its_expiry(check, tmp_path):
     authority = Authority(tmp_path)
     with KeyServer(authority.server_context(ends=30)) as server:
         could_serve, found = check(provider(server.issuer("op", ec_key()), **tls(authority)))
@@ -168,7 +168,7 @@ def test_a_certificate_that_ends_soon_is_a_warning(check, tmp_path):
     ("certificate", "word"),
     [({"ends": -1}, "expired"), ({"begins": 1, "ends": 2}, "not yet valid"), ({"host": "127.0.0.2"}, "host")],
 )
-def test_a_bad_certificate_is_told_with_what_is_wrong(check, tmp_path, certificate, word):
+def test_a_bad_certificate_is_reported_with_the_reason(check, tmp_path, certificate, word):
     authority = Authority(tmp_path)
     with KeyServer(authority.server_context(**certificate)) as server:
         could_serve, found = check(provider(server.issuer("op", ec_key()), **tls(authority)))
@@ -205,7 +205,7 @@ def test_a_proxy_is_gone_by(check, tmp_path):
         (["RS256", "ES256", "HS384"], "ok", "offers HS384 for"),
     ],
 )
-def test_algorithms_that_nobody_can_be_told_by_are_remarked_on(check, issuer, offered, level, names):
+def test_unsupported_algorithms_get_a_warning(check, issuer, offered, level, names):
     issuer.discovery.body = issuer.discovery_document(id_token_signing_alg_values_supported=offered)
     _, found = check(provider(issuer))
     assert any(names in message for message in find(found["oidc"], "discovery", level))
@@ -237,7 +237,7 @@ def test_what_a_document_says_cannot_reach_the_terminal_as_it_is(check, issuer):
         ({"body": {"issuer": None}}, "issuer"),
     ],
 )
-def test_a_bad_discovery_document_is_told(check, issuer, change, word):
+def test_a_bad_discovery_document_is_reported(check, issuer, change, word):
     for name, value in change.items():
         setattr(issuer.discovery, name, value)
     could_serve, found = check(provider(issuer))
@@ -255,7 +255,7 @@ def test_a_document_without_a_supported_algorithm_is_a_failure(check, issuer):
 # keys
 
 
-def test_each_key_that_cannot_be_used_is_told_with_why(check, server):
+def test_each_unusable_key_is_reported_with_the_reason(check, server):
     good = ec_key("good")
     issuer = server.issuer("op", good)
     private = good.jwk(kid="private") | {"d": "AA"}
@@ -333,7 +333,7 @@ def test_a_pinned_key_address_needs_no_discovery(check, issuer):
         ({"Cache-Control": "max-age=600", "Age": "120"}, ["8 min"]),
     ],
 )
-def test_how_long_keys_are_kept_is_told(check, issuer, header, words):
+def test_the_lifetime_of_keys_is_reported(check, issuer, header, words):
     issuer.jwks.headers |= header
     _, found = check(provider(issuer))
     message = find(found["oidc"], "freshness", "ok")[0]
@@ -409,7 +409,7 @@ def test_an_answer_from_a_cache_is_as_old_as_it_says(check):
 
 
 @pytest.mark.parametrize("headers", [{}, {"Date": "yesterday"}])
-def test_an_answer_that_tells_no_time_is_a_warning(check, headers):
+def test_a_response_without_a_date_gets_a_warning(check, headers):
     with FaultServer("op", ec_key()) as server:
         server.misbehave(answering(headers))
         could_serve, found = check(provider(server.issuer))

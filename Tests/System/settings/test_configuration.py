@@ -134,11 +134,11 @@ def test_a_fault_is_refused_by_its_line(check, name):
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"providers: []\n", b"a:\n\t- b\n", b"\xff\xfe", b"a: &a [*a]\n"], ids=repr)
-def test_a_file_that_is_no_configuration_is_refused(check, text):
+def test_a_file_that_is_not_a_configuration_is_refused(check, text):
     assert_refused(check(text))
 
 
-def test_all_faults_are_told_at_once(check):
+def test_all_faults_are_reported_at_once(check):
     faulty = EXAMPLE.replace("127.0.0.1:8080", "127.0.0.1:99999").replace("preset: apple", "preset: aple")
     result = check(faulty, {"ASSAY_API_KYES": "my-secret-key"})
     assert_refused(result, line_of("127.0.0.1:8080"), "99999", "0 to 65535")
@@ -154,7 +154,7 @@ def test_a_providers_file_that_is_not_there_is_refused(check, tmp_path, setting)
     assert_refused(result, line_of("jwks_file:"), "absent.pem: there is no such file")
 
 
-def test_a_directory_is_no_settings_file(tmp_path):
+def test_a_directory_is_refused_as_a_settings_file(tmp_path):
     result = run(*commands.config_check(tmp_path))
     assert result.returncode == 1
     assert b"it is a directory" in result.stderr

@@ -47,7 +47,7 @@ def gauge(service, name: str, **labels) -> float:
 # How changes are detected.
 
 
-def test_a_file_that_is_written_anew_is_taken(service, issuer):
+def test_a_rewritten_file_is_loaded(service, issuer):
     service.accept(issuer.token())
     replace(service.config, text(provider(issuer, audiences=["another"])))
     service.wait_until(lambda: service.verify(issuer.token()).code == "audience_mismatch")
@@ -267,7 +267,7 @@ def test_a_removed_provider_is_fetched_no_more(server, issuer, other):
         assert issuer.discovery.count <= removed + 1
 
 
-def test_a_provider_whose_place_of_keys_changes_is_fetched_anew(server, service, issuer):
+def test_a_provider_whose_key_location_changes_is_refetched(server, service, issuer):
     moved = server.issuer("moved", NEW)
     place, moved.url = moved.jwks_uri, issuer.url
     change(service, provider(issuer, jwks_uri=place))

@@ -70,7 +70,7 @@ def test_a_bad_token_uses_nothing_up(service, issuer, code):
     assert finish(service, begun, signed(issuer, begun)).status == 200
 
 
-def test_a_token_that_is_no_good_by_itself_uses_nothing_up(service, issuer):
+def test_a_refused_token_uses_nothing_up(service, issuer):
     begun = begin(service, max_age=60)
     good = signed(issuer, begun)
     header, payload, _ = parts(good)

@@ -99,7 +99,7 @@ def test_a_sign_in_accepts_its_own_audience_and_provider_alone(signing, issuer, 
     assert finish(signing, begun, issuer.token(nonce=begun["nonce"], aud="other-client")).status == 200
 
 
-def test_one_persons_handle_is_no_use_with_anothers_token(signing, issuer):
+def test_a_handle_does_not_accept_another_users_token(signing, issuer):
     """Login CSRF: the attacker's token in the victim's sign-in, and the reverse."""
     mine, theirs = begin(signing), begin(signing)
     refused(finish(signing, mine, issuer.token(nonce=theirs["nonce"])), "nonce_mismatch")
@@ -154,7 +154,7 @@ def test_a_bad_beginning_says_what_is_wrong(signing, members, status, code):
 
 
 @pytest.mark.parametrize("handle", ["", "x", "e30.e30.", "A" * 2048, "A" * 60_000], ids=len)
-def test_what_is_no_handle_is_refused(signing, issuer, handle):
+def test_a_string_that_is_not_a_handle_is_refused(signing, issuer, handle):
     refused(finish(signing, handle, issuer.token()), "sign_in_invalid")
 
 

@@ -122,7 +122,7 @@ def test_a_finish_that_is_refused_for_overload_claims_nothing(server, key_file, 
         assert finish(service, *second).status == 200
 
 
-def test_a_store_that_sleeps_costs_nobody_more_than_the_timeout(server, key_file, tmp_path):
+def test_a_store_that_hangs_costs_at_most_the_timeout(server, key_file, tmp_path):
     issuer = server.issuer("sleepy")
     with Store(tmp_path / "store", *SLEEPY) as store, replica(issuer, key_file, store) as service:
         wait_for_store(service, issuer)

@@ -257,7 +257,7 @@ def test_a_request_id_cannot_break_the_log(watched):
     assert entry["level"] == "info"
 
 
-def test_a_rejected_token_is_no_warning(watched):
+def test_a_rejected_token_logs_no_warning(watched):
     service, issuer, _ = watched
     service.verify(issuer.token(exp=1), {"Authorization": f"Bearer {API_KEY}", "X-Request-Id": "no-warning"})
     service.wait_for_entry(message="request", request_id="no-warning")

@@ -105,7 +105,7 @@ def test_junk_adds_no_series(counted):
     assert len(Metrics(response.text).samples.keys() - names) < 20
 
 
-def test_key_fetches_and_their_age_are_told(counted):
+def test_key_fetches_and_their_age_are_reported(counted):
     service, issuer = counted
     before = metrics(service)
     assert before.value("assay_key_fetches_total", provider="oidc") == 1
@@ -128,7 +128,7 @@ def test_the_duration_of_verifications_is_measured(counted):
     assert 0 < found.value("assay_verify_duration_seconds_sum") < 10
 
 
-def test_limits_are_told_as_they_are_set(server):
+def test_limits_are_reported_as_configured(server):
     limits = {"max_connections": 77, "max_in_flight": 5, "max_buffered": "1MiB"}
     with Service(provider(server.issuer("op", ec_key("op"))), limits=limits) as service:
         found = metrics(service)

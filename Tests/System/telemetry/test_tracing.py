@@ -146,7 +146,7 @@ def test_a_request_is_a_span_of_the_caller_s_trace(issuer, collector):
     assert re.fullmatch("[0-9a-f]{32}", span.resource["service.instance.id"])
 
 
-def test_what_becomes_of_a_request_is_told(issuer, server, collector):
+def test_the_outcome_of_a_request_is_reported(issuer, server, collector):
     down = server.issuer("down", ec_key("down"))
     down.jwks.status = 500
     with traced(
@@ -227,7 +227,7 @@ def test_a_claim_is_a_span_below_the_one_of_its_request(issuer, collector):
     assert not any(text in body for body in collector.bodies for text in (b"first-nonce", begun["sign_in"].encode()))
 
 
-def test_who_is_not_let_in_fills_no_queue(issuer, collector):
+def test_an_unauthenticated_caller_fills_no_queue(issuer, collector):
     digest = sha256_hex("a key")
     with traced(collector, provider(issuer), api_keys=[digest]) as service:
         service.wait_until_ready()
@@ -448,7 +448,7 @@ def test_a_collector_is_reached_over_tls_if_its_authority_is_trusted(issuer, tmp
 # Settings
 
 
-def test_the_collector_is_told_what_the_operator_says(issuer, collector, tmp_path):
+def test_the_collector_gets_the_configured_headers(issuer, collector, tmp_path):
     headers = tmp_path / "headers"
     headers.write_text("# who we are\nAuthorization: Bearer canary-collector-key\nx-tenant: a\n")
     more = {"headers_file": str(headers), "service_name": "sign-in"}

@@ -89,7 +89,7 @@ class AssayException(
 ) : Exception(if (status == 0) "Assay did not answer" else "Assay answered $status $code, request $requestId")
 
 /**
- * Signs people in with Assay. Java 11 or later, and Gson. One for the whole program: it keeps the connections, and many
+ * Signs users in with Assay. Java 11 or later, and Gson. One for the whole program: it keeps the connections, and many
  * threads may use it.
  */
 class Assay(

@@ -109,7 +109,7 @@ final class AssayException extends \RuntimeException
     }
 }
 
-/** Signs people in with Assay. PHP 8.1 or later with its curl extension. */
+/** Signs users in with Assay. PHP 8.1 or later with its curl extension. */
 final class Client
 {
     private readonly \CurlHandle $curl;
@@ -155,7 +155,7 @@ final class Client
                 return new BegunSignIn(...$answer);
             }
         } catch (\TypeError | \ArgumentCountError) {
-            // Whoever answered, it was not Assay.
+            // The response is not from Assay.
             $answer = [];
         }
         throw new AssayException($status, $answer['code'] ?? null, $answer['request_id'] ?? null, false, $retryAfter);
@@ -212,7 +212,7 @@ final class Client
                 default => throw new AssayException($status, $answer['code'] ?? null, $answer['request_id'] ?? null),
             };
         } catch (\TypeError | \ArgumentCountError) {
-            // Whoever answered, it was not Assay.
+            // The response is not from Assay.
             throw new AssayException($status, null, null);
         }
     }

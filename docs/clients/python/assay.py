@@ -1,4 +1,4 @@
-"""Signs people in with Assay. Python 3.10 or later, standard library alone."""
+"""Signs users in with Assay. Python 3.10 or later, standard library only."""
 
 import contextlib
 import http.client
@@ -194,7 +194,7 @@ class Assay:
             if status == 422:
                 return Refused(answer["code"], answer.get("claim"), answer["request_id"])
         except (ValueError, KeyError, TypeError):
-            # Whoever answered, it was not Assay.
+            # The response is not from Assay.
             answer = {}
         raise AssayError(status, answer.get("code"), answer.get("request_id"), retry_after=retry_after)
 
@@ -230,7 +230,7 @@ class Assay:
             response = connection.getresponse()
             text = response.read()
         except BaseException as error:
-            # The next request opens it anew.
+            # The next request reopens it.
             connection.close()
             if isinstance(error, (OSError, http.client.HTTPException)):
                 raise NoAnswer(sent) from error

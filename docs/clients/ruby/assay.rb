@@ -3,7 +3,7 @@
 require "json"
 require "net/http"
 
-# Signs people in with Assay. Ruby 3.1 or later, standard library alone. One for the whole program; each thread
+# Signs users in with Assay. Ruby 3.1 or later, standard library only. One for the whole program; each thread
 # keeps a connection of its own.
 class Assay
   # Who signed in. `[issuer, subject]` is the key under which to store the user.
@@ -147,7 +147,7 @@ class Assay
     {}
   end
 
-  # A kept connection that was closed meanwhile is noticed and opened anew by Net::HTTP.
+  # A kept connection that was closed meanwhile is noticed and reopened by Net::HTTP.
   def connection
     Thread.current.thread_variable_get(@key) || begin
       http = new_connection(@timeout)

@@ -164,7 +164,7 @@ public struct AssayError: Error, CustomStringConvertible {
     }
 }
 
-/// Signs people in with Assay. Swift 6 or later, async-http-client 1.37 or later. One for the whole program: its HTTP
+/// Signs users in with Assay. Swift 6 or later, async-http-client 1.37 or later. One for the whole program: its HTTP
 /// clients keep the connections, until `shutdown`.
 public struct Assay: Sendable {
     private let address: Address

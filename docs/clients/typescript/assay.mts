@@ -1,4 +1,4 @@
-// Signs people in with Assay. Node 18 or later, nothing beside it.
+// Signs users in with Assay. Node 18 or later, no packages.
 
 /** Who signed in. `issuer` and `subject` together are the key under which to store the user. */
 export interface Identity {

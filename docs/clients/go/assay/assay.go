@@ -1,4 +1,4 @@
-// Package assay signs people in with Assay. Go 1.19 or later, standard library alone.
+// Package assay signs users in with Assay. Go 1.19 or later, standard library only.
 package assay
 
 import (
