@@ -97,7 +97,10 @@ extension CheckDescriptions {
                 return .notAsked(.authTime, "The request has no max_age.", found: found)
             }
             return .passed(
-                .authTime, "The user authenticated recently enough.", expected: expected,
+                .authTime,
+                found == nil
+                    ? "The token has no auth_time; its iat is recent enough, but does not prove when the user authenticated."
+                    : "The user authenticated recently enough.", expected: expected,
                 found: found ?? shown(.issuedAt))
         }
         if rejection == .claimInvalid(.authTime), found != nil {

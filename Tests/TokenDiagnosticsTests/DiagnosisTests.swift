@@ -379,6 +379,11 @@ import TokenDiagnostics
         expect(
             old.explanation[.tokenAge], "token_too_old",
             "issued 16 min ago, but max_token_age of the provider op is 600 s")
+        let fresh = SignIn.plain.expecting { $0.maximumAuthenticationAgeSeconds = 600 }
+        #expect(fresh.explanation[.authTime].state == .passed)
+        #expect(fresh.explanation[.authTime].explanation.contains("does not prove when the user authenticated"))
+        let proven = fresh.with("auth_time", "1700000000").explanation[.authTime]
+        #expect(proven.explanation == "The user authenticated recently enough.")
         let stale = SignIn.plain.at(1_700_001_000).expecting { $0.maximumAuthenticationAgeSeconds = 600 }
         expect(
             stale.explanation[.authTime], "auth_time_too_old",

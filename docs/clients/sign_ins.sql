@@ -1,4 +1,4 @@
--- Sign-ins that have begun. `id` is random, and is what the session cookie or the app's handle holds.
+-- Sign-ins that have begun. `id` is random; the session cookie or the app holds it.
 CREATE TABLE sign_ins (
     id       TEXT PRIMARY KEY,
     nonce    TEXT NOT NULL,
