@@ -67,9 +67,8 @@ struct SimulatedProvider {
         var header: [String: JSONTree] = ["alg": .string("RS256"), "kid": .string(keyID)]
         // Apple's headers have no `typ`.
         if kind == .google { header["typ"] = .string("JWT") }
-        let input = encoded(.object(header)) + [UInt8(ascii: ".")] + encoded(.object(all))
-        let signature = try key.sign(input, .rsaPKCS1(.bits256))
-        return text(input + [UInt8(ascii: ".")] + Base64URL.encode(signature))
+        return text(
+            try JWSSigner(key).compactJWS(header: json(.object(header)), payload: json(.object(all))))
     }
 
     private func usualClaims(nonce: String, now: Int64) throws -> [String: JSONTree] {
@@ -99,10 +98,10 @@ struct SimulatedProvider {
         return common.merging(own) { _, own in own }
     }
 
-    private func encoded(_ tree: JSONTree) -> [UInt8] {
+    private func json(_ tree: JSONTree) -> [UInt8] {
         var json = JSONWriter()
         json.value(tree)
-        return Base64URL.encode(json.bytes)
+        return json.bytes
     }
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
