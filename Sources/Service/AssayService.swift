@@ -20,7 +20,7 @@ package final class AssayService: Sendable {
     /// One for each listener that uses TLS.
     private let certificates: [CertificateWatch]
     /// `nil` if sign-ins are disabled or have no files.
-    private let signInFiles: SignInFileWatch?
+    private let signInFiles: SecretFileWatch<HandleKeys>?
     private let log: Log
     private let sink: LogSink
     private let tracing: TraceExport?
@@ -112,7 +112,12 @@ package final class AssayService: Sendable {
         }
         for watch in certificates { watch.start(on: group.next()) }
         let signInFiles = configuration.readSignInFiles.map { read in
-            SignInFileWatch(read, log: log) { keys in
+            SecretFileWatch(
+                read,
+                .init(
+                    changed: "sign-in keys changed", unusable: "sign-in files can't be used, those before stay"),
+                log: log
+            ) { (keys: HandleKeys) in
                 // If memory runs out, a loop keeps its current keys.
                 _ = loops.onEach { try $0.signIns?.change(to: keys) }
             }
@@ -130,7 +135,7 @@ package final class AssayService: Sendable {
     private init(
         served: ServedProviders, group: MultiThreadedEventLoopGroup, loops: PerLoop<ServiceLoop>,
         serviceListener: HTTPListener, adminListener: HTTPListener, certificates: [CertificateWatch],
-        signInFiles: SignInFileWatch?, log: Log,
+        signInFiles: SecretFileWatch<HandleKeys>?, log: Log,
         sink: LogSink, tracing: TraceExport?
     ) {
         self.served = served

@@ -1,29 +1,37 @@
 internal import NIOCore
 private import Synchronization
-internal import SignIns
 internal import Telemetry
 
-/// Keeps the files of sign-ins current: sealing keys and the store's password are rotated while the service runs.
+/// Keeps files with secrets current: they are rotated while the service runs.
 ///
 /// Files that can't be used change nothing, and are reported once.
-final class SignInFileWatch: Sendable {
-    private let readAgain: @Sendable () throws -> HandleKeys?
+final class SecretFileWatch<Value: Sendable>: Sendable {
+    private let readAgain: @Sendable () throws -> Value?
     private let log: Log
-    private let onKeys: @Sendable (HandleKeys) -> Void
+    private let messages: Messages
+    private let onChange: @Sendable (Value) -> Void
     /// What is wrong with the current files, if anything.
     private let failure = Mutex<String?>(nil)
     private let poller = FilePoller()
 
+    /// The messages of log lines.
+    struct Messages: Sendable {
+        let changed: StaticString
+        let unusable: StaticString
+    }
+
     /// - Parameters:
-    ///   - readAgain: as in ``AssayService/Configuration/readSignInFiles``.
-    ///   - onKeys: called with new keys, on any thread.
+    ///   - readAgain: reads the files; `nil` if they are as before. It throws an error whose description names the
+    ///     file and the reason, and no part of a secret.
+    ///   - onChange: called with what was read, on any thread.
     init(
-        _ readAgain: @escaping @Sendable () throws -> HandleKeys?, log: Log,
-        onKeys: @escaping @Sendable (HandleKeys) -> Void
+        _ readAgain: @escaping @Sendable () throws -> Value?, _ messages: Messages, log: Log,
+        onChange: @escaping @Sendable (Value) -> Void
     ) {
         self.readAgain = readAgain
+        self.messages = messages
         self.log = log
-        self.onKeys = onKeys
+        self.onChange = onChange
     }
 
     /// Starts to poll the files every two seconds.
@@ -34,20 +42,18 @@ final class SignInFileWatch: Sendable {
 
     private func look() {
         do {
-            let keys = try readAgain()
+            let value = try readAgain()
             failure.withLock { $0 = nil }
-            guard let keys else { return }
-            onKeys(keys)
-            log.write(.info, "sign-in keys changed")
+            guard let value else { return }
+            onChange(value)
+            log.write(.info, messages.changed)
         } catch {
             let reason = "\(error)"
             let isNew = failure.withLock { failure in
                 defer { failure = reason }
                 return failure != reason
             }
-            if isNew {
-                log.write(.warning, "sign-in files can't be used, those before stay", [("reason", .text(reason))])
-            }
+            if isNew { log.write(.warning, messages.unusable, [("reason", .text(reason))]) }
         }
     }
 }

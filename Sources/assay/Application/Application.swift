@@ -6,6 +6,7 @@ import IDToken
 import KeySource
 import NIOCore
 import NIOPosix
+import OpenSSL
 import Settings
 import Telemetry
 import Verification
@@ -128,6 +129,7 @@ struct Application: Sendable {
     /// The listeners' configuration, within the machine's limits.
     private func configuration() throws -> AssayService.Configuration {
         let files = try SignInFiles(settings.signIns)
+        if !files.isEmpty { disableCoreDumps() }
         let keys = try files.readFirst()
         let store = (settings.signIns ?? Settings.SignIns()).store
         var configuration = AssayService.Configuration(
@@ -152,6 +154,15 @@ struct Application: Sendable {
                 ("file_descriptors", .number(Int64(descriptors))),
             ] + (MemoryLimit.bytes.map { [("memory_bytes", .number(Int64($0)))] } ?? []))
         return configuration
+    }
+
+    /// Keeps secrets of files out of core dumps.
+    private func disableCoreDumps() {
+        if !OpenSSL.disableCoreDumps() {
+            log.warn(
+                ofRisk:
+                    "core dumps can't be disabled, so one would contain keys: set the limit on them to 0 (ulimit -c 0)")
+        }
     }
 
     /// Waits until recently fetched keys are on disk, for a limited time.
