@@ -51,6 +51,8 @@ let package = Package(
         .target(
             name: "TokenDiagnostics", dependencies: ["Bytes", "IDToken", "JOSE", "OpenSSL", "JSON"],
             swiftSettings: settings),
+        .target(
+            name: "Grants", dependencies: ["Bytes", "IDToken", "JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
         .target(name: "Host", dependencies: ["Bytes"], swiftSettings: settings),
         .target(name: "EventLoops", dependencies: nio, swiftSettings: settings),
         .target(
@@ -142,8 +144,9 @@ let package = Package(
         .executableTarget(
             name: "assay",
             dependencies: [
-                "Bytes", "DevProvider", "HTTPServer", "Host", "IDToken", "JSON", "JOSE", "KeySource", "OpenSSL",
-                "OutboundHTTP", "ReplayStore", "Service", "Settings", "SignIns", "Telemetry", "TokenDiagnostics",
+                "Bytes", "DevProvider", "Grants", "HTTPServer", "Host", "IDToken", "JSON", "JOSE", "KeySource",
+                "OpenSSL", "OutboundHTTP", "ReplayStore", "Service", "Settings", "SignIns", "Telemetry",
+                "TokenDiagnostics",
                 "Verification",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -206,6 +209,10 @@ let package = Package(
             name: "Conformance",
             dependencies: ["Host", "IDToken", "JOSE", "OpenSSL", "JSON", "KeySource", "TestSupport"],
             exclude: ["RESULTS.md"], resources: [.copy("Vectors")], swiftSettings: settings),
+        .testTarget(
+            name: "GrantsTests",
+            dependencies: ["Bytes", "Grants", "IDToken", "JOSE", "JSON", "OpenSSL", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(name: "HostTests", dependencies: ["Bytes", "Host", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "KeySourceTests",
