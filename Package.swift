@@ -76,6 +76,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "ProviderClient",
+            dependencies: [
+                "Grants", "Host", "IDToken", "KeySource", "OpenSSL", "OutboundHTTP",
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ] + nio,
+            swiftSettings: settings
+        ),
+        .target(
             name: "HTTPServer",
             dependencies: [
                 "Bytes", "EventLoops", "Host", "OpenSSL",
@@ -221,6 +229,10 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ] + nio,
+            swiftSettings: settings),
+        .testTarget(
+            name: "ProviderClientTests",
+            dependencies: ["Grants", "Host", "KeySource", "OpenSSL", "ProviderClient", "TestSupport"] + nio,
             swiftSettings: settings),
         .testTarget(
             name: "YAMLTests", dependencies: ["Bytes", "TestSupport", "YAML", .product(name: "Yams", package: "Yams")],
