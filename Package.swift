@@ -53,6 +53,8 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "Grants", dependencies: ["Bytes", "IDToken", "JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
+        .target(
+            name: "Notifications", dependencies: ["Bytes", "IDToken", "JOSE", "JSON"], swiftSettings: settings),
         .target(name: "Host", dependencies: ["Bytes"], swiftSettings: settings),
         .target(name: "EventLoops", dependencies: nio, swiftSettings: settings),
         .target(
@@ -108,8 +110,10 @@ let package = Package(
         ),
         .target(
             name: "Verification",
-            dependencies: ["Bytes", "EventLoops", "Host", "IDToken", "JOSE", "JSON", "KeySource", "TokenDiagnostics"]
-                + nio,
+            dependencies: [
+                "Bytes", "EventLoops", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications",
+                "TokenDiagnostics",
+            ] + nio,
             swiftSettings: settings
         ),
         .target(
@@ -124,8 +128,8 @@ let package = Package(
         .target(
             name: "Service",
             dependencies: [
-                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "ReplayStore",
-                "SignIns", "Telemetry", "Verification",
+                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications", "OpenSSL",
+                "ReplayStore", "SignIns", "Telemetry", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
@@ -138,7 +142,7 @@ let package = Package(
         .target(name: "YAML", dependencies: ["Bytes"], swiftSettings: settings),
         .target(
             name: "Settings",
-            dependencies: ["Bytes", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "YAML"],
+            dependencies: ["Bytes", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "YAML"],
             swiftSettings: settings
         ),
         .target(
@@ -208,6 +212,10 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "NotificationsTests",
+            dependencies: ["IDToken", "JOSE", "JSON", "Notifications", "SignInFixtures", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "TokenDiagnosticsTests",
             dependencies: [
                 "Bytes", "IDToken", "JOSE", "OpenSSL", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics",
@@ -239,7 +247,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SettingsTests",
-            dependencies: ["HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Settings", "TestSupport"],
+            dependencies: [
+                "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "Settings", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "HTTPServerTests",
@@ -273,8 +283,8 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "ReplayStore",
-                "Service", "Telemetry", "TestSupport", "TokenDiagnostics", "Verification",
+                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications", "OpenSSL",
+                "ReplayStore", "Service", "Telemetry", "TestSupport", "TokenDiagnostics", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,

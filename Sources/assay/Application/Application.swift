@@ -117,11 +117,11 @@ struct Application: Sendable {
         var features: [String] = []
         if settings.signIns != nil { features.append("sign_ins") }
         if !singleUse.isEmpty { features.append("nonce.single_use") }
+        let needsStore = !features.isEmpty
+        if settings.providers.contains(where: { $0.notifications != nil }) { features.append("notifications") }
         guard !features.isEmpty else { return }
-        let store = (settings.signIns ?? Settings.SignIns()).store.url.text
-        var fields: [(name: StaticString, value: Log.Value)] = [
-            ("features", .texts(features)), ("store", .text(store)),
-        ]
+        var fields: [(name: StaticString, value: Log.Value)] = [("features", .texts(features))]
+        if needsStore { fields.append(("store", .text((settings.signIns ?? Settings.SignIns()).store.url.text))) }
         if !singleUse.isEmpty { fields.append(("single_use", .texts(singleUse))) }
         log.write(.info, "features on", fields)
     }
