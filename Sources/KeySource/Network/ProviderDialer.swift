@@ -1,4 +1,4 @@
-package import Host
+internal import Host
 package import NIOCore
 private import NIOSSL
 private import OpenSSL
