@@ -111,7 +111,7 @@ let package = Package(
         .target(
             name: "Verification",
             dependencies: [
-                "Bytes", "EventLoops", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications",
+                "Bytes", "EventLoops", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications", "ProviderClient",
                 "TokenDiagnostics",
             ] + nio,
             swiftSettings: settings
@@ -119,7 +119,7 @@ let package = Package(
         .target(
             name: "Telemetry",
             dependencies: [
-                "Bytes", "Host", "JSON", "KeySource", "OutboundHTTP",
+                "Bytes", "Grants", "Host", "JSON", "KeySource", "OutboundHTTP", "ProviderClient",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
@@ -128,8 +128,8 @@ let package = Package(
         .target(
             name: "Service",
             dependencies: [
-                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications", "OpenSSL",
-                "ReplayStore", "SignIns", "Telemetry", "Verification",
+                "EventLoops", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications",
+                "OpenSSL", "ProviderClient", "ReplayStore", "SignIns", "Telemetry", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
@@ -276,7 +276,7 @@ let package = Package(
         .testTarget(
             name: "TelemetryTests",
             dependencies: [
-                "Host", "JSON", "KeySource", "Telemetry", "TestSupport",
+                "Grants", "Host", "JSON", "KeySource", "ProviderClient", "Telemetry", "TestSupport",
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),

@@ -38,6 +38,8 @@ package final class AssayService: Sendable {
         /// Rereads the files of sign-ins; `nil`: there are none. Returns the new keys if they have changed. Throws if a
         /// file can't be used; the previous keys then stay in use. Blocks.
         package var readSignInFiles: (@Sendable () throws -> HandleKeys?)?
+        /// Counts the calls of providers' endpoints; `nil`: they are not counted.
+        package var calls: CallTelemetry?
         package var version: String
 
         package init(
@@ -99,7 +101,8 @@ package final class AssayService: Sendable {
         }
         let serviceListener = try await bind(configuration.service, serviceTLS) { ServiceResponder(loops[$0]) }
         let scrape = Scrape(
-            served: served, loops: loops, telemetry: telemetry, configurations: configurations,
+            served: served, loops: loops, telemetry: telemetry, calls: configuration.calls,
+            configurations: configurations,
             listener: serviceListener, certificates: certificates, sink: sink, spans: tracing?.exporter,
             version: configuration.version)
         let process = ServiceProcess(

@@ -1,6 +1,7 @@
 package import IDToken
 package import KeySource
 package import Notifications
+package import ProviderClient
 
 /// A configured provider: the rules for its tokens, and the source of its keys.
 package struct Provider: Sendable {
@@ -12,15 +13,19 @@ package struct Provider: Sendable {
     /// `nil` if no notifications are accepted.
     package let notifications: NotificationRules?
     package let keys: KeyStore
+    /// `nil` if the provider has no clients.
+    package let grants: ProviderGrants?
 
     package init(
         policy: ProviderPolicy, isOptional: Bool, usesNoncesOnce: Bool = false,
-        notifications: NotificationRules? = nil, keys: KeyStore
+        notifications: NotificationRules? = nil, keys: KeyStore,
+        grants: ProviderGrants? = nil
     ) {
         self.policy = policy
         self.isOptional = isOptional
         self.usesNoncesOnce = usesNoncesOnce
         self.notifications = notifications
         self.keys = keys
+        self.grants = grants
     }
 }

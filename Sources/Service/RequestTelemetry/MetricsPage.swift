@@ -19,6 +19,8 @@ struct MetricsPage {
     var stores: [StoreStatus] = []
     let statuses: [KeyStatus]
     let keyCounts: KeyTelemetry.Counts
+    /// `nil` if calls are not counted.
+    var calls: CallTelemetry.Counts?
     let configurations: ConfigurationTelemetry.Counts
     let service: ListenerUsage
     let process: ProcessUsage
@@ -39,6 +41,7 @@ struct MetricsPage {
         writeRequests(to: &page)
         writeVerifications(to: &page)
         writeSignIns(to: &page, stores)
+        writeCalls(to: &page)
         writeNotifications(to: &page)
         writeKeys(to: &page)
         writeFetches(to: &page)

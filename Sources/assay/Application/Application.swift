@@ -24,6 +24,7 @@ struct Application: Sendable {
     private let tracing: TraceExport?
     private let sink: LogSink
     private let telemetry: KeyTelemetry
+    private let calls: CallTelemetry
     /// For writing keys to disk.
     private let disk = NIOThreadPool(numberOfThreads: 1)
     /// The limit on open files and sockets of the process.
@@ -39,6 +40,7 @@ struct Application: Sendable {
             to: sink, from: Log.Level(settings.log), unixMilliseconds: SystemClocks.unixMilliseconds,
             monotonic: SystemClocks.monotonic)
         telemetry = KeyTelemetry(log: log, unixSeconds: SystemClocks.unixSeconds)
+        calls = CallTelemetry(log: log, monotonic: SystemClocks.monotonic)
         let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
         tracing = try settings.tracing.map { [log] in try TraceExport($0, log: log) }
         disk.start()
@@ -134,6 +136,7 @@ struct Application: Sendable {
         let store = (settings.signIns ?? Settings.SignIns()).store
         var configuration = AssayService.Configuration(
             settings, signInKeys: settings.signIns == nil ? nil : keys, store: try StoreSetup(store, files, log: log))
+        configuration.calls = calls
         if !files.isEmpty { configuration.readSignInFiles = { try files.read() } }
         let budget = DescriptorBudget(
             limit: descriptors, providers: settings.providers.count,
