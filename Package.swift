@@ -111,7 +111,8 @@ let package = Package(
         .target(
             name: "Verification",
             dependencies: [
-                "Bytes", "EventLoops", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications", "ProviderClient",
+                "Bytes", "EventLoops", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications",
+                "ProviderClient",
                 "TokenDiagnostics",
             ] + nio,
             swiftSettings: settings

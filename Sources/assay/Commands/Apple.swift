@@ -41,8 +41,6 @@ struct Apple: ParsableCommand {
                 valueName: "seconds"))
         var lifetime: Int64 = 3600
 
-        private static let maximumKeySize = 16384
-
         func validate() throws {
             for (name, value) in [("--team-id", teamID), ("--key-id", keyID)]
             where !AppleClientSecret.isIdentifier(value) {
@@ -56,31 +54,13 @@ struct Apple: ParsableCommand {
         }
 
         func run() throws {
-            guard let maker = AppleClientSecret(try key(), teamID: teamID, keyID: keyID) else {
-                throw ConfigurationError(
-                    text: "--key-file \(keyFile): the key is not on the curve P-256, so it is not from Apple")
-            }
+            let file = CredentialFile(path: keyFile, name: "--key-file")
+            let maker = try file.appleClientSecret(teamID: teamID, keyID: keyID)
             let now = UnixTime(seconds: SystemClocks.unixSeconds())
             var text = try maker.make(clientID: clientID, now: now, lifetimeSeconds: lifetime) + [UInt8(ascii: "\n")]
             defer { wipe(&text) }
             guard unsafe write(STDOUT_FILENO, text, text.count) == text.count else {
                 throw ConfigurationError(text: "the secret can't be written to standard output")
-            }
-        }
-
-        private func key() throws(ConfigurationError) -> SigningKey {
-            let read: Result<SigningKey, PrivateKeyError>
-            do throws(SmallFile.Failure) {
-                read = try SmallFile.withSecret(path: keyFile, maximumSize: Self.maximumKeySize) { text, _ in
-                    Result { () throws(PrivateKeyError) in try SigningKey(pem: text) }
-                }
-            } catch {
-                throw ConfigurationError(
-                    text: "--key-file \(keyFile): \(error.text(maximumSize: Self.maximumKeySize))")
-            }
-            switch read {
-            case .success(let key): return key
-            case .failure(let error): throw ConfigurationError(text: "--key-file \(keyFile): \(error.text)")
             }
         }
     }
