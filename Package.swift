@@ -158,7 +158,8 @@ let package = Package(
             name: "assay",
             dependencies: [
                 "Bytes", "DevProvider", "Grants", "HTTPServer", "Host", "IDToken", "JSON", "JOSE", "KeySource",
-                "OpenSSL", "OutboundHTTP", "ReplayStore", "Service", "Settings", "SignIns", "Telemetry",
+                "Notifications", "OpenSSL", "OutboundHTTP", "ReplayStore", "Service", "Settings", "SignIns",
+                "Telemetry",
                 "TokenDiagnostics",
                 "Verification",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -293,7 +294,7 @@ let package = Package(
         .testTarget(
             name: "DevProviderTests",
             dependencies: [
-                "DevProvider", "IDToken", "JOSE", "JSON",
+                "DevProvider", "IDToken", "JOSE", "JSON", "Notifications",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,
