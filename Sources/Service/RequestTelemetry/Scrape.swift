@@ -40,7 +40,10 @@ struct Scrape: Sendable {
         let counted = EventLoopFuture.whenAllSucceed(
             loops.onEach { (metrics: $0.metrics, store: $0.store?.status) }, on: loop)
         return counted.map { parts in
-            Verdicts(LoopMetrics(sumOf: parts.map(\.metrics)), parts.compactMap(\.store), served.registry.ids)
+            let registry = served.registry
+            return Verdicts(
+                LoopMetrics(sumOf: parts.map(\.metrics)), parts.compactMap(\.store), registry.ids,
+                acceptsNotifications: registry.providers.contains { $0.notifications != nil })
         }
     }
 

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from harness import collector as collectors
 from harness.client import contract
+from harness.collector import Collector
 from harness.reload import change
 from harness.service import Service, apple_like, google_like, provider
 from harness.tokens import assemble, b64url, ec_key, jws, now, parts, rsa_key
@@ -254,6 +256,7 @@ def test_the_path_is_there_once_a_provider_lists_kinds(server, silent):
     with Service(provider(issuer), quiet) as service:
         service.wait_until_ready()
         assert verify(service, logout_token(issuer)).code == "not_found"
+        assert "notifications" not in service.admin.get("/v1/verdicts").json
         assert "assay_notifications_total" not in service.admin.get("/metrics").body.decode()
         change(service, provider(issuer, notifications=["logout"]), quiet)
         accepted(service, logout_token(issuer))
@@ -276,8 +279,27 @@ def test_what_is_counted_logged_and_started_with(server):
             'assay_notifications_total{provider="oidc",kind="",code="claim_missing"} 1',
             'assay_notifications_total{provider="oidc",kind="logout",code="ok"} 1',
         ]
+        counted = service.admin.get("/v1/verdicts").json["notifications"]
+        assert sorted(counted, key=lambda each: each["code"]) == [
+            {"provider": "oidc", "kind": None, "code": "claim_missing", "count": 1},
+            {"provider": "oidc", "kind": "logout", "code": "ok", "count": 1},
+        ]
         entry = service.wait_for(lambda: service.entries(message="request", route=PATH, status=422))[0]
         assert (entry["code"], entry["provider"]) == ("claim_missing", "oidc")
         # Nothing of the notification.
         log = "\n".join(service.log)
         assert "user-1" not in log and "s1" not in json.dumps(entry)
+
+
+def test_a_request_is_a_span(server):
+    issuer = server.issuer("traced", rsa_key("traced"))
+    with (
+        Collector() as collector,
+        Service(provider(issuer, notifications=["logout"]), tracing=collectors.settings(collector)) as service,
+    ):
+        service.wait_until_ready()
+        accepted(service, logout_token(issuer))
+        verify(service, logout_token(issuer, jti=None))
+        spans = collector.wait_for(2, name="POST " + PATH)
+        assert sorted(span.attributes["assay.code"] for span in spans) == ["claim_missing", "ok"]
+        assert {span.attributes["assay.provider"] for span in spans} == {"oidc"}

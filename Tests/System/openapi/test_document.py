@@ -42,6 +42,7 @@ OPTIONAL = {
     ("/components/schemas/Problem", "claim"),
     ("/components/schemas/Problem", "spent"),
     ("/components/schemas/Readiness", "store"),
+    ("/components/schemas/VerdictList", "notifications"),
     ("/components/schemas/VerdictList", "sign_ins"),
     ("/components/schemas/VerdictList", "store"),
 }
