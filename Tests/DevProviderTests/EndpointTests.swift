@@ -11,8 +11,15 @@ import Testing
     private static let now: Int64 = 1_700_000_000
     private static let redirectURI = "https://example.com/callback"
 
+    /// One of each kind, whose keys all tests share: generating a key takes most of a test's time.
+    private static let providers = Dictionary(
+        uniqueKeysWithValues: DevProviderKind.allCases.map { kind in
+            let issuer = "http://127.0.0.1/\(kind.rawValue)"
+            return (kind, Result { try SimulatedProvider(kind, issuer: issuer, audience: "client") })
+        })
+
     private func provider(_ kind: DevProviderKind) throws -> SimulatedProvider {
-        try SimulatedProvider(kind, issuer: "http://127.0.0.1/\(kind.rawValue)", audience: "client")
+        try #require(Self.providers[kind]).get()
     }
 
     private func form(_ members: KeyValuePairs<String, String>) throws -> FormParameters {
