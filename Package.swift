@@ -51,6 +51,10 @@ let package = Package(
         .target(
             name: "TokenDiagnostics", dependencies: ["Bytes", "IDToken", "JOSE", "OpenSSL", "JSON"],
             swiftSettings: settings),
+        .target(
+            name: "Grants", dependencies: ["Bytes", "IDToken", "JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
+        .target(
+            name: "Notifications", dependencies: ["Bytes", "IDToken", "JOSE", "JSON"], swiftSettings: settings),
         .target(name: "Host", dependencies: ["Bytes"], swiftSettings: settings),
         .target(name: "EventLoops", dependencies: nio, swiftSettings: settings),
         .target(
@@ -70,6 +74,14 @@ let package = Package(
                 "Bytes", "Host", "JOSE", "JSON", "OpenSSL", "OutboundHTTP",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ] + nio,
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ProviderClient",
+            dependencies: [
+                "Grants", "Host", "IDToken", "KeySource", "OpenSSL", "OutboundHTTP",
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,
             swiftSettings: settings
         ),
@@ -98,14 +110,17 @@ let package = Package(
         ),
         .target(
             name: "Verification",
-            dependencies: ["Bytes", "EventLoops", "Host", "IDToken", "JOSE", "JSON", "KeySource", "TokenDiagnostics"]
-                + nio,
+            dependencies: [
+                "Bytes", "EventLoops", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications",
+                "ProviderClient",
+                "TokenDiagnostics",
+            ] + nio,
             swiftSettings: settings
         ),
         .target(
             name: "Telemetry",
             dependencies: [
-                "Bytes", "Host", "JSON", "KeySource", "OutboundHTTP",
+                "Bytes", "Grants", "Host", "JSON", "KeySource", "OutboundHTTP", "ProviderClient",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
@@ -114,8 +129,8 @@ let package = Package(
         .target(
             name: "Service",
             dependencies: [
-                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "ReplayStore",
-                "SignIns", "Telemetry", "Verification",
+                "EventLoops", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications",
+                "OpenSSL", "ProviderClient", "ReplayStore", "SignIns", "Telemetry", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
@@ -128,7 +143,7 @@ let package = Package(
         .target(name: "YAML", dependencies: ["Bytes"], swiftSettings: settings),
         .target(
             name: "Settings",
-            dependencies: ["Bytes", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "YAML"],
+            dependencies: ["Bytes", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "YAML"],
             swiftSettings: settings
         ),
         .target(
@@ -142,8 +157,10 @@ let package = Package(
         .executableTarget(
             name: "assay",
             dependencies: [
-                "Bytes", "DevProvider", "HTTPServer", "Host", "IDToken", "JSON", "JOSE", "KeySource", "OpenSSL",
-                "OutboundHTTP", "ReplayStore", "Service", "Settings", "SignIns", "Telemetry", "TokenDiagnostics",
+                "Bytes", "DevProvider", "Grants", "HTTPServer", "Host", "IDToken", "JSON", "JOSE", "KeySource",
+                "Notifications", "OpenSSL", "OutboundHTTP", "ReplayStore", "Service", "Settings", "SignIns",
+                "Telemetry",
+                "TokenDiagnostics",
                 "Verification",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -197,6 +214,10 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "NotificationsTests",
+            dependencies: ["IDToken", "JOSE", "JSON", "Notifications", "SignInFixtures", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "TokenDiagnosticsTests",
             dependencies: [
                 "Bytes", "IDToken", "JOSE", "OpenSSL", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics",
@@ -206,6 +227,10 @@ let package = Package(
             name: "Conformance",
             dependencies: ["Host", "IDToken", "JOSE", "OpenSSL", "JSON", "KeySource", "TestSupport"],
             exclude: ["RESULTS.md"], resources: [.copy("Vectors")], swiftSettings: settings),
+        .testTarget(
+            name: "GrantsTests",
+            dependencies: ["Bytes", "Grants", "IDToken", "JOSE", "JSON", "OpenSSL", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(name: "HostTests", dependencies: ["Bytes", "Host", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "KeySourceTests",
@@ -216,11 +241,17 @@ let package = Package(
             ] + nio,
             swiftSettings: settings),
         .testTarget(
+            name: "ProviderClientTests",
+            dependencies: ["Grants", "Host", "KeySource", "OpenSSL", "ProviderClient", "TestSupport"] + nio,
+            swiftSettings: settings),
+        .testTarget(
             name: "YAMLTests", dependencies: ["Bytes", "TestSupport", "YAML", .product(name: "Yams", package: "Yams")],
             swiftSettings: settings),
         .testTarget(
             name: "SettingsTests",
-            dependencies: ["HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Settings", "TestSupport"],
+            dependencies: [
+                "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "Settings", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "HTTPServerTests",
@@ -247,15 +278,15 @@ let package = Package(
         .testTarget(
             name: "TelemetryTests",
             dependencies: [
-                "Host", "JSON", "KeySource", "Telemetry", "TestSupport",
+                "Grants", "Host", "JSON", "KeySource", "ProviderClient", "Telemetry", "TestSupport",
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "OpenSSL", "ReplayStore",
-                "Service", "Telemetry", "TestSupport", "TokenDiagnostics", "Verification",
+                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications", "OpenSSL",
+                "ReplayStore", "Service", "Telemetry", "TestSupport", "TokenDiagnostics", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
@@ -263,7 +294,7 @@ let package = Package(
         .testTarget(
             name: "DevProviderTests",
             dependencies: [
-                "DevProvider", "IDToken", "JOSE", "JSON",
+                "DevProvider", "IDToken", "JOSE", "JSON", "Notifications",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,

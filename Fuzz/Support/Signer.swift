@@ -13,9 +13,7 @@ enum Signer {
 
     /// A signed compact JWS with any header.
     static func token(header: [UInt8], payload: [UInt8]) -> [UInt8] {
-        let input = Base64URL.encode(header) + [UInt8(ascii: ".")] + Base64URL.encode(payload)
-        let signature = constant { try key.sign(input, .edwards(.ed25519)) }
-        return input + [UInt8(ascii: ".")] + Base64URL.encode(signature)
+        constant { try JWSSigner(key).compactJWS(header: header, payload: payload) }
     }
 
     private static let key = constant { try SigningKey(generating: .edwards(.ed25519)) }

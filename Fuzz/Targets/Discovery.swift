@@ -18,6 +18,15 @@ func fuzz(_ input: [UInt8]) {
         require(metadata.algorithms == .all, "no list of algorithms allows all of them")
     }
     check(address: metadata.jwksURI)
+    let endpoints = metadata.endpoints
+    for (name, url) in [
+        ("authorization_endpoint", endpoints.authorization), ("token_endpoint", endpoints.token),
+        ("revocation_endpoint", endpoints.revocation), ("userinfo_endpoint", endpoints.userInfo),
+    ] {
+        guard let url else { continue }
+        require(url.isSecure, "\(name) of \(shown(input)) is https")
+        require(members[name]?.string?.lowercased() == url.text.lowercased(), "\(name) of \(shown(input))")
+    }
 }
 
 private let issuer = "https://a.example"

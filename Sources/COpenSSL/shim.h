@@ -11,6 +11,7 @@
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
+#include <sys/prctl.h>
 
 // A nested macro, which Swift does not import.
 static inline int assayPublicKeySelection(void) { return EVP_PKEY_PUBLIC_KEY; }
@@ -21,3 +22,6 @@ static inline int assayInitializeHMACSHA256(EVP_MAC_CTX *context, const unsigned
     OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0), OSSL_PARAM_construct_end()};
     return EVP_MAC_init(context, key, length, parameters);
 }
+
+// Variadic, which Swift does not import.
+static inline int assayDisableCoreDumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }

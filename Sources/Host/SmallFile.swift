@@ -2,7 +2,7 @@ package import Glibc
 
 /// A small regular file, read as a whole.
 package struct SmallFile {
-    package let bytes: [UInt8]
+    package fileprivate(set) var bytes: [UInt8]
     /// Changes when the file is modified or replaced.
     package let version: Version
     package let owner: uid_t
@@ -72,5 +72,23 @@ package struct SmallFile {
     package static func version(atPath path: String) -> Version? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? Version(status) : nil
+    }
+}
+
+extension SmallFile {
+    /// Gives `body` the contents of a file that holds a secret, and overwrites them afterwards.
+    ///
+    /// - Parameter maximumSize: in bytes.
+    /// - Throws: ``Failure``.
+    package static func withSecret<Result>(
+        path: String, maximumSize: Int, _ body: (Span<UInt8>, Version) -> Result
+    ) throws(Failure) -> Result {
+        var file = try SmallFile(path: path, maximumSize: maximumSize, followingLinks: true)
+        defer {
+            unsafe file.bytes.withUnsafeMutableBytes { bytes in
+                if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
+            }
+        }
+        return body(file.bytes.span, file.version)
     }
 }

@@ -16,7 +16,7 @@ package struct Claims: Sendable {
     /// A claim that must be a string if present.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
-    func string(_ claim: ClaimName) throws(Rejection) -> String? {
+    package func string(_ claim: ClaimName) throws(Rejection) -> String? {
         do throws(JSONTypeMismatch) { return try object.string(claim.json) } catch { throw .claimInvalid(claim) }
     }
 
@@ -73,7 +73,7 @@ package struct Claims: Sendable {
     /// `aud`: a string or an array of strings (RFC 7519, section 4.1.3); empty if it is absent, `null` or `[]`.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
-    func audiences() throws(Rejection) -> [String] {
+    package func audiences() throws(Rejection) -> [String] {
         // Fast path: nearly all tokens have a single audience, as a string.
         if let string = text(.audience) { return [string] }
         guard let value = object[ClaimName.audience.json], value.kind != .null else { return [] }

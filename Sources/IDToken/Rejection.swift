@@ -1,4 +1,4 @@
-internal import JOSE
+package import JOSE
 
 /// Why an ID Token was rejected.
 ///
@@ -108,7 +108,7 @@ public enum Rejection: Error, Equatable, Sendable {
         }
     }
 
-    init(_ error: JWSError) {
+    package init(_ error: JWSError) {
         self =
             switch error {
             case .malformed(.serialization): .tokenMalformed(.serialization)

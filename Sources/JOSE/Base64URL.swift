@@ -109,6 +109,25 @@ package enum Base64URL {
         return text
     }
 
+    /// Appends the base64 of `octets` with the standard alphabet and padding (RFC 4648, section 4): in HTTP, not in JOSE.
+    package static func appendStandard(_ octets: Span<UInt8>, to text: inout [UInt8]) {
+        text.reserveCapacity(text.count + standardLength(octets.count))
+        for start in stride(from: 0, to: octets.count, by: 3) {
+            let length = min(3, octets.count - start)
+            var quantum: UInt32 = 0
+            for index in 0..<3 { quantum = quantum << 8 | (index < length ? UInt32(octets[start + index]) : 0) }
+            for index in 0..<4 {
+                let value = Int(quantum >> (18 - 6 * UInt32(index)) & 63)
+                text.append(index > length ? UInt8(ascii: "=") : standardAlphabet[value])
+            }
+        }
+    }
+
+    /// The length of the base64 of this many octets, with padding.
+    package static func standardLength(_ count: Int) -> Int { (count + 2) / 3 * 4 }
+
+    private static let standardAlphabet = alphabet.dropLast(2) + Array("+/".utf8)
+
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// The bits that each character contributes to three bytes, the first byte lowest, at each of its four positions.

@@ -2,7 +2,7 @@ private import COpenSSL
 
 /// A certificate to inspect, not to verify: an `X509`.
 @safe package struct Certificate: ~Copyable {
-    private let pointer: OpaquePointer
+    let pointer: OpaquePointer
 
     /// Reads DER; `nil` for anything else.
     package init?(_ der: [UInt8]) {
@@ -37,24 +37,10 @@ private import COpenSSL
             if unsafe EVP_PKEY_is_a(key, "RSA") == 1 {
                 return (.rsa(modulusLength: Int(unsafe EVP_PKEY_get_size(key))), try unsafe rsaComponents(of: key))
             }
-            guard unsafe EVP_PKEY_is_a(key, "EC") == 1, let curve = unsafe Self.curve(of: key) else { return nil }
+            guard unsafe EVP_PKEY_is_a(key, "EC") == 1, let curve = unsafe EllipticCurve(of: key) else { return nil }
             return (.ellipticCurve(curve), try unsafe ellipticCurveComponents(of: key, curve))
         } catch {
             return nil
-        }
-    }
-
-    private static func curve(of key: OpaquePointer) -> EllipticCurve? {
-        var name = [CChar](repeating: 0, count: 64)
-        var length = 0
-        guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1 else { return nil }
-        let text = name.prefix(length).map { UInt8(bitPattern: $0) }
-        // OpenSSL's names for the curves.
-        return switch String(decoding: text, as: UTF8.self) {
-        case "prime256v1", "P-256": .p256
-        case "secp384r1", "P-384": .p384
-        case "secp521r1", "P-521": .p521
-        default: nil
         }
     }
 

@@ -36,3 +36,20 @@ private func number(
     guard unsafe BN_bn2binpad(number, &octets, CInt(length)) == length else { throw .drain() }
     return octets
 }
+
+extension EllipticCurve {
+    /// The curve of an EC key; `nil` for any that JOSE has no algorithm for.
+    init?(of key: OpaquePointer) {
+        var name = [CChar](repeating: 0, count: 64)
+        var length = 0
+        guard unsafe EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1 else { return nil }
+        let text = name.prefix(length).map { UInt8(bitPattern: $0) }
+        // OpenSSL's names for the curves.
+        switch String(decoding: text, as: UTF8.self) {
+        case "prime256v1", "P-256": self = .p256
+        case "secp384r1", "P-384": self = .p384
+        case "secp521r1", "P-521": self = .p521
+        default: return nil
+        }
+    }
+}

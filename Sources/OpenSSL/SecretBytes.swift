@@ -18,6 +18,16 @@ private import COpenSSL
         for index in octets.indices { unsafe pointer[index] = octets[index] }
     }
 
+    /// Copies a text of one line, without its line end.
+    ///
+    /// - Returns: `nil` if nothing is left.
+    package convenience init?(line: Span<UInt8>) {
+        var count = line.count
+        if count > 0, line[count - 1] == 0x0a { count -= count > 1 && line[count - 2] == 0x0d ? 2 : 1 }
+        guard count > 0 else { return nil }
+        try? self.init(line.extracting(..<count))
+    }
+
     deinit { unsafe CRYPTO_clear_free(pointer, max(count, 1), #file, #line) }
 
     /// Gives `body` the octets.

@@ -8,7 +8,7 @@ final class ConnectionGuard: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    private let limit: Int
+    private var limit: Int
     private var count = 0
 
     init(limit: Int) { self.limit = limit }
@@ -21,6 +21,13 @@ final class ConnectionGuard: ChannelInboundHandler {
             return
         }
         context.fireChannelRead(data)
+    }
+
+    /// Starts to count again, for another exchange.
+    static func restart(_ channel: any Channel, limit: Int) {
+        guard let handler = try? channel.pipeline.syncOperations.handler(type: ConnectionGuard.self) else { return }
+        handler.count = 0
+        handler.limit = limit
     }
 
     /// Closes a connection without waiting for the peer's `close_notify`.

@@ -20,7 +20,7 @@ package final class AssayService: Sendable {
     /// One for each listener that uses TLS.
     private let certificates: [CertificateWatch]
     /// `nil` if sign-ins are disabled or have no files.
-    private let signInFiles: SignInFileWatch?
+    private let signInFiles: SecretFileWatch<HandleKeys>?
     private let log: Log
     private let sink: LogSink
     private let tracing: TraceExport?
@@ -38,6 +38,8 @@ package final class AssayService: Sendable {
         /// Rereads the files of sign-ins; `nil`: there are none. Returns the new keys if they have changed. Throws if a
         /// file can't be used; the previous keys then stay in use. Blocks.
         package var readSignInFiles: (@Sendable () throws -> HandleKeys?)?
+        /// Counts the calls of providers' endpoints; `nil`: they are not counted.
+        package var calls: CallTelemetry?
         package var version: String
 
         package init(
@@ -99,7 +101,8 @@ package final class AssayService: Sendable {
         }
         let serviceListener = try await bind(configuration.service, serviceTLS) { ServiceResponder(loops[$0]) }
         let scrape = Scrape(
-            served: served, loops: loops, telemetry: telemetry, configurations: configurations,
+            served: served, loops: loops, telemetry: telemetry, calls: configuration.calls,
+            configurations: configurations,
             listener: serviceListener, certificates: certificates, sink: sink, spans: tracing?.exporter,
             version: configuration.version)
         let process = ServiceProcess(
@@ -112,7 +115,12 @@ package final class AssayService: Sendable {
         }
         for watch in certificates { watch.start(on: group.next()) }
         let signInFiles = configuration.readSignInFiles.map { read in
-            SignInFileWatch(read, log: log) { keys in
+            SecretFileWatch(
+                read,
+                .init(
+                    changed: "sign-in keys changed", unusable: "sign-in files invalid, still using the previous ones"),
+                log: log
+            ) { (keys: HandleKeys) in
                 // If memory runs out, a loop keeps its current keys.
                 _ = loops.onEach { try $0.signIns?.change(to: keys) }
             }
@@ -130,7 +138,7 @@ package final class AssayService: Sendable {
     private init(
         served: ServedProviders, group: MultiThreadedEventLoopGroup, loops: PerLoop<ServiceLoop>,
         serviceListener: HTTPListener, adminListener: HTTPListener, certificates: [CertificateWatch],
-        signInFiles: SignInFileWatch?, log: Log,
+        signInFiles: SecretFileWatch<HandleKeys>?, log: Log,
         sink: LogSink, tracing: TraceExport?
     ) {
         self.served = served

@@ -41,7 +41,7 @@ extension CheckDescriptions {
             .events, rejection,
             Diagnosis(
                 "The token is a notification or a logout token: it has events.",
-                fix: "Send the ID Token of a sign-in. Have the provider send notifications to your endpoint for them."),
+                fix: "Send the ID Token of a sign-in; verify notifications with POST /v1/notifications/verify."),
             expected: "no events", found: "events")
     }
 

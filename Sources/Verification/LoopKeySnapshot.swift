@@ -7,10 +7,16 @@ package import KeySource
 /// It is separate from the settings, because the keys survive a change of the settings.
 package final class LoopKeySnapshot {
     private(set) var latest: Latest?
+    /// The endpoints of the provider's discovery document that was read last; `nil` before the first.
+    package private(set) var endpoints: DiscoveredEndpoints?
 
     package init() {}
 
-    package func install(_ snapshot: KeySnapshot) { latest = Latest(snapshot) }
+    package func install(_ snapshot: KeySnapshot) {
+        latest = Latest(snapshot)
+        // Keys from a disk or a file come without.
+        if let found = snapshot.endpoints { endpoints = found }
+    }
 
     package var snapshot: KeySnapshot? { latest?.snapshot }
 

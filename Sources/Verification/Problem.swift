@@ -21,6 +21,7 @@ package enum Problem: Error, Equatable, Sendable {
     case audienceNotConfigured
     case clientNotConfigured
     case signInNotSupported
+    case notificationsNotConfigured
     case signInInvalid
     case signInExpired
     case signInReplayed
@@ -29,6 +30,8 @@ package enum Problem: Error, Equatable, Sendable {
     ///   unknown.
     case storeUnavailable(isSpent: Bool)
     case rejected(Rejection)
+    /// Like `rejected`, for a notification.
+    case notificationRejected(Rejection)
     case keysUnavailable(retryAfterSeconds: Int64)
     /// - Parameter limit: the setting whose limit was reached, such as `limits.max_in_flight`.
     case overloaded(limit: String)
@@ -49,12 +52,13 @@ package enum Problem: Error, Equatable, Sendable {
         case .audienceNotConfigured: "audience_not_configured"
         case .clientNotConfigured: "client_not_configured"
         case .signInNotSupported: "sign_in_not_supported"
+        case .notificationsNotConfigured: "notifications_not_configured"
         case .signInInvalid: "sign_in_invalid"
         case .signInExpired: "sign_in_expired"
         case .signInReplayed: "sign_in_replayed"
         case .nonceReplayed: "nonce_replayed"
         case .storeUnavailable: "store_unavailable"
-        case .rejected(let rejection): rejection.code.rawValue
+        case .rejected(let rejection), .notificationRejected(let rejection): rejection.code.rawValue
         case .keysUnavailable: "keys_unavailable"
         case .overloaded: Self.overloadedCode
         case .shuttingDown: "shutting_down"
@@ -64,15 +68,17 @@ package enum Problem: Error, Equatable, Sendable {
     /// The HTTP status code (RFC 9457, 3.1.2).
     package var status: Int {
         switch self {
-        case .requestInvalid, .audienceNotConfigured, .clientNotConfigured, .signInNotSupported: 400
+        case .requestInvalid, .audienceNotConfigured, .clientNotConfigured, .signInNotSupported,
+            .notificationsNotConfigured:
+            400
         case .callerUnauthenticated: 401
         case .notFound, .notFoundByAdmin, .consoleOff, .providerUnknown: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
         case .requestTooLarge: 413
         case .contentTypeUnsupported: 415
-        case .rejected(.cryptographyUnavailable): 500
-        case .rejected, .signInInvalid, .signInExpired, .signInReplayed, .nonceReplayed: 422
+        case .rejected(.cryptographyUnavailable), .notificationRejected(.cryptographyUnavailable): 500
+        case .rejected, .notificationRejected, .signInInvalid, .signInExpired, .signInReplayed, .nonceReplayed: 422
         case .headersTooLarge: 431
         case .keysUnavailable, .storeUnavailable, .overloaded, .shuttingDown: 503
         }
@@ -93,12 +99,13 @@ package enum Problem: Error, Equatable, Sendable {
         case .audienceNotConfigured: "Audience not configured"
         case .clientNotConfigured: "Client not configured"
         case .signInNotSupported: "Sign-in not supported"
+        case .notificationsNotConfigured: "Notifications not configured"
         case .signInInvalid: "Invalid sign-in"
         case .signInExpired: "Sign-in expired"
         case .signInReplayed: "Sign-in already finished"
         case .nonceReplayed: "Nonce replayed"
         case .storeUnavailable: "Store unavailable"
-        case .rejected(let rejection): rejection.title
+        case .rejected(let rejection), .notificationRejected(let rejection): rejection.title
         case .keysUnavailable: "Keys unavailable"
         case .overloaded: "Overloaded"
         case .shuttingDown: "Shutting down"
@@ -132,6 +139,8 @@ package enum Problem: Error, Equatable, Sendable {
             "redirect_uri and authorization codes are not supported for this audience; send id_token instead."
         case .signInNotSupported:
             "Sign-ins can't begin with this provider: its nonces are not checked, it has no audiences, or its tokens are not issued for app sign-ins; call /v1/verify instead."
+        case .notificationsNotConfigured:
+            "This provider accepts no notifications; list the kinds that it sends under its setting notifications."
         case .signInInvalid:
             "sign_in was not made by this installation, was changed, or names a provider or audience that was removed; begin a new sign-in."
         case .signInExpired: "The sign-in took longer than its expires_in; begin a new one."
@@ -143,6 +152,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .storeUnavailable(isSpent: true):
             "The sign-in store did not confirm in time, so the sign-in or nonce may be used up; begin a new sign-in."
         case .rejected(let rejection): rejection.detail
+        case .notificationRejected(let rejection): rejection.notificationDetail
         case .keysUnavailable:
             "The provider's keys can't be fetched now, so the token can't be verified; try again later."
         case .overloaded(let limit):
@@ -153,7 +163,10 @@ package enum Problem: Error, Equatable, Sendable {
 
     /// The claim that caused the rejection. The name is known from the code or the settings.
     var claim: String? {
-        if case .rejected(let rejection) = self { rejection.claim?.string } else { nil }
+        switch self {
+        case .rejected(let rejection), .notificationRejected(let rejection): rejection.claim?.string
+        default: nil
+        }
     }
 
     /// Whether the sign-in or nonce has been used up, or may have been, so that it must not be sent again.
@@ -278,6 +291,35 @@ extension Rejection {
             "The token is valid, but for a different user than subject and issuer name; have the expected user sign in."
         case .cryptographyUnavailable:
             "The verification failed inside Assay, and the token may be valid; try once more, and report request_id if it fails again."
+        }
+    }
+
+    /// The detail for a notification, where it differs from that for an ID Token.
+    fileprivate var notificationDetail: String {
+        switch self {
+        case .tokenMalformed(.tooLong):
+            "A notification has at most \(UnverifiedToken.maximumLength) bytes; this is none."
+        case .tokenMalformed(.encrypted):
+            "The notification has five parts: it is encrypted (JWE); ask the provider for signed notifications."
+        case .tokenMalformed(.serialization):
+            "A notification is three parts of base64url joined by full stops; send it exactly as the provider sent it."
+        case .headerUnsupported:
+            "The notification's header has crit, b64 or zip, or a typ that does not fit its events."
+        case .issuerMismatch: "The notification's iss is not this provider's issuer, byte for byte."
+        case .audienceMismatch: "The notification's aud must contain a configured audience; check audiences."
+        case .tokenExpired: "The notification's exp has passed; check for a queue that holds notifications back."
+        case .tokenNotYetValid: "The notification's nbf or iat lies in the future; check the clocks of both sides."
+        case .tokenTooOld:
+            "The notification was issued longer ago than notifications_max_age allows; raise it if deliveries may take longer."
+        case .claimMissing(let claim): "The notification has no \(claim.string), which it must have."
+        case .claimInvalid(.events):
+            "The notification's events is of a kind that is not listed under notifications, or of none."
+        case .claimInvalid(let claim): "The notification's \(claim.string) has an invalid value for its kind."
+        case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature), .algorithmNotAllowed,
+            .keyNotFound, .keyUnsuitable, .signatureInvalid, .authorizedPartyMismatch, .authTimeTooOld, .sessionRevoked,
+            .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
+            .cHashMismatch, .subjectMismatch, .cryptographyUnavailable:
+            detail
         }
     }
 }

@@ -11,29 +11,54 @@ extension RequestVerifier {
     package func waitForKeys(
         _ pending: Pending, until deadline: MonotonicTime, on loop: any EventLoop
     ) -> EventLoopFuture<Verdict> {
-        func finished(_ verdict: Verdict) -> EventLoopFuture<Verdict> { loop.makeSucceededFuture(verdict) }
-        let provider = pending.provider
-        let outcome = pending.keys.wait(for: pending.need, judgedBy: pending.version, until: deadline).hop(to: loop)
+        wait(pending.wait, until: deadline, on: loop) { problem in
+            .refused(problem, provider: pending.provider)
+        } verifyingAgain: {
+            switch self.verify(pending.request, at: .now()) {
+            case .decided(let verdict): .decided(verdict)
+            case .pending(let pending): .waiting(pending.wait)
+            }
+        }
+    }
+
+    /// The result of verifying with the current keys.
+    enum Attempt<Answer: Sendable> {
+        case decided(Answer)
+        case waiting(KeyWait)
+    }
+
+    /// Waits for a provider's shared fetch, off this loop, then verifies again.
+    ///
+    /// - Parameters:
+    ///   - loop: this verifier's event loop.
+    ///   - refused: the answer for a problem.
+    func wait<Answer: Sendable>(
+        _ wait: KeyWait, until deadline: MonotonicTime, on loop: any EventLoop, refused: @escaping (Problem) -> Answer,
+        verifyingAgain: @escaping () -> Attempt<Answer>
+    ) -> EventLoopFuture<Answer> {
+        func finished(_ answer: Answer) -> EventLoopFuture<Answer> {
+            loop.makeCompletedFuture(.success(answer))
+        }
+        let outcome = wait.keys.wait(for: wait.need, judgedBy: wait.version, until: deadline).hop(to: loop)
         return outcome.assumeIsolated().flatMap { outcome in
             switch outcome {
-            case .unchanged: return finished(.refused(pending.currentProblem, provider: provider))
+            case .unchanged: return finished(refused(wait.currentProblem))
             case .unavailable(let retryAfter):
                 // A rejection would be final, but the token may be valid: its key could not be fetched.
                 let problem =
-                    pending.isMissingKey
+                    wait.isMissingKey
                     ? Problem.keysUnavailable(retryAfterSeconds: max(retryAfter.secondsRoundedUp, 1))
-                    : pending.currentProblem
-                return finished(.refused(problem, provider: provider))
+                    : wait.currentProblem
+                return finished(refused(problem))
             case .refreshed, .retry: break
             }
-            switch self.verify(pending.request, at: .now()) {
-            case .decided(let verdict): return finished(verdict)
-            case .pending(let pending):
-                guard outcome == .retry else {
-                    return finished(.refused(pending.currentProblem, provider: pending.provider))
-                }
+            switch verifyingAgain() {
+            case .decided(let answer): return finished(answer)
+            case .waiting(let next):
+                guard outcome == .retry else { return finished(refused(next.currentProblem)) }
                 // This terminates: each round uses newer keys, and the deadline applies to all rounds.
-                return self.waitForKeys(pending, until: deadline, on: loop)
+                return self.wait(
+                    next, until: deadline, on: loop, refused: refused, verifyingAgain: verifyingAgain)
             }
         }.nonisolated()
     }

@@ -11,7 +11,7 @@ package import KeySource
 /// settings create another verifier; a waiting request keeps the one it started with.
 package final class RequestVerifier {
     /// Indexed by number; `nil` if the provider is no longer configured.
-    private let slots: [ProviderSlot?]
+    let slots: [ProviderSlot?]
     package let verifier: IDTokenVerifier
     private let indicesByID: [ExactString: Int]
     private let indicesByIssuer: [ExactString: Int]
@@ -22,7 +22,7 @@ package final class RequestVerifier {
     ///
     /// A class, because policies and snapshots are large structs: each copy would retain many references, some of them
     /// shared with other loops.
-    private final class ProviderSlot {
+    final class ProviderSlot {
         let provider: Provider
         let policy: ProviderPolicy
         let delivered: LoopKeySnapshot
@@ -38,6 +38,12 @@ package final class RequestVerifier {
     /// A request whose verdict could change with newer keys.
     package struct Pending {
         package let request: VerifyRequest
+        let wait: KeyWait
+        package var provider: Int { wait.provider }
+    }
+
+    /// What a request waits for.
+    struct KeyWait {
         let keys: KeyStore
         /// What to fetch.
         let need: KeyStore.StateMachine.FetchReason
@@ -46,7 +52,7 @@ package final class RequestVerifier {
         /// Whether the token's key may have been published since the last fetch. If the provider can't be reached, the
         /// token's validity is then unknown. If this is false, the current keys decide.
         let isMissingKey: Bool
-        package let provider: Int
+        let provider: Int
         /// The verdict with the current keys.
         let currentProblem: Problem
     }
@@ -98,8 +104,11 @@ package final class RequestVerifier {
         return (number, slot.provider)
     }
 
+    /// The index of the provider with this ID.
+    func index(named id: String) -> Int? { indicesByID[ExactString(id)] }
+
     /// The index of the provider with this issuer.
-    private func index(ofIssuer issuer: String) -> Int? {
+    func index(ofIssuer issuer: String) -> Int? {
         indicesByIssuer[ExactString(issuer)]
             ?? indicesOfAnyTenant.first { slots[$0]?.policy.isIssuer(issuer) == true }
     }
@@ -144,10 +153,10 @@ package final class RequestVerifier {
                 token.wouldPassClaims(of: slot.policy, now: now.wall)
             {
                 let isMissingKey = error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true)
-                return .pending(
-                    Pending(
-                        request: request, keys: slot.provider.keys, need: need, version: keys.snapshot.version,
-                        isMissingKey: isMissingKey, provider: index, currentProblem: .rejected(error)))
+                let wait = KeyWait(
+                    keys: slot.provider.keys, need: need, version: keys.snapshot.version, isMissingKey: isMissingKey,
+                    provider: index, currentProblem: .rejected(error))
+                return .pending(Pending(request: request, wait: wait))
             }
             return .decided(.refused(.rejected(error), provider: index))
         }
@@ -165,11 +174,7 @@ package final class RequestVerifier {
             return .decided(.refused(.rejected(error), provider: index))
         }
         let mayFetch = token.wouldPassClaims(of: policy, now: now)
-        return .pending(
-            Pending(
-                request: request, keys: slot.provider.keys, need: .anyKeys(mayFetch: mayFetch),
-                version: slot.keys?.snapshot.version ?? 0, isMissingKey: true, provider: index,
-                currentProblem: .keysUnavailable(retryAfterSeconds: 1)))
+        return .pending(Pending(request: request, wait: KeyWait(without: slot, index, mayFetch: mayFetch)))
     }
 
     /// The nonce that a verdict uses up: a verified token's, if the provider's nonces are single-use.
@@ -187,7 +192,7 @@ package final class RequestVerifier {
     /// If a token names no key, all suitable keys are tried. If none verifies it, the provider may have rotated its
     /// key, and the token would not show it. A provider may also replace the key that a token names, even with one of
     /// another type. If the algorithms come from the provider's own metadata, it may have started to use another.
-    private func need(
+    func need(
         after rejection: Rejection, _ token: UnverifiedToken, _ snapshot: KeySnapshot, _ policy: ProviderPolicy,
         _ now: MonotonicTime
     ) -> KeyStore.StateMachine.FetchReason? {
@@ -200,5 +205,14 @@ package final class RequestVerifier {
         case (.algorithmNotAllowed, _): policy.algorithms == nil && token.algorithm != nil ? .newerKeys : nil
         default: nil
         }
+    }
+}
+
+extension RequestVerifier.KeyWait {
+    /// Waits for a provider's first usable keys.
+    init(without slot: RequestVerifier.ProviderSlot, _ index: Int, mayFetch: Bool) {
+        self.init(
+            keys: slot.provider.keys, need: .anyKeys(mayFetch: mayFetch), version: slot.keys?.snapshot.version ?? 0,
+            isMissingKey: true, provider: index, currentProblem: .keysUnavailable(retryAfterSeconds: 1))
     }
 }

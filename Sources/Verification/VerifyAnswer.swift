@@ -15,6 +15,14 @@ struct KeysUsed {
         ageSeconds = max((now - fetchedAt).milliseconds / 1000, 0)
         isStale = now > freshUntil
     }
+
+    func write(to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("source", source.rawValue)
+        json.member("age_seconds", ageSeconds)
+        json.member("stale", isStale)
+        json.endObject()
+    }
 }
 
 /// The answer for a verified token: who signed in, the token's claims, and the keys that were used.
@@ -37,7 +45,7 @@ package struct VerifyAnswer {
         json.name("token")
         writeToken(to: &json)
         json.name("keys")
-        writeKeys(to: &json)
+        keys.write(to: &json)
         if includesClaims {
             json.name("claims")
             json.raw(token.claimsText)
@@ -88,14 +96,6 @@ package struct VerifyAnswer {
         json.member("algorithm", token.algorithm.rawValue)
         json.member("key_id", token.keyID)
         json.member("nonce_match", token.nonceMatch?.rawValue)
-        json.endObject()
-    }
-
-    private func writeKeys(to json: inout JSONWriter) {
-        json.beginObject()
-        json.member("source", keys.source.rawValue)
-        json.member("age_seconds", keys.ageSeconds)
-        json.member("stale", keys.isStale)
         json.endObject()
     }
 }

@@ -4,8 +4,10 @@ import Testing
 
 @Suite struct DescriptorBudgetTests {
     /// The number of connections allowed, given a limit on file descriptors.
-    private func connections(_ configured: Int, of descriptors: Int, providers: Int = 2, storeLoops: Int = 0) -> Int {
-        let budget = DescriptorBudget(limit: descriptors, providers: providers, storeLoops: storeLoops)
+    private func connections(
+        _ configured: Int, of descriptors: Int, providers: Int = 2, storeLoops: Int = 0, calls: Int = 0
+    ) -> Int {
+        let budget = DescriptorBudget(limit: descriptors, providers: providers, storeLoops: storeLoops, calls: calls)
         var service = ListenerLimits()
         service.maximumConnections = configured
         var admin = ListenerLimits()
@@ -34,6 +36,12 @@ import Testing
     @Test func `the connections to a store are kept for it`() {
         #expect(connections(10_000, of: 10_835 + 32, storeLoops: 4) == 10_000)
         #expect(connections(10_000, of: 10_834 + 32, storeLoops: 4) == 9999)
+    }
+
+    @Test func `so are those to providers, up to a number that no machine reaches`() {
+        #expect(connections(10_000, of: 10_835 + 64, calls: 64) == 10_000)
+        #expect(connections(10_000, of: 10_834 + 64, calls: 64) == 9999)
+        #expect(connections(10_000, of: 10_835 + 4096, calls: 1_000_000) == 10_000)
     }
 
     @Test(arguments: [0, 64, 274]) func `with next to none there is one connection`(descriptors: Int) {

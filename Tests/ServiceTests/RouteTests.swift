@@ -15,6 +15,7 @@ import Testing
 
     @Test(arguments: [
         ("/v1/verify", Route.verify, "POST"), ("/v1/verify/batch", .batch, "POST"), ("/openapi.yaml", .openAPI, "GET"),
+        ("/v1/notifications/verify", .notifications, "POST"),
         ("/livez", .live, "GET"), ("/readyz", .ready, "GET"),
     ])
     func `the service listener answers the calls of backends`(path: String, route: Route, method: String) {

@@ -8,6 +8,7 @@ import KeySource
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Notifications
 import ReplayStore
 import TestSupport
 import Testing
@@ -31,7 +32,7 @@ final class ServiceFixture: Sendable {
     static func run(
         _ settings: (inout ServiceSettings) -> Void = { _ in },
         policy change: (inout ProviderPolicy) -> Void = { _ in },
-        rules: KeyRules = KeyRules(),
+        rules: KeyRules = KeyRules(), notifications: NotificationRules? = nil,
         _ body: (ServiceFixture) async throws -> Void
     ) async throws {
         var serviceSettings = ServiceSettings(openAPI: Array("openapi: 3.1.0\n".utf8))
@@ -42,7 +43,7 @@ final class ServiceFixture: Sendable {
         settings(&serviceSettings)
         var policy = ProviderPreset.oidc.policy(id: "p", issuer: issuer, audiences: ["client", "other-client"])
         change(&policy)
-        let fixture = try await ServiceFixture(serviceSettings, policy, rules)
+        let fixture = try await ServiceFixture(serviceSettings, policy, rules, notifications)
         do {
             try await body(fixture)
         } catch {
@@ -52,7 +53,9 @@ final class ServiceFixture: Sendable {
         await fixture.end()
     }
 
-    private init(_ settings: ServiceSettings, _ policy: ProviderPolicy, _ rules: KeyRules) async throws {
+    private init(
+        _ settings: ServiceSettings, _ policy: ProviderPolicy, _ rules: KeyRules, _ notifications: NotificationRules?
+    ) async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         self.loop = loop
         let sink = LogSink()
@@ -65,7 +68,7 @@ final class ServiceFixture: Sendable {
         keys = KeyStore(
             rules: rules, fetcher: fetcher, archive: nil, threads: .singleton,
             on: MultiThreadedEventLoopGroup.singleton.next(), onEvent: { telemetry.record($0, provider: "p") })
-        let providers = [Provider(policy: policy, isOptional: false, keys: keys)]
+        let providers = [Provider(policy: policy, isOptional: false, notifications: notifications, keys: keys)]
         // As the server does it, except that nothing is fetched until it is needed.
         let roster = try await ProviderRegistry().changed(to: providers, on: .singleton)
         self.roster = roster

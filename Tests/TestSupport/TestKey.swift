@@ -58,6 +58,15 @@ package final class TestKey: Sendable {
         try! signing.sign(message, scheme(algorithm ?? self.algorithm))
     }
 
+    /// A signer of compact JWSs with a JOSE algorithm.
+    func signer(as algorithm: String? = nil) -> JWSSigner {
+        let name = algorithm ?? self.algorithm
+        guard let algorithm = SignatureAlgorithm(rawValue: name), let signer = JWSSigner(signing, algorithm) else {
+            preconditionFailure("the key does not sign \(name)")
+        }
+        return signer
+    }
+
     private func scheme(_ algorithm: String) -> SignatureScheme {
         switch algorithm {
         case "RS256": .rsaPKCS1(.bits256)

@@ -21,8 +21,7 @@ package func jwkSet(_ keys: [JSONTree]) -> [UInt8] { Array(json(.object(["keys":
 package func compactJWS(
     header: String, payload: String, signedBy key: TestKey, as algorithm: String? = nil
 ) -> String {
-    let input = base64URL(header) + "." + base64URL(payload)
-    return input + "." + base64URL(key.sign(Array(input.utf8), as: algorithm))
+    text(try! key.signer(as: algorithm).compactJWS(header: Array(header.utf8), payload: Array(payload.utf8)))
 }
 
 /// A compact JWS with `alg` and `kid` in its header, signed with a key.

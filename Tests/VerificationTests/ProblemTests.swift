@@ -59,6 +59,19 @@ import Testing
         (.signInInvalid, "sign_in_invalid", 422),
         (.signInExpired, "sign_in_expired", 422),
         (.signInReplayed, "sign_in_replayed", 422),
+        (.notificationsNotConfigured, "notifications_not_configured", 400),
+        (.notificationRejected(.tokenMalformed(.tooLong)), "token_malformed", 422),
+        (.notificationRejected(.tokenMalformed(.encrypted)), "token_malformed", 422),
+        (.notificationRejected(.tokenMalformed(.serialization)), "token_malformed", 422),
+        (.notificationRejected(.headerUnsupported), "header_unsupported", 422),
+        (.notificationRejected(.issuerMismatch), "issuer_mismatch", 422),
+        (.notificationRejected(.audienceMismatch), "audience_mismatch", 422),
+        (.notificationRejected(.tokenExpired), "token_expired", 422),
+        (.notificationRejected(.tokenNotYetValid), "token_not_yet_valid", 422),
+        (.notificationRejected(.tokenTooOld), "token_too_old", 422),
+        (.notificationRejected(.claimMissing(ClaimName("jti"))), "claim_missing", 422),
+        (.notificationRejected(.claimInvalid(ClaimName("events"))), "claim_invalid", 422),
+        (.notificationRejected(.claimInvalid(ClaimName("nonce"))), "claim_invalid", 422),
         (.storeUnavailable(isSpent: false), "store_unavailable", 503),
         (.storeUnavailable(isSpent: true), "store_unavailable", 503),
     ]
@@ -73,6 +86,7 @@ import Testing
         "token_not_yet_valid", "token_too_old", "auth_time_too_old", "claim_missing", "claim_invalid", "nonce_required",
         "nonce_missing", "nonce_mismatch", "at_hash_missing", "at_hash_mismatch", "c_hash_missing", "c_hash_mismatch",
         "session_revoked", "subject_mismatch", "nonce_replayed", "client_not_configured", "sign_in_not_supported",
+        "notifications_not_configured",
         "sign_in_invalid", "sign_in_expired", "sign_in_replayed", "store_unavailable", "keys_unavailable", "overloaded",
         "shutting_down", "internal",
     ]
@@ -97,6 +111,18 @@ import Testing
         #expect(problem.title.first?.isUppercase == true)
     }
 
+    @Test func `a notification's problem that says nothing else is that of an ID Token`() {
+        let rejections: [Rejection] = [
+            .signatureInvalid, .keyNotFound, .algorithmNotAllowed, .tokenMalformed(.payload),
+        ]
+        for rejection in rejections {
+            let (problem, other) = (Problem.notificationRejected(rejection), Problem.rejected(rejection))
+            #expect((problem.code, problem.status) == (other.code, other.status))
+            #expect(problem.detail == other.detail)
+        }
+        #expect(Problem.notificationRejected(.cryptographyUnavailable).status == 500)
+    }
+
     @Test func `problems of one code have one title, and problems that differ differ in detail`() {
         let titles = Dictionary(grouping: Self.all, by: \.code).mapValues { Set($0.map(\.problem.title)) }
         #expect(titles.values.allSatisfy { $0.count == 1 })
@@ -116,7 +142,8 @@ import Testing
             "code": .string(problem.code), "request_id": .string("an \"id\""),
         ]
         switch problem {
-        case .rejected(.claimMissing(let claim)), .rejected(.claimInvalid(let claim)):
+        case .rejected(.claimMissing(let claim)), .rejected(.claimInvalid(let claim)),
+            .notificationRejected(.claimMissing(let claim)), .notificationRejected(.claimInvalid(let claim)):
             expected["claim"] = .string(claim.string)
             #expect(problem.detail.contains(claim.string))
         default: break

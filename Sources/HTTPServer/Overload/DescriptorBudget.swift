@@ -1,17 +1,20 @@
 /// Divides the file descriptors of the process.
 package struct DescriptorBudget {
-    /// Reserved for key fetches, the store of sign-ins, files, the log, the event loops and name lookups, so that clients
+    /// Reserved for key fetches, calls of providers, the store of sign-ins, files, the log, the event loops and name lookups, so that clients
     /// can't keep the service from its keys.
     package let reserve: Int
     private let limit: Int
+    /// More are allowed, but they are not all in flight at once.
+    private static let maximumCalls = 4096
 
     /// - Parameters:
     ///   - limit: the limit of the process.
     ///   - storeLoops: event loops with connections to a store of sign-ins.
-    package init(limit: Int, providers: Int, storeLoops: Int) {
+    ///   - calls: how many calls of providers may be in flight.
+    package init(limit: Int, providers: Int, storeLoops: Int, calls: Int = 0) {
         self.limit = limit
         // A cluster of a few nodes, each with a connection and one before it that is still closing.
-        reserve = 64 + 8 * providers + 8 * storeLoops
+        reserve = 64 + 8 * providers + 8 * storeLoops + min(calls, Self.maximumCalls)
     }
 
     /// Lowers the service listener's connections to what the reserve and the admin listener leave.

@@ -5,7 +5,7 @@ private import JSON
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/issuerMismatch``.
 /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 2.
-func checkIssuer(_ claims: Claims, _ policy: ProviderPolicy) throws(Rejection) -> String {
+package func checkIssuer(_ claims: Claims, _ policy: ProviderPolicy) throws(Rejection) -> String {
     guard let issuer = try claims.utf8(.issuer) else { throw .claimMissing(.issuer) }
     if let templates = policy.issuerTemplates { return try checkTenant(of: issuer, claims, templates, policy.tenants) }
     guard policy.isIssuer(issuer) else { throw .issuerMismatch }

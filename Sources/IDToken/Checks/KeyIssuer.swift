@@ -11,7 +11,7 @@ private import Bytes
 /// - Throws: ``Rejection/issuerMismatch``; ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)`` for the claim
 ///   that names the tenant.
 /// - Source: learn.microsoft.com/entra/identity-platform/access-tokens, "Validate the signing key's issuer".
-func checkKeyIssuer(_ keyIssuer: String?, _ claims: Claims, _ policy: ProviderPolicy) throws(Rejection) {
+package func checkKeyIssuer(_ keyIssuer: String?, _ claims: Claims, _ policy: ProviderPolicy) throws(Rejection) {
     guard let keyIssuer else { return }
     for template in policy.keyIssuers {
         guard let tenant = try claims.string(template.claim) else { throw .claimMissing(template.claim) }

@@ -11,6 +11,8 @@ extension ProviderPreset {
     ) { facts in
         // Older flows still send it, and Google's documentation accepts both.
         facts.policy.issuerAliases = ["accounts.google.com"]
+        // developers.google.com/identity/protocols/risc shows these spellings in its samples.
+        facts.notificationIssuers = ["https://accounts.google.com/", "accounts.google.com"]
         facts.policy.algorithms = [.rs256]
         facts.policy.email.authoritativeDomains = ["gmail.com", "googlemail.com"]
         facts.policy.email.trustsHostedDomain = true

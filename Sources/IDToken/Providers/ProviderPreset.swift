@@ -62,6 +62,8 @@ public struct ProviderFacts: Sendable, Equatable {
     /// Its ``ProviderPolicy/id`` is empty, and so are its audiences unless they are known.
     public var policy: ProviderPolicy
     public var keys = PublishedKeys.discovery()
+    /// Spellings of the issuer that only its notifications have.
+    public internal(set) var notificationIssuers: [String] = []
     /// What the relying party must restrict; `nil` if checking the audience is enough.
     public private(set) var callers: CallerRestriction?
 

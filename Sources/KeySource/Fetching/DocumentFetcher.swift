@@ -1,27 +1,15 @@
 package import Host
 package import NIOCore
 private import NIOHTTP1
-private import NIOSSL
-private import OpenSSL
 private import OutboundHTTP
 private import Synchronization
 
 /// Fetches small documents over HTTP: discovery documents and JWK Sets.
 ///
-/// Each request has its own connection, which is closed when it ends. Nothing is kept between fetches except the
-/// trusted certificates (``TrustStore``). The fetcher resolves and vets the host's addresses, and connects only to a
-/// vetted address, so that a second DNS response can't lead elsewhere. SNI and the certificate check still use the
-/// name.
+/// Each request has its own connection, which is closed when it ends. ``ProviderDialer`` decides where it leads.
 package struct DocumentFetcher: Sendable {
-    private let rules: NetworkRules
-    private let proxy: ProxyEnvironment?
-    private let loop: any EventLoop
-    private let blocking: BlockingCalls
-    private let resolver: NameResolver
-    private let trustStores: TrustStoreCache
+    private var dialer: ProviderDialer
     private let unixSeconds: @Sendable () -> Int64
-    /// Records the events of fetches; `nil` unless someone inspects them.
-    var trace: FetchTrace?
     private let onExchange: (@Sendable (FetchExchange) -> Void)?
 
     /// A document with its caching information.
@@ -44,14 +32,18 @@ package struct DocumentFetcher: Sendable {
         rules: NetworkRules, proxy: ProxyEnvironment?, loop: any EventLoop,
         unixSeconds: @escaping @Sendable () -> Int64, onExchange: (@Sendable (FetchExchange) -> Void)? = nil
     ) {
-        self.rules = rules
-        self.proxy = proxy
-        self.loop = loop
-        blocking = BlockingCalls()
-        resolver = NameResolver(on: blocking)
-        trustStores = TrustStoreCache(caFile: rules.caFile)
+        dialer = ProviderDialer(rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds)
         self.unixSeconds = unixSeconds
         self.onExchange = onExchange
+    }
+
+    var rules: NetworkRules { dialer.rules }
+    private var loop: any EventLoop { dialer.loop }
+
+    /// Records the events of fetches; `nil` unless someone inspects them.
+    var trace: FetchTrace? {
+        get { dialer.trace }
+        set { dialer.trace = newValue }
     }
 
     /// Fetches the document at a URL, following at most ``NetworkRules/maximumRedirects``.
@@ -112,64 +104,18 @@ package struct DocumentFetcher: Sendable {
     private func fetchOnce(
         _ target: FetchURL, _ mode: FetchMode, _ known: Document?, _ status: inout UInt?
     ) async throws(FetchFailure) -> Answer {
-        if target.isSecure, let proxy, proxy.applies(to: target.host) {
-            // The proxy resolves the name; its operator decides what it may reach.
-            trace?.record(.proxied(host: target.host))
-            let tunnel = HTTPExchange.Tunnel(
-                through: (proxy.host, proxy.port), to: (target.host, target.port),
-                authorization: proxy.credentials?.basicAuthorization)
-            return try await exchange(target, mode, known, .tunnel(tunnel), &status)
-        }
-        var lastFailure = FetchFailure(.connect, "could not connect to any address")
-        for address in try await vettedAddresses(of: target) {
+        var lastFailure = FetchFailure.noAddress
+        for destination in try await dialer.destinations(of: target) {
             do throws(FetchFailure) {
-                let pinned = HTTPExchange.Destination.address(address, port: target.port)
-                return try await exchange(target, mode, known, pinned, &status)
+                return try await exchange(target, mode, known, destination, &status)
             } catch {
-                if error.isUntrustedCertificate { throw await diagnosis(of: error, target, address) }
+                if error.isUntrustedCertificate { throw await dialer.diagnosis(of: error, target, destination) }
                 // Another address of the host may work.
                 guard error.phase == .connect else { throw error }
                 lastFailure = error
             }
         }
         throw lastFailure
-    }
-
-    /// The first addresses of a host to which a fetch may connect.
-    private func vettedAddresses(of target: FetchURL) async throws(FetchFailure) -> [String] {
-        let timeout = FetchFailure(
-            .dns, "the host name was not resolved within \(rules.nameTimeout.secondsRoundedUp) s")
-        let all = try await loop.withTimeout(rules.nameTimeout, orThrow: timeout) { () async throws(FetchFailure) in
-            try await self.resolver.addresses(of: target.host)
-        }
-        let allowed = all.filter(rules.allows)
-        trace?.record(.resolved(host: target.host, allowed: allowed, refused: all.filter { !rules.allows($0) }))
-        guard !allowed.isEmpty else {
-            throw FetchFailure(
-                .address,
-                "the host's address is not on the public Internet; to use it, list it in network.allow_addresses"
-            )
-        }
-        return Array(Self.alternating(allowed).prefix(rules.maximumAddresses))
-    }
-
-    /// The addresses of both families alternately, each family in its order (RFC 8305, section 4): if one family is
-    /// unreachable, the other must be tried before the timeout.
-    private static func alternating(_ addresses: [String]) -> [String] {
-        let first = addresses.filter { AddressVetting.isIPv6($0) == AddressVetting.isIPv6(addresses[0]) }
-        let second = addresses.filter { !first.contains($0) }
-        return (0..<max(first.count, second.count)).flatMap { index in
-            [first, second].compactMap { index < $0.count ? $0[index] : nil }
-        }
-    }
-
-    /// Why a certificate was rejected.
-    private func diagnosis(
-        of failure: FetchFailure, _ target: FetchURL, _ address: String
-    ) async -> FetchFailure {
-        let diagnosis = CertificateDiagnosis(
-            host: target.host, address: address, port: target.port, timeout: rules.connectTimeout, loop: loop)
-        return await diagnosis.reason(unixSeconds: unixSeconds()).map { FetchFailure(.tls, $0) } ?? failure
     }
 
     // MARK: One exchange
@@ -180,7 +126,8 @@ package struct DocumentFetcher: Sendable {
     ) async throws(FetchFailure) -> Answer {
         let conditions = known?.address == target.text ? known?.caching.conditions : nil
         var exchange = HTTPExchange(
-            to: destination, tls: try await tls(for: target), head: request(target, mode, conditions), limits: limits)
+            to: destination, tls: try await dialer.tls(for: target), head: request(target, mode, conditions),
+            limits: limits)
         exchange.decompresses = true
         let answeredAt = Mutex<Int64?>(nil)
         exchange.readsBody = { [unixSeconds] head in
@@ -236,31 +183,6 @@ package struct DocumentFetcher: Sendable {
             connectTimeout: rules.connectTimeout, idleTimeout: rules.idleTimeout, maximumBody: rules.maximumBody,
             maximumOverhead: rules.maximumOverhead,
             minimumRate: (rules.minimumRate, after: rules.minimumRateAfter))
-    }
-
-    /// The TLS parameters for a target; `nil` for plain HTTP.
-    private func tls(for target: FetchURL) async throws(FetchFailure) -> HTTPExchange.TLS? {
-        guard target.isSecure else { return nil }
-        let store: TrustStore
-        do {
-            store = try await blocking.run { [trustStores] in try trustStores.current() }
-        } catch {
-            throw FetchFailure(
-                .tls,
-                rules.caFile == nil
-                    ? "the system's certificate authorities can't be read"
-                    : "network.ca_file can't be read, or contains no PEM certificate")
-        }
-        return HTTPExchange.TLS(context: store.context, host: target.host) { [trace] certificate in
-            Self.accepts(certificate, trace)
-        }
-    }
-
-    /// Whether a certificate has a signature that can't be forged, which the TLS library does not check.
-    private static func accepts(_ peer: NIOSSLCertificate?, _ trace: FetchTrace?) -> Bool {
-        if let end = peer?.notValidAfter { trace?.record(.secured(expiresAtUnixSeconds: Int64(end))) }
-        guard let peer, let octets = try? peer.toDERBytes() else { return false }
-        return Certificate(octets)?.hasWeakSignature != true
     }
 
     /// Whether a body has no content coding, or exactly one that was requested.

@@ -32,6 +32,13 @@ extension FetchFailure {
         }
     }
 
+    /// The failure for a connection that could not be opened.
+    ///
+    /// - Parameter isSecure: whether the URL was `https`.
+    init(describing error: HTTPExchangeError, isSecure: Bool) {
+        self.init(describing: error, Self.hint(isSecure: isSecure))
+    }
+
     /// - Parameter hint: what to check; `nil` if a head arrived.
     private init(describing error: HTTPExchangeError, _ hint: String?) {
         switch error {

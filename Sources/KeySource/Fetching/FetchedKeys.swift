@@ -16,11 +16,13 @@ package struct FetchedKeys: Sendable {
     /// The least number of seconds by which the provider's clock is ahead of ours; 0 if the clocks may agree, `nil` if
     /// the response has no time.
     package let clockOffsetSeconds: Int64?
+    /// Those of the discovery document; `nil` if none was read.
+    package let endpoints: DiscoveredEndpoints?
 
     package init(
         keys: JWKSet, text: [UInt8], algorithms: SignatureAlgorithms, source: KeySnapshot.Source,
         lifetime: Interval?, fetchedAtUnixSeconds: Int64, isNotModified: Bool = false,
-        clockOffsetSeconds: Int64? = nil
+        clockOffsetSeconds: Int64? = nil, endpoints: DiscoveredEndpoints? = nil
     ) {
         self.keys = keys
         self.text = text
@@ -30,6 +32,7 @@ package struct FetchedKeys: Sendable {
         self.fetchedAtUnixSeconds = fetchedAtUnixSeconds
         self.isNotModified = isNotModified
         self.clockOffsetSeconds = clockOffsetSeconds
+        self.endpoints = endpoints
     }
 }
 

@@ -29,7 +29,8 @@ package final class ProviderKeyFetcher: KeyFetching {
         let found = try await location.resolve { (address, step) async throws(FetchFailure) in
             try await documents.fetch(address, mode, known: lastDocument(at: address, step))
         } read: { (document, issuer) throws(FetchFailure) in
-            let metadata = try ProviderMetadata(document.body, issuer: issuer)
+            let metadata = try ProviderMetadata(
+                document.body, issuer: issuer, allowingHTTP: documents.rules.allowHTTP)
             guard !algorithms(of: metadata).isEmpty else {
                 throw FetchFailure(.parse, "the discovery document lists no algorithm that is supported")
             }
@@ -49,7 +50,7 @@ package final class ProviderKeyFetcher: KeyFetching {
             keys: keys, text: location.text(of: keys, in: document.body),
             algorithms: found.metadata.map(algorithms) ?? .all, source: .network, lifetime: document.lifetime,
             fetchedAtUnixSeconds: unixSeconds(), isNotModified: document.isNotModified,
-            clockOffsetSeconds: document.clockOffsetSeconds)
+            clockOffsetSeconds: document.clockOffsetSeconds, endpoints: found.metadata?.endpoints)
     }
 
     /// The algorithms that a discovery document allows.

@@ -11,14 +11,17 @@ package struct ProviderMetadata: Sendable, Equatable {
     /// Listed algorithms that don't authenticate the provider: `none`, and those with a secret that the client also
     /// has. Tokens with these are refused, even though the document lists them.
     let unsafeAlgorithms: [String]
+    package let endpoints: DiscoveredEndpoints
 
     /// Reads a discovery document.
     ///
-    /// - Parameter issuer: the configured issuer. The document's must equal it byte for byte; otherwise anyone who
-    ///   controls the URL could substitute another provider's keys.
+    /// - Parameters:
+    ///   - issuer: the configured issuer. The document's must equal it byte for byte; otherwise anyone who controls the
+    ///     URL could substitute another provider's keys.
+    ///   - allowingHTTP: whether endpoints may be `http` URLs.
     /// - Throws: ``FetchFailure``.
     /// - Source: OpenID Connect Discovery 1.0, section 4.3.
-    package init(_ json: [UInt8], issuer: String) throws(FetchFailure) {
+    package init(_ json: [UInt8], issuer: String, allowingHTTP: Bool = false) throws(FetchFailure) {
         guard let members = (try? JSONTree(readingObject: json))?.object else {
             throw FetchFailure(.parse, "the discovery document is not one JSON object")
         }
@@ -34,6 +37,7 @@ package struct ProviderMetadata: Sendable, Equatable {
             throw FetchFailure(.parse, "the discovery document has no jwks_uri")
         }
         self.jwksURI = jwksURI
+        endpoints = DiscoveredEndpoints(members, allowingHTTP: allowingHTTP)
         if let listed = members["id_token_signing_alg_values_supported"]?.array?.compactMap(\.string) {
             algorithms = SignatureAlgorithms(naming: listed)
             unsafeAlgorithms = Self.unsafeNames.filter { name in

@@ -19,6 +19,8 @@ package struct KeySnapshot: Sendable {
     /// The least number of seconds by which the provider's clock was ahead of ours at the fetch; `nil` if the response
     /// had no time.
     package let clockOffsetSeconds: Int64?
+    /// Those of the discovery document, if one was read for these keys. They are not archived.
+    package let endpoints: DiscoveredEndpoints?
     /// Until when the provider's last complete response that bypassed caches confirms its keys; `nil` if there was
     /// none.
     private let confirmedUntil: MonotonicTime?
@@ -46,6 +48,7 @@ package struct KeySnapshot: Sendable {
         self.confirmedUntil = confirmedUntil
         fetchedAtUnixSeconds = fetched.fetchedAtUnixSeconds
         clockOffsetSeconds = fetched.clockOffsetSeconds
+        endpoints = fetched.endpoints
         self.freshUntil = freshUntil
         self.usableUntil = usableUntil
     }

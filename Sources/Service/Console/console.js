@@ -363,6 +363,25 @@ function showSignIns(signIns, store) {
   redraw(byId("sign-in-list"), signIns, drawSignIns);
 }
 
+// MARK: Notifications
+
+function drawNotifications(notifications) {
+  if (notifications.length === 0) return [element("p", { className: "empty" }, "No notification has been verified yet.")];
+  return byProvider(notifications, ({ code }) => code === "ok").map(([provider, mine]) => {
+    const total = mine.reduce((sum, each) => sum + each.count, 0);
+    return element("article", { className: "card" },
+      element("h3", {}, provider ?? "No provider found"),
+      element("ul", { className: "bars" }, mine.map(({ kind, code, count }) => (
+        code === "ok" ? drawBar({ code: kind, count }, total, "✓", "good") : drawBar({ code, count }, total)))));
+  });
+}
+
+/** Hidden where none are accepted. */
+function showNotifications(notifications) {
+  byId("notifications").hidden = byId("notifications-link").hidden = notifications === undefined;
+  if (notifications !== undefined) redraw(byId("notification-list"), notifications, drawNotifications);
+}
+
 // MARK: Events
 
 function byName(keys) {
@@ -510,7 +529,7 @@ byId("event-filter").addEventListener("change", showEvents);
 
 async function update() {
   try {
-    const [told, { verdicts, sign_ins: signIns, store }, listed] = await Promise.all([ask("v1/providers"), ask("v1/verdicts"), ask("v1/events")]);
+    const [told, { verdicts, notifications, sign_ins: signIns, store }, listed] = await Promise.all([ask("v1/providers"), ask("v1/verdicts"), ask("v1/events")]);
     events = listed.events;
     providers = told.providers;
     for (const select of ["provider-field", "event-filter"]) offerProviders(byId(select), providers);
@@ -518,6 +537,7 @@ async function update() {
     showProviders();
     redraw(byId("verdict-list"), verdicts, drawVerdicts);
     showSignIns(signIns, store);
+    showNotifications(notifications);
     showEvents();
     tickTimes();
     byId("updated").textContent = `As of ${new Date().toLocaleTimeString()}`;

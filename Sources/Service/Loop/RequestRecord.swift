@@ -1,5 +1,6 @@
 private import Host
 internal import HTTPServer
+internal import ProviderClient
 internal import Telemetry
 internal import Verification
 
@@ -19,6 +20,8 @@ struct RequestRecord {
     var keyName: String?
     /// When its claim started and ended, in microseconds of the monotonic clock; `nil` if there was none.
     var claim: Range<Int64>?
+    /// The requests to providers that it caused.
+    var calls: [CallReport] = []
 }
 
 extension ServiceLoop {

@@ -25,6 +25,8 @@ final class ServiceLoop {
     private(set) var store: LoopStore?
     /// Whether any provider's nonces are single-use.
     private(set) var usesNoncesOnce: Bool
+    /// Whether any provider's notifications are accepted.
+    private var acceptsNotifications: Bool
     var requestIDs = RequestIDs()
     var metrics = LoopMetrics()
     var stage = Stage.serving
@@ -56,6 +58,7 @@ final class ServiceLoop {
         verifier = RequestVerifier(
             registry, on: loop, by: try IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity))
         usesNoncesOnce = verifier.usesNoncesOnce
+        acceptsNotifications = verifier.acceptsNotifications
         storeSetup = store
         do throws(OpenSSLError) {
             let needsStore = usesNoncesOnce || signInKeys != nil
@@ -91,9 +94,19 @@ final class ServiceLoop {
         providerIDs = registry.ids
         verifier = RequestVerifier(registry, on: loop, by: tokenVerifier)
         usesNoncesOnce = verifier.usesNoncesOnce
+        acceptsNotifications = verifier.acceptsNotifications
         // If memory runs out, there is no store, and the tokens of such providers are rejected.
         if usesNoncesOnce, store == nil { store = try? LoopStore(storeSetup, on: loop) }
         readiness.excuseNewcomers(verifier, wasReady: wasReady)
+    }
+
+    /// Whether the settings turn a route on.
+    func isOn(_ route: Route) -> Bool {
+        switch route {
+        case .signIns, .finishSignIn: signIns != nil
+        case .notifications: acceptsNotifications
+        default: true
+        }
     }
 
     /// Flushes the log, closes the store's connections, and stops all timers.

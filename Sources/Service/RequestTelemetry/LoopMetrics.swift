@@ -1,3 +1,4 @@
+internal import Notifications
 internal import Telemetry
 /// The counters of one event loop. They are plain variables of that loop, and are added up on demand.
 struct LoopMetrics: Sendable {
@@ -11,6 +12,7 @@ struct LoopMetrics: Sendable {
     private(set) var verifyDurations = Histogram()
 
     var signIns = SignInMetrics()
+    private(set) var notifications = Counter<NotificationLabel>()
 
     /// Requests by caller.
     private(set) var callers: [Caller: Int] = [:]
@@ -29,6 +31,13 @@ struct LoopMetrics: Sendable {
         let code: String
     }
 
+    struct NotificationLabel: Equatable {
+        let provider: Int?
+        /// `nil` if the notification was refused.
+        let kind: NotificationKind?
+        let code: String
+    }
+
     struct Answer: Equatable {
         let route: Route
         let status: UInt
@@ -40,6 +49,10 @@ struct LoopMetrics: Sendable {
 
     mutating func countVerification(provider: Int?, code: String) {
         verifications.count(VerdictLabel(provider: provider, code: code))
+    }
+
+    mutating func countNotification(provider: Int?, kind: NotificationKind?, code: String) {
+        notifications.count(NotificationLabel(provider: provider, kind: kind, code: code))
     }
 
     mutating func countRequest(_ route: Route, status: UInt, microseconds: Int64) {
@@ -67,6 +80,7 @@ struct LoopMetrics: Sendable {
         refusedByQueue += other.refusedByQueue
         verifyDurations.add(other.verifyDurations)
         signIns.add(other.signIns)
+        notifications.add(other.notifications)
         callers.merge(other.callers, uniquingKeysWith: +)
     }
 }

@@ -4,6 +4,7 @@ internal import HTTPServer
 private import IDToken
 private import JOSE
 internal import KeySource
+private import Notifications
 internal import ReplayStore
 internal import Telemetry
 
@@ -18,6 +19,8 @@ struct MetricsPage {
     var stores: [StoreStatus] = []
     let statuses: [KeyStatus]
     let keyCounts: KeyTelemetry.Counts
+    /// `nil` if calls are not counted.
+    var calls: CallTelemetry.Counts?
     let configurations: ConfigurationTelemetry.Counts
     let service: ListenerUsage
     let process: ProcessUsage
@@ -38,6 +41,8 @@ struct MetricsPage {
         writeRequests(to: &page)
         writeVerifications(to: &page)
         writeSignIns(to: &page, stores)
+        writeCalls(to: &page)
+        writeNotifications(to: &page)
         writeKeys(to: &page)
         writeFetches(to: &page)
         writeConfigurations(to: &page)
@@ -82,6 +87,18 @@ struct MetricsPage {
             "assay_verifications_total", .counter, "Tokens by provider and verdict; ok, or the problem's code.",
             loops.verifications.map { verdict, count in
                 Sample([("provider", verdict.provider.map { providerIDs[$0] } ?? ""), ("code", verdict.code)], count)
+            })
+    }
+
+    private func writeNotifications(to page: inout PrometheusText) {
+        guard providers.contains(where: { $0.notifications != nil }) else { return }
+        page.metric(
+            "assay_notifications_total", .counter,
+            "Notifications by provider, kind and verdict; ok, or the problem's code and no kind.",
+            loops.notifications.map { label, count in
+                let provider = label.provider.map { providerIDs[$0] } ?? ""
+                return Sample(
+                    [("provider", provider), ("kind", label.kind?.rawValue ?? ""), ("code", label.code)], count)
             })
     }
 

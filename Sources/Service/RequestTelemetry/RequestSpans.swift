@@ -1,6 +1,9 @@
 internal import Verification
+private import Grants
 private import Host
 private import HTTPServer
+private import KeySource
+private import ProviderClient
 internal import Telemetry
 private import Tracing
 
@@ -48,7 +51,29 @@ struct RequestSpans {
                 claimFrom: before(end: requestEnd - claim.lowerBound), to: before(end: requestEnd - claim.upperBound),
                 below: context)
         }
+        for call in request.calls { record(call, provider, below: context) }
         return context
+    }
+
+    /// Records a request to a provider. No trace headers are sent to it.
+    private func record(_ call: CallReport, _ provider: String?, below request: SpanContext) {
+        let context = tracer.newContext(below: request)
+        let begun = call.startedAtUnixNanoseconds
+        let span = tracer.startSpan(
+            call.endpoint.spanName, ofKind: .client, named: context, below: request, at: begun)
+        var attributes: SpanAttributes = [
+            "http.request.method": call.endpoint == .userInfo ? "GET" : "POST",
+            "server.address": .string(call.address.host), "server.port": .int64(Int64(call.address.port)),
+            "assay.outcome": .string(call.outcome.rawValue),
+        ]
+        if let provider { attributes["assay.provider"] = provider }
+        if let status = call.status { attributes["http.response.status_code"] = Int64(status) }
+        if call.outcome != .ok {
+            attributes["error.type"] = call.outcome.rawValue
+            span.setStatus(SpanStatus(code: .error, message: call.reason))
+        }
+        span.attributes = attributes
+        span.end(at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: begun + call.nanoseconds))
     }
 
     /// Records how long the store took for a claim.
@@ -64,16 +89,28 @@ struct RequestSpans {
     }
 }
 
+extension CallEndpoint {
+    fileprivate var spanName: String {
+        switch self {
+        case .token: "token"
+        case .revocation: "revoke"
+        case .userInfo: "user info"
+        }
+    }
+}
+
 extension Route {
     /// Probes, scrapes and the console poll all day, and their traces help nobody. Unknown paths are not traced either.
     fileprivate var isTraced: Bool {
         switch self {
         case .live, .ready, .metrics, .events, .verdicts, .root, .console, .consoleStyle, .consoleScript, .unknown:
             false
-        case .verify, .batch, .signIns, .finishSignIn, .openAPI, .providers, .refresh, .explain: true
+        case .verify, .batch, .signIns, .finishSignIn, .notifications, .openAPI, .providers, .refresh, .explain: true
         }
     }
 
     /// Whether the span of a successful request has the code `ok`.
-    fileprivate var hasVerdict: Bool { self == .verify || self == .signIns || self == .finishSignIn }
+    fileprivate var hasVerdict: Bool {
+        self == .verify || self == .signIns || self == .finishSignIn || self == .notifications
+    }
 }

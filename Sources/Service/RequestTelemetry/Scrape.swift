@@ -12,6 +12,8 @@ struct Scrape: Sendable {
     let served: ServedProviders
     let loops: PerLoop<ServiceLoop>
     let telemetry: KeyTelemetry
+    /// `nil` if no provider can have clients.
+    let calls: CallTelemetry?
     let configurations: ConfigurationTelemetry
     let listener: HTTPListener
     let certificates: [CertificateWatch]
@@ -38,7 +40,10 @@ struct Scrape: Sendable {
         let counted = EventLoopFuture.whenAllSucceed(
             loops.onEach { (metrics: $0.metrics, store: $0.store?.status) }, on: loop)
         return counted.map { parts in
-            Verdicts(LoopMetrics(sumOf: parts.map(\.metrics)), parts.compactMap(\.store), served.registry.ids)
+            let registry = served.registry
+            return Verdicts(
+                LoopMetrics(sumOf: parts.map(\.metrics)), parts.compactMap(\.store), registry.ids,
+                acceptsNotifications: registry.providers.contains { $0.notifications != nil })
         }
     }
 
@@ -49,7 +54,7 @@ struct Scrape: Sendable {
             providers: registry.providers, providerIDs: registry.ids, loops: LoopMetrics(sumOf: parts.map(\.metrics)),
             stores: parts.compactMap(\.store),
             statuses: statuses,
-            keyCounts: telemetry.current, configurations: configurations.current,
+            keyCounts: telemetry.current, calls: calls?.current, configurations: configurations.current,
             service: listener.usage, process: .now(), startedAtUnixSeconds: startedAtUnixSeconds,
             certificates: certificates, droppedLogBytes: sink.droppedBytes,
             spans: spans?.counts ?? SpanQueue.Counts(), version: version, now: SystemClocks.monotonic(),

@@ -1,5 +1,6 @@
 internal import JSON
 internal import ReplayStore
+private import Notifications
 private import Telemetry
 
 /// The numbers of tokens and sign-ins by verdict since the process started. Shows operators the same numbers as the
@@ -8,6 +9,8 @@ struct Verdicts: Sendable {
     private let counts: [Count]
     private let begun: [Count]
     private let finished: [Count]
+    /// By kind, where there is one; `nil` if no provider's notifications are accepted.
+    private let notifications: [(kind: String?, count: Count)]?
     /// One per event loop; empty if nothing is single-use.
     private let stores: [StoreStatus]
 
@@ -20,7 +23,9 @@ struct Verdicts: Sendable {
     }
 
     /// - Parameter providerIDs: indexed by number.
-    init(_ metrics: LoopMetrics, _ stores: [StoreStatus], _ providerIDs: [String]) {
+    init(
+        _ metrics: LoopMetrics, _ stores: [StoreStatus], _ providerIDs: [String], acceptsNotifications: Bool = false
+    ) {
         func counts(_ counter: Counter<LoopMetrics.VerdictLabel>) -> [Count] {
             counter.map { verdict, count in
                 Count(provider: verdict.provider.map { providerIDs[$0] }, code: verdict.code, count: count)
@@ -29,6 +34,13 @@ struct Verdicts: Sendable {
         self.counts = counts(metrics.verifications)
         begun = metrics.signIns.begun.map { Count(provider: providerIDs[$0], code: "begun", count: $1) }
         finished = counts(metrics.signIns.finished)
+        notifications =
+            !acceptsNotifications
+            ? nil
+            : metrics.notifications.map { label, count in
+                let provider = label.provider.map { providerIDs[$0] }
+                return (label.kind?.rawValue, Count(provider: provider, code: label.code, count: count))
+            }
         self.stores = stores
     }
 
@@ -38,6 +50,14 @@ struct Verdicts: Sendable {
                 json.member("provider", each.provider)
                 json.member("code", each.code)
                 json.member("count", Int64(each.count))
+            }
+            if let notifications {
+                json.objects("notifications", notifications) { json, each in
+                    json.member("provider", each.count.provider)
+                    json.member("kind", each.kind)
+                    json.member("code", each.count.code)
+                    json.member("count", Int64(each.count.count))
+                }
             }
             guard let worst = stores.max(by: { $0.health.severity < $1.health.severity }) else { return }
             json.objects("sign_ins", begun + finished) { json, each in

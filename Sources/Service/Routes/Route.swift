@@ -3,7 +3,8 @@ internal import HTTPServer
 
 /// The paths of both listeners. A closed set, so they can be used in metrics and logs.
 enum Route: Int, CaseIterable {
-    case verify, batch, signIns, finishSignIn, openAPI, live, ready, providers, refresh, explain, events, verdicts,
+    case verify, batch, signIns, finishSignIn, notifications, openAPI, live, ready, providers, refresh, explain, events,
+        verdicts,
         metrics, unknown
     case root, console, consoleStyle, consoleScript
 
@@ -17,6 +18,7 @@ enum Route: Int, CaseIterable {
         case .batch: "/v1/verify/batch"
         case .signIns: "/v1/sign-ins"
         case .finishSignIn: "/v1/sign-ins/finish"
+        case .notifications: "/v1/notifications/verify"
         case .openAPI: "/openapi.yaml"
         case .live: "/livez"
         case .ready: "/readyz"
@@ -39,14 +41,11 @@ enum Route: Int, CaseIterable {
 
     var method: RequestMethod {
         switch self {
-        case .verify, .batch, .signIns, .finishSignIn, .refresh, .explain: .post
+        case .verify, .batch, .signIns, .finishSignIn, .notifications, .refresh, .explain: .post
         case .openAPI, .live, .ready, .providers, .events, .verdicts, .metrics, .unknown: .get
         case .root, .console, .consoleStyle, .consoleScript: .get
         }
     }
-
-    /// Whether the path exists only if sign-ins are enabled.
-    var isOfSignIns: Bool { self == .signIns || self == .finishSignIn }
 
     /// Whether a response must say if the request used something up.
     var usesSomethingUp: Bool { self == .finishSignIn }
@@ -79,6 +78,7 @@ enum Route: Int, CaseIterable {
         case "/v1/verify/batch": .batch
         case "/v1/sign-ins": .signIns
         case "/v1/sign-ins/finish": .finishSignIn
+        case "/v1/notifications/verify": .notifications
         case "/openapi.yaml": .openAPI
         case "/livez": .live
         case "/readyz": .ready

@@ -17,7 +17,7 @@ final class ServiceResponder: HTTPResponder {
 
     func route(_ head: RequestHead) -> HeadRouting {
         var route = Route.service(head.path)
-        if route.isOfSignIns, service.signIns == nil { route = .unknown }
+        if !service.isOn(route) { route = .unknown }
         var routing = HeadRouting(bodyLimit: service.settings.maximumBody, route: route.rawValue)
         // Unauthenticated callers must not be able to fill our memory.
         if route == .batch, service.settings.callerKeys.admits(head.fields) {
@@ -49,6 +49,7 @@ final class ServiceResponder: HTTPResponder {
             case .batch: return try verifyBatch(body(of: request, &record), record)
             case .signIns: return try beginSignIn(body(of: request, &record), record)
             case .finishSignIn: return try finishSignIn(body(of: request, &record), record)
+            case .notifications: return try verifyNotification(body(of: request, &record), record)
             default: throw .notFound
             }
         } catch {

@@ -105,6 +105,7 @@ enum ProviderReader {
         settings.network = provider.network
         settings.isOptional = provider.isOptional
         settings.usesNoncesOnce = provider.usesNoncesOnce
+        settings.notifications = provider.notifications
         settings.mayMeetAccessTokens = provider.facts.policy.refusesAccessTokens || provider.policy.refusesAccessTokens
         return settings
     }

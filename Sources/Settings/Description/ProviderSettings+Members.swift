@@ -1,6 +1,7 @@
 internal import IDToken
 internal import JOSE
 internal import KeySource
+internal import Notifications
 
 /// A provider while its settings are read: its preset's policy with the changes so far.
 struct ProviderReading {
@@ -9,6 +10,7 @@ struct ProviderReading {
     var policy: ProviderPolicy
     var isOptional = false
     var usesNoncesOnce = false
+    var notifications: NotificationRules?
     var network = NetworkRules()
     /// `nil` until they are read, after everything else.
     var keys: KeyLocation?
@@ -86,6 +88,7 @@ struct ProviderReading {
                 "private_email_domains", listOf: .text,
                 "Domains of relay addresses, which forward to a private address."),
             at: \.policy.email.privateDomains),
+        Member([notificationKinds.description, notificationAge.description], read: readNotifications),
         Member(section: "network", network, "Restrictions on connections that fetch this provider's keys."),
         Member(
             [discoveryURL, discoveryIssuer, jwksURI, certificatesURI, jwksFile].map(\.description), read: readKeys),

@@ -1,5 +1,6 @@
 package import IDToken
 package import KeySource
+package import Notifications
 
 /// One provider's validated settings: the rules for its tokens, and the location of its keys.
 package struct ProviderSettings: Sendable, Equatable {
@@ -8,6 +9,8 @@ package struct ProviderSettings: Sendable, Equatable {
     package var isOptional = false
     /// Whether nonces are single-use.
     package var usesNoncesOnce = false
+    /// `nil` if no notifications are accepted.
+    package var notifications: NotificationRules?
     package var keys: KeyLocation
     package var network = NetworkRules()
     /// Whether the provider may sign access tokens for the relying party's own audience. `false` only for providers

@@ -41,15 +41,15 @@ package struct PrometheusText: ~Copyable {
     }
 
     /// Writes all samples of a histogram of durations, in seconds.
-    package mutating func histogram(_ name: StaticString, _ histogram: Histogram) {
+    package mutating func histogram(_ name: StaticString, _ histogram: Histogram, _ labels: Labels = []) {
         var cumulative = 0
-        for (bound, count) in zip(Histogram.bounds, histogram.buckets) {
+        for (bound, count) in zip(histogram.bounds, histogram.buckets) {
             cumulative += count
-            append("\(name)_bucket{le=\"\(Double(bound) / 1_000_000)\"} \(cumulative)\n")
+            append("\(name)_bucket\(text(labels + [("le", "\(Double(bound) / 1_000_000)")])) \(cumulative)\n")
         }
-        append("\(name)_bucket{le=\"+Inf\"} \(histogram.count)\n")
-        append("\(name)_sum \(Double(histogram.sumMicroseconds) / 1_000_000)\n")
-        append("\(name)_count \(histogram.count)\n")
+        append("\(name)_bucket\(text(labels + [("le", "+Inf")])) \(histogram.count)\n")
+        append("\(name)_sum\(text(labels)) \(Double(histogram.sumMicroseconds) / 1_000_000)\n")
+        append("\(name)_count\(text(labels)) \(histogram.count)\n")
     }
 
     private func text(_ labels: Labels) -> String {

@@ -6,6 +6,7 @@ import IDToken
 import KeySource
 import NIOCore
 import NIOPosix
+import OpenSSL
 import Settings
 import Telemetry
 import Verification
@@ -23,6 +24,7 @@ struct Application: Sendable {
     private let tracing: TraceExport?
     private let sink: LogSink
     private let telemetry: KeyTelemetry
+    private let calls: CallTelemetry
     /// For writing keys to disk.
     private let disk = NIOThreadPool(numberOfThreads: 1)
     /// The limit on open files and sockets of the process.
@@ -38,6 +40,7 @@ struct Application: Sendable {
             to: sink, from: Log.Level(settings.log), unixMilliseconds: SystemClocks.unixMilliseconds,
             monotonic: SystemClocks.monotonic)
         telemetry = KeyTelemetry(log: log, unixSeconds: SystemClocks.unixSeconds)
+        calls = CallTelemetry(log: log, monotonic: SystemClocks.monotonic)
         let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
         tracing = try settings.tracing.map { [log] in try TraceExport($0, log: log) }
         disk.start()
@@ -116,11 +119,11 @@ struct Application: Sendable {
         var features: [String] = []
         if settings.signIns != nil { features.append("sign_ins") }
         if !singleUse.isEmpty { features.append("nonce.single_use") }
+        let needsStore = !features.isEmpty
+        if settings.providers.contains(where: { $0.notifications != nil }) { features.append("notifications") }
         guard !features.isEmpty else { return }
-        let store = (settings.signIns ?? Settings.SignIns()).store.url.text
-        var fields: [(name: StaticString, value: Log.Value)] = [
-            ("features", .texts(features)), ("store", .text(store)),
-        ]
+        var fields: [(name: StaticString, value: Log.Value)] = [("features", .texts(features))]
+        if needsStore { fields.append(("store", .text((settings.signIns ?? Settings.SignIns()).store.url.text))) }
         if !singleUse.isEmpty { fields.append(("single_use", .texts(singleUse))) }
         log.write(.info, "features enabled", fields)
     }
@@ -128,10 +131,12 @@ struct Application: Sendable {
     /// The listeners' configuration, within the machine's limits.
     private func configuration() throws -> AssayService.Configuration {
         let files = try SignInFiles(settings.signIns)
+        if !files.isEmpty { disableCoreDumps() }
         let keys = try files.readFirst()
         let store = (settings.signIns ?? Settings.SignIns()).store
         var configuration = AssayService.Configuration(
             settings, signInKeys: settings.signIns == nil ? nil : keys, store: try StoreSetup(store, files, log: log))
+        configuration.calls = calls
         if !files.isEmpty { configuration.readSignInFiles = { try files.read() } }
         let budget = DescriptorBudget(
             limit: descriptors, providers: settings.providers.count,
@@ -152,6 +157,15 @@ struct Application: Sendable {
                 ("file_descriptors", .number(Int64(descriptors))),
             ] + (MemoryLimit.bytes.map { [("memory_bytes", .number(Int64($0)))] } ?? []))
         return configuration
+    }
+
+    /// Keeps secrets of files out of core dumps.
+    private func disableCoreDumps() {
+        if !OpenSSL.disableCoreDumps() {
+            log.warn(
+                ofRisk:
+                    "core dumps can't be disabled, so one would contain keys: set the limit on them to 0 (ulimit -c 0)")
+        }
     }
 
     /// Waits until recently fetched keys are on disk, for a limited time.

@@ -46,7 +46,7 @@ struct ProviderFactory: Sendable {
             return ConfiguredProvider(
                 provider: Provider(
                     policy: provider.policy, isOptional: provider.isOptional, usesNoncesOnce: provider.usesNoncesOnce,
-                    keys: keys),
+                    notifications: provider.notifications, keys: keys),
                 origin: origin)
         }
     }

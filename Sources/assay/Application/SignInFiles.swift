@@ -86,10 +86,16 @@ final class SignInFiles: Sendable {
 
     /// The password, without a line end behind it.
     private static func password(_ path: String) throws(ConfigurationError) -> SecretBytes {
-        var bytes = try file(path, "store.password_file").bytes
-        defer { wipe(&bytes) }
-        let count = bytes.count - (bytes.last == 0x0a ? (bytes.dropLast().last == 0x0d ? 2 : 1) : 0)
-        guard count > 0, let password = try? SecretBytes(bytes.span.extracting(..<count)) else {
+        let password: SecretBytes?
+        do throws(SmallFile.Failure) {
+            password = try SmallFile.withSecret(path: path, maximumSize: maximumSize) { text, _ in
+                SecretBytes(line: text)
+            }
+        } catch {
+            throw ConfigurationError(
+                text: "sign_ins.store.password_file: \(path): \(error.text(maximumSize: maximumSize))")
+        }
+        guard let password else {
             throw ConfigurationError(text: "sign_ins.store.password_file: \(path): the file is empty")
         }
         return password

@@ -28,7 +28,7 @@ struct AssayCommand: AsyncParsableCommand {
         version: "assay \(version) (\(openSSLVersion()))",
         subcommands: [
             Serve.self, Verify.self, Explain.self, Config.self, Presets.self, Healthcheck.self, APIKey.self, Key.self,
-            Dev.self,
+            Apple.self, Dev.self,
         ])
 }
 

@@ -6,6 +6,7 @@ import DevProvider
 import Glibc
 import IDToken
 import KeySource
+import Notifications
 import Settings
 
 struct Dev: AsyncParsableCommand {
@@ -82,6 +83,7 @@ struct Dev: AsyncParsableCommand {
         var provider = ProviderSettings(policy: policy, keys: .discovery(of: policy))
         provider.network.allowHTTP = true
         provider.network.allowPrivateAddresses = true
+        provider.notifications = NotificationRules(kinds: kind == .apple ? [.apple] : [.securityEvent, .logout])
         return provider
     }
 
@@ -90,7 +92,7 @@ struct Dev: AsyncParsableCommand {
         Assay is running with a development provider, for trying it out on this machine. Ctrl-C stops it.
 
             console   http://\(admin)/console   providers, keys, verdicts; paste a token to see why it is refused
-            service   http://\(service)           POST /v1/verify, /v1/sign-ins, /v1/sign-ins/finish
+            service   http://\(service)           POST /v1/verify, /v1/sign-ins, /v1/sign-ins/finish, /v1/notifications/verify
             provider  http://\(issuer)           signs any token that you ask for
 
         Paste these into another terminal:
@@ -104,6 +106,10 @@ struct Dev: AsyncParsableCommand {
 
         # a Google-like token with a claim of your choice
         curl -s http://\(issuer)/google/token -d '{"nonce":"abc","claims":{"email":"you@example.com"}}'
+
+        # what Apple sends when somebody revokes the app, and what it means
+        curl -s http://\(issuer)/apple/notification -d '{"type":"consent-revoked"}' |
+            curl -s http://\(service)/v1/notifications/verify -H 'Content-Type: application/json' -d @-
 
         # new keys
         curl -s -X POST http://\(issuer)/rotate

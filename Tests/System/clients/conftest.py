@@ -49,10 +49,10 @@ class World:
         self.down = key_server.issuer("down", ec_key("down"))
         self.down.jwks.status = 500
         self.service = Service(
-            apple_like(self.apple),
+            apple_like(self.apple, notifications=["apple"]),
             google_like(self.google),
-            provider(self.oidc),
-            provider(self.down, "down", optional=True),
+            provider(self.oidc, notifications=["logout", "security_event"]),
+            provider(self.down, "down", optional=True, notifications=["logout"]),
             service={"listen": listen},
             api_keys=[sha256_hex(API_KEY)],
             sign_ins={},

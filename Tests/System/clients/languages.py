@@ -115,6 +115,13 @@ class Program:
         self.send(finish={"sign_in": sign_in, "id_token": id_token} | members)
         return self.said()
 
+    def receive(self, content_type: str, body: str) -> tuple[int, list[str]]:
+        """What the receiver answers the sender with, and the types of the events that it acted on."""
+        self.send(receive={"content_type": content_type, "body": body})
+        said = self.said()
+        assert set(said) == {"answered", "done"}, said
+        return said["answered"], said["done"]
+
     def finish(self) -> None:
         """It prints nothing unexpected, and ends with its input."""
         rest, errors = self._process.communicate()

@@ -167,6 +167,27 @@ def test_sign_ins_and_their_store_are_shown_where_they_are_on(service, server, v
         )
 
 
+def test_notifications_are_shown_where_they_are_accepted(service, server, visit):
+    page = visit(service).page
+    expect(page.locator("#verdicts")).to_contain_text("No token has been verified yet.")
+    expect(page.locator("#notifications")).to_be_hidden()
+    issuer = server.issuer("notifying")
+    console = {"listen": "127.0.0.1:0", "console": True}
+    with Service(provider(issuer, notifications=["logout"]), admin=console) as notified:
+        notified.wait_until_ready()
+        page = visit(notified).page
+        expect(page.locator("#notifications")).to_contain_text("No notification has been verified yet.")
+        events = {"http://schemas.openid.net/event/backchannel-logout": {}}
+        for claims in ({"jti": "1"}, {"jti": "1"}, {}):
+            token = issuer.token(events=events, **claims)
+            notified.api.post("/v1/notifications/verify", {"token": token})
+        notified.api.post("/v1/notifications/verify", {"token": "x"})
+        page = visit(notified).page
+        shown = card(page, "notifications", "oidc").get_by_role("listitem")
+        expect(shown).to_have_text([re.compile("logout *2"), re.compile("claim_missing *1")])
+        expect(card(page, "notifications", "No provider found")).to_contain_text("token_malformed")
+
+
 def test_verdicts_are_bars_as_long_as_their_share(service, visit, apple):
     for _ in range(3):
         service.accept(apple.token())

@@ -57,10 +57,10 @@ class Dev(service.Process):
             self.kill()
             raise
 
-    def ask_issuer(self, method: str, path: str, body=None) -> client.Response:
+    def ask_issuer(self, method: str, path: str, body=None, headers: dict | None = None) -> client.Response:
         """Requests to the issuer. It is not part of the contract, so its answers are not checked."""
-        octets = None if body is None else json.dumps(body).encode()
-        self.issuer.send(client.request_bytes(method, path, octets))
+        octets = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        self.issuer.send(client.request_bytes(method, path, octets, headers))
         return self.issuer.unchecked_response(method)
 
     def token(self, provider: str, **request) -> dict:

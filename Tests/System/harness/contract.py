@@ -45,6 +45,7 @@ STATUS = {
     "subject_mismatch": 422,
     "client_not_configured": 400,
     "sign_in_not_supported": 400,
+    "notifications_not_configured": 400,
     "sign_in_invalid": 422,
     "sign_in_expired": 422,
     "sign_in_replayed": 422,
@@ -95,6 +96,29 @@ TOKEN = {
 }
 KEYS = {"source": {"network", "disk", "file"}, "age_seconds": {INTEGER}, "stale": {BOOLEAN}}
 
+NOTIFICATION = {
+    "provider": {STRING},
+    "issuer": {STRING},
+    "kind": {"apple", "logout", "security_event"},
+    "id": {STRING},
+    "issued_at": {INTEGER},
+}
+EVENT_TYPES = {
+    "consent_revoked", "account_deleted", "email_relay_disabled", "email_relay_enabled", "logged_out",
+    "sessions_revoked", "tokens_revoked", "account_disabled", "account_enabled", "credential_change_required",
+    "identifier_changed", "identifier_recycled", "verification", "other",
+}  # fmt: skip
+EVENT = {
+    "type": {STRING},
+    "subject": {STRING, NULL},
+    "session_id": {STRING, NULL},
+    "email": {STRING, NULL},
+    "is_private_email": {BOOLEAN, NULL},
+    "occurred_at": {INTEGER, NULL},
+    "reason": {STRING, NULL},
+    "data": {dict},
+}
+
 # Every (method, path, status, code, body) received, for comparison with openapi.yaml.
 recording: list[dict] = []
 
@@ -137,6 +161,9 @@ def assert_promised(method: str, path: str, response, request_id: str | None = N
     elif response.status == 200 and path == "/v1/verify":
         assert content_type == "application/json"
         check_success(strict_json(response.body))
+    elif response.status == 200 and path == "/v1/notifications/verify":
+        assert content_type == "application/json"
+        check_notification(strict_json(response.body))
     elif response.status == 200 and path == "/v1/verify/batch":
         assert content_type == "application/json"
         batch = strict_json(response.body)
@@ -187,6 +214,17 @@ def check_success(answer: dict) -> None:
     identity = answer["identity"]
     assert 1 <= len(identity["subject"]) <= 255
     assert (identity["email"] is None) == (identity["email_trust"] is None)
+
+
+def check_notification(answer: dict) -> None:
+    """Checks that a 200 answer to a notification has all its members and no others, with the right types."""
+    assert set(answer) == {"notification", "events", "keys"}, answer
+    _check_members(answer["notification"], NOTIFICATION)
+    _check_members(answer["keys"], KEYS)
+    assert 1 <= len(answer["events"]) <= 16
+    for event in answer["events"]:
+        _check_members(event, EVENT)
+        assert event["type"] in EVENT_TYPES, event
 
 
 def _check_members(members: dict, expected: dict) -> None:

@@ -25,6 +25,7 @@ class ExampleService:
                 "audiences": [entry["audience"]],
                 "jwks_uri": self.issuers[id].jwks_uri,
                 "network": NETWORK,
+                "notifications": ["apple"],
             }
             for id, entry in PROVIDERS.items()
         ]

@@ -17,6 +17,7 @@ batch = document().operation("verifyBatch")
 explain = document().operation("explain")
 begin = document().operation("beginSignIn")
 finish = document().operation("finishSignIn")
+notification = document().operation("verifyNotification")
 
 
 def renewed(request: dict, examples, **changes: str) -> tuple[dict, int]:
@@ -90,6 +91,16 @@ def test_a_finishs_example_is_answered_by_its_answer(name, api, examples):
     response = api.post("/v1/sign-ins/finish", request | {"sign_in": begun["sign_in"]})
     assert response.status == 200, response
     assert without_keys(response.json) == without_keys(later(expected, shift))
+
+
+@pytest.mark.parametrize("name", notification.request.examples)
+def test_a_notifications_example_is_answered_by_its_answer(name, api, examples):
+    sent, shift = renewed({"id_token": notification.request.examples[name]["payload"]}, examples)
+    response = api.post("/v1/notifications/verify", {"payload": sent["id_token"]})
+    assert response.status == 200, response
+    expected = notification.responses[200].content.examples[name]
+    expected["notification"]["issued_at"] += shift
+    assert without_keys(response.json) == without_keys(expected)
 
 
 @pytest.mark.parametrize("name", batch.request.examples)

@@ -107,7 +107,7 @@ def test_of_two_requests_at_once_one_is_turned_away(operation, listener, narrow)
     pytest.fail("both are turned away, time after time")
 
 
-@pytest.mark.parametrize("id", ["verify", "verifyBatch", "beginSignIn", "finishSignIn"])
+@pytest.mark.parametrize("id", ["verify", "verifyBatch", "beginSignIn", "finishSignIn", "verifyNotification"])
 def test_a_call_after_a_stop_was_asked_for_is_turned_away(id):
     operation = document().operation(id)
     with KeyServer() as key_server:
@@ -134,7 +134,8 @@ def test_a_caller_without_the_api_key_gets_www_authenticate():
     with KeyServer() as key_server:
         settings = {"api_keys": ["2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"]}  # of "foo"
         with ExampleService(key_server, **settings).service as service:
-            for path in ("/v1/verify", "/v1/verify/batch", "/v1/sign-ins", "/v1/sign-ins/finish"):
+            paths = ("/v1/verify", "/v1/verify/batch", "/v1/sign-ins", "/v1/sign-ins/finish", "/v1/notifications/verify")
+            for path in paths:
                 for headers in ({}, {"Authorization": "Bearer bar"}, {"Authorization": "foo"}):
                     response = service.api.post(path, b"{}", headers)
                     assert_code(response, "caller_unauthenticated")

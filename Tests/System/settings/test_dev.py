@@ -1,5 +1,7 @@
 """`assay dev`: a service and an issuer for trying it out, on loopback only."""
 
+import urllib.parse
+
 import pytest
 
 from harness import commands
@@ -52,6 +54,41 @@ def test_the_printed_commands_work_when_pasted(dev):
     # An identity, and the rejection of another sign-in's nonce.
     assert '"identity"' in result.stdout, result
     assert "nonce_mismatch" in result.stdout, result
+
+
+@pytest.mark.parametrize(
+    ("provider", "type", "expected"),
+    [
+        ("apple", "account-deleted", "account_deleted"), ("google", "logout", "logged_out"),
+        ("google", "sessions-revoked", "sessions_revoked"),
+    ],
+)  # fmt: skip
+def test_its_notifications_verify(dev, provider, type, expected):
+    sent = dev.ask_issuer("POST", f"/{provider}/notification", {"type": type})
+    answer = dev.api.post("/v1/notifications/verify", sent.json)
+    assert answer.status == 200, answer
+    assert [event["type"] for event in answer.json["events"]] == [expected]
+    assert answer.json["notification"]["provider"] == provider
+
+
+def test_a_browser_gets_a_code_and_the_backend_tokens_for_it(dev):
+    query = "client_id=example-client-id.apps.example.com&redirect_uri=http://localhost/back&response_type=code&nonce=n"
+    redirect = dev.ask_issuer("GET", f"/google/authorize?{query}&state=a%26b")
+    assert redirect.status == 302
+    back = urllib.parse.urlsplit(redirect.header("Location"))
+    parameters = dict(urllib.parse.parse_qsl(back.query, strict_parsing=True))
+    assert parameters["state"] == "a&b" and parameters["iss"] == f"http://{dev.issuer_address}/google"
+    form = {
+        "grant_type": "authorization_code", "code": parameters["code"], "redirect_uri": "http://localhost/back",
+        "client_id": "example-client-id.apps.example.com", "client_secret": "dev-client-secret",
+    }  # fmt: skip
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    body = urllib.parse.urlencode(form).encode()
+    tokens = dev.ask_issuer("POST", "/google/token", body, headers).json
+    answer = dev.api.post("/v1/verify", {"id_token": tokens["id_token"], "nonce": "n"})
+    assert answer.status == 200, answer
+    again = dev.ask_issuer("POST", "/google/token", body, headers)
+    assert (again.status, again.json) == (400, {"error": "invalid_grant"})
 
 
 @pytest.mark.parametrize("option", ["--listen", "--admin-listen", "--issuer-listen"])

@@ -3,6 +3,7 @@
 //	{"begin": {"provider": "apple"}}                   the app keeps sign_in in memory, and signs in with a nonce
 //	{"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
 //	{"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
+//	{"receive": {"content_type": "application/json", "body": "{\"payload\": \"eyJ…\"}"}}   what a provider sends later
 package main
 
 import (
@@ -23,10 +24,35 @@ type request struct {
 		assay.SignIn
 		SingleUse bool `json:"single_use"`
 	} `json:"verify"`
+	Receive *struct {
+		ContentType string `json:"content_type"`
+		Body        string `json:"body"`
+	} `json:"receive"`
+}
+
+// known stands in for the database.
+var known = map[[2]string]bool{}
+
+func receive(ctx context.Context, client *assay.Client, contentType, body string) map[string]any {
+	done := []string{}
+	receiver := Receiver{client, func(notification *assay.Notification) error {
+		key := [2]string{notification.Provider, notification.ID}
+		for _, event := range notification.Events {
+			if !known[key] {
+				done = append(done, event.Type)
+			}
+		}
+		known[key] = true
+		return nil
+	}}
+	return map[string]any{"answered": receiver.Receive(ctx, contentType, body), "done": done}
 }
 
 func answer(client *assay.Client, request request) (map[string]any, error) {
 	ctx := context.Background()
+	if request.Receive != nil {
+		return receive(ctx, client, request.Receive.ContentType, request.Receive.Body), nil
+	}
 	if request.Begin != nil {
 		begun, err := client.Begin(ctx, *request.Begin)
 		return map[string]any{"begun": begun}, err

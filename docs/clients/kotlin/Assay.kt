@@ -1,5 +1,7 @@
 import com.google.gson.FieldNamingPolicy
 import com.google.gson.GsonBuilder
+import com.google.gson.JsonArray
+import com.google.gson.JsonElement
 import com.google.gson.JsonObject
 import com.google.gson.JsonParseException
 import com.google.gson.JsonParser
@@ -62,6 +64,28 @@ class SignIn(
     val subject: String? = null,
     val issuer: String? = null,
     val authenticatedAfter: Long? = null
+)
+
+/** What happened. `subject` is the user's, as in [Identity]; `data` is what the other members don't say. */
+data class Event(
+    val type: String,
+    val subject: String?,
+    val sessionId: String?,
+    val email: String?,
+    val isPrivateEmail: Boolean?,
+    val occurredAt: Long?,
+    val reason: String?,
+    val data: JsonObject
+)
+
+/** What a provider has sent. `provider` and `id` together are the same each time it is delivered. */
+data class Notification(
+    val provider: String,
+    val issuer: String,
+    val kind: String,
+    val id: String,
+    val issuedAt: Long,
+    val events: List<Event>
 )
 
 sealed class Verdict {
@@ -167,6 +191,20 @@ class Assay(
             answer.status == 503 -> Verdict.Unavailable(answer.retryAfter ?: Duration.ofSeconds(1))
             else -> throw answer.problem()
         }
+    }
+
+    /** Either `token`, or `payload`, the body that Apple sent. Throws [AssayException]. */
+    fun notification(token: String? = null, payload: JsonElement? = null, provider: String? = null): Notification {
+        val answer = try {
+            post("/v1/notifications/verify", mapOf("token" to token, "payload" to payload, "provider" to provider))
+        } catch (error: IOException) {
+            throw AssayException(0, null, null)
+        }
+        val notification = answer.members.get("notification") as? JsonObject
+        val events = answer.members.get("events") as? JsonArray
+        if (answer.status != 200 || notification == null || events == null) throw answer.problem()
+        notification.add("events", events)
+        return gson.fromJson(notification, Notification::class.java)
     }
 
     /** A request without side effects, which is safe to resend. */

@@ -3,6 +3,7 @@
 //   {"begin": {"provider": "apple"}}                   the app keeps `sign_in` in memory, and signs in with a nonce
 //   {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
 //   {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
+//   {"receive": {"content_type": "application/json", "body": "{\"payload\": \"eyJ…\"}"}}   what a provider sends later
 
 import com.google.gson.FieldNamingPolicy
 import com.google.gson.GsonBuilder
@@ -28,9 +29,23 @@ private class Finish(
     val user: JsonObject?
 )
 
-private class Request(val begin: Begin?, val finish: Finish?, val verify: JsonObject?)
+private class Receive(val contentType: String, val body: String)
+
+private class Request(val begin: Begin?, val finish: Finish?, val verify: JsonObject?, val receive: Receive?)
+
+/** Stands in for the database. */
+private val known = mutableSetOf<Pair<String, String>>()
+
+private fun Assay.receive(sent: Receive): Map<String, Any?> {
+    val done = mutableListOf<String>()
+    val receiver = Receiver(this) { notification ->
+        if (known.add(notification.provider to notification.id)) notification.events.mapTo(done) { it.type }
+    }
+    return mapOf("answered" to receiver.receive(sent.contentType, sent.body), "done" to done)
+}
 
 private fun Assay.answer(request: Request): Map<String, Any?> {
+    request.receive?.let { return receive(it) }
     request.begin?.run {
         return mapOf("begun" to begin(provider, audience, maxAge, subject, issuer, context, expiresIn))
     }

@@ -64,6 +64,40 @@ final class FinishedSignIn
     }
 }
 
+/** What happened. `subject` is the user's, as in `Identity`; `data` is what the other members don't say. */
+final class Event
+{
+    /** @param array<string, mixed> $data */
+    public function __construct(
+        public readonly string $type,
+        public readonly ?string $subject,
+        public readonly ?string $session_id,
+        public readonly ?string $email,
+        public readonly ?bool $is_private_email,
+        public readonly ?int $occurred_at,
+        public readonly ?string $reason,
+        public readonly array $data,
+        mixed ...$new, // What a later Assay says besides.
+    ) {
+    }
+}
+
+/** What a provider has sent. `provider` and `id` together are the same each time it is delivered. */
+final class Notification
+{
+    /** @param list<Event> $events */
+    public function __construct(
+        public readonly string $provider,
+        public readonly string $issuer,
+        public readonly string $kind,
+        public readonly string $id,
+        public readonly int $issued_at,
+        public readonly array $events,
+        mixed ...$new, // What a later Assay says besides.
+    ) {
+    }
+}
+
 final class Verified
 {
     public function __construct(public readonly Identity $identity)
@@ -215,6 +249,25 @@ final class Client
             // The response is not from Assay.
             throw new AssayException($status, null, null);
         }
+    }
+
+    /**
+     * @param array<string, mixed> $sent either `token`, or `payload`, the body that Apple sent; perhaps `provider`
+     * @throws AssayException
+     */
+    public function notification(#[\SensitiveParameter] array $sent): Notification
+    {
+        [$status, $retryAfter, $answer] = $this->post('/v1/notifications/verify', $sent, $this->timeout);
+        try {
+            if ($status === 200) {
+                $events = array_map(fn (array $event) => new Event(...$event), $answer['events'] ?? null);
+                return new Notification(...$answer['notification'] ?? [], events: $events);
+            }
+        } catch (\TypeError | \ArgumentCountError) {
+            // Whoever answered, it was not Assay.
+            $answer = [];
+        }
+        throw new AssayException($status, $answer['code'] ?? null, $answer['request_id'] ?? null, false, $retryAfter);
     }
 
     /**

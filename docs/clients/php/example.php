@@ -5,14 +5,27 @@
 //   {"begin": {"provider": "apple"}}                   the app keeps `sign_in` in memory, and signs in with a nonce
 //   {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
 //   {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
+//   {"receive": {"content_type": "application/json", "body": "{\"payload\": \"eyJ…\"}"}}   what a provider sends later
 
 declare(strict_types=1);
 
 require __DIR__ . '/Assay.php';
+require __DIR__ . '/Receiver.php';
 
-use Assay\{AssayException, Client, Refused, Unavailable, Verified};
+use Assay\{AssayException, Client, Notification, Receiver, Refused, Unavailable, Verified};
 
 $assay = new Client(getenv('ASSAY_URL') ?: 'http://127.0.0.1:8080', getenv('ASSAY_API_KEY') ?: null);
+
+// Stand in for the database.
+$known = [];
+$done = [];
+$receiver = new Receiver($assay, function (Notification $notification) use (&$known, &$done): void {
+    $key = "$notification->provider $notification->id";
+    if (!isset($known[$key])) {
+        $done = array_map(fn ($event) => $event->type, $notification->events);
+    }
+    $known[$key] = true;
+});
 
 function without(array $members, string ...$names): array
 {
@@ -45,7 +58,13 @@ function answer(Client $assay, array $request): array
 
 while (($line = fgets(STDIN)) !== false) {
     try {
-        $said = answer($assay, json_decode($line, associative: true, flags: JSON_THROW_ON_ERROR));
+        $request = json_decode($line, associative: true, flags: JSON_THROW_ON_ERROR);
+        if ($receive = $request['receive'] ?? null) {
+            $done = [];
+            $said = ['answered' => $receiver->receive($receive['content_type'], $receive['body']), 'done' => &$done];
+        } else {
+            $said = answer($assay, $request);
+        }
     } catch (AssayException $error) {
         // The text of the error is for the log. It has no token and no handle.
         $said = ['error' => $error->status, 'code' => $error->problem, 'spent' => $error->spent];

@@ -63,6 +63,32 @@ class FinishedSignIn:
 
 
 @dataclass(frozen=True)
+class Event:
+    """What happened. `subject` is the user's, as in `Identity`; `data` is what the other members don't say."""
+
+    type: str
+    subject: str | None
+    session_id: str | None
+    email: str | None
+    is_private_email: bool | None
+    occurred_at: int | None
+    reason: str | None
+    data: dict
+
+
+@dataclass(frozen=True)
+class Notification:
+    """What a provider has sent. `(provider, id)` is the same each time it is delivered."""
+
+    provider: str
+    issuer: str
+    kind: str
+    id: str
+    issued_at: int
+    events: list[Event]
+
+
+@dataclass(frozen=True)
 class Verified:
     identity: Identity
 
@@ -195,6 +221,23 @@ class Assay:
                 return Refused(answer["code"], answer.get("claim"), answer["request_id"])
         except (ValueError, KeyError, TypeError):
             # The response is not from Assay.
+            answer = {}
+        raise AssayError(status, answer.get("code"), answer.get("request_id"), retry_after=retry_after)
+
+    def notification(self, **sent) -> Notification:
+        """Raises `AssayError`. `sent`: either `token`, or `payload`, the body that Apple sent; perhaps `provider`."""
+        try:
+            status, retry_after, answer = self._post("/v1/notifications/verify", sent)
+        except NoAnswer as error:
+            raise AssayError(0, None, None) from error
+        try:
+            if status == 200:
+                names = [each.name for each in fields(Event)]
+                events = [Event(**{name: event[name] for name in names}) for event in answer["events"]]
+                members = {each.name: answer["notification"].get(each.name) for each in fields(Notification)}
+                return Notification(**members | {"events": events})
+        except (KeyError, TypeError, AttributeError):
+            # Whoever answered, it was not Assay.
             answer = {}
         raise AssayError(status, answer.get("code"), answer.get("request_id"), retry_after=retry_after)
 

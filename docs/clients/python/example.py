@@ -3,20 +3,32 @@
     {"begin": {"provider": "apple"}}                   the app keeps `sign_in` in memory, and signs in with a nonce
     {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
     {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
+    {"receive": {"content_type": "application/json", "body": "{\\"payload\\": \\"eyJ…\\"}"}}   what a provider sends later
 """
 
 import dataclasses
 import json
 import os
+import pathlib
+import sqlite3
 import sys
 
 from assay import Assay, AssayError, Refused, Unavailable, Verified
+from receiver import Receiver
 
 assay = Assay(os.environ.get("ASSAY_URL", "http://127.0.0.1:8080"), os.environ.get("ASSAY_API_KEY"))
+
+database = sqlite3.connect(":memory:")
+database.executescript((pathlib.Path(__file__).parent.parent / "notifications.sql").read_text())
+done: list[str] = []
+receiver = Receiver(assay, database, lambda _, event: done.append(event.type))
 
 
 def answer(request: dict) -> dict:
     match request:
+        case {"receive": {"content_type": content_type, "body": body}}:
+            done.clear()
+            return {"answered": receiver.receive(content_type, body), "done": done}
         case {"begin": members}:
             return {"begun": dataclasses.asdict(assay.begin(**members))}
         case {"finish": members}:

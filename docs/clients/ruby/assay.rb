@@ -26,6 +26,13 @@ class Assay
   # Sign this user in. `context` is what the sign-in was begun with.
   FinishedSignIn = Struct.new(:identity, :context)
 
+  # What happened. `subject` is the user's, as in Identity; `data` is what the other members don't say.
+  Event = Struct.new(
+    :type, :subject, :session_id, :email, :is_private_email, :occurred_at, :reason, :data, keyword_init: true
+  )
+  # What a provider has sent. `[provider, id]` is the same each time it is delivered.
+  Notification = Struct.new(:provider, :issuer, :kind, :id, :issued_at, :events, keyword_init: true)
+
   Verified = Struct.new(:identity)
   # Sign nobody in: this token will be refused each time. `claim` is the one missing or invalid.
   Refused = Struct.new(:code, :claim, :request_id)
@@ -94,6 +101,21 @@ class Assay
   rescue *NO_ANSWER
     forget_connection
     Unavailable.new(1)
+  end
+
+  # `sent`: either `token`, or `payload`, the body that Apple sent; perhaps `provider`. Raises Error.
+  def notification(**sent)
+    response = post("/v1/notifications/verify", sent)
+    case [response.code.to_i, read(response)]
+    in [200, { notification: { provider: String, id: String } => notification, events: Array => events }]
+      events = events.map { |event| Event.new(**event.slice(*Event.members)) }
+      Notification.new(**notification.slice(*Notification.members), events: events)
+    in [_, answer]
+      raise problem(response, answer)
+    end
+  rescue *NO_ANSWER
+    forget_connection
+    raise Error.new(0, nil, nil)
   end
 
   private

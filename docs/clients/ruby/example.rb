@@ -5,14 +5,27 @@
 #   {"begin": {"provider": "apple"}}                   the app keeps `sign_in` in memory, and signs in with a nonce
 #   {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
 #   {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
+#   {"receive": {"content_type": "application/json", "body": "{\"payload\": \"eyJ…\"}"}}   what a provider sends later
 
 require_relative "assay"
+require_relative "receiver"
 
 $stdout.sync = true
 ASSAY = Assay.new(ENV.fetch("ASSAY_URL", "http://127.0.0.1:8080"), api_key: ENV["ASSAY_API_KEY"])
 
+# Stands in for the database.
+KNOWN, DONE = {}, []
+RECEIVER = Receiver.new(ASSAY) do |notification|
+  key = [notification.provider, notification.id]
+  DONE.concat(notification.events.map(&:type)) unless KNOWN[key]
+  KNOWN[key] = true
+end
+
 def answer(request)
   case request
+  in { receive: { content_type:, body: } }
+    DONE.clear
+    { answered: RECEIVER.receive(content_type, body), done: DONE }
   in { begin: { provider:, **more } }
     { begun: ASSAY.begin(provider, **more).to_h }
   in { finish: { sign_in:, id_token:, **more } }

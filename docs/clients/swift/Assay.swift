@@ -138,6 +138,35 @@ public struct AppleUser: Codable, Sendable {
     public var email: String?
 }
 
+/// What a provider has sent: either `token`, or `payload` of the body that Apple sent.
+public struct NotificationRequest: Codable, Sendable {
+    public var token: String?
+    public var payload: String?
+    public var provider: String?
+}
+
+/// What happened. `subject` is the user's, as in `Identity`. Add a member `data`, of a type of your own, for what the others
+/// don't say.
+public struct Event: Codable, Sendable {
+    public let type: String
+    public let subject: String?
+    public let sessionId: String?
+    public let email: String?
+    public let isPrivateEmail: Bool?
+    public let occurredAt: Int?
+    public let reason: String?
+}
+
+/// What a provider has sent. `provider` and `id` together are the same each time it is delivered.
+public struct Notification: Sendable {
+    public let provider: String
+    public let issuer: String
+    public let kind: String
+    public let id: String
+    public let issuedAt: Int
+    public let events: [Event]
+}
+
 public enum Verdict: Sendable {
     case verified(Identity)
 
@@ -261,6 +290,21 @@ public struct Assay: Sendable {
         throw answer.error()
     }
 
+    /// - Throws: `AssayError`; `CancellationError`.
+    public func notification(_ request: NotificationRequest) async throws -> Notification {
+        let answer: Answer
+        do {
+            answer = try await post("/v1/notifications/verify", request)
+        } catch is NoAnswer {
+            throw AssayError(status: 0)
+        }
+        guard answer.status == 200, let notified = answer.read(Notified.self) else { throw answer.error() }
+        let notification = notified.notification
+        return Notification(
+            provider: notification.provider, issuer: notification.issuer, kind: notification.kind,
+            id: notification.id, issuedAt: notification.issuedAt, events: notified.events)
+    }
+
     /// A request without side effects, which is safe to resend.
     private func post(_ path: String, _ members: some Encodable) async throws -> Answer {
         do {
@@ -339,6 +383,19 @@ private struct Answer {
         AssayError(
             status: status, code: problem?.code, requestID: problem?.requestId, spent: spent, retryAfter: retryAfter)
     }
+}
+
+private struct Notified: Decodable {
+    struct Source: Decodable {
+        let provider: String
+        let issuer: String
+        let kind: String
+        let id: String
+        let issuedAt: Int
+    }
+
+    let notification: Source
+    let events: [Event]
 }
 
 private struct Verified: Decodable {

@@ -3,6 +3,7 @@
 //   {"begin": {"provider": "apple"}}                   the app keeps `sign_in` in memory, and signs in with a nonce
 //   {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
 //   {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
+//   {"receive": {"content_type": "application/json", "body": "{\"payload\": \"eyJ…\"}"}}   what a provider sends later
 
 import Foundation
 
@@ -10,6 +11,28 @@ struct Request: Decodable {
     var begin: BeginRequest?
     var finish: FinishRequest?
     var verify: Verify?
+    var receive: Receive?
+}
+
+struct Receive: Decodable {
+    let content_type: String
+    let body: String
+}
+
+/// Stands in for the database.
+actor Done {
+    private var known: Set<[String]> = []
+    private var events: [String] = []
+
+    func act(on notification: Notification) {
+        guard known.insert([notification.provider, notification.id]).inserted else { return }
+        events = notification.events.map(\.type)
+    }
+
+    func take() -> [String] {
+        defer { events = [] }
+        return events
+    }
 }
 
 struct Verify: Decodable {
@@ -28,6 +51,8 @@ struct Said: Encodable {
     var begun: BegunSignIn?
     var finished: FinishedSignIn?
     var verified: Identity?
+    var answered: Int?
+    var done: [String]?
     var refused: String?
     var unavailable: Int?
     var error: Int?
@@ -39,7 +64,14 @@ struct Said: Encodable {
 let environment = ProcessInfo.processInfo.environment
 let assay = Assay(url: environment["ASSAY_URL"] ?? "http://127.0.0.1:8080", apiKey: environment["ASSAY_API_KEY"])
 
+let done = Done()
+let receiver = Receiver(assay: assay) { await done.act(on: $0) }
+
 func answer(_ request: Request) async throws -> Said {
+    if let sent = request.receive {
+        let status = try await receiver.receive(contentType: sent.content_type, body: sent.body)
+        return Said(answered: status, done: await done.take())
+    }
     if let begin = request.begin { return Said(begun: try await assay.begin(begin)) }
     if let finish = request.finish { return Said(finished: try await assay.finish(finish)) }
     guard let verify = request.verify else { return Said() }

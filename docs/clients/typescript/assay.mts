@@ -79,6 +79,28 @@ export interface SignIn {
   authenticated_after?: number;
 }
 
+/** What happened. `subject` is the user's, as in `Identity`; `data` is what the other members don't say. */
+export interface NotifiedEvent {
+  type: string;
+  subject: string | null;
+  session_id: string | null;
+  email: string | null;
+  is_private_email: boolean | null;
+  occurred_at: number | null;
+  reason: string | null;
+  data: Record<string, unknown>;
+}
+
+/** What a provider has sent. `provider` and `id` together are the same each time it is delivered. */
+export interface Notification {
+  provider: string;
+  issuer: string;
+  kind: string;
+  id: string;
+  issued_at: number;
+  events: NotifiedEvent[];
+}
+
 export type Verdict =
   | { kind: "verified"; identity: Identity }
   /** Sign nobody in: this token will be refused each time. `claim` is the one missing or invalid. */
@@ -176,6 +198,19 @@ export class Assay {
       case 503:
         return { kind: "unavailable", retryAfter: answer.retryAfter ?? 1 };
     }
+    throw problem(answer);
+  }
+
+  /** Either `token`, or `payload`, the body that Apple sent. Throws `AssayError`. */
+  async notification(sent: { token?: string; payload?: unknown; provider?: string }): Promise<Notification> {
+    let answer: Answer;
+    try {
+      answer = await this.#post("/v1/notifications/verify", sent);
+    } catch {
+      throw new AssayError(0);
+    }
+    const { notification, events } = answer.members;
+    if (answer.status === 200 && notification?.id && events) return { ...notification, events };
     throw problem(answer);
   }
 

@@ -96,6 +96,35 @@ type SignIn struct {
 	AuthenticatedAfter *int64          `json:"authenticated_after,omitempty"`
 }
 
+// NotificationRequest is what a provider has sent: either Token, or Payload, the body that Apple sent.
+type NotificationRequest struct {
+	Token    string          `json:"token,omitempty"`
+	Payload  json.RawMessage `json:"payload,omitempty"`
+	Provider string          `json:"provider,omitempty"`
+}
+
+// Event is what happened. Subject is the user's, as in Identity; Data is what the other members don't say.
+type Event struct {
+	Type           string          `json:"type"`
+	Subject        *string         `json:"subject"`
+	SessionID      *string         `json:"session_id"`
+	Email          *string         `json:"email"`
+	IsPrivateEmail *bool           `json:"is_private_email"`
+	OccurredAt     *int64          `json:"occurred_at"`
+	Reason         *string         `json:"reason"`
+	Data           json.RawMessage `json:"data"`
+}
+
+// Notification is what a provider has sent. Provider and ID together are the same each time it is delivered.
+type Notification struct {
+	Provider string  `json:"provider"`
+	Issuer   string  `json:"issuer"`
+	Kind     string  `json:"kind"`
+	ID       string  `json:"id"`
+	IssuedAt int64   `json:"issued_at"`
+	Events   []Event `json:"-"`
+}
+
 // Refused says to sign nobody in: this token will be refused each time.
 type Refused struct {
 	Code      string
@@ -203,6 +232,19 @@ func (client *Client) VerifyOnce(ctx context.Context, signIn SignIn) (*Identity,
 	return client.verify(ctx, signIn, &client.once)
 }
 
+// Notification verifies what a provider has sent. Its error is *Error.
+func (client *Client) Notification(ctx context.Context, request NotificationRequest) (*Notification, error) {
+	answer, err := client.post(ctx, "/v1/notifications/verify", request, timeout, &client.http)
+	if err != nil {
+		return nil, err
+	}
+	if answer.status != 200 || answer.Notification == nil || answer.Notification.ID == "" {
+		return nil, answer.problem(false)
+	}
+	answer.Notification.Events = answer.Events
+	return answer.Notification, nil
+}
+
 func (client *Client) verify(ctx context.Context, signIn SignIn, over *http.Client) (*Identity, error) {
 	answer, err := client.post(ctx, "/v1/verify", signIn, timeout, over)
 	var noAnswer *Error
@@ -227,6 +269,8 @@ func (client *Client) verify(ctx context.Context, signIn SignIn, over *http.Clie
 type answer struct {
 	BegunSignIn
 	FinishedSignIn
+	Notification *Notification `json:"notification"`
+	Events       []Event       `json:"events"`
 	Code       string `json:"code"`
 	Claim      string `json:"claim"`
 	RequestID  string `json:"request_id"`

@@ -1,0 +1,42 @@
+/// Writes `application/x-www-form-urlencoded` (RFC 6749, appendix B).
+///
+/// Into memory reserved once, because a reallocation would leave a copy of a secret behind.
+package struct FormWriter: ~Copyable {
+    private var bytes: [UInt8] = []
+
+    /// - Parameter capacity: at least three times the length of all names and values, and two for each pair.
+    package init(reservingCapacity capacity: Int) { bytes.reserveCapacity(capacity) }
+
+    /// Adds a pair.
+    package mutating func add(_ name: StaticString, _ value: Span<UInt8>) {
+        if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
+        name.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
+        bytes.append(UInt8(ascii: "="))
+        addEncoded(value)
+    }
+
+    /// Adds a text that is not part of a pair.
+    package mutating func addEncoded(_ text: Span<UInt8>) {
+        for index in text.indices {
+            let octet = text[index]
+            switch octet {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "*"):
+                bytes.append(octet)
+            case UInt8(ascii: " "): bytes.append(UInt8(ascii: "+"))
+            default:
+                bytes.append(UInt8(ascii: "%"))
+                bytes.append(Self.digit(octet >> 4))
+                bytes.append(Self.digit(octet & 15))
+            }
+        }
+    }
+
+    /// Adds an octet as it is.
+    package mutating func addRaw(_ octet: UInt8) { bytes.append(octet) }
+
+    /// What was written. The owner overwrites it, if it is secret.
+    package consuming func take() -> [UInt8] { bytes }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+}

@@ -1,0 +1,78 @@
+/// Why a call of a provider's endpoint brought nothing. It contains no text of the provider.
+package enum CallFailure: Error, Equatable, Sendable {
+    /// No octet of the request was sent, so the same may be sent again.
+    case notSent(NotSentReason)
+    /// The provider can't answer now, or did not answer completely. Whether it acted on the request is unknown.
+    case unavailable(UnavailableReason, retryAfterSeconds: Int64? = nil)
+    /// The code or token is expired, used, revoked, or another client's.
+    case grantInvalid(OAuthErrorName)
+    /// The provider refuses the client's credentials.
+    case clientRejected(OAuthErrorName)
+    /// The provider refuses the request for another reason.
+    case refused(OAuthErrorName)
+    /// The answer is not what the protocol says.
+    case answerInvalid(AnswerFault)
+
+    package enum NotSentReason: Equatable, Sendable {
+        /// No connection: name, address, TCP, proxy or TLS.
+        case unreachable
+        case timeout
+        /// OpenSSL could not sign or allocate.
+        case credential
+    }
+
+    package enum UnavailableReason: Equatable, Sendable {
+        /// 429, or 500 and above.
+        case status(UInt)
+        case timeout
+        /// The connection ended before the answer was complete.
+        case broken
+    }
+
+    package enum AnswerFault: Equatable, Sendable {
+        case notHTTP, tooLarge, redirect, contentCoding, notJSON
+        /// Neither a success nor an error of the protocol.
+        case status(UInt)
+        /// A required member is missing, or a member has another type than it should.
+        case member(Member)
+
+        /// A member that is read.
+        package enum Member: String, Sendable {
+            case accessToken = "access_token"
+            case tokenType = "token_type"
+            case refreshToken = "refresh_token"
+            case idToken = "id_token"
+            case scope
+            case subject = "sub"
+        }
+    }
+}
+
+/// The outcome of a call, for metrics and spans.
+package enum CallOutcome: String, Sendable, CaseIterable {
+    case ok
+    case grantInvalid = "grant_invalid"
+    case clientRejected = "client_rejected"
+    case providerRefused = "provider_refused"
+    case answerInvalid = "answer_invalid"
+    case timeout
+    case unreachable
+    case unavailable
+
+    /// - Parameter failure: `nil` for a success.
+    package init(_ failure: CallFailure?) {
+        self =
+            switch failure {
+            case nil: .ok
+            case .notSent(.timeout), .unavailable(.timeout, _): .timeout
+            case .notSent(.unreachable): .unreachable
+            // Ours to fix, but it counts as a call that did not reach the provider.
+            case .notSent(.credential): .unreachable
+            case .unavailable: .unavailable
+            case .grantInvalid: .grantInvalid
+            case .clientRejected: .clientRejected
+            case .refused: .providerRefused
+            case .answerInvalid: .answerInvalid
+            }
+    }
+}

@@ -1,0 +1,146 @@
+package import IDToken
+private import JOSE
+package import OpenSSL
+private import Bytes
+
+package enum TokenEndpoint {}
+package enum RevocationEndpoint {}
+
+/// A form with client authentication, which is sent once or not at all.
+///
+/// Only ``ClientAuthenticator`` makes one. The type of the endpoint keeps a refresh token from going to the wrong one.
+package struct AuthenticatedRequest<Endpoint>: ~Copyable, Sendable {
+    private let body: SecretBytes
+    /// The value of `Authorization`; `nil` if the client authenticates in the body, or not at all.
+    private let authorization: SecretBytes?
+
+    fileprivate init(body: SecretBytes, authorization: SecretBytes?) {
+        self.body = body
+        self.authorization = authorization
+    }
+
+    /// Gives `write` the body and the value of `Authorization`, once.
+    package consuming func send<Result>(_ write: (_ body: [UInt8], _ authorization: String?) -> Result) -> Result {
+        let authorization = authorization.map { secret in
+            secret.withBytes { octets in String(decoding: octets.indices.map { octets[$0] }, as: UTF8.self) }
+        }
+        var copy = body.withBytes { octets in octets.indices.map { octets[$0] } }
+        defer { wipe(&copy) }
+        return write(copy, authorization)
+    }
+}
+
+/// Authenticates the requests of one client: always in the one way that is configured. Confined to one thread.
+package struct ClientAuthenticator {
+    private let clientID: String
+    private let credential: ClientCredential
+    private var appleSecret = AppleClientSecretCache()
+
+    package init(clientID: String, _ credential: ClientCredential) {
+        self.clientID = clientID
+        self.credential = credential
+    }
+
+    /// - Throws: ``OpenSSLError``.
+    package mutating func authenticate(
+        _ request: GrantRequest, now: UnixTime
+    ) throws(OpenSSLError) -> AuthenticatedRequest<TokenEndpoint> {
+        var form = Form()
+        switch request {
+        case .code(let code, let redirectURI, let verifier):
+            form.add("grant_type", "authorization_code")
+            form.add("code", code.text)
+            if let redirectURI { form.add("redirect_uri", redirectURI) }
+            if let verifier { form.add("code_verifier", String(decoding: verifier.text, as: UTF8.self)) }
+        case .refresh(let token, let scopes):
+            form.add("grant_type", "refresh_token")
+            form.add("refresh_token", token.text)
+            if !scopes.isEmpty { form.add("scope", scopes.joined(separator: " ")) }
+        }
+        return try authenticate(form, now: now)
+    }
+
+    /// - Throws: ``OpenSSLError``.
+    package mutating func authenticate(
+        _ request: RevocationRequest, now: UnixTime
+    ) throws(OpenSSLError) -> AuthenticatedRequest<RevocationEndpoint> {
+        var form = Form()
+        form.add("token", request.token.text)
+        if let hint = request.hint { form.add("token_type_hint", hint.rawValue) }
+        return try authenticate(form, now: now)
+    }
+
+    private mutating func authenticate<Endpoint>(
+        _ form: Form, now: UnixTime
+    ) throws(OpenSSLError) -> AuthenticatedRequest<Endpoint> {
+        var form = form
+        var authorization: SecretBytes?
+        switch credential {
+        case .secret(let secret, .basic): authorization = try basicAuthorization(secret)
+        case .secret(let secret, .post):
+            form.add("client_id", clientID)
+            form.add("client_secret", secret)
+        case .apple(let maker):
+            form.add("client_id", clientID)
+            form.add("client_secret", try appleSecret.secret(maker, clientID: clientID, now: now))
+        case .key(let key, let keyID, let thumbprint, let audience):
+            let assertion = try ClientAssertion.make(
+                clientID: clientID, key, keyID: keyID, thumbprint: thumbprint, audience: audience, now: now)
+            form.add("client_id", clientID)
+            form.add("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+            form.add("client_assertion", try SecretBytes(assertion.span))
+        case .none: form.add("client_id", clientID)
+        }
+        return AuthenticatedRequest(body: try form.encoded(), authorization: authorization)
+    }
+
+    /// ID and secret are form-encoded first (RFC 6749, section 2.3.1).
+    private func basicAuthorization(_ secret: SecretBytes) throws(OpenSSLError) -> SecretBytes {
+        var pair = FormWriter(reservingCapacity: 3 * (clientID.utf8.count + secret.count) + 1)
+        pair.addEncoded(clientID.utf8.span)
+        pair.addRaw(UInt8(ascii: ":"))
+        secret.withBytes { pair.addEncoded($0) }
+        var octets = pair.take()
+        defer { wipe(&octets) }
+        var text: [UInt8] = []
+        text.reserveCapacity(6 + Base64URL.standardLength(octets.count))
+        text.append(contentsOf: "Basic ".utf8)
+        defer { wipe(&text) }
+        Base64URL.appendStandard(octets.span, to: &text)
+        return try SecretBytes(text.span)
+    }
+}
+
+/// The pairs of a form, before they are encoded.
+private struct Form {
+    private enum Value {
+        case text(String)
+        case secret(SecretBytes)
+    }
+
+    private var pairs: [(name: StaticString, value: Value)] = []
+
+    mutating func add(_ name: StaticString, _ text: String) { pairs.append((name, .text(text))) }
+    mutating func add(_ name: StaticString, _ secret: SecretBytes) { pairs.append((name, .secret(secret))) }
+
+    func encoded() throws(OpenSSLError) -> SecretBytes {
+        let capacity = pairs.reduce(0) { total, pair in
+            let length =
+                switch pair.value {
+                case .text(let text): text.utf8.count
+                case .secret(let secret): secret.count
+                }
+            return total + pair.name.utf8CodeUnitCount + 3 * length + 2
+        }
+        var form = FormWriter(reservingCapacity: capacity)
+        for (name, value) in pairs {
+            switch value {
+            case .text(let text): form.add(name, text.utf8.span)
+            case .secret(let secret): secret.withBytes { form.add(name, $0) }
+            }
+        }
+        var octets = form.take()
+        defer { wipe(&octets) }
+        return try SecretBytes(octets.span)
+    }
+}

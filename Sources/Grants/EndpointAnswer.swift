@@ -1,0 +1,147 @@
+private import Bytes
+package import IDToken
+internal import JSON
+
+/// A complete answer of a provider's endpoint, and what it means.
+package struct EndpointAnswer: Sendable {
+    private let status: UInt
+    private let retryAfter: String?
+    private let hasContentCoding: Bool
+    private let body: [UInt8]
+
+    /// - Parameters:
+    ///   - retryAfter: the value of `Retry-After`.
+    ///   - hasContentCoding: whether there is a `Content-Encoding` other than `identity`, which nobody asked for.
+    package init(status: UInt, retryAfter: String?, hasContentCoding: Bool, body: [UInt8]) {
+        self.status = status
+        self.retryAfter = retryAfter
+        self.hasContentCoding = hasContentCoding
+        self.body = body
+    }
+
+    /// The answer of a token endpoint (RFC 6749, section 5).
+    ///
+    /// - Parameter isInvalidRequestRevoked: whether `invalid_request` says that the token was revoked, as Apple does.
+    /// - Throws: ``CallFailure``.
+    package func grant(isInvalidRequestRevoked: Bool, now: UnixTime) throws(CallFailure) -> Grant {
+        let answer = try readable()
+        if let name = answer.errorName {
+            throw CallFailure(name, isInvalidRequestRevoked: isInvalidRequestRevoked)
+        }
+        guard status == 200 else { throw .answerInvalid(.status(status)) }
+        guard let accessToken: AccessToken = try answer.secret("access_token", .accessToken) else {
+            throw .answerInvalid(.member(.accessToken))
+        }
+        guard let tokenType = try answer.text("token_type", .tokenType), tokenType.utf8.count <= 255 else {
+            throw .answerInvalid(.member(.tokenType))
+        }
+        let idToken: SecretText<IDTokenPurpose>? = try answer.secret("id_token", .idToken)
+        return Grant(
+            accessToken: accessToken, tokenType: tokenType,
+            expiresAt: answer.expiresInSeconds.map { now.advanced(bySeconds: $0) },
+            refreshToken: try answer.secret("refresh_token", .refreshToken),
+            scopes: try answer.text("scope", .scope)?.split(separator: " ").map(String.init),
+            idToken: idToken.map { Array($0.text.utf8) })
+    }
+
+    private enum IDTokenPurpose {}
+
+    /// The answer of a revocation endpoint (RFC 7009, section 2.2): a token that is invalid already counts as revoked.
+    ///
+    /// - Throws: ``CallFailure``.
+    package func revoked() throws(CallFailure) {
+        let isSuccess = status == 200 || status == 204
+        let answer: JSONObject
+        do throws(CallFailure) {
+            answer = try readable()
+        } catch {
+            // The body of a success is ignored.
+            if isSuccess { return }
+            throw error
+        }
+        switch answer.errorName {
+        case .invalidToken: return
+        case nil: if !isSuccess { throw .answerInvalid(.status(status)) }
+        case let name?: throw CallFailure(name, isInvalidRequestRevoked: false)
+        }
+    }
+
+    /// The answer of a user info endpoint (OpenID Connect Core 1.0, section 5.3).
+    ///
+    /// - Parameter subject: the ID Token's. Claims of anybody else would be an attack (section 5.3.2).
+    /// - Returns: the claims, as JSON.
+    /// - Throws: ``CallFailure``.
+    package func userInfo(of subject: String) throws(CallFailure) -> [UInt8] {
+        let answer = try readable()
+        guard status == 200 else { throw .answerInvalid(.status(status)) }
+        guard answer.isString("sub", subject) else { throw .answerInvalid(.member(.subject)) }
+        return body
+    }
+
+    private func readable() throws(CallFailure) -> JSONObject {
+        if status == 429 || status >= 500 {
+            throw .unavailable(.status(status), retryAfterSeconds: retryAfterSeconds)
+        }
+        if (300..<400).contains(status) { throw .answerInvalid(.redirect) }
+        if hasContentCoding { throw .answerInvalid(.contentCoding) }
+        guard let object = try? JSONObject(body) else { throw .answerInvalid(.notJSON) }
+        return object
+    }
+
+    /// 1 to 60 s; `nil` without a number of seconds.
+    private var retryAfterSeconds: Int64? {
+        guard let retryAfter, (1...9).contains(retryAfter.utf8.count), let seconds = Int64(retryAfter), seconds >= 0
+        else {
+            return nil
+        }
+        return min(max(seconds, 1), 60)
+    }
+}
+
+extension CallFailure {
+    fileprivate init(_ name: OAuthErrorName, isInvalidRequestRevoked: Bool) {
+        self =
+            switch name {
+            case .invalidGrant: .grantInvalid(name)
+            case .invalidRequest where isInvalidRequestRevoked: .grantInvalid(name)
+            case .invalidClient, .unauthorizedClient: .clientRejected(name)
+            default: .refused(name)
+            }
+    }
+}
+
+/// Members that are `null` or empty are absent: some providers send them so.
+extension JSONObject {
+    /// An error counts at any status: some providers send it with 200.
+    fileprivate var errorName: OAuthErrorName? {
+        guard hasValue("error") else { return nil }
+        return (try? string("error")).flatMap(\.self).map(OAuthErrorName.init(naming:)) ?? .other
+    }
+
+    /// An integer or its digits as a text; `nil` for anything else, which is no reason to lose a grant.
+    fileprivate var expiresInSeconds: Int64? {
+        let seconds = self["expires_in"].flatMap { value in
+            value.integer ?? value.string.flatMap { $0.utf8.allSatisfy(\.isDigit) ? Int64($0) : nil }
+        }
+        return seconds.flatMap { (0...Int64(Int32.max)).contains($0) ? $0 : nil }
+    }
+
+    fileprivate func text(
+        _ name: JSONName, _ member: CallFailure.AnswerFault.Member
+    ) throws(CallFailure) -> String? {
+        guard hasValue(name) else { return nil }
+        do throws(JSONTypeMismatch) {
+            return try string(name)
+        } catch {
+            throw .answerInvalid(.member(member))
+        }
+    }
+
+    fileprivate func secret<Purpose>(
+        _ name: JSONName, _ member: CallFailure.AnswerFault.Member
+    ) throws(CallFailure) -> SecretText<Purpose>? {
+        guard let text = try text(name, member) else { return nil }
+        guard let secret = SecretText<Purpose>(text) else { throw .answerInvalid(.member(member)) }
+        return secret
+    }
+}

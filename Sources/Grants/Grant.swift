@@ -1,0 +1,38 @@
+package import IDToken
+package import JSON
+
+/// What a token endpoint granted. Only ``EndpointAnswer`` makes one.
+package struct Grant: Sendable {
+    package let accessToken: AccessToken
+    package let tokenType: String
+    /// `nil` if the provider does not say.
+    package let expiresAt: UnixTime?
+    /// `nil` if there is none; after a refresh, the previous one then stays valid.
+    package let refreshToken: RefreshToken?
+    /// `nil` if the provider does not say: then those that were asked for.
+    package let scopes: [String]?
+    /// Not verified.
+    package let idToken: [UInt8]?
+
+    /// Writes the members of the grant's object, for the backend that it belongs to.
+    package func writeMembers(to json: inout JSONWriter) {
+        json.member("access_token", secret: accessToken)
+        json.member("token_type", tokenType)
+        json.member("expires_at", expiresAt?.seconds)
+        json.member("refresh_token", secret: refreshToken)
+        json.name("scopes")
+        if let scopes {
+            json.beginArray()
+            for scope in scopes { json.value(scope) }
+            json.endArray()
+        } else {
+            json.null()
+        }
+        json.member("id_token", idToken.map { String(decoding: $0, as: UTF8.self) })
+    }
+}
+
+extension Grant: CustomStringConvertible, CustomReflectable {
+    package var description: String { "(grant)" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

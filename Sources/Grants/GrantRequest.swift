@@ -1,0 +1,35 @@
+/// A request to a token endpoint, without client authentication.
+package enum GrantRequest: Sendable {
+    case code(AuthorizationCode, redirectURI: String?, verifier: CodeVerifier?)
+    case refresh(RefreshToken, scopes: [String])
+}
+
+/// A request to a revocation endpoint (RFC 7009), without client authentication.
+package struct RevocationRequest: Sendable {
+    let token: RevocableToken
+    let hint: TokenHint?
+
+    package init(_ token: RevocableToken, hint: TokenHint?) {
+        self.token = token
+        self.hint = hint
+    }
+
+    package init(_ token: RefreshToken) { self.init(RevocableToken(token), hint: .refreshToken) }
+    package init(_ token: AccessToken) { self.init(RevocableToken(token), hint: .accessToken) }
+}
+
+/// A registered `token_type_hint`.
+package enum TokenHint: String, Sendable, CaseIterable {
+    case refreshToken = "refresh_token"
+    case accessToken = "access_token"
+}
+
+/// A request to a user info endpoint, by bearer token (OpenID Connect Core 1.0, section 5.3.1).
+package struct UserInfoRequest: Sendable {
+    private let accessToken: AccessToken
+
+    package init(_ accessToken: AccessToken) { self.accessToken = accessToken }
+
+    /// The value of `Authorization`.
+    package var authorization: String { "Bearer " + accessToken.text }
+}

@@ -1,0 +1,66 @@
+internal import IDToken
+internal import JSON
+
+/// The `events` claim. Its form tells the kinds of notifications apart.
+enum EventsClaim {
+    /// The one event of a notification from Apple.
+    case apple(JSONObject)
+    /// The event of a logout token.
+    case logout(JSONObject)
+    /// Events by their type, a URI, in the order of the token.
+    case securityEvents([(type: String, event: JSONObject)])
+
+    var kind: NotificationKind {
+        switch self {
+        case .apple: .apple
+        case .logout: .logout
+        case .securityEvents: .securityEvent
+        }
+    }
+
+    /// The most events of one security event token.
+    static let maximumEvents = 16
+
+    static let logoutType: JSONName = "http://schemas.openid.net/event/backchannel-logout"
+
+    /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.
+    init(_ claims: Claims) throws(Rejection) {
+        guard let value = claims.object[ClaimName.events.json], value.kind != .null else {
+            throw .claimMissing(.events)
+        }
+        guard let claim = EventsClaim(value) else { throw .claimInvalid(.events) }
+        self = claim
+    }
+
+    private init?(_ value: JSONValue) {
+        // Apple's documentation has an object. What it delivers is the object's JSON text, as a string.
+        if let text = value.utf8 {
+            guard let event = try? JSONObject(text) else { return nil }
+            self = .apple(event)
+        } else if let elements = value.elements {
+            guard elements.count == 1, let event = elements[0].object else { return nil }
+            self = .apple(event)
+        } else if let object = value.object {
+            self.init(object)
+        } else {
+            return nil
+        }
+    }
+
+    private init?(_ object: JSONObject) {
+        if object.kind(of: "type") != nil {
+            self = .apple(object)
+        } else if let logout = object[Self.logoutType] {
+            guard let event = logout.object else { return nil }
+            self = .logout(event)
+        } else {
+            guard (1...Self.maximumEvents).contains(object.count) else { return nil }
+            var events: [(type: String, event: JSONObject)] = []
+            object.forEachMember { type, value in
+                if let event = value.object { events.append((type, event)) }
+            }
+            guard events.count == object.count else { return nil }
+            self = .securityEvents(events)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import IDToken
+internal import JSON
+
+extension NotifiedEvent {
+    /// Reads one event of a security event token.
+    ///
+    /// - Parameters:
+    ///   - name: the event's type, a URI.
+    ///   - claims: the token's claims, which may name the user for all events.
+    ///   - issuer: tells whether an issuer is the token's own.
+    /// - Source: RFC 8417; RFC 9493; OpenID RISC Profile 1.0; OpenID CAEP 1.0;
+    ///   developers.google.com/identity/protocols/risc.
+    init(security event: JSONObject, named name: String, _ claims: Claims, issuer: OwnIssuer) {
+        var reader = EventReader(event)
+        self.init(type: .other, data: [])
+        if let value = event[EventNames.subject] {
+            if read(value, issuer) { reader.take(EventNames.subject) }
+        } else if let value = claims.object[EventNames.subID] {
+            // What is not read stays in the data.
+            if !read(value, issuer) { reader.add(EventNames.subID, value) }
+        } else {
+            subject = claims.text(.subject).flatMap { $0.isEmpty ? nil : $0 }
+        }
+        sessionID = sessionID ?? claims.text(.sessionID)
+        occurredAt = reader.time(EventNames.eventTimestamp) ?? (try? claims.time(EventNames.timeOfEvent)) ?? nil
+        reason = reader.string(EventNames.reason)
+        type = EventType(security: name, ofSession: sessionID != nil)
+        data = type == .other ? reader.everything(of: name) : reader.rest
+    }
+
+    /// Reads a subject identifier (RFC 9493, or an older form of it).
+    ///
+    /// - Returns: whether everything in it was read.
+    private mutating func read(_ value: JSONValue, _ issuer: OwnIssuer) -> Bool {
+        guard let identifier = value.object else { return false }
+        var reader = EventReader(identifier)
+        // Google's `subject_type` is older than `format`.
+        let format = reader.string(EventNames.format) ?? reader.string(EventNames.subjectType)
+        switch format {
+        case "iss_sub", "iss-sub", "id_token_claims":
+            let named = reader.string("iss")
+            guard named.map(issuer.isOwn) ?? (identifier.kind(of: "iss") == nil) else { return false }
+            subject = reader.string("sub")
+            email = reader.string(EventNames.email)
+        case "email":
+            email = reader.string(EventNames.email)
+        case "complex", nil:
+            // A user and a session, each with an identifier of its own.
+            guard let user = identifier["user"], read(user, issuer) else { return false }
+            reader.take("user")
+            if let session = identifier["session"]?.object, let id = try? session.string("id") {
+                sessionID = id
+                reader.take("session")
+            }
+        default: return false
+        }
+        return reader.isEmpty
+    }
+}
+
+/// Recognizes the token's own issuer in a subject identifier.
+struct OwnIssuer {
+    let isOwn: (String) -> Bool
+}
+
+extension NotifiedEvent.EventType {
+    /// - Parameter ofSession: whether the event names a session.
+    fileprivate init(security name: String, ofSession: Bool) {
+        let prefix = "https://schemas.openid.net/secevent/"
+        guard name.hasPrefix(prefix) else {
+            self = .other
+            return
+        }
+        self =
+            switch name.dropFirst(prefix.count) {
+            case "risc/event-type/account-purged": .accountDeleted
+            case "risc/event-type/sessions-revoked": .sessionsRevoked
+            case "caep/event-type/session-revoked": ofSession ? .loggedOut : .sessionsRevoked
+            case "oauth/event-type/token-revoked", "oauth/event-type/tokens-revoked": .tokensRevoked
+            case "risc/event-type/account-disabled": .accountDisabled
+            case "risc/event-type/account-enabled": .accountEnabled
+            case "risc/event-type/account-credential-change-required", "risc/event-type/credential-compromise":
+                .credentialChangeRequired
+            case "risc/event-type/identifier-changed": .identifierChanged
+            case "risc/event-type/identifier-recycled": .identifierRecycled
+            case "risc/event-type/verification", "ssf/event-type/verification": .verification
+            default: .other
+            }
+    }
+}

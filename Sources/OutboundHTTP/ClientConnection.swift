@@ -1,0 +1,66 @@
+package import Host
+package import NIOCore
+package import NIOHTTP1
+
+/// An open connection to a server, for one exchange after the other. It belongs to the event loop that dialed it, where
+/// all its methods are called.
+package final class ClientConnection: Sendable {
+    private let channel: any Channel
+    private let handler: NIOLoopBound<ClientHandler>
+
+    init(_ channel: any Channel, _ handler: ClientHandler) {
+        self.channel = channel
+        self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+    }
+
+    /// Whether it is open, and no exchange is under way. If it is `false`, nothing of an exchange would be sent.
+    package var isIdle: Bool { handler.value.isIdle }
+
+    /// Sends a request, and reads the response. The future never fails.
+    ///
+    /// The connection is closed before the future completes, unless it can be kept.
+    package func exchange(_ request: ClientRequest) -> EventLoopFuture<HTTPAnswer> {
+        let outcome = channel.eventLoop.makePromise(of: HTTPAnswer.self)
+        handler.value.begin(request, outcome)
+        return outcome.futureResult
+    }
+
+    /// Closes the connection. An exchange under way ends as if the server had closed it.
+    package func close() { ConnectionGuard.closeNow(channel) }
+
+    /// Completes when the connection is closed, by whichever side.
+    package var closed: EventLoopFuture<Void> { channel.closeFuture }
+}
+
+/// A request on a connection that is open already.
+package struct ClientRequest: Sendable {
+    package var head: HTTPRequestHead
+    package var body: ByteBuffer
+    /// Until the head of the response, and between parts of its body.
+    package var idleTimeout: Interval
+    /// For the end of the response.
+    package var deadline: NIODeadline
+    /// In bytes, after decompression.
+    package var maximumBody: Int
+    /// In bytes on the wire beyond ``maximumBody``.
+    package var maximumOverhead: Int
+    /// Once `after` has passed, a body that arrives more slowly than this, in bytes per second, is given up.
+    var minimumRate: (octetsPerSecond: Int64, after: Interval)?
+    /// Called with the head of the response; `false` ends the exchange without reading the body.
+    var readsBody: @Sendable (HTTPResponseHead) -> Bool = { _ in true }
+    /// Whether the connection may stay open for another exchange.
+    package var keepsConnection: Bool
+
+    package init(
+        head: HTTPRequestHead, body: ByteBuffer, idleTimeout: Interval, deadline: NIODeadline, maximumBody: Int,
+        maximumOverhead: Int, keepsConnection: Bool
+    ) {
+        self.head = head
+        self.body = body
+        self.idleTimeout = idleTimeout
+        self.deadline = deadline
+        self.maximumBody = maximumBody
+        self.maximumOverhead = maximumOverhead
+        self.keepsConnection = keepsConnection
+    }
+}

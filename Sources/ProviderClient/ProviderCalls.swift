@@ -1,0 +1,136 @@
+package import Grants
+package import Host
+private import IDToken
+package import KeySource
+package import NIOCore
+private import OpenSSL
+internal import OutboundHTTP
+
+/// Calls one provider's endpoints: token, revocation, user info.
+///
+/// It opens a connection first, then authenticates the request, then sends it. So whatever fails before sending is known
+/// to be unsent. All of it runs on one event loop, which serves no requests.
+package final class ProviderCalls: Sendable {
+    package let loop: any EventLoop
+    let dialer: ProviderDialer
+    let idleTimeout: Interval
+    let onReport: @Sendable (CallReport) -> Void
+    let state: NIOLoopBoundBox<State>
+    private let isInvalidRequestRevoked: Bool
+
+    struct State {
+        var authenticators: [String: ClientAuthenticator]
+        var pool = ConnectionPool<ClientConnection>()
+        /// Whether a timer will remove connections that were idle for too long.
+        var isSweeping = false
+        var isStopped = false
+    }
+
+    private static let revocationTries = 3
+
+    /// - Parameters:
+    ///   - credentials: by client ID.
+    ///   - isInvalidRequestRevoked: whether `invalid_request` for a refresh says that the token was revoked.
+    ///   - loop: must not serve requests.
+    ///   - onReport: called on that loop after each request.
+    package init(
+        rules: NetworkRules, proxy: ProxyEnvironment?, credentials: [String: ClientCredential],
+        isInvalidRequestRevoked: Bool, on loop: any EventLoop, onReport: @escaping @Sendable (CallReport) -> Void
+    ) {
+        self.loop = loop
+        dialer = ProviderDialer(rules: rules, proxy: proxy, loop: loop, unixSeconds: SystemClocks.unixSeconds)
+        idleTimeout = rules.idleTimeout
+        self.isInvalidRequestRevoked = isInvalidRequestRevoked
+        self.onReport = onReport
+        let authenticators = credentials.map { ($0, ClientAuthenticator(clientID: $0, $1)) }
+        state = NIOLoopBoundBox.makeBoxSendingValue(
+            State(authenticators: Dictionary(uniqueKeysWithValues: authenticators)), eventLoop: loop)
+    }
+
+    /// Redeems a code or a refresh token, which is sent at most once.
+    ///
+    /// - Parameter deadline: for the whole call.
+    /// - Returns: never fails, and completes on ``loop`` by the deadline.
+    package func exchange(
+        _ request: GrantRequest, by clientID: String, at address: FetchURL, _ slot: CallSlot,
+        until deadline: MonotonicTime
+    ) -> EventLoopFuture<Called<Grant>> {
+        let isInvalidRequestRevoked = if case .refresh = request { self.isInvalidRequestRevoked } else { false }
+        let call = Call(.token, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
+            OutgoingMessage(try authenticator.authenticate(request, now: now))
+        }
+        return perform(call, by: clientID) { answer, now throws(CallFailure) in
+            try answer.grant(isInvalidRequestRevoked: isInvalidRequestRevoked, now: now)
+        }
+    }
+
+    /// Revokes a token. This is idempotent, so it is tried again if the provider can't be reached or does not answer.
+    ///
+    /// - Parameter deadline: for all tries together.
+    /// - Returns: never fails, and completes on ``loop`` by the deadline.
+    package func revoke(
+        _ request: RevocationRequest, by clientID: String, at address: FetchURL, _ slot: CallSlot,
+        until deadline: MonotonicTime
+    ) -> EventLoopFuture<Called<Void>> {
+        let call = Call(.revocation, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
+            OutgoingMessage(try authenticator.authenticate(request, now: now))
+        }
+        return revoke(call, by: clientID, after: [])
+    }
+
+    private func revoke(
+        _ call: Call, by clientID: String, after earlier: [CallReport]
+    ) -> EventLoopFuture<Called<Void>> {
+        perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.revoked() }.flatMap { called in
+            let called = Called(result: called.result, reports: earlier + called.reports)
+            // With jitter, so that calls that one outage has failed don't come back together.
+            let pause = Int64(called.reports.count == 1 ? 100 : 300) * .random(in: 75...125) / 100
+            guard case .failure(let failure) = called.result, failure.isWorthAnotherTry,
+                called.reports.count < Self.revocationTries,
+                SystemClocks.monotonic() + Interval(milliseconds: pause) < call.deadline
+            else { return self.loop.makeSucceededFuture(called) }
+            return self.loop.flatScheduleTask(in: .milliseconds(pause)) {
+                self.revoke(call, by: clientID, after: called.reports)
+            }.futureResult
+        }
+    }
+
+    /// Reads the claims of the person that an ID Token names.
+    ///
+    /// - Parameters:
+    ///   - subject: the ID Token's.
+    ///   - deadline: for the whole call.
+    /// - Returns: the claims, as JSON. Never fails, and completes on ``loop`` by the deadline.
+    package func userInfo(
+        _ request: UserInfoRequest, of subject: String, by clientID: String, at address: FetchURL, _ slot: CallSlot,
+        until deadline: MonotonicTime
+    ) -> EventLoopFuture<Called<[UInt8]>> {
+        let call = Call(.userInfo, at: address, until: deadline, slot) { _, _ in OutgoingMessage(request) }
+        return perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.userInfo(of: subject) }
+    }
+
+    /// Replaces a client's credential. Calls that were sent keep the one before.
+    package func change(_ credential: ClientCredential, ofClient clientID: String) {
+        loop.execute {
+            self.state.value.authenticators[clientID] = ClientAuthenticator(clientID: clientID, credential)
+        }
+    }
+
+    /// Closes idle connections, and keeps none from now on. Calls under way go on.
+    package func stop() {
+        loop.execute {
+            self.state.value.isStopped = true
+            for connection in self.state.value.pool.removeAll() { connection.close() }
+        }
+    }
+}
+
+extension CallFailure {
+    /// Whether an idempotent call may succeed a moment later.
+    fileprivate var isWorthAnotherTry: Bool {
+        switch self {
+        case .notSent(.unreachable), .notSent(.timeout), .unavailable: true
+        case .notSent(.credential), .grantInvalid, .clientRejected, .refused, .answerInvalid: false
+        }
+    }
+}

@@ -1,0 +1,129 @@
+package import Grants
+package import Host
+package import ProviderClient
+private import Synchronization
+
+/// Counts the calls of providers' endpoints for metrics, and logs outages and refused clients.
+package final class CallTelemetry: Sendable {
+    private let log: Log
+    private let monotonic: @Sendable () -> MonotonicTime
+    private let state = Mutex(State())
+
+    package struct Counts: Sendable {
+        package var calls: [Call: Int] = [:]
+        package var connections: [Connection: Int] = [:]
+        /// Durations of calls by endpoint.
+        package var durations: [CallEndpoint: Histogram] = [:]
+    }
+
+    package struct Call: Hashable, Sendable {
+        package let provider: String
+        package let endpoint: CallEndpoint
+        package let outcome: CallOutcome
+    }
+
+    package struct Connection: Hashable, Sendable {
+        package let provider: String
+        package let use: CallReport.ConnectionUse
+    }
+
+    fileprivate struct State {
+        var counts = Counts()
+        /// Endpoints whose last call failed.
+        var failing: Set<Endpoint> = []
+        /// When the line about a refused client was last written; removed once the client is accepted again.
+        var rejections: [Client: MonotonicTime] = [:]
+    }
+
+    fileprivate struct Endpoint: Hashable {
+        let provider: String
+        let endpoint: CallEndpoint
+    }
+
+    fileprivate struct Client: Hashable {
+        let provider, id: String
+    }
+
+    /// Up to the longest `limits.provider_timeout` that is sensible.
+    fileprivate static let durationBounds: [Int64] = [
+        5000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000,
+    ]
+    fileprivate static let rejectionPeriod = Interval.seconds(600)
+
+    package init(log: Log, monotonic: @escaping @Sendable () -> MonotonicTime) {
+        self.log = log
+        self.monotonic = monotonic
+    }
+
+    package var current: Counts { state.withLock(\.counts) }
+
+    /// Records a request to a provider.
+    package func record(_ call: CallReport, provider: String) {
+        let now = monotonic()
+        let (hasBegunToFail, hasRecovered, tellsOfRejection) = state.withLock { state in
+            state.counts.count(call, provider)
+            let endpoint = Endpoint(provider: provider, endpoint: call.endpoint)
+            let hasFailed = call.outcome.isOutage
+            let hasBegunToFail = hasFailed && state.failing.insert(endpoint).inserted
+            let hasRecovered = !hasFailed && state.failing.remove(endpoint) != nil
+            return (hasBegunToFail, hasRecovered, state.tellsOfRejection(call, provider, now))
+        }
+        if hasBegunToFail {
+            var fields: [(name: StaticString, value: Log.Value)] = [
+                ("provider", .text(provider)), ("endpoint", .text(call.endpoint.rawValue)),
+                ("outcome", .text(call.outcome.rawValue)),
+            ]
+            if let status = call.status { fields.append(("status", .number(Int64(status)))) }
+            if let reason = call.reason { fields.append(("reason", .text(reason))) }
+            log.write(.warning, "provider calls fail", fields)
+        } else if hasRecovered {
+            log.write(
+                .info, "provider calls succeed again",
+                [("provider", .text(provider)), ("endpoint", .text(call.endpoint.rawValue))])
+        }
+        if tellsOfRejection, case .clientRejected(let error) = call.failure {
+            log.write(
+                .error, "provider rejects the client",
+                [
+                    ("provider", .text(provider)), ("client", .text(call.clientID)),
+                    ("provider_error", .text(error.rawValue)),
+                ])
+        }
+    }
+}
+
+extension CallTelemetry.Counts {
+    fileprivate mutating func count(_ call: CallReport, _ provider: String) {
+        calls[.init(provider: provider, endpoint: call.endpoint, outcome: call.outcome), default: 0] += 1
+        connections[.init(provider: provider, use: call.connection), default: 0] += 1
+        durations[call.endpoint, default: Histogram(bounds: CallTelemetry.durationBounds)]
+            .record(microseconds: Int64(call.nanoseconds / 1000))
+    }
+}
+
+extension CallTelemetry.State {
+    /// The first refusal is worth a line, and then one in ten minutes.
+    fileprivate mutating func tellsOfRejection(_ call: CallReport, _ provider: String, _ now: MonotonicTime) -> Bool {
+        let client = CallTelemetry.Client(provider: provider, id: call.clientID)
+        switch call.outcome {
+        case .clientRejected:
+            if let last = rejections[client], now - last < CallTelemetry.rejectionPeriod { return false }
+            rejections[client] = now
+            return true
+        case .ok, .grantInvalid, .providerRefused:
+            rejections[client] = nil
+            return false
+        case .answerInvalid, .timeout, .unreachable, .unavailable: return false
+        }
+    }
+}
+
+extension CallOutcome {
+    /// Whether the provider can't be used, whoever the person and the client are.
+    fileprivate var isOutage: Bool {
+        switch self {
+        case .ok, .grantInvalid, .clientRejected, .providerRefused: false
+        case .answerInvalid, .timeout, .unreachable, .unavailable: true
+        }
+    }
+}

@@ -1,0 +1,108 @@
+private import Bytes
+package import Host
+private import IDToken
+private import JOSE
+private import KeySource
+package import NIOCore
+internal import Notifications
+
+/// Verifies notifications, with the keys and the waiting of ID Tokens.
+extension RequestVerifier {
+    /// Whether any provider's notifications are accepted.
+    package var acceptsNotifications: Bool { slots.contains { $0?.provider.notifications != nil } }
+
+    /// Verifies a notification: the request, the token's form, then all checks.
+    package func verify(_ request: NotificationRequest, at now: VerificationTime) -> NotificationOutcome {
+        switch attempt(request, at: now) {
+        case .decided(let verdict): .decided(verdict)
+        case .waiting(let wait): .pending(PendingNotification(request: request, wait: wait))
+        }
+    }
+
+    /// A verdict, or a notification that has to wait for keys.
+    package enum NotificationOutcome {
+        case decided(NotificationVerdict)
+        case pending(PendingNotification)
+    }
+
+    /// A notification whose verdict could change with newer keys.
+    package struct PendingNotification {
+        let request: NotificationRequest
+        let wait: KeyWait
+    }
+
+    /// Waits for the provider's shared fetch, off this loop, then verifies again.
+    ///
+    /// - Parameter loop: this verifier's event loop.
+    package func waitForKeys(
+        _ pending: PendingNotification, until deadline: MonotonicTime, on loop: any EventLoop
+    ) -> EventLoopFuture<NotificationVerdict> {
+        wait(pending.wait, until: deadline, on: loop) { problem in
+            .refused(problem, provider: pending.wait.provider)
+        } verifyingAgain: {
+            self.attempt(pending.request, at: .now())
+        }
+    }
+
+    private func attempt(_ request: NotificationRequest, at now: VerificationTime) -> Attempt<NotificationVerdict> {
+        var index = request.provider.flatMap(index(named:))
+        do throws(Problem) {
+            if request.provider != nil, index == nil { throw .providerUnknown }
+            if let slot = index.flatMap({ slots[$0] }), slot.provider.notifications == nil {
+                throw .notificationsNotConfigured
+            }
+            let token: UnverifiedToken
+            do throws(Rejection) {
+                token = try verifier.read(request.token)
+            } catch {
+                throw .notificationRejected(error)
+            }
+            if index == nil { index = token.unverifiedIssuer.flatMap(self.index(ofNotificationIssuer:)) }
+            guard let index, let slot = slots[index] else { throw .providerUnknown }
+            guard let rules = slot.provider.notifications else { throw .notificationsNotConfigured }
+            return try attempt(token, index, slot, rules, now)
+        } catch {
+            return .decided(.refused(error, provider: index))
+        }
+    }
+
+    /// Searches the issuers of all providers, then the spellings that only notifications have.
+    private func index(ofNotificationIssuer issuer: String) -> Int? {
+        index(ofIssuer: issuer)
+            ?? slots.firstIndex { $0?.provider.notifications?.issuers.containsExactly(issuer) == true }
+    }
+
+    /// - Throws: ``Problem/notificationRejected(_:)``.
+    private func attempt(
+        _ token: UnverifiedToken, _ index: Int, _ slot: ProviderSlot, _ rules: NotificationRules,
+        _ now: VerificationTime
+    ) throws(Problem) -> Attempt<NotificationVerdict> {
+        let policy = slot.policy
+        let jwsVerifier = verifier.jwsVerifier
+        var mayFetch: Bool { token.wouldPassClaims(ofNotificationUnder: policy, rules, now: now.wall) }
+        guard let keys = slot.keys, now.monotonic <= keys.usableUntil else {
+            do throws(Rejection) {
+                try jwsVerifier.checkNotificationHeader(token, allowing: policy.algorithms ?? .all)
+            } catch {
+                throw .notificationRejected(error)
+            }
+            return .waiting(KeyWait(without: slot, index, mayFetch: mayFetch))
+        }
+        do throws(Rejection) {
+            let notification = try jwsVerifier.verifyNotification(
+                token, with: keys.keys, algorithms: keys.algorithms, under: policy, rules, now: now.wall)
+            let answer = NotificationAnswer(
+                provider: policy.id, notification: notification, keys: keys.used(at: now.monotonic))
+            return .decided(.verified(answer, provider: index))
+        } catch {
+            guard let need = need(after: error, token, keys.snapshot, policy, now.monotonic), mayFetch else {
+                throw .notificationRejected(error)
+            }
+            let isMissingKey = error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true)
+            return .waiting(
+                KeyWait(
+                    keys: slot.provider.keys, need: need, version: keys.snapshot.version, isMissingKey: isMissingKey,
+                    provider: index, currentProblem: .notificationRejected(error)))
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import IDToken
+import JOSE
+import JSON
+import Notifications
+import SignInFixtures
+import TestSupport
+
+/// A notification with valid claims, unless a test changes it. It was issued at 1 700 000 000.
+struct SentNotification: Sendable {
+    var claims: ClaimsText
+    var policy: ProviderPolicy
+    var rules: NotificationRules
+    var now: Int64 = 1_700_000_100
+    var key = TestKey.rsa
+    /// Header members other than `alg` and `kid`, each after a comma.
+    var headerMembers = ""
+
+    /// As Apple delivers it: the event is JSON text in a string.
+    static let apple = SentNotification(
+        claims: ClaimsText([
+            "iss": #""https://appleid.apple.com""#, "aud": #""com.example.app""#, "exp": "1700086400",
+            "iat": "1700000000", "jti": #""j1""#, "events": text(appleEvent("consent-revoked")),
+        ]),
+        policy: SignIn.apple.policy, rules: NotificationRules(kinds: [.apple]))
+
+    static let logout = SentNotification(
+        claims: ClaimsText([
+            "iss": #""https://op.example""#, "aud": #""client""#, "iat": "1700000000", "exp": "1700000160",
+            "jti": #""bWJq""#, "sub": #""user""#, "sid": #""s1""#,
+            "events": #"{"http://schemas.openid.net/event/backchannel-logout":{}}"#,
+        ]),
+        policy: SignIn.plain.policy, rules: NotificationRules(kinds: [.logout]))
+
+    /// As Google's documentation shows it: without `exp`, and with the older form of a subject.
+    static let google = SentNotification(
+        claims: ClaimsText([
+            "iss": #""https://accounts.google.com/""#, "aud": #""123-web.apps.googleusercontent.com""#,
+            "iat": "1700000000", "jti": #""756E69717565""#,
+            "events":
+                #"{"https://schemas.openid.net/secevent/risc/event-type/account-disabled":{"subject":{"subject_type":"iss-sub","iss":"https://accounts.google.com/","sub":"7375626A656374"},"reason":"hijacking"}}"#,
+        ]),
+        policy: SignIn.google.policy,
+        rules: NotificationRules(
+            kinds: [.securityEvent], issuers: ProviderPreset.google.facts([:]).notificationIssuers))
+
+    /// As the Shared Signals Framework has it: the subject beside the events.
+    static let caep = SentNotification(
+        claims: ClaimsText([
+            "iss": #""https://op.example""#, "aud": #"["client","other"]"#, "iat": "1700000000", "jti": #""c1""#,
+            "sub_id": #"{"format":"iss_sub","iss":"https://op.example","sub":"user"}"#,
+            "events": event("caep/event-type/session-revoked", #"{"event_timestamp":1699999990}"#),
+        ]),
+        policy: SignIn.plain.policy, rules: NotificationRules(kinds: [.securityEvent]))
+
+    static let all: [SentNotification] = [apple, logout, google, caep]
+
+    static func appleEvent(_ type: String, _ members: String = "") -> String {
+        #"{"type":"\#(type)","sub":"001234.5678","event_time":1699999999123\#(members)}"#
+    }
+
+    /// A security event under the prefix of OpenID's types.
+    static func event(_ type: String, _ event: String = "{}") -> String {
+        #"{"https://schemas.openid.net/secevent/\#(type)":\#(event)}"#
+    }
+
+    /// A JSON string.
+    static func text(_ text: String) -> String { json(.string(text)) }
+
+    func with(_ claim: String, _ json: String) -> SentNotification {
+        var copy = self
+        copy.claims = claims.with(claim, json)
+        return copy
+    }
+
+    func without(_ claim: String) -> SentNotification {
+        var copy = self
+        copy.claims = claims.without(claim)
+        return copy
+    }
+
+    func header(_ members: String) -> SentNotification {
+        var copy = self
+        copy.headerMembers = members
+        return copy
+    }
+
+    func at(_ now: Int64) -> SentNotification {
+        var copy = self
+        copy.now = now
+        return copy
+    }
+
+    func rules(_ change: (inout NotificationRules) -> Void) -> SentNotification {
+        var copy = self
+        change(&copy.rules)
+        return copy
+    }
+
+    func policy(_ change: (inout ProviderPolicy) -> Void) -> SentNotification {
+        var copy = self
+        change(&copy.policy)
+        return copy
+    }
+
+    var token: String {
+        compactJWS(
+            header: #"{"alg":"\#(key.algorithm)","kid":"\#(key.keyID)"\#(headerMembers)}"#, payload: claims.json,
+            signedBy: key)
+    }
+
+    func unverified() throws(Rejection) -> UnverifiedToken { try UnverifiedToken(token) }
+
+    func verify() throws(Rejection) -> VerifiedNotification {
+        let keys = try! JWKSet(jwkSet([TestKey.rsa.jwk(), TestKey.p256.jwk()]))
+        return try IDTokenVerifier().jwsVerifier.verifyNotification(
+            unverified(), with: keys, algorithms: .all, under: policy, rules, now: UnixTime(seconds: now))
+    }
+
+    /// The only event.
+    func event() throws -> NotifiedEvent {
+        let events = try verify().events
+        precondition(events.count == 1)
+        return events[0]
+    }
+
+    var rejection: Rejection? {
+        do throws(Rejection) {
+            _ = try verify()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension NotifiedEvent {
+    var dataText: String { TestSupport.text(data) }
+}

@@ -1,0 +1,305 @@
+"""Notifications over HTTP: each kind, every code of a refusal, keys that change or can't be had, and settings that turn it on."""
+
+import json
+
+import pytest
+
+from harness import collector as collectors
+from harness.client import contract
+from harness.collector import Collector
+from harness.reload import change
+from harness.service import Service, apple_like, google_like, provider
+from harness.tokens import assemble, b64url, ec_key, jws, now, parts, rsa_key
+
+PATH = "/v1/notifications/verify"
+LOGOUT = "http://schemas.openid.net/event/backchannel-logout"
+RISC = "https://schemas.openid.net/secevent/risc/event-type/"
+
+
+@pytest.fixture(scope="module")
+def apple(shared_server):
+    return shared_server.issuer("notifying-apple", rsa_key("apple"))
+
+
+@pytest.fixture(scope="module")
+def google(shared_server):
+    return shared_server.issuer("notifying-google", rsa_key("google"))
+
+
+@pytest.fixture(scope="module")
+def issuer(shared_server):
+    return shared_server.issuer("notifying", rsa_key("op"), rsa_key("weak", bits=1024))
+
+
+@pytest.fixture(scope="module")
+def down(shared_server):
+    issuer = shared_server.issuer("notifying-down", ec_key("down"))
+    issuer.jwks.status = 500
+    return issuer
+
+
+@pytest.fixture(scope="module")
+def service(apple, google, issuer, down):
+    # Google's issuer is its real one, whose other spellings the preset knows.
+    as_google = google_like(google, jwks_uri=google.jwks_uri, notifications=["security_event"])
+    del as_google["issuer"]
+    providers = [
+        apple_like(apple, notifications=["apple"]),
+        as_google,
+        provider(issuer, notifications=["logout", "security_event"], notifications_max_age="1h"),
+        provider(down, "down", optional=True, notifications=["logout"]),
+    ]
+    with Service(*providers) as service:
+        service.wait_until_ready()
+        yield service
+
+
+@pytest.fixture(scope="module")
+def silent(shared_server):
+    return shared_server.issuer("silent", rsa_key("silent"))
+
+
+def apple_notification(apple, event=None, **claims) -> str:
+    event = {"type": "consent-revoked", "sub": "001234.5678", "event_time": 1_700_000_000_123} if event is None else event
+    usual = {"sub": None, "jti": "j1", "events": json.dumps(event)}
+    return jws(apple.keys[0], apple.claims(**(usual | claims)), typ=None)
+
+
+def logout_token(issuer, header=None, **claims) -> str:
+    usual = {"jti": "l1", "sid": "s1", "events": {LOGOUT: {}}}
+    return jws(issuer.keys[0], issuer.claims(**(usual | claims)), **({"typ": "logout+jwt"} | (header or {})))
+
+
+def verify(service, token=None, **members):
+    return service.api.post(PATH, ({} if token is None else {"token": token}) | members)
+
+
+def accepted(service, token=None, **members) -> dict:
+    response = verify(service, token, **members)
+    assert response.status == 200, response
+    return response.json
+
+
+def refused(response, code: str, claim: str | None = None) -> None:
+    assert contract.assert_code(response, code).get("claim") == claim
+
+
+def test_apples_body_is_a_request_as_it_is(service, apple):
+    token = apple_notification(apple)
+    answers = [
+        accepted(service, payload=token),
+        accepted(service, payload={"payload": token}, provider="apple"),
+        accepted(service, token),
+    ]
+    for answer in answers:
+        assert answer["notification"] == {
+            "provider": "apple", "issuer": apple.url, "kind": "apple", "id": "j1",
+            "issued_at": answer["notification"]["issued_at"],
+        }  # fmt: skip
+        assert answer["events"] == [
+            {
+                "type": "consent_revoked", "subject": "001234.5678", "session_id": None, "email": None,
+                "is_private_email": None, "occurred_at": 1_700_000_000, "reason": None, "data": {},
+            }
+        ]  # fmt: skip
+        assert answer["keys"]["source"] == "network"
+
+
+@pytest.mark.parametrize("type", ["account-delete", "account-deleted"])
+@pytest.mark.parametrize("form", [json.dumps, lambda event: event, lambda event: [event]])
+def test_every_form_of_apples_events(service, apple, type, form):
+    event = {"type": type, "sub": "1", "event_time": 1_700_000_000}
+    events = accepted(service, apple_notification(apple, events=form(event)))["events"]
+    assert [(each["type"], each["occurred_at"]) for each in events] == [("account_deleted", 1_700_000_000)]
+    two = apple_notification(apple, events=[event, event])
+    refused(verify(service, two), "claim_invalid", "events")
+
+
+def test_a_relay_address(service, apple):
+    event = {"type": "email-disabled", "sub": "1", "email": "a@privaterelay.appleid.com", "is_private_email": "true"}
+    answer = accepted(service, apple_notification(apple, event))["events"][0]
+    assert (answer["type"], answer["email"], answer["is_private_email"]) == ("email_relay_disabled", event["email"], True)
+
+
+def test_a_logout_token(service, issuer):
+    answer = accepted(service, logout_token(issuer))
+    assert answer["notification"]["kind"] == "logout"
+    event = answer["events"][0]
+    assert (event["type"], event["subject"], event["session_id"]) == ("logged_out", "user-1", "s1")
+
+
+@pytest.mark.parametrize("spelling", ["https://accounts.google.com", "https://accounts.google.com/", "accounts.google.com"])
+def test_a_security_event_of_googles(service, google, spelling):
+    subject = {"subject_type": "iss-sub", "iss": spelling, "sub": "7375626A656374"}
+    events = {RISC + "account-disabled": {"subject": subject, "reason": "hijacking"}}
+    claims = google.claims(iss=spelling, sub=None, exp=None, jti="g1", events=events)
+    answer = accepted(service, jws(google.keys[0], claims, typ=None))
+    assert answer["notification"]["issuer"] == "https://accounts.google.com"
+    event = answer["events"][0]
+    assert (event["type"], event["subject"], event["reason"]) == ("account_disabled", "7375626A656374", "hijacking")
+    # As an ID Token's issuer, only the preset's spellings count.
+    if spelling.endswith("/"):
+        service.reject(jws(google.keys[0], google.claims(iss=spelling)), "provider_unknown")
+
+
+def test_several_events_and_unknown_members(service, issuer):
+    stranger = {"format": "iss_sub", "iss": "https://elsewhere.example", "sub": "user-1"}
+    events = {RISC + "sessions-revoked": {}, "https://e.example/new": {"a": 1, "b": [None]}}
+    token = jws(
+        issuer.keys[0],
+        issuer.claims(sub=None, exp=None, jti="e1", events=events, sub_id=stranger, txn="t", unknown={}),
+        typ="secevent+jwt",
+    )
+    first, second = accepted(service, token)["events"]
+    assert (first["type"], first["subject"], first["data"]) == ("sessions_revoked", None, {"sub_id": stranger})
+    assert second["type"] == "other"
+    assert second["data"] == {"https://e.example/new": {"sub_id": stranger, "a": 1, "b": [None]}}
+
+
+# By code: what is wrong with a logout token, and the claim that is named.
+REFUSALS = {
+    "header_unsupported": ({"header": {"typ": "at+jwt"}}, None),
+    "key_not_found": ({"header": {"kid": "another"}}, None),
+    "key_unsuitable": ({"header": {"kid": "weak"}}, None),
+    "issuer_mismatch": ({"iss": "https://elsewhere.example"}, None),
+    "audience_mismatch": ({"aud": ["another"]}, None),
+    "token_expired": ({"exp": 1}, None),
+    "token_not_yet_valid": ({"iat": 1 << 40}, None),
+    "claim_missing": ({"jti": None}, "jti"),
+    "claim_invalid": ({"nonce": "n"}, "nonce"),
+}
+
+
+@pytest.mark.parametrize("code", REFUSALS)
+def test_a_refused_notification(service, issuer, code):
+    claims, claim = REFUSALS[code]
+    refused(verify(service, logout_token(issuer, **claims), provider="oidc"), code, claim)
+
+
+def test_notifications_that_are_none(service, issuer):
+    good = logout_token(issuer)
+    header, payload, _ = parts(good)
+    refused(verify(service, "no token", provider="oidc"), "token_malformed")
+    refused(verify(service, good + "." + good), "token_malformed")
+    refused(verify(service, assemble({"alg": "none"}, issuer.claims(), b"")), "algorithm_not_allowed")
+    refused(verify(service, f"{header}.{payload}.{b64url(bytes(256))}"), "signature_invalid")
+    refused(verify(service, logout_token(issuer, iat=now() - 3700)), "token_too_old")
+    refused(verify(service, logout_token(issuer, iat=None)), "claim_missing", "iat")
+    refused(verify(service, logout_token(issuer, exp=None)), "claim_missing", "exp")
+    refused(verify(service, logout_token(issuer, sub=None, sid=None)), "claim_missing", "sub")
+
+
+def test_a_kind_that_is_not_listed_is_refused(service, apple, issuer):
+    event = {"type": "consent-revoked", "sub": "1"}
+    of_apple = jws(issuer.keys[0], issuer.claims(jti="1", events=json.dumps(event)))
+    refused(verify(service, of_apple), "claim_invalid", "events")
+    refused(verify(service, jws(apple.keys[0], apple.claims(jti="1", events={LOGOUT: {}}))), "claim_invalid", "events")
+
+
+def test_an_id_token_is_no_notification_and_the_other_way_round(service, apple, issuer):
+    for each in (apple, issuer):
+        refused(verify(service, each.token(jti="1")), "claim_missing", "events")
+    assert service.reject(apple_notification(apple, sub="1"), "claim_invalid")["claim"] == "events"
+    assert service.reject(logout_token(issuer, header={"typ": "JWT"}), "claim_invalid")["claim"] == "events"
+    service.reject(logout_token(issuer), "header_unsupported")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"[]", b"{}", b'{"token": 1}', b'{"token": null}', b'{"payload": {}}', b'{"token": "a", "payload": "b"}',
+        b'{"token": "a", "id_token": "b"}', b'{"payload": {"payload": "a", "more": 1}}', b'{"token": "a", "token": "b"}',
+        b'{"provider": "apple"}', b'{"token": "a", "provider": ""}',
+    ],
+)  # fmt: skip
+def test_a_request_of_another_form(service, body):
+    refused(service.api.post(PATH, body), "request_invalid")
+
+
+def test_a_body_of_another_type(service):
+    response = service.api.post(PATH, b"{}", {"Content-Type": "application/secevent+jwt"})
+    refused(response, "content_type_unsupported")
+    refused(service.api.post(PATH, b" " * 70_000), "request_too_large")
+    assert service.api.get(PATH).code == "method_not_allowed"
+
+
+def test_a_provider_that_nobody_knows(service, issuer):
+    refused(verify(service, logout_token(issuer), provider="nobody"), "provider_unknown")
+    refused(verify(service, logout_token(issuer, iss="https://elsewhere.example")), "provider_unknown")
+
+
+def test_keys_that_cant_be_had_are_worth_another_delivery(service, down):
+    response = verify(service, logout_token(down))
+    refused(response, "keys_unavailable")
+    assert int(response.header("Retry-After")) >= 1
+    # It can't pass with any key.
+    refused(verify(service, jws(down.keys[0], down.claims(), typ="at+jwt")), "header_unsupported")
+
+
+def test_a_rotated_key_is_found(server):
+    issuer = server.issuer("rotating", rsa_key("old"))
+    with Service(provider(issuer, notifications=["logout"])) as service:
+        service.wait_until_ready()
+        accepted(service, logout_token(issuer))
+        fetched = issuer.jwks.count
+        issuer.rotate(rsa_key("new"), rsa_key("old"))
+        # A notification that could not pass causes no fetch.
+        refused(verify(service, logout_token(issuer, aud="another"), provider="oidc"), "key_not_found")
+        assert issuer.jwks.count == fetched
+        accepted(service, logout_token(issuer))
+        assert issuer.jwks.count == fetched + 1
+
+
+def test_the_path_is_there_once_a_provider_lists_kinds(server, silent):
+    issuer = server.issuer("listing", rsa_key("listing"))
+    quiet = provider(silent, "silent")
+    with Service(provider(issuer), quiet) as service:
+        service.wait_until_ready()
+        assert verify(service, logout_token(issuer)).code == "not_found"
+        assert "notifications" not in service.admin.get("/v1/verdicts").json
+        assert "assay_notifications_total" not in service.admin.get("/metrics").body.decode()
+        change(service, provider(issuer, notifications=["logout"]), quiet)
+        accepted(service, logout_token(issuer))
+        refused(verify(service, logout_token(silent)), "notifications_not_configured")
+        refused(verify(service, "no token", provider="silent"), "notifications_not_configured")
+        change(service, provider(issuer), quiet)
+        assert verify(service, logout_token(issuer)).code == "not_found"
+
+
+def test_what_is_counted_logged_and_started_with(server):
+    issuer = server.issuer("counted", rsa_key("counted"))
+    with Service(provider(issuer, notifications=["logout"])) as service:
+        service.wait_until_ready()
+        assert service.wait_for_entry(message="features on")["features"] == ["notifications"]
+        accepted(service, logout_token(issuer))
+        verify(service, logout_token(issuer, jti=None))
+        lines = service.admin.get("/metrics").body.decode().splitlines()
+        counts = sorted(line for line in lines if line.startswith("assay_notifications_total{"))
+        assert counts == [
+            'assay_notifications_total{provider="oidc",kind="",code="claim_missing"} 1',
+            'assay_notifications_total{provider="oidc",kind="logout",code="ok"} 1',
+        ]
+        counted = service.admin.get("/v1/verdicts").json["notifications"]
+        assert sorted(counted, key=lambda each: each["code"]) == [
+            {"provider": "oidc", "kind": None, "code": "claim_missing", "count": 1},
+            {"provider": "oidc", "kind": "logout", "code": "ok", "count": 1},
+        ]
+        entry = service.wait_for(lambda: service.entries(message="request", route=PATH, status=422))[0]
+        assert (entry["code"], entry["provider"]) == ("claim_missing", "oidc")
+        # Nothing of the notification.
+        log = "\n".join(service.log)
+        assert "user-1" not in log and "s1" not in json.dumps(entry)
+
+
+def test_a_request_is_a_span(server):
+    issuer = server.issuer("traced", rsa_key("traced"))
+    with (
+        Collector() as collector,
+        Service(provider(issuer, notifications=["logout"]), tracing=collectors.settings(collector)) as service,
+    ):
+        service.wait_until_ready()
+        accepted(service, logout_token(issuer))
+        verify(service, logout_token(issuer, jti=None))
+        spans = collector.wait_for(2, name="POST " + PATH)
+        assert sorted(span.attributes["assay.code"] for span in spans) == ["claim_missing", "ok"]
+        assert {span.attributes["assay.provider"] for span in spans} == {"oidc"}

@@ -1,0 +1,53 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Assay;
+
+/** Receives what providers send later: Apple's notifications, logout tokens and security events, all at one URL. */
+final class Receiver
+{
+    /**
+     * @param \Closure(Notification): void $once acts on a notification's events unless it has done so before. In one transaction:
+     *     insert `provider` and `id` into `notifications`; if they were there already, do nothing; otherwise act on each event
+     */
+    public function __construct(private readonly Client $assay, private readonly \Closure $once)
+    {
+    }
+
+    /** Returns the status to answer the sender with. Assay's log has the reason of a refusal. */
+    public function receive(string $contentType, #[\SensitiveParameter] string $body): int
+    {
+        $sent = self::message($contentType, $body);
+        if ($sent === null) {
+            return 400;
+        }
+        try {
+            $notification = $this->assay->notification($sent);
+        } catch (AssayException $error) {
+            return match ($error->status) {
+                0, 503 => 503, // The sender tries again later.
+                400, 404, 422 => 400, // It need not, since this will be refused each time.
+                default => 500,
+            };
+        }
+        // If it throws, answer with 500: the sender tries again, and nothing says that it was done.
+        ($this->once)($notification);
+        return 200;
+    }
+
+    /** @return ?array<string, mixed> the request for Assay; null for what is no notification */
+    private static function message(string $contentType, #[\SensitiveParameter] string $body): ?array
+    {
+        switch (strtolower(trim(explode(';', $contentType)[0]))) {
+            case 'application/x-www-form-urlencoded':
+                parse_str($body, $form);
+                return is_string($form['logout_token'] ?? null) ? ['token' => $form['logout_token']] : null;
+            case 'application/secevent+jwt':
+                return ['token' => trim($body)];
+            default:
+                $payload = json_decode($body, associative: true);
+                return is_array($payload) ? ['payload' => $payload] : null;
+        }
+    }
+}

@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+require "json"
+require "uri"
+require_relative "assay"
+
+# Receives what providers send later: Apple's notifications, logout tokens and security events, all at one URL.
+class Receiver
+  # The block acts on a notification's events unless it has done so before. In one transaction: insert `provider` and `id`
+  # into `notifications`; if they were there already, do nothing; otherwise act on each event.
+  def initialize(assay, &once)
+    @assay, @once = assay, once
+  end
+
+  # Returns the status to answer the sender with. Assay's log has the reason of a refusal.
+  def receive(content_type, body)
+    sent = message(content_type, body)
+    return 400 unless sent
+
+    # If the block raises, answer with 500: the sender tries again, and nothing says that it was done.
+    @once.call(@assay.notification(**sent))
+    200
+  rescue Assay::Error => error
+    # 503: the sender tries again later. 400: it need not, since this will be refused each time.
+    case error.status
+    when 0, 503 then 503
+    when 400, 404, 422 then 400
+    else 500
+    end
+  end
+
+  private
+
+  # The request for Assay; nil for what is no notification.
+  def message(content_type, body)
+    case content_type.split(";").first&.strip&.downcase
+    when "application/x-www-form-urlencoded"
+      token = URI.decode_www_form(body).to_h["logout_token"]
+      token && { token: token }
+    when "application/secevent+jwt"
+      { token: body.strip }
+    else
+      { payload: JSON.parse(body) }
+    end
+  rescue JSON::ParserError, ArgumentError
+    nil
+  end
+end
