@@ -3,6 +3,7 @@
 import json
 import pathlib
 import re
+import sqlite3
 import subprocess
 import sys
 
@@ -127,12 +128,38 @@ def test_a_sign_in_begins_and_finishes_once_as_pasted():
     assert answers[2] | {"request_id": problem["request_id"]} == problem
 
 
+def test_a_notification_is_verified_as_pasted():
+    """With `assay dev`, whose listeners use other ports here."""
+    page = "docs/notifications.md"
+    with Dev() as dev:
+        script = block(page, "## Try it", "sh")
+        pasted = script.replace("127.0.0.1:8080", dev.api.address).replace("127.0.0.1:9400", dev.issuer_address)
+        result = run_shell(pasted)
+    assert result.returncode == 0, result.stderr
+    answer, shown = json.loads(result.stdout), json.loads(block(page, "## Receive one", "json"))
+    assert [*answer] == [*shown]
+    for part in ("notification", "keys"):
+        assert [*answer[part]] == [*shown[part]]
+    assert [*answer["events"][0]] == [*shown["events"][0]]
+    assert answer["events"][0]["type"] == shown["events"][0]["type"]
+
+
+def test_the_tables_of_the_pages_are_sql():
+    database = sqlite3.connect(":memory:")
+    database.executescript((REPOSITORY / "docs/clients/users.sql").read_text())
+    database.executescript((REPOSITORY / "docs/clients/notifications.sql").read_text())
+    database.executescript(block("docs/notifications.md", "## Take effect once", "sql"))
+    database.executescript(block("docs/moving-teams.md", "## At a sign-in", "sql"))
+    database.executescript(block("docs/anonymized-people.md", "## How to tell", "sql"))
+
+
 @pytest.mark.parametrize(
     ("page", "heading"),
     [
         ("docs/getting-started.md", "## 2. Configure your own client ID"),
         ("docs/sign-ins.md", "## Turn it on"),
         ("docs/sign-ins.md", "## Doing it yourself"),
+        ("docs/notifications.md", "## Turn it on"),
     ],
 )
 def test_the_settings_file_is_good(tmp_path, page, heading):

@@ -7,7 +7,19 @@ import urllib.parse
 
 import pytest
 
-from harness.token_endpoint import FAULTS, GRANT, REVOCATION, ROWS, TOKEN, USER_INFO, TokenEndpoint, error, grant
+from harness.token_endpoint import (
+    FAULTS,
+    GRANT,
+    REVOCATION,
+    REVOCATION_ROWS,
+    ROWS,
+    TOKEN,
+    USER_INFO,
+    USER_INFO_ROWS,
+    TokenEndpoint,
+    error,
+    grant,
+)
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
@@ -63,11 +75,18 @@ def test_a_request_that_is_cut_off_was_received_but_is_not_whole(endpoint):
     assert not endpoint.last().is_whole
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_every_row_is_a_whole_answer(endpoint, name):
-    endpoint.play(ROWS[name].act)
+@pytest.mark.parametrize(
+    ("path", "row"),
+    [
+        pytest.param(path, row, id=f"{path} {name}")
+        for path, rows in [(TOKEN, ROWS), (REVOCATION, REVOCATION_ROWS), (USER_INFO, USER_INFO_ROWS)]
+        for name, row in rows.items()
+    ],
+)
+def test_every_row_is_a_whole_answer(endpoint, path, row):
+    endpoint.play(row.act, path=path)
     connection = connect(endpoint)
-    status, _ = ask(connection)
+    status, _ = ask(connection, path)
     assert 200 <= status < 600
     # And the connection is still good.
     assert ask(connection)[0] == 200

@@ -374,3 +374,43 @@ FAULTS = {
         reply(b"", "101 Switching Protocols", {"Upgrade": "h2c", "Connection": "Upgrade", "Content-Length": None}), INVALID
     ),
 }
+
+# What the answers of the other endpoints mean. `None` as the code: it is a success.
+REVOCATION_ROWS = {
+    "status 200 without a body": Row(answered(b""), None),
+    "status 200 with an object": Row(answered({}), None),
+    "status 200 with a page": Row(answered(b"<html>", headers={"Content-Type": "text/html"}), None),
+    "status 204": Row(answered(b"", "204 No Content", {"Content-Length": None}), None),
+    "a token that is already invalid": Row(error("invalid_token"), None),
+    "a kind of token that it does not revoke": Row(
+        error("unsupported_token_type"), "provider_refused", "unsupported_token_type"
+    ),
+    "a wrong client": Row(error("invalid_client", "401 Unauthorized"), "client_rejected", "invalid_client"),
+    "a token of another client": Row(error("invalid_grant"), "grant_invalid", "invalid_grant"),
+    "an error with status 200": Row(error("invalid_client", "200 OK"), "client_rejected", "invalid_client"),
+    "status 400 without error": Row(answered({}, "400 Bad Request"), INVALID),
+    "status 404": Row(answered(b"", "404 Not Found"), INVALID),
+    "status 302": Row(answered(b"", "302 Found", {"Location": "/revoke"}), INVALID),
+    "status 429": Row(answered(b"", "429 Too Many Requests"), UNAVAILABLE),
+    "status 500": Row(answered(b"", "500 Internal Server Error"), UNAVAILABLE),
+    "status 503": Row(answered(b"", "503 Service Unavailable", {"Retry-After": "2"}), UNAVAILABLE),
+}
+
+# `sub` of the ID Token is `user-1`.
+USER_INFO_ROWS = {
+    "the user": Row(answered({"sub": "user-1", "email": "ada@example.com", "email_verified": True}), None),
+    "no sub": Row(answered({"email": "ada@example.com"}), INVALID),
+    "another sub": Row(answered({"sub": "user-2", "email": "eve@example.com"}), INVALID),
+    "sub no text": Row(answered({"sub": 1}), INVALID),
+    "sub twice": Row(answered(b'{"sub":"user-1","sub":"user-1"}'), INVALID),
+    "an array": Row(answered([{"sub": "user-1"}]), INVALID),
+    "a signed answer": Row(answered(b"e30.e30.AA", headers={"Content-Type": "application/jwt"}), INVALID),
+    "a page": Row(answered(b"<html>", headers={"Content-Type": "text/html"}), INVALID),
+    "status 401": Row(answered({"error": "invalid_token"}, "401 Unauthorized", {"WWW-Authenticate": "Bearer"}), INVALID),
+    "status 403": Row(answered({}, "403 Forbidden"), INVALID),
+    "status 404": Row(answered(b"", "404 Not Found"), INVALID),
+    "status 302": Row(answered(b"", "302 Found", {"Location": "/userinfo"}), INVALID),
+    "status 429": Row(answered(b"", "429 Too Many Requests"), UNAVAILABLE),
+    "status 500": Row(answered({"sub": "user-1"}, "500 Internal Server Error"), UNAVAILABLE),
+    "status 503": Row(answered(b"", "503 Service Unavailable"), UNAVAILABLE),
+}

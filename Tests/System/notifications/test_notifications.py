@@ -5,6 +5,7 @@ import json
 import pytest
 
 from harness import collector as collectors
+from harness.apple import Apple
 from harness.client import contract
 from harness.collector import Collector
 from harness.reload import change
@@ -303,3 +304,23 @@ def test_a_request_is_a_span(server):
         spans = collector.wait_for(2, name="POST " + PATH)
         assert sorted(span.attributes["assay.code"] for span in spans) == ["claim_missing", "ok"]
         assert {span.attributes["assay.provider"] for span in spans} == {"oidc"}
+
+
+@pytest.mark.parametrize("form", ["text", "object", "array"])
+def test_what_apples_double_sends(form):
+    types = {
+        "consent-revoked": "consent_revoked", "account-delete": "account_deleted", "account-deleted": "account_deleted",
+        "email-disabled": "email_relay_disabled", "email-enabled": "email_relay_enabled", "made-up": "other",
+    }  # fmt: skip
+    with Apple() as apple:
+        team, ada = apple.team("com.example.app"), apple.user("Ada", is_private_email=True)
+        settings = apple.settings(audiences=["com.example.app"], notifications=["apple"])
+        del settings["endpoints"]
+        with Service(settings) as service:
+            service.wait_until_ready()
+            for sent, expected in types.items():
+                body = apple.notification(sent, "com.example.app", ada, form=form)
+                event = service.api.post(PATH, body).json["events"][0]
+                assert (event["type"], event["subject"]) == (expected, ada.subject(team.id))
+                if sent.startswith("email-"):
+                    assert (event["email"], event["is_private_email"]) == (ada.email_for(team.id), True)

@@ -32,7 +32,13 @@ def watched(shared_server, collector):
     down.jwks.status = 500
     apple = shared_server.issuer("watched-apple", rsa_key("watched-key"))
     settings = [
-        provider(issuer, max_token_age="1h", required_claims=["email"], authorized_parties=["client"]),
+        provider(
+            issuer,
+            max_token_age="1h",
+            required_claims=["email"],
+            authorized_parties=["client"],
+            notifications=["logout"],
+        ),
         apple_like(apple),
         provider(down, "down", optional=True),
     ]
@@ -125,11 +131,27 @@ def signed_in(service, issuer, authorization: dict) -> set[str]:
     return {*codes} - {None}
 
 
+def notified(service, issuer, down, authorization: dict) -> set[str]:
+    """Verifies a notification, and causes possible errors; returns the codes."""
+    events = {"http://schemas.openid.net/event/backchannel-logout": {"canary": "canary-event"}}
+
+    def ask(issuer, **claims):
+        usual = {"nonce": None, "sid": "canary-session", "events": events}
+        token = jws(issuer.keys[0], canary_claims(issuer, **(usual | claims)))
+        return service.api.post("/v1/notifications/verify", {"token": token}, authorization)
+
+    answers = [ask(issuer), ask(issuer, jti=None), ask(issuer, events={"canary": 1}), ask(issuer, aud="canary"), ask(down)]
+    codes = [answer.code for answer in answers]
+    assert codes == [None, "claim_missing", "claim_invalid", "audience_mismatch", "notifications_not_configured"]
+    return {*codes} - {None}
+
+
 def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
     service, issuer, down = watched
     authorization = {"Authorization": f"Bearer {API_KEY}"}
     seen = set()
     start = len(contract.recording)
+    seen |= notified(service, issuer, down, authorization)
     for code, (token, changes) in cases(issuer, down).items():
         request = {name: value for name, value in (REQUEST | changes).items() if value is not None}
         response = service.verify(token, {**authorization, "X-Request-Id": f"case-{code}"}, **request)
