@@ -268,6 +268,7 @@ let package = Package(
             name: "ReplayStoreTests",
             dependencies: [
                 "Bytes", "Host", "OpenSSL", "ReplayStore", "TestSupport",
+                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ] + nio,
             swiftSettings: settings),

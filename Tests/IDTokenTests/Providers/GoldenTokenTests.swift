@@ -17,6 +17,11 @@ import Testing
         #expect(Set(GoldenToken.all.map(\.preset.name)) == Set(ProviderPreset.all.map(\.name)))
     }
 
+    @Test func `these presets' tokens follow no sign-in of an app`() {
+        let others = GoldenToken.all.filter { !$0.signIn.policy.issuesTokensOfSignIns }.map(\.preset.name)
+        #expect(Set(others) == ["firebase", "firebase-session-cookie", "github-actions", "kubernetes", "supabase"])
+    }
+
     /// The policy of every other preset must reject the token.
     @Test(arguments: GoldenToken.all)
     func `a token is of no other preset's provider`(golden: GoldenToken) throws {
