@@ -67,6 +67,14 @@ public struct ProviderFacts: Sendable, Equatable {
     /// What the relying party must restrict; `nil` if checking the audience is enough.
     public private(set) var callers: CallerRestriction?
 
+    public var endpoints = ProviderEndpoints()
+    public var quirks: Set<ProviderQuirk> = []
+    /// Whether authorization requests use PKCE.
+    public var usesPKCE = true
+    public var assertionAudience = AssertionAudience.issuer
+    /// Whether the ID Tokens of sign-ins in a browser can't be verified.
+    public var refusesBrowserSignIns = false
+
     init(issuer: String) {
         policy = ProviderPolicy(id: "", issuer: issuer, audiences: [])
         // The presets of known providers recognize access tokens by their claims and audiences.

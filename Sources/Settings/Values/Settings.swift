@@ -1,3 +1,4 @@
+private import Grants
 package import HTTPServer
 private import IDToken
 
@@ -47,6 +48,7 @@ package struct Settings: Sendable {
         package var maximumBody = 64 * 1024
         package var maximumBatchBody = 4 * 1024 * 1024
         package var keysTimeoutSeconds: Int64 = 5
+        package var providerTimeoutSeconds: Int64 = 5
         package var queueTimeoutMilliseconds: Int64 = 500
         /// Which of the limits that depend on memory are set explicitly.
         var given: Set<ListenerLimit> = []
@@ -80,7 +82,7 @@ package struct Settings: Sendable {
         Self.warnings("the service", service, apiKeys)
             + Self.warnings("the admin listener", admin, operatorKeys)
             + (tracing?.warnings ?? []) + (signIns?.warnings ?? []) + singleUseWarnings
-            + providers.flatMap(\.warnings) + serviceLinkWarnings
+            + providers.flatMap(\.warnings) + sharedRedirectURIWarnings + serviceLinkWarnings
     }
 
     /// Without a shared store, each process has its own memory of used nonces.
@@ -92,6 +94,24 @@ package struct Settings: Sendable {
                 "provider \(provider.policy.id): nonce.single_use with store memory: every process accepts a nonce once, "
                     + "and again after a restart; with several instances, set sign_ins.store.url"
             }
+    }
+
+    /// A response that names no issuer then does not say from which provider it came (mix-up).
+    private var sharedRedirectURIWarnings: [String] {
+        var owners: [String: String] = [:]
+        var warnings: [String] = []
+        for provider in providers {
+            for uri in Set(provider.clients.flatMap(\.client.redirectURIs)).sorted() {
+                if let owner = owners[uri] {
+                    warnings.append(
+                        "the redirect URI \(uri) is listed at \(owner) and at \(provider.policy.id): give each provider its own, so that a response can't be taken for the other's"
+                    )
+                } else {
+                    owners[uri] = provider.policy.id
+                }
+            }
+        }
+        return warnings
     }
 
     private var serviceLinkWarnings: [String] {
