@@ -118,7 +118,7 @@ import Testing
         let other = try read(
             provider: "preset: apple\naudiences: [a]\nquirks: []\nendpoints: { token: \"https://b.example/t\" }")
         #expect(other.quirks.isEmpty && other.endpoints.token == "https://b.example/t")
-        #expect(other.endpoints.authorization == "https://appleid.apple.com/auth/authorize")
+        #expect(other.endpoints.revocation == "https://appleid.apple.com/auth/revoke")
     }
 
     @Test func `a redirect URI at two providers is warned about`() throws {

@@ -69,11 +69,7 @@ public struct ProviderFacts: Sendable, Equatable {
 
     public var endpoints = ProviderEndpoints()
     public var quirks: Set<ProviderQuirk> = []
-    /// Whether authorization requests use PKCE.
-    public var usesPKCE = true
     public var assertionAudience = AssertionAudience.issuer
-    /// Whether the ID Tokens of sign-ins in a browser can't be verified.
-    public var refusesBrowserSignIns = false
 
     init(issuer: String) {
         policy = ProviderPolicy(id: "", issuer: issuer, audiences: [])

@@ -178,16 +178,15 @@ enum ClientReader {
 /// Clients, and the endpoints that are called in their names.
 extension ProviderReading {
     static let maximumCalls = Setting(
-        "max_calls", .integer(1...10_000),
+        "max_calls", .integer(1...10_000), defaultDescription: "`64`",
         "Calls of the provider's endpoints in flight at one time; beyond them: `503 provider_unavailable`.")
 
-    private static let authorizationEndpoint = endpoint("authorization", "The authorization endpoint.")
     private static let tokenEndpoint = endpoint("token", "The token endpoint.")
     private static let revocationEndpoint = endpoint("revocation", "The revocation endpoint.")
 
     static let endpoints = SettingDescription(
         section: "endpoints",
-        [authorizationEndpoint.description, tokenEndpoint.description, revocationEndpoint.description],
+        [tokenEndpoint.description, revocationEndpoint.description],
         "The provider's endpoints, where they are not those of the discovery document.")
 
     private static func endpoint(_ name: String, _ help: String) -> Setting<String> {
@@ -207,7 +206,6 @@ extension ProviderReading {
                 own.recordPreset(setting, url)
             }
         }
-        read(authorizationEndpoint, \.authorization)
         read(tokenEndpoint, \.token)
         read(revocationEndpoint, \.revocation)
         own.finish()

@@ -103,7 +103,7 @@ struct ProviderReading {
         Member(
             Setting(
                 "quirks", listOf: ValueType<ProviderQuirk>.word,
-                "How the provider's endpoints differ from the protocol. `revoked_is_invalid_request`: for a refresh, `invalid_request` says that the token was revoked. `refresh_tokens_stay`: a refresh token stays valid after use. `no_openid_scope`: the scope `openid` is left out. `form_post_for_scopes`: where scopes are asked for, the response is a form post."
+                "How the provider's endpoints differ from the protocol. `revoked_is_invalid_request`: for a refresh, `invalid_request` says that the token was revoked. `refresh_tokens_stay`: a refresh token stays valid after use."
             ), at: \.quirks),
         Member([endpoints], read: readEndpoints),
         Member([maximumCalls.description, ClientReader.setting], read: readClients),
