@@ -105,15 +105,14 @@ let package = Package(
         ),
         .target(
             name: "SignIns",
-            dependencies: ["Bytes", "IDToken", "JOSE", "JSON", "OpenSSL", "ReplayStore", "Verification"],
+            dependencies: ["Bytes", "Grants", "IDToken", "JOSE", "JSON", "OpenSSL", "ReplayStore", "Verification"],
             swiftSettings: settings
         ),
         .target(
             name: "Verification",
             dependencies: [
-                "Bytes", "EventLoops", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications",
-                "ProviderClient",
-                "TokenDiagnostics",
+                "Bytes", "EventLoops", "Grants", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications",
+                "ProviderClient", "TokenDiagnostics",
             ] + nio,
             swiftSettings: settings
         ),
@@ -143,7 +142,9 @@ let package = Package(
         .target(name: "YAML", dependencies: ["Bytes"], swiftSettings: settings),
         .target(
             name: "Settings",
-            dependencies: ["Bytes", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "YAML"],
+            dependencies: [
+                "Bytes", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "YAML",
+            ],
             swiftSettings: settings
         ),
         .target(
@@ -158,10 +159,8 @@ let package = Package(
             name: "assay",
             dependencies: [
                 "Bytes", "DevProvider", "Grants", "HTTPServer", "Host", "IDToken", "JSON", "JOSE", "KeySource",
-                "Notifications", "OpenSSL", "OutboundHTTP", "ReplayStore", "Service", "Settings", "SignIns",
-                "Telemetry",
-                "TokenDiagnostics",
-                "Verification",
+                "Notifications", "OpenSSL", "OutboundHTTP", "ProviderClient", "ReplayStore", "Service", "Settings",
+                "SignIns", "Telemetry", "TokenDiagnostics", "Verification",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -250,7 +249,8 @@ let package = Package(
         .testTarget(
             name: "SettingsTests",
             dependencies: [
-                "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "Settings", "TestSupport",
+                "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "Settings",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -262,7 +262,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "VerificationTests",
-            dependencies: ["EventLoops", "Host", "IDToken", "JSON", "KeySource", "TestSupport", "Verification"] + nio,
+            dependencies: [
+                "EventLoops", "Grants", "Host", "IDToken", "JSON", "KeySource", "TestSupport", "Verification",
+            ] + nio,
             swiftSettings: settings),
         .testTarget(
             name: "ReplayStoreTests",

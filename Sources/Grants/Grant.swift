@@ -14,6 +14,9 @@ package struct Grant: Sendable {
     /// Not verified.
     package let idToken: [UInt8]?
 
+    /// For its hash in the ID Token.
+    package var accessTokenText: String { accessToken.text }
+
     /// Writes the members of the grant's object, for the backend that it belongs to.
     package func writeMembers(to json: inout JSONWriter) {
         json.member("access_token", secret: accessToken)

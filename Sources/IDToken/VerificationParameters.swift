@@ -18,6 +18,9 @@ public struct VerificationParameters: Sendable {
     public var code: String?
     /// Whether to check ``code`` only if the token has a `c_hash`.
     public var isCodeHashOptional = false
+    /// Whether to check ``accessToken`` only if the token has an `at_hash`.
+    package var isAccessTokenHashOptional = false
+    package var nonceUse = NonceUse.compare
     /// The user's name according to the app. It is unsigned, so it is used only as a display name.
     public var clientName: ClientName?
 
@@ -35,6 +38,14 @@ public struct VerificationParameters: Sendable {
         self.authenticatedAfter = authenticatedAfter
         self.expectedSubject = expectedSubject
     }
+}
+
+/// How a token's nonce is checked, whatever the provider's rule requires.
+package enum NonceUse: Sendable {
+    case compare
+    /// The nonce of this sign-in, or none.
+    case compareIfPresent
+    case ignore
 }
 
 /// A user whom the relying party already knows.

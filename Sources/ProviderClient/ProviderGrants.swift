@@ -1,13 +1,51 @@
 package import Grants
+package import IDToken
+package import KeySource
 
-/// A provider that has clients: what its calls go through.
+/// What a provider with clients has: its rules, endpoints, and the calls of them.
 package final class ProviderGrants: Sendable {
-    /// Reserved before a call, so that a provider that hangs holds only so many requests.
+    package let rules: GrantRules
     package let slots: CallSlots
     package let calls: ProviderCalls
+    private let token: FetchURL?
+    private let revocation: FetchURL?
+    private let readsDiscovery: Bool
 
-    package init(slots: CallSlots, calls: ProviderCalls) {
+    /// - Parameters:
+    ///   - endpoints: those that the settings or the preset name.
+    ///   - readsDiscovery: whether a discovery document may name the others.
+    /// - Throws: ``FetchFailure`` for an endpoint that can't be called.
+    package init(
+        _ rules: GrantRules, endpoints: ProviderEndpoints, readsDiscovery: Bool, allowingHTTP: Bool, slots: CallSlots,
+        calls: ProviderCalls
+    ) throws(FetchFailure) {
+        func url(_ text: String?) throws(FetchFailure) -> FetchURL? {
+            guard let text else { return nil }
+            return try FetchURL(text, allowingHTTP: allowingHTTP)
+        }
+        self.rules = rules
         self.slots = slots
         self.calls = calls
+        self.readsDiscovery = readsDiscovery
+        token = try url(endpoints.token)
+        revocation = try url(endpoints.revocation)
+    }
+
+    /// - Parameter discovered: `nil`: no discovery document was read yet.
+    /// - Returns: `nil` if it is not known.
+    package func tokenEndpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? { token ?? discovered?.token }
+
+    /// The revocation endpoint, as far as it is known.
+    package func revocationEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
+        if let url = revocation ?? discovered?.revocation { return .known(url) }
+        return readsDiscovery && discovered == nil ? .unknown : .none
+    }
+
+    /// An endpoint that not every provider has.
+    package enum OptionalEndpoint {
+        case known(FetchURL)
+        /// The discovery document has not been read yet.
+        case unknown
+        case none
     }
 }

@@ -8,6 +8,7 @@ internal import NIOCore
 package import NIOPosix
 package import SignIns
 private import Synchronization
+private import ProviderClient
 package import Telemetry
 
 /// The service: two listeners on the same event loops, and the providers' keys.
@@ -21,6 +22,7 @@ package final class AssayService: Sendable {
     private let certificates: [CertificateWatch]
     /// `nil` if sign-ins are disabled or have no files.
     private let signInFiles: SecretFileWatch<HandleKeys>?
+    private let clientFiles: SecretFileWatch<Bool>
     private let log: Log
     private let sink: LogSink
     private let tracing: TraceExport?
@@ -40,6 +42,9 @@ package final class AssayService: Sendable {
         package var readSignInFiles: (@Sendable () throws -> HandleKeys?)?
         /// Counts the calls of providers' endpoints; `nil`: they are not counted.
         package var calls: CallTelemetry?
+        /// Rereads the files of clients, and applies what has changed; `nil` if nothing has. Throws as
+        /// ``readSignInFiles`` does. Blocks.
+        package var readClientFiles: @Sendable () throws -> Bool? = { nil }
         package var version: String
 
         package init(
@@ -126,19 +131,28 @@ package final class AssayService: Sendable {
             }
         }
         signInFiles?.start(on: group.next())
+        let clientFiles = SecretFileWatch(
+            configuration.readClientFiles,
+            .init(
+                changed: "client credentials changed",
+                unusable: "client credential files can't be used, those before stay"),
+            log: log
+        ) { (_: Bool) in }
+        clientFiles.start(on: group.next())
 
         for (name, listener) in [(ListenerName.service, serviceListener), (.admin, adminListener)] {
             log.write(.info, "listening", [("listener", .text(name.rawValue)), ("address", .text(listener.address))])
         }
         return AssayService(
             served: served, group: group, loops: loops, serviceListener: serviceListener, adminListener: adminListener,
-            certificates: certificates, signInFiles: signInFiles, log: log, sink: sink, tracing: tracing)
+            certificates: certificates, signInFiles: signInFiles, clientFiles: clientFiles, log: log, sink: sink,
+            tracing: tracing)
     }
 
     private init(
         served: ServedProviders, group: MultiThreadedEventLoopGroup, loops: PerLoop<ServiceLoop>,
         serviceListener: HTTPListener, adminListener: HTTPListener, certificates: [CertificateWatch],
-        signInFiles: SecretFileWatch<HandleKeys>?, log: Log,
+        signInFiles: SecretFileWatch<HandleKeys>?, clientFiles: SecretFileWatch<Bool>, log: Log,
         sink: LogSink, tracing: TraceExport?
     ) {
         self.served = served
@@ -148,6 +162,7 @@ package final class AssayService: Sendable {
         self.adminListener = adminListener
         self.certificates = certificates
         self.signInFiles = signInFiles
+        self.clientFiles = clientFiles
         self.log = log
         self.sink = sink
         self.tracing = tracing
@@ -165,6 +180,7 @@ package final class AssayService: Sendable {
     package func reloadFiles() async {
         for watch in certificates { await watch.poll() }
         await signInFiles?.poll()
+        await clientFiles.poll()
     }
 
     /// How long a change of settings waits for the keys of new providers, so that fewer requests find no keys.
@@ -221,6 +237,7 @@ package final class AssayService: Sendable {
         await serviceListener.close()
         await adminListener.close()
         for provider in served.registry.providers { provider.keys.stop() }
+        for provider in served.registry.providers { provider.grants?.calls.stop() }
         for flushed in loops.onEach({ $0.end() }) { try? await flushed.get() }
         await tracing?.exporter.stop(atMost: Self.lastExport)
         repeats.cancel()

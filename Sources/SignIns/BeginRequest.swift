@@ -39,10 +39,7 @@ package struct BeginRequest {
         {
             throw .requestInvalid("response_mode must be query or form_post.")
         }
-        let scopes = object[Names.scopes]
-        if let scopes, scopes.elements?.allSatisfy({ $0.string?.isScope == true }) != true {
-            throw .requestInvalid("scopes must be a list of scopes, strings without spaces, quotes and backslashes.")
-        }
+        _ = try object.scopes(Names.scopes)
         let names = [Names.scopes, Names.responseMode] + Names.ofAuthorizationURL
         guard isNative, let name = names.first(where: { object.kind(of: $0).map { $0 != .null } ?? false }) else {
             return
@@ -85,13 +82,5 @@ package struct BeginRequest {
                 MemberNames.provider, MemberNames.audience, redirectURI, MemberNames.maxAge, MemberNames.subject,
                 MemberNames.issuer, context, expiresIn, scopes, responseMode,
             ] + ofAuthorizationURL
-    }
-}
-
-extension String {
-    /// Whether the text is a single scope (RFC 6749, 3.3).
-    fileprivate var isScope: Bool {
-        !isEmpty
-            && utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
     }
 }

@@ -1,3 +1,4 @@
+package import Grants
 package import IDToken
 package import JSON
 
@@ -20,7 +21,9 @@ package enum Problem: Error, Equatable, Sendable {
     case providerUnknown
     case audienceNotConfigured
     case clientNotConfigured
+    case redirectURINotConfigured
     case signInNotSupported
+    case revocationNotSupported
     case notificationsNotConfigured
     case signInInvalid
     case signInExpired
@@ -32,6 +35,14 @@ package enum Problem: Error, Equatable, Sendable {
     case rejected(Rejection)
     /// Like `rejected`, for a notification.
     case notificationRejected(Rejection)
+    /// The code or token can't be used.
+    case grantInvalid(OAuthErrorName)
+    /// The provider refuses the client's credentials.
+    case clientRejected(OAuthErrorName)
+    case providerRefused(OAuthErrorName)
+    case providerAnswerInvalid
+    /// - Parameter limit: the setting whose limit was reached, if that is the reason.
+    case providerUnavailable(retryAfterSeconds: Int64, limit: String? = nil)
     case keysUnavailable(retryAfterSeconds: Int64)
     /// - Parameter limit: the setting whose limit was reached, such as `limits.max_in_flight`.
     case overloaded(limit: String)
@@ -51,7 +62,9 @@ package enum Problem: Error, Equatable, Sendable {
         case .providerUnknown: "provider_unknown"
         case .audienceNotConfigured: "audience_not_configured"
         case .clientNotConfigured: "client_not_configured"
+        case .redirectURINotConfigured: "redirect_uri_not_configured"
         case .signInNotSupported: "sign_in_not_supported"
+        case .revocationNotSupported: "revocation_not_supported"
         case .notificationsNotConfigured: "notifications_not_configured"
         case .signInInvalid: "sign_in_invalid"
         case .signInExpired: "sign_in_expired"
@@ -59,6 +72,11 @@ package enum Problem: Error, Equatable, Sendable {
         case .nonceReplayed: "nonce_replayed"
         case .storeUnavailable: "store_unavailable"
         case .rejected(let rejection), .notificationRejected(let rejection): rejection.code.rawValue
+        case .grantInvalid: "grant_invalid"
+        case .clientRejected: "client_rejected"
+        case .providerRefused: "provider_refused"
+        case .providerAnswerInvalid: "provider_answer_invalid"
+        case .providerUnavailable: "provider_unavailable"
         case .keysUnavailable: "keys_unavailable"
         case .overloaded: Self.overloadedCode
         case .shuttingDown: "shutting_down"
@@ -69,7 +87,7 @@ package enum Problem: Error, Equatable, Sendable {
     package var status: Int {
         switch self {
         case .requestInvalid, .audienceNotConfigured, .clientNotConfigured, .signInNotSupported,
-            .notificationsNotConfigured:
+            .notificationsNotConfigured, .redirectURINotConfigured, .revocationNotSupported:
             400
         case .callerUnauthenticated: 401
         case .notFound, .notFoundByAdmin, .consoleOff, .providerUnknown: 404
@@ -79,7 +97,10 @@ package enum Problem: Error, Equatable, Sendable {
         case .contentTypeUnsupported: 415
         case .rejected(.cryptographyUnavailable), .notificationRejected(.cryptographyUnavailable): 500
         case .rejected, .notificationRejected, .signInInvalid, .signInExpired, .signInReplayed, .nonceReplayed: 422
+        case .grantInvalid, .providerRefused: 422
         case .headersTooLarge: 431
+        case .clientRejected, .providerAnswerInvalid: 502
+        case .providerUnavailable: 503
         case .keysUnavailable, .storeUnavailable, .overloaded, .shuttingDown: 503
         }
     }
@@ -98,7 +119,9 @@ package enum Problem: Error, Equatable, Sendable {
         case .providerUnknown: "Unknown provider"
         case .audienceNotConfigured: "Audience not configured"
         case .clientNotConfigured: "Client not configured"
+        case .redirectURINotConfigured: "Redirect URI not configured"
         case .signInNotSupported: "Sign-in not supported"
+        case .revocationNotSupported: "Revocation not supported"
         case .notificationsNotConfigured: "Notifications not configured"
         case .signInInvalid: "Invalid sign-in"
         case .signInExpired: "Sign-in expired"
@@ -106,6 +129,11 @@ package enum Problem: Error, Equatable, Sendable {
         case .nonceReplayed: "Nonce replayed"
         case .storeUnavailable: "Store unavailable"
         case .rejected(let rejection), .notificationRejected(let rejection): rejection.title
+        case .grantInvalid: "Grant invalid"
+        case .clientRejected: "Client rejected"
+        case .providerRefused: "Refused by the provider"
+        case .providerAnswerInvalid: "Invalid answer of the provider"
+        case .providerUnavailable: "Provider unavailable"
         case .keysUnavailable: "Keys unavailable"
         case .overloaded: "Overloaded"
         case .shuttingDown: "Shutting down"
@@ -133,7 +161,11 @@ package enum Problem: Error, Equatable, Sendable {
         case .audienceNotConfigured:
             "The request's audience is not one of the provider's audiences; correct it, or add it to the settings."
         case .clientNotConfigured:
-            "This audience has no client in the settings, which redirect_uri and the exchange of a code need; send id_token."
+            "This audience has no client in the settings, which codes, redirect URIs and refresh tokens need; add it to clients."
+        case .redirectURINotConfigured:
+            "The client does not list this redirect_uri, byte for byte; correct it, or add it to the client's redirect_uris."
+        case .revocationNotSupported:
+            "The provider has no revocation endpoint; delete the tokens, and let them expire."
         case .signInNotSupported:
             "Sign-ins can't begin with this provider: its nonces are not checked, or its tokens follow no sign-in of an app."
         case .notificationsNotConfigured:
@@ -150,6 +182,17 @@ package enum Problem: Error, Equatable, Sendable {
             "The store that remembers what was used did not answer in time, so this may be used up; begin a new sign-in."
         case .rejected(let rejection): rejection.detail
         case .notificationRejected(let rejection): rejection.notificationDetail
+        case .grantInvalid:
+            "The provider says that the code or token is expired, used, revoked or another client's; have the user sign in again."
+        case .clientRejected:
+            "The provider refuses the client's credentials, or its redirect URI; correct the client in the settings."
+        case .providerRefused: "The provider refused the request; provider_error says why."
+        case .providerAnswerInvalid:
+            "The provider's answer is not what the protocol says; try again later, and see the log if it stays so."
+        case .providerUnavailable(_, nil):
+            "The provider can't be reached, or can't answer now; spent says whether the same may be sent again."
+        case .providerUnavailable(_, let limit?):
+            "This instance has reached \(limit): the provider's calls in flight are too many; try again."
         case .keysUnavailable:
             "The provider's keys can't be fetched now, so the token can't be verified; try again later."
         case .overloaded(let limit):
@@ -175,15 +218,29 @@ package enum Problem: Error, Equatable, Sendable {
     }
 
     /// The setting whose limit was reached, if any.
-    package var limit: String? { if case .overloaded(let limit) = self { limit } else { nil } }
+    package var limit: String? {
+        switch self {
+        case .overloaded(let limit): limit
+        case .providerUnavailable(_, let limit): limit
+        default: nil
+        }
+    }
+
+    /// The registered name of the provider's error, if that is the reason.
+    private var providerError: OAuthErrorName? {
+        switch self {
+        case .grantInvalid(let name), .clientRejected(let name), .providerRefused(let name): name
+        default: nil
+        }
+    }
 
     /// The code of ``overloaded(limit:)``, whatever the limit.
     package static let overloadedCode = "overloaded"
 
     /// Writes the problem as a JSON object.
     ///
-    /// - Parameter tellsSpent: whether to say if this call used something up, for calls that can.
-    package func write(to json: inout JSONWriter, requestID: String, tellsSpent: Bool = false) {
+    /// - Parameter spent: whether this call used something up, or may have; `nil` for calls that never do.
+    package func write(to json: inout JSONWriter, requestID: String, spent: Bool? = nil) {
         json.beginObject()
         json.member("type", "urn:assay:problem:" + code)
         json.member("title", title)
@@ -193,8 +250,11 @@ package enum Problem: Error, Equatable, Sendable {
         if let claim {
             json.member("claim", claim)
         }
-        if tellsSpent {
-            json.member("spent", isSpent)
+        if let providerError {
+            json.member("provider_error", providerError.rawValue)
+        }
+        if let spent {
+            json.member("spent", spent)
         }
         json.member("request_id", requestID)
         json.endObject()
@@ -308,4 +368,27 @@ extension Rejection {
             detail
         }
     }
+}
+
+extension Problem {
+    /// The problem that a call of a provider's endpoint has met.
+    package init(_ failure: CallFailure) {
+        self =
+            switch failure {
+            case .notSent(.credential): .rejected(.cryptographyUnavailable)
+            case .notSent: .providerUnavailable(retryAfterSeconds: Self.usualRetryAfter)
+            case .unavailable(_, let seconds): .providerUnavailable(retryAfterSeconds: seconds ?? Self.usualRetryAfter)
+            case .grantInvalid(let name): .grantInvalid(name)
+            case .clientRejected(let name): .clientRejected(name)
+            case .refused(let name): .providerRefused(name)
+            case .answerInvalid: .providerAnswerInvalid
+            }
+    }
+
+    /// An endpoint is not known yet, because the discovery document has not been read.
+    package static let endpointUnknown = Problem.providerUnavailable(retryAfterSeconds: usualRetryAfter)
+    /// All calls that a provider may have in flight are.
+    package static let callsFull = Problem.providerUnavailable(retryAfterSeconds: 1, limit: "max_calls")
+
+    private static let usualRetryAfter: Int64 = 2
 }

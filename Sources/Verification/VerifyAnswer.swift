@@ -31,6 +31,9 @@ package struct VerifyAnswer {
     let keys: KeysUsed
     let includesClaims: Bool
 
+    package var subject: String { token.identity.subject }
+    package var issuer: String { token.identity.issuer }
+
     /// Writes the answer as a JSON object, every member present.
     package func write(to json: inout JSONWriter) {
         json.beginObject()

@@ -15,6 +15,8 @@ import Testing
 
     @Test(arguments: [
         ("/v1/verify", Route.verify, "POST"), ("/v1/verify/batch", .batch, "POST"), ("/openapi.yaml", .openAPI, "GET"),
+        ("/v1/grants/refresh", .refreshGrant, "POST"),
+        ("/v1/grants/revoke", .revokeGrant, "POST"),
         ("/v1/notifications/verify", .notifications, "POST"),
         ("/livez", .live, "GET"), ("/readyz", .ready, "GET"),
     ])

@@ -1,3 +1,4 @@
+import Grants
 import IDToken
 import JSON
 import TestSupport
@@ -72,6 +73,14 @@ import Testing
         (.notificationRejected(.claimMissing(ClaimName("jti"))), "claim_missing", 422),
         (.notificationRejected(.claimInvalid(ClaimName("events"))), "claim_invalid", 422),
         (.notificationRejected(.claimInvalid(ClaimName("nonce"))), "claim_invalid", 422),
+        (.redirectURINotConfigured, "redirect_uri_not_configured", 400),
+        (.revocationNotSupported, "revocation_not_supported", 400),
+        (.grantInvalid(.invalidGrant), "grant_invalid", 422),
+        (.providerRefused(.other), "provider_refused", 422),
+        (.clientRejected(.invalidClient), "client_rejected", 502),
+        (.providerAnswerInvalid, "provider_answer_invalid", 502),
+        (.endpointUnknown, "provider_unavailable", 503),
+        (.callsFull, "provider_unavailable", 503),
         (.storeUnavailable(isSpent: false), "store_unavailable", 503),
         (.storeUnavailable(isSpent: true), "store_unavailable", 503),
     ]
@@ -86,7 +95,8 @@ import Testing
         "token_not_yet_valid", "token_too_old", "auth_time_too_old", "claim_missing", "claim_invalid", "nonce_required",
         "nonce_missing", "nonce_mismatch", "at_hash_missing", "at_hash_mismatch", "c_hash_missing", "c_hash_mismatch",
         "session_revoked", "subject_mismatch", "nonce_replayed", "client_not_configured", "sign_in_not_supported",
-        "notifications_not_configured",
+        "notifications_not_configured", "redirect_uri_not_configured", "revocation_not_supported", "grant_invalid",
+        "provider_refused", "client_rejected", "provider_answer_invalid", "provider_unavailable",
         "sign_in_invalid", "sign_in_expired", "sign_in_replayed", "store_unavailable", "keys_unavailable", "overloaded",
         "shutting_down", "internal",
     ]
@@ -146,6 +156,8 @@ import Testing
             .notificationRejected(.claimMissing(let claim)), .notificationRejected(.claimInvalid(let claim)):
             expected["claim"] = .string(claim.string)
             #expect(problem.detail.contains(claim.string))
+        case .grantInvalid(let name), .clientRejected(let name), .providerRefused(let name):
+            expected["provider_error"] = .string(name.rawValue)
         default: break
         }
         #expect(members == expected)

@@ -63,13 +63,14 @@ extension IDTokenVerifier {
             Identity(
                 claims, issuer: issuer ?? policy.issuer, subject: subject ?? "", policy, clientName: signIn.clientName))
         let nonceMatch = try observer.check(
-            .nonce, checkNonce(claims, policy.nonce, expected: signIn.nonce, checker))
+            .nonce, checkNonce(claims, policy.nonce, expected: signIn.nonce, checker, use: signIn.nonceUse))
         try observer.check(
             .tokenKind, if: policy.detectsAccessTokens(claims, nonce: signIn.nonce), checkTokenKind(claims))
         try observer.check(
             .atHash, if: signIn.accessToken != nil, given: token.hashAlgorithm(jws)
         ) { digest throws(Rejection) in
-            try checkAccessTokenHash(claims, of: signIn.accessToken, by: digest, checker)
+            try checkAccessTokenHash(
+                claims, of: signIn.accessToken, isOptional: signIn.isAccessTokenHashOptional, by: digest, checker)
         }
         try observer.check(.cHash, if: signIn.code != nil, given: token.hashAlgorithm(jws)) {
             digest throws(Rejection) in

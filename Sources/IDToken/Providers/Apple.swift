@@ -11,6 +11,9 @@ extension ProviderPreset {
         name: "apple", summary: "Sign in with Apple, native and web", issuer: "https://appleid.apple.com"
     ) { facts in
         facts.keys = .jwkSet("https://appleid.apple.com/auth/keys")
+        facts.endpoints = ProviderEndpoints(
+            token: "https://appleid.apple.com/auth/token", revocation: "https://appleid.apple.com/auth/revoke")
+        facts.quirks = [.revokedIsInvalidRequest, .refreshTokensStay]
         facts.policy.algorithms = [.rs256]
         // Apple echoes the nonce that the app sent. Apps send a hash and keep the raw nonce for the backend.
         facts.policy.nonce.accepted = [.sha256Hex]

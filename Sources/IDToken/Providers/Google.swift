@@ -13,6 +13,8 @@ extension ProviderPreset {
         facts.policy.issuerAliases = ["accounts.google.com"]
         // developers.google.com/identity/protocols/risc shows these spellings in its samples.
         facts.notificationIssuers = ["https://accounts.google.com/", "accounts.google.com"]
+        facts.endpoints.token = "https://oauth2.googleapis.com/token"
+        facts.quirks = [.refreshTokensStay]
         facts.policy.algorithms = [.rs256]
         facts.policy.email.authoritativeDomains = ["gmail.com", "googlemail.com"]
         facts.policy.email.trustsHostedDomain = true

@@ -12,6 +12,7 @@ extension ProviderPreset {
         issuer: "https://access.line.me"
     ) { facts in
         facts.keys = .jwkSet("https://api.line.me/oauth2/v2.1/certs")
+        facts.endpoints.token = "https://api.line.me/oauth2/v2.1/token"
         facts.policy.algorithms = [.es256]
     }
 }

@@ -67,6 +67,10 @@ public struct ProviderFacts: Sendable, Equatable {
     /// What the relying party must restrict; `nil` if checking the audience is enough.
     public private(set) var callers: CallerRestriction?
 
+    public var endpoints = ProviderEndpoints()
+    public var quirks: Set<ProviderQuirk> = []
+    public var assertionAudience = AssertionAudience.issuer
+
     init(issuer: String) {
         policy = ProviderPolicy(id: "", issuer: issuer, audiences: [])
         // The presets of known providers recognize access tokens by their claims and audiences.

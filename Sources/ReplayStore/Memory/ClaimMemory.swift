@@ -1,4 +1,5 @@
 internal import Host
+package import NIOCore
 private import Synchronization
 
 /// The claims of one process, shared by its event loops.
@@ -32,6 +33,12 @@ package final class ClaimMemory: Sendable {
         // Other shards may hold expired claims, because each removes its own only when it is used.
         forget(now: now)
         return shard.claims.withLock { $0.claim(key, until: end, now: now, counting: reserve, release) }
+    }
+
+    /// Removes a claim.
+    func remove(_ key: ClaimKey) {
+        let shard = shards[Int(truncatingIfNeeded: key.low) & (Self.shardCount - 1)]
+        shard.claims.withLock { release($0.remove(key)) }
     }
 
     private func forget(now: StoreTime) {
@@ -83,6 +90,17 @@ private struct Claims {
         return .claimed
     }
 
+    /// - Returns: how many claims were removed.
+    mutating func remove(_ key: ClaimKey) -> Int {
+        guard keys.remove(key) != nil else { return 0 }
+        for minute in minutes.keys {
+            guard let index = minutes[minute]?.keys.firstIndex(of: key) else { continue }
+            minutes[minute]?.keys.remove(at: index)
+            break
+        }
+        return 1
+    }
+
     /// - Returns: how many claims were forgotten.
     mutating func forget(now: StoreTime) -> Int {
         let minute = now.monotonic.milliseconds / 60_000
@@ -106,6 +124,11 @@ package final class MemoryStore: ReplayStore {
 
     package func claim(_ key: ClaimKey, until end: ClaimEnd, now: StoreTime) -> ClaimReply {
         .now(memory.claim(key, until: end, now: now))
+    }
+
+    package func release(_ key: ClaimKey, on loop: any EventLoop) -> EventLoopFuture<Bool> {
+        memory.remove(key)
+        return loop.makeSucceededFuture(true)
     }
 
     package func status(now: StoreTime) -> StoreStatus { memory.status(now: now) }

@@ -23,6 +23,8 @@ extension RESPCommand {
 
     static func get(_ key: [UInt8]) -> RESPCommand { RESPCommand(word("GET"), key) }
 
+    static func delete(_ key: [UInt8]) -> RESPCommand { RESPCommand(word("DEL"), key) }
+
     /// Waits until enough replicas have all earlier writes of this connection, or until a timeout.
     static func wait(replicas: Int, milliseconds: Int64) -> RESPCommand {
         RESPCommand(word("WAIT"), word(String(replicas)), word(String(milliseconds)))

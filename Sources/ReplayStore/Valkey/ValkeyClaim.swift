@@ -41,3 +41,25 @@ final class ValkeyClaim {
 }
 
 @available(*, unavailable) extension ValkeyClaim: Sendable {}
+
+/// A claim that is being given back. Confined to one event loop.
+final class ValkeyRelease {
+    let command: RESPCommand
+    private let promise: EventLoopPromise<Bool>
+    var outcome: EventLoopFuture<Bool> { promise.futureResult }
+    private(set) var isOver = false
+    var redirections = 0
+
+    init(_ command: RESPCommand, promise: EventLoopPromise<Bool>) {
+        self.command = command
+        self.promise = promise
+    }
+
+    func end(_ isReleased: Bool) {
+        guard !isOver else { return }
+        isOver = true
+        promise.succeed(isReleased)
+    }
+}
+
+@available(*, unavailable) extension ValkeyRelease: Sendable {}

@@ -59,6 +59,45 @@ package final class ValkeyStore: ReplayStore {
         }
     }
 
+    package func release(_ key: ClaimKey, on _: any EventLoop) -> EventLoopFuture<Bool> {
+        let name = prefix + Array(key.digits.utf8)
+        let release = ValkeyRelease(.delete(name), promise: loop.makePromise(of: Bool.self))
+        guard let node = cluster.readyNode(for: KeySlot.slot(of: name)) else {
+            release.end(false)
+            return release.outcome
+        }
+        let timer = loop.assumeIsolated().scheduleTask(in: settings.timeout) { release.end(false) }
+        release.outcome.assumeIsolated().whenComplete { _ in timer.cancel() }
+        send(release, to: node)
+        return release.outcome
+    }
+
+    private func send(_ release: ValkeyRelease, to node: ValkeyNode, asking: Bool = false) {
+        node.whenReady { [weak node] connection in
+            guard let node, let connection, !release.isOver else { return release.end(false) }
+            if asking { connection.replies.send(.asking) { _ in } }
+            connection.replies.send(release.command) { result in
+                guard case .reply(let reply) = result else { return release.end(false) }
+                guard case .error(let text) = reply else {
+                    if case .integer = reply { return release.end(true) }
+                    return release.end(false)
+                }
+                release.redirections += 1
+                // These say that the command was not carried out.
+                switch StoreError(text) {
+                case .moved(_, let target) where release.redirections <= Self.maximumRedirections:
+                    guard let address = StoreAddress(redirection: target, from: node.address) else { break }
+                    return self.send(release, to: self.cluster.node(at: address))
+                case .ask(let target) where release.redirections <= Self.maximumRedirections:
+                    guard let address = StoreAddress(redirection: target, from: node.address) else { break }
+                    return self.send(release, to: self.cluster.node(at: address), asking: true)
+                default: break
+                }
+                release.end(false)
+            }
+        }
+    }
+
     // MARK: A claim
 
     private func send(_ claim: ValkeyClaim, to node: ValkeyNode, asking: Bool = false) {

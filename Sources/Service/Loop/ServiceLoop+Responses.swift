@@ -27,8 +27,12 @@ extension ServiceLoop {
         return response
     }
 
-    func end(_ record: RequestRecord, _ problem: Problem, provider: Int? = nil) -> HTTPResponse {
-        let body = json { problem.write(to: &$0, requestID: record.id, tellsSpent: record.route.usesSomethingUp) }
+    /// - Parameter spent: whether the request used something up, or may have; `nil`: as the problem itself says.
+    func end(
+        _ record: RequestRecord, _ problem: Problem, provider: Int? = nil, spent: Bool? = nil
+    ) -> HTTPResponse {
+        let spent = record.route.usesSomethingUp ? spent ?? problem.isSpent : nil
+        let body = json { problem.write(to: &$0, requestID: record.id, spent: spent) }
         return end(
             record, problem.responseStatus, "application/problem+json", body, code: problem.code, provider: provider,
             limit: problem.limit, headers: problem.headers)

@@ -27,6 +27,8 @@ final class ServiceLoop {
     private(set) var usesNoncesOnce: Bool
     /// Whether any provider's notifications are accepted.
     private var acceptsNotifications: Bool
+    /// Whether any provider has clients.
+    private var hasClients: Bool
     var requestIDs = RequestIDs()
     var metrics = LoopMetrics()
     var stage = Stage.serving
@@ -59,6 +61,7 @@ final class ServiceLoop {
             registry, on: loop, by: try IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity))
         usesNoncesOnce = verifier.usesNoncesOnce
         acceptsNotifications = verifier.acceptsNotifications
+        hasClients = verifier.hasClients
         storeSetup = store
         do throws(OpenSSLError) {
             let needsStore = usesNoncesOnce || signInKeys != nil
@@ -95,6 +98,7 @@ final class ServiceLoop {
         verifier = RequestVerifier(registry, on: loop, by: tokenVerifier)
         usesNoncesOnce = verifier.usesNoncesOnce
         acceptsNotifications = verifier.acceptsNotifications
+        hasClients = verifier.hasClients
         // If memory runs out, there is no store, and the tokens of such providers are rejected.
         if usesNoncesOnce, store == nil { store = try? LoopStore(storeSetup, on: loop) }
         readiness.excuseNewcomers(verifier, wasReady: wasReady)
@@ -104,6 +108,7 @@ final class ServiceLoop {
     func isOn(_ route: Route) -> Bool {
         switch route {
         case .signIns, .finishSignIn: signIns != nil
+        case .refreshGrant, .revokeGrant: hasClients
         case .notifications: acceptsNotifications
         default: true
         }

@@ -12,6 +12,7 @@ struct LoopMetrics: Sendable {
     private(set) var verifyDurations = Histogram()
 
     var signIns = SignInMetrics()
+    var grants = GrantMetrics()
     private(set) var notifications = Counter<NotificationLabel>()
 
     /// Requests by caller.
@@ -80,6 +81,7 @@ struct LoopMetrics: Sendable {
         refusedByQueue += other.refusedByQueue
         verifyDurations.add(other.verifyDurations)
         signIns.add(other.signIns)
+        grants.add(other.grants)
         notifications.add(other.notifications)
         callers.merge(other.callers, uniquingKeysWith: +)
     }

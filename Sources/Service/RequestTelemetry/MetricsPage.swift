@@ -42,6 +42,7 @@ struct MetricsPage {
         writeVerifications(to: &page)
         writeSignIns(to: &page, stores)
         writeCalls(to: &page)
+        writeGrants(to: &page)
         writeNotifications(to: &page)
         writeKeys(to: &page)
         writeFetches(to: &page)

@@ -105,12 +105,15 @@ extension Route {
         switch self {
         case .live, .ready, .metrics, .events, .verdicts, .root, .console, .consoleStyle, .consoleScript, .unknown:
             false
-        case .verify, .batch, .signIns, .finishSignIn, .notifications, .openAPI, .providers, .refresh, .explain: true
+        case .verify, .batch, .signIns, .finishSignIn, .refreshGrant, .revokeGrant, .notifications, .openAPI,
+            .providers, .refresh, .explain:
+            true
         }
     }
 
     /// Whether the span of a successful request has the code `ok`.
     fileprivate var hasVerdict: Bool {
-        self == .verify || self == .signIns || self == .finishSignIn || self == .notifications
+        self == .verify || self == .signIns || self == .finishSignIn || self == .refreshGrant
+            || self == .revokeGrant || self == .notifications
     }
 }

@@ -3,7 +3,8 @@ internal import HTTPServer
 
 /// The paths of both listeners. A closed set, so they can be used in metrics and logs.
 enum Route: Int, CaseIterable {
-    case verify, batch, signIns, finishSignIn, notifications, openAPI, live, ready, providers, refresh, explain, events,
+    case verify, batch, signIns, finishSignIn, refreshGrant, revokeGrant, notifications, openAPI, live, ready,
+        providers, refresh, explain, events,
         verdicts,
         metrics, unknown
     case root, console, consoleStyle, consoleScript
@@ -18,6 +19,8 @@ enum Route: Int, CaseIterable {
         case .batch: "/v1/verify/batch"
         case .signIns: "/v1/sign-ins"
         case .finishSignIn: "/v1/sign-ins/finish"
+        case .refreshGrant: "/v1/grants/refresh"
+        case .revokeGrant: "/v1/grants/revoke"
         case .notifications: "/v1/notifications/verify"
         case .openAPI: "/openapi.yaml"
         case .live: "/livez"
@@ -41,14 +44,15 @@ enum Route: Int, CaseIterable {
 
     var method: RequestMethod {
         switch self {
-        case .verify, .batch, .signIns, .finishSignIn, .notifications, .refresh, .explain: .post
+        case .verify, .batch, .signIns, .finishSignIn, .refreshGrant, .revokeGrant, .notifications, .refresh, .explain:
+            .post
         case .openAPI, .live, .ready, .providers, .events, .verdicts, .metrics, .unknown: .get
         case .root, .console, .consoleStyle, .consoleScript: .get
         }
     }
 
     /// Whether a response must say if the request used something up.
-    var usesSomethingUp: Bool { self == .finishSignIn }
+    var usesSomethingUp: Bool { self == .finishSignIn || self == .refreshGrant || self == .revokeGrant }
 
     /// Whether the path exists only if the console is enabled.
     var belongsToConsole: Bool { self == .root || consoleFile != nil }
@@ -78,6 +82,8 @@ enum Route: Int, CaseIterable {
         case "/v1/verify/batch": .batch
         case "/v1/sign-ins": .signIns
         case "/v1/sign-ins/finish": .finishSignIn
+        case "/v1/grants/refresh": .refreshGrant
+        case "/v1/grants/revoke": .revokeGrant
         case "/v1/notifications/verify": .notifications
         case "/openapi.yaml": .openAPI
         case "/livez": .live

@@ -4,7 +4,8 @@ internal import JSON
 private import NIOCore
 private import NIOHTTP1
 private import OpenSSL
-private import SignIns
+private import ProviderClient
+internal import SignIns
 internal import Verification
 
 /// `POST /v1/sign-ins` and `POST /v1/sign-ins/finish`.
@@ -25,25 +26,48 @@ extension ServiceResponder {
         let signIns = try signIns()
         let now = VerificationTime.now()
         var number: Int?
-        let finishing: FinishingSignIn
+        let plan: FinishPlan
         do throws(Problem) {
             let request = try FinishRequest(body)
             let opened = try request.open(by: signIns.sealer, now: now.wall)
             let provider = service.verifier.provider(opened.content.provider)
             number = provider?.number
-            finishing = try FinishingSignIn(opened, request, under: provider?.provider.policy)
+            plan = try FinishPlan(
+                opened, request, under: provider?.provider.policy, provider?.provider.grants?.rules)
         } catch {
             return .now(refuse(error, number, record))
         }
+        switch plan {
+        case .token(let finishing):
+            return verified(finishing.verification, at: now) { self.claim(finishing, $0, signIns, record) }
+        case .code(let code):
+            return .later { self.exchange(code, number, signIns, record) }
+        case .tokenThenCode(let finishing):
+            return verified(finishing.verification, at: now) { verdict in
+                self.count(verdict)
+                switch verdict {
+                case .refused(let problem, let provider): return .now(self.refuse(problem, provider, record))
+                case .verified(let answer, let number):
+                    // Only once the connection has admitted the request: one that is shed has claimed nothing.
+                    return .later { self.exchange(finishing.verified(answer), number, signIns, record) }
+                }
+            }
+        }
+    }
+
+    /// Verifies an ID Token of a finish, waiting for keys, and goes on with the verdict.
+    private func verified(
+        _ request: VerifyRequest, at now: VerificationTime, then finish: @escaping (Verdict) -> HTTPReply
+    ) -> HTTPReply {
         let verifier = service.verifier
-        switch verifier.verify(finishing.verification, at: now) {
-        case .decided(let verdict): return claim(finishing, verdict, signIns, record)
+        switch verifier.verify(request, at: now) {
+        case .decided(let verdict): return finish(verdict)
         case .pending(let pending):
             return .later {
                 let loop = self.service.loop
                 return verifier.waitForKeys(pending, until: self.keysDeadline(), on: loop).assumeIsolated().flatMap {
                     verdict in
-                    switch self.claim(finishing, verdict, signIns, record) {
+                    switch finish(verdict) {
                     case .now(let response): loop.makeSucceededFuture(response)
                     case .later(_, let begin): begin()
                     }
@@ -89,9 +113,14 @@ extension ServiceResponder {
         }
     }
 
-    private func refuse(_ problem: Problem, _ provider: Int?, _ record: RequestRecord) -> HTTPResponse {
+    func refuse(_ problem: Problem, _ provider: Int?, _ record: RequestRecord) -> HTTPResponse {
         service.metrics.signIns.countFinished(provider: provider, code: problem.code)
         return service.end(record, problem, provider: provider)
+    }
+
+    func refuse(_ failure: FinishFailure, _ provider: Int?, _ record: RequestRecord) -> HTTPResponse {
+        service.metrics.signIns.countFinished(provider: provider, code: failure.problem.code)
+        return service.end(record, failure.problem, provider: provider, spent: failure.isSpent)
     }
 
     /// - Throws: ``Problem/notFound`` if sign-ins are disabled.

@@ -37,7 +37,7 @@ extension ServiceResponder {
         } catch {
             return decided(refused(error))
         }
-        return claimed.future(on: loop).assumeIsolated().map { claim in
+        return claimed.result(on: loop).assumeIsolated().map { claim in
             ClaimedVerdict(verdict: nonce.problem(claim.outcome).map(refused) ?? verdict, claim: claim.time)
         }
     }
@@ -70,7 +70,7 @@ extension ServiceResponder {
 
 extension CountedClaim {
     /// Makes the claim if it has not been made yet.
-    fileprivate func future(on loop: any EventLoop) -> EventLoopFuture<Result> {
+    func result(on loop: any EventLoop) -> EventLoopFuture<Result> {
         switch self {
         case .now(let result): loop.makeSucceededFuture(result)
         case .later(let begin): begin()

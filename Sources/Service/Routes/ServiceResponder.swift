@@ -48,6 +48,8 @@ final class ServiceResponder: HTTPResponder {
             case .verify: return try verify(body(of: request, &record), record)
             case .batch: return try verifyBatch(body(of: request, &record), record)
             case .signIns: return try beginSignIn(body(of: request, &record), record)
+            case .refreshGrant: return try refreshGrant(body(of: request, &record), record)
+            case .revokeGrant: return try revokeGrant(body(of: request, &record), record)
             case .finishSignIn: return try finishSignIn(body(of: request, &record), record)
             case .notifications: return try verifyNotification(body(of: request, &record), record)
             default: throw .notFound

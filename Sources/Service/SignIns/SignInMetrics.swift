@@ -8,6 +8,8 @@ struct SignInMetrics: Sendable {
     /// By provider number (`nil` if unknown) and code; the code is `ok` for finished sign-ins.
     private(set) var finished = Counter<LoopMetrics.VerdictLabel>()
     private(set) var claims = Counter<Claim>()
+    /// Claims that were given back, because nothing was sent to the provider; whether that is known to have worked.
+    private(set) var releases = Counter<Bool>()
     /// Response times of the store.
     private(set) var claimDurations = Histogram()
 
@@ -41,10 +43,13 @@ struct SignInMetrics: Sendable {
         claimDurations.record(microseconds: microseconds)
     }
 
+    mutating func countRelease(_ isReleased: Bool) { releases.count(isReleased) }
+
     mutating func add(_ other: SignInMetrics) {
         begun.add(other.begun)
         finished.add(other.finished)
         claims.add(other.claims)
+        releases.add(other.releases)
         claimDurations.add(other.claimDurations)
     }
 }
@@ -70,6 +75,12 @@ extension MetricsPage {
             "assay_store_claims_total", .counter,
             "Claims of what may be used once, by outcome; unknown, where the store did not answer in time.",
             signIns.claims.map { claim, count in PrometheusText.Sample([("outcome", claim.rawValue)], count) })
+        page.metric(
+            "assay_store_releases_total", .counter,
+            "Claims given back because nothing was sent to the provider, by outcome; unconfirmed, where they may stand.",
+            signIns.releases.map { isReleased, count in
+                PrometheusText.Sample([("outcome", isReleased ? "released" : "unconfirmed")], count)
+            })
         page.metric(
             "assay_store_claim_duration_seconds", .histogram, "Time that a claim took.")
         page.histogram("assay_store_claim_duration_seconds", signIns.claimDurations)

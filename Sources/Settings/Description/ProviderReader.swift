@@ -92,6 +92,10 @@ enum ProviderReader {
         settings.isOptional = provider.isOptional
         settings.usesNoncesOnce = provider.usesNoncesOnce
         settings.notifications = provider.notifications
+        settings.clients = provider.clients
+        settings.maximumCalls = provider.maximumCalls
+        settings.endpoints = provider.endpoints
+        settings.quirks = Set(provider.quirks)
         settings.mayMeetAccessTokens = provider.facts.policy.refusesAccessTokens || provider.policy.refusesAccessTokens
         return settings
     }

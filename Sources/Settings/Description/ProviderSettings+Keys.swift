@@ -20,7 +20,7 @@ extension ProviderReading {
         "A JWK Set in a file, watched for changes. Beside an explicit `jwks_uri`, `certificates_uri` or `discovery_url`, it is the fallback while there are no keys from that URL. Otherwise it is the only source of keys, whatever the preset."
     )
 
-    private static func urlType(_ network: NetworkRules) -> ValueType<String> {
+    static func urlType(_ network: NetworkRules) -> ValueType<String> {
         let schemes = network.allowHTTP ? ["https://", "http://"] : ["https://"]
         let hint = network.allowHTTP ? "" : " (http:// needs network.allow_http)"
         return .text(
@@ -91,7 +91,7 @@ extension ProviderReading {
     }
 
     /// Rejects URLs that a fetch would always refuse.
-    private static func check(_ address: String, _ section: Section, _ name: String, _ network: NetworkRules) {
+    static func check(_ address: String, _ section: Section, _ name: String, _ network: NetworkRules) {
         do throws(FetchFailure) {
             _ = try FetchURL(address, allowingHTTP: network.allowHTTP)
         } catch {

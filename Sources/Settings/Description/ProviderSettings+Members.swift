@@ -12,6 +12,10 @@ struct ProviderReading {
     var usesNoncesOnce = false
     var notifications: NotificationRules?
     var network = NetworkRules()
+    var maximumCalls = ProviderSettings.defaultMaximumCalls
+    var endpoints: ProviderEndpoints
+    var quirks: [ProviderQuirk]
+    var clients: [ClientSettings] = []
     /// `nil` until they are read, after everything else.
     var keys: KeyLocation?
 
@@ -20,6 +24,8 @@ struct ProviderReading {
         self.preset = preset
         facts = preset.facts(arguments)
         policy = facts.policy
+        endpoints = facts.endpoints
+        quirks = facts.quirks.sorted { $0.rawValue < $1.rawValue }
     }
 
     /// A provider without a preset.
@@ -27,6 +33,8 @@ struct ProviderReading {
         var unknown = self
         unknown.policy = ProviderPolicy(id: policy.id, issuer: "", audiences: [])
         unknown.policy.clockSkewSeconds = policy.clockSkewSeconds
+        unknown.endpoints = ProviderEndpoints()
+        unknown.quirks = []
         return unknown
     }
 
@@ -92,6 +100,13 @@ struct ProviderReading {
         Member(section: "network", network, "Restrictions on connections that fetch this provider's keys."),
         Member(
             [discoveryURL, discoveryIssuer, jwksURI, certificatesURI, jwksFile].map(\.description), read: readKeys),
+        Member(
+            Setting(
+                "quirks", listOf: ValueType<ProviderQuirk>.word,
+                "How the provider's endpoints differ from the protocol. `revoked_is_invalid_request`: for a refresh, `invalid_request` says that the token was revoked. `refresh_tokens_stay`: a refresh token stays valid after use."
+            ), at: \.quirks),
+        Member([endpoints], read: readEndpoints),
+        Member([maximumCalls.description, ClientReader.setting], read: readClients),
         Member(
             Setting("optional", .boolean, "Whether `/readyz` ignores this provider."), at: \.isOptional),
     ]

@@ -126,6 +126,11 @@ extension Settings {
             at: \.limits.keysTimeoutSeconds),
         Member(
             Setting(
+                "provider_timeout", .seconds(1...30),
+                "How long a call of a provider's endpoint may take, connecting and all tries of a revocation included."
+            ), at: \.limits.providerTimeoutSeconds),
+        Member(
+            Setting(
                 "queue_timeout", .milliseconds(50...60_000),
                 "About how long a request may wait in the queue. During overload, requests that would wait longer get `503 overloaded`."
             ), at: \.limits.queueTimeoutMilliseconds),

@@ -12,10 +12,19 @@ package struct ProviderSettings: Sendable, Equatable {
     /// `nil` if no notifications are accepted.
     package var notifications: NotificationRules?
     package var keys: KeyLocation
+    /// How endpoints are called, and keys fetched.
     package var network = NetworkRules()
+    /// Empty: the provider's endpoints are not called.
+    package var clients: [ClientSettings] = []
+    /// The maximum number of calls in flight.
+    package var maximumCalls = ProviderSettings.defaultMaximumCalls
+    package var endpoints = ProviderEndpoints()
+    package var quirks: Set<ProviderQuirk> = []
     /// Whether the provider may sign access tokens for the relying party's own audience. `false` only for providers
     /// known not to.
     var mayMeetAccessTokens = false
+
+    static let defaultMaximumCalls = 64
 
     package init(policy: ProviderPolicy, keys: KeyLocation) {
         self.policy = policy

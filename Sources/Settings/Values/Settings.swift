@@ -1,4 +1,6 @@
+private import Grants
 package import HTTPServer
+private import IDToken
 
 /// All settings, validated.
 package struct Settings: Sendable {
@@ -46,6 +48,7 @@ package struct Settings: Sendable {
         package var maximumBody = 64 * 1024
         package var maximumBatchBody = 4 * 1024 * 1024
         package var keysTimeoutSeconds: Int64 = 5
+        package var providerTimeoutSeconds: Int64 = 5
         package var queueTimeoutMilliseconds: Int64 = 500
         /// Which of the limits that depend on memory are set explicitly.
         var given: Set<ListenerLimit> = []
@@ -79,7 +82,25 @@ package struct Settings: Sendable {
         Self.warnings("the service", service, apiKeys)
             + Self.warnings("the admin listener", admin, operatorKeys)
             + (tracing?.warnings ?? []) + (signIns?.warnings ?? []) + providers.flatMap(\.warnings)
-            + serviceLinkWarnings
+            + sharedRedirectURIWarnings + serviceLinkWarnings
+    }
+
+    /// A response that names no issuer then does not say from which provider it came (mix-up).
+    private var sharedRedirectURIWarnings: [String] {
+        var owners: [String: String] = [:]
+        var warnings: [String] = []
+        for provider in providers {
+            for uri in Set(provider.clients.flatMap(\.client.redirectURIs)).sorted() {
+                if let owner = owners[uri] {
+                    warnings.append(
+                        "the redirect URI \(uri) is listed at \(owner) and at \(provider.policy.id): give each provider its own, so that a response can't be taken for the other's"
+                    )
+                } else {
+                    owners[uri] = provider.policy.id
+                }
+            }
+        }
+        return warnings
     }
 
     private var serviceLinkWarnings: [String] {

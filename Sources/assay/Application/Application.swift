@@ -44,8 +44,11 @@ struct Application: Sendable {
         let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
         tracing = try settings.tracing.map { [log] in try TraceExport($0, log: log) }
         disk.start()
-        factory = ProviderFactory(proxy, telemetry, tracer: tracing?.tracer, disk)
-        providers = factory.providers(settings)
+        factory = ProviderFactory(proxy, telemetry, calls, tracer: tracing?.tracer, disk)
+        if settings.providers.contains(where: { $0.clients.contains { $0.authentication != .none } }) {
+            Self.disableCoreDumps(log)
+        }
+        providers = try factory.providers(settings)
         descriptors = DescriptorLimit.raise()
         if tellsOfRisks {
             for warning in settings.warnings + settings.exposedKeyFiles { log.warn(ofRisk: warning) }
@@ -56,6 +59,8 @@ struct Application: Sendable {
     init(forOneCall settings: Settings) throws {
         var settings = settings
         settings.tracing = nil
+        // Verifying needs no credentials.
+        for index in settings.providers.indices { settings.providers[index].clients = [] }
         try self.init(settings, sink: LogSink(isDiscarding: true))
     }
 
@@ -118,6 +123,7 @@ struct Application: Sendable {
         let singleUse = settings.providers.filter(\.usesNoncesOnce).map(\.policy.id)
         var features: [String] = []
         if settings.signIns != nil { features.append("sign_ins") }
+        if settings.providers.contains(where: { !$0.clients.isEmpty }) { features.append("clients") }
         if !singleUse.isEmpty { features.append("nonce.single_use") }
         let needsStore = !features.isEmpty
         if settings.providers.contains(where: { $0.notifications != nil }) { features.append("notifications") }
@@ -131,16 +137,18 @@ struct Application: Sendable {
     /// The listeners' configuration, within the machine's limits.
     private func configuration() throws -> AssayService.Configuration {
         let files = try SignInFiles(settings.signIns)
-        if !files.isEmpty { disableCoreDumps() }
+        if !files.isEmpty { Self.disableCoreDumps(log) }
         let keys = try files.readFirst()
         let store = (settings.signIns ?? Settings.SignIns()).store
         var configuration = AssayService.Configuration(
             settings, signInKeys: settings.signIns == nil ? nil : keys, store: try StoreSetup(store, files, log: log))
         configuration.calls = calls
         if !files.isEmpty { configuration.readSignInFiles = { try files.read() } }
+        configuration.readClientFiles = { [clientFiles = factory.clientFiles] in try clientFiles.readAgain() }
         let budget = DescriptorBudget(
             limit: descriptors, providers: settings.providers.count,
-            storeLoops: store.url == .memory ? 0 : Processors.count)
+            storeLoops: store.url == .memory ? 0 : Processors.count,
+            calls: settings.providers.filter { !$0.clients.isEmpty }.map(\.maximumCalls).reduce(0, +))
         if budget.fit(&configuration.service.limits, admin: configuration.admin.limits) {
             log.warn(
                 ofRisk: "limits.max_connections is \(configuration.service.limits.maximumConnections) instead of "
@@ -160,7 +168,7 @@ struct Application: Sendable {
     }
 
     /// Keeps secrets of files out of core dumps.
-    private func disableCoreDumps() {
+    private static func disableCoreDumps(_ log: Log) {
         if !OpenSSL.disableCoreDumps() {
             log.warn(
                 ofRisk:

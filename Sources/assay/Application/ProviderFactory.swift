@@ -1,3 +1,4 @@
+import Grants
 import Verification
 import Service
 import Host
@@ -5,6 +6,7 @@ import IDToken
 import KeySource
 import NIOCore
 import NIOPosix
+import ProviderClient
 import Settings
 import Telemetry
 
@@ -12,22 +14,33 @@ import Telemetry
 struct ProviderFactory: Sendable {
     private let proxy: ProxyEnvironment?
     private let telemetry: KeyTelemetry
+    private let calls: CallTelemetry
     /// `nil` if fetches are not traced.
     private let tracer: SpanTracer?
     private let disk: NIOThreadPool
     /// Keys live on their own loop, so that a slow handshake never delays a loop that serves requests.
     private let keysLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+    /// The same for calls of providers' endpoints. Made when the first provider has clients.
+    private static let callsLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+    let clientFiles = ClientFiles()
 
     /// A provider with the location of its keys.
     struct ConfiguredProvider: Sendable {
         let provider: Provider
         let origin: KeyStoreIdentity
+        fileprivate let settings: ProviderSettings
+        /// The files of its clients.
+        fileprivate let files: [ClientFiles.Entry]
     }
 
     /// - Parameter disk: for blocking writes of keys.
-    init(_ proxy: ProxyEnvironment?, _ telemetry: KeyTelemetry, tracer: SpanTracer?, _ disk: NIOThreadPool) {
+    init(
+        _ proxy: ProxyEnvironment?, _ telemetry: KeyTelemetry, _ calls: CallTelemetry, tracer: SpanTracer?,
+        _ disk: NIOThreadPool
+    ) {
         self.proxy = proxy
         self.telemetry = telemetry
+        self.calls = calls
         self.tracer = tracer
         self.disk = disk
     }
@@ -35,20 +48,85 @@ struct ProviderFactory: Sendable {
     /// The providers of the settings, in their order.
     ///
     /// - Parameter running: the current providers. A provider whose keys come from the same location keeps its key
-    ///   store with all its keys.
-    func providers(_ settings: Settings, after running: [ConfiguredProvider] = []) -> [ConfiguredProvider] {
+    ///   store with all its keys; one whose clients and network are the same keeps their credentials.
+    /// - Throws: ``ConfigurationError`` if a client's file can't be used.
+    func providers(
+        _ settings: Settings, after running: [ConfiguredProvider] = []
+    ) throws(ConfigurationError) -> [ConfiguredProvider] {
         let staleIfError = Interval.seconds(settings.keys.staleIfErrorSeconds)
-        return settings.providers.map { provider in
+        var configured: [ConfiguredProvider] = []
+        for provider in settings.providers {
             let origin = KeyStoreIdentity(provider)
             let known = running.first { $0.origin == origin }?.provider.keys
             known?.change(staleIfError: staleIfError)
             let keys = known ?? keyStore(provider, staleIfError, settings.cacheDirectory)
-            return ConfiguredProvider(
-                provider: Provider(
-                    policy: provider.policy, isOptional: provider.isOptional, usesNoncesOnce: provider.usesNoncesOnce,
-                    notifications: provider.notifications, keys: keys),
-                origin: origin)
+            let before = running.first { $0.settings.policy.id == provider.policy.id }
+            let (grants, files) = try grants(provider, after: before)
+            configured.append(
+                ConfiguredProvider(
+                    provider: Provider(
+                        policy: provider.policy, isOptional: provider.isOptional,
+                        usesNoncesOnce: provider.usesNoncesOnce,
+                        notifications: provider.notifications, keys: keys, grants: grants),
+                    origin: origin, settings: provider, files: files))
         }
+        for provider in running {
+            guard let calls = provider.provider.grants?.calls,
+                !configured.contains(where: { $0.provider.grants?.calls === calls })
+            else { continue }
+            calls.stop()
+        }
+        clientFiles.watch(configured.flatMap(\.files))
+        return configured
+    }
+
+    /// A provider's clients, with their credentials.
+    ///
+    /// - Parameter running: the current provider with this ID; `nil` if there is none.
+    /// - Throws: ``ConfigurationError`` if a file can't be used.
+    private func grants(
+        _ provider: ProviderSettings, after running: ConfiguredProvider?
+    ) throws(ConfigurationError) -> (ProviderGrants?, [ClientFiles.Entry]) {
+        guard !provider.clients.isEmpty else { return (nil, []) }
+        let calls: ProviderCalls
+        let files: [ClientFiles.Entry]
+        if let running, let known = running.provider.grants?.calls, provider.sharesCalls(with: running.settings) {
+            (calls, files) = (known, running.files)
+        } else {
+            (calls, files) = try newCalls(provider)
+        }
+        let slots = running?.provider.grants?.slots ?? CallSlots(limit: provider.maximumCalls)
+        slots.change(limit: provider.maximumCalls)
+        let rules = GrantRules(clients: provider.clients.map(\.client), quirks: provider.quirks)
+        do throws(FetchFailure) {
+            let grants = try ProviderGrants(
+                rules, endpoints: provider.endpoints, readsDiscovery: provider.keys.readsDiscovery,
+                allowingHTTP: provider.network.allowHTTP, slots: slots, calls: calls)
+            return (grants, files)
+        } catch {
+            throw ConfigurationError(text: "provider \(provider.policy.id): endpoints: \(error.message)")
+        }
+    }
+
+    private func newCalls(
+        _ provider: ProviderSettings
+    ) throws(ConfigurationError) -> (ProviderCalls, [ClientFiles.Entry]) {
+        let id = provider.policy.id
+        var credentials: [String: ClientCredential] = [:]
+        var versions: [[SmallFile.Version?]] = []
+        for client in provider.clients {
+            // Before the files are read, so that a change meanwhile is noticed.
+            versions.append(ClientFiles.versions(client))
+            credentials[client.client.id] = try ClientFiles.credential(of: client, provider: id)
+        }
+        let made = ProviderCalls(
+            rules: provider.network, proxy: proxy, credentials: credentials,
+            isInvalidRequestRevoked: provider.quirks.contains(.revokedIsInvalidRequest), on: Self.callsLoop
+        ) { [calls] report in calls.record(report, provider: id) }
+        let files = zip(provider.clients, versions).map { client, versions in
+            ClientFiles.Entry(provider: id, settings: client, versions: versions, calls: made)
+        }
+        return (made, files)
     }
 
     private func keyStore(
@@ -85,6 +163,15 @@ struct ProviderFactory: Sendable {
 
     private func file(_ path: String) -> FileKeyFetcher {
         FileKeyFetcher(path: path, loop: keysLoop, unixSeconds: SystemClocks.unixSeconds)
+    }
+}
+
+extension ProviderSettings {
+    /// Whether calls with the other settings can go on with these: connections and credentials are the same.
+    fileprivate func sharesCalls(with other: ProviderSettings) -> Bool {
+        network == other.network && quirks == other.quirks
+            && clients.map(\.client.id) == other.clients.map(\.client.id)
+            && clients.map(\.authentication) == other.clients.map(\.authentication)
     }
 }
 

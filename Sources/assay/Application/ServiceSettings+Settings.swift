@@ -30,6 +30,7 @@ extension ServiceSettings {
         maximumBody = settings.limits.maximumBody
         maximumBatchBody = settings.limits.maximumBatchBody
         keysTimeout = .seconds(settings.limits.keysTimeoutSeconds)
+        providerTimeout = .seconds(settings.limits.providerTimeoutSeconds)
         queueTimeout = Interval(milliseconds: settings.limits.queueTimeoutMilliseconds)
         callerKeys = CallerKeys(settings.apiKeys)
         operatorKeys = CallerKeys(settings.operatorKeys)

@@ -84,7 +84,7 @@ actor SettingsReloader {
     }
 
     private func change(to settings: Settings) async throws {
-        let providers = factory.providers(settings, after: self.providers)
+        let providers = try factory.providers(settings, after: self.providers)
         try await service.change(to: ServiceSettings(settings), providers: providers.map(\.provider))
         log.change(minimumLevel: Log.Level(settings.log))
         let known = self.settings.warnings

@@ -1,4 +1,5 @@
 import Host
+import IDToken
 import NIOCore
 import OpenSSL
 import ReplayStore
@@ -23,12 +24,20 @@ extension StoreSetup {
 extension Settings {
     /// Key files that more users than Assay's may read. Containers' secrets are often mounted so; hence no error.
     var exposedKeyFiles: [String] {
-        (signIns?.keyFiles ?? []).compactMap { path in
-            guard let file = try? SmallFile(path: path, maximumSize: 4096, followingLinks: true), file.mode & 0o007 != 0
+        let files =
+            (signIns?.keyFiles ?? []).map { ("sign_ins.key_files", $0) }
+            + providers.flatMap { provider in
+                provider.clients.flatMap(\.authentication.secretFiles).map {
+                    ("provider \(provider.policy.id): clients", $0)
+                }
+            }
+        return files.compactMap { setting, path in
+            guard let file = try? SmallFile(path: path, maximumSize: 16384, followingLinks: true),
+                file.mode & 0o007 != 0
             else { return nil }
             let mode = String(file.mode & 0o777, radix: 8)
             return
-                "sign_ins.key_files: \(path): every user of this machine may use it (mode \(mode)); make it Assay's alone (chmod 600)"
+                "\(setting): \(path): every user of this machine may use it (mode \(mode)); make it Assay's alone (chmod 600)"
         }
     }
 }

@@ -38,6 +38,7 @@ struct Config: AsyncParsableCommand {
             // With --live, the findings include the files of providers.
             let faults = live ? FileCheck.faultsAtStart : FileCheck.faults
             let settings = try source.read(source.content, check: faults).settings
+            try settings.checkClientFiles()
             if !json {
                 for warning in settings.warnings + settings.exposedKeyFiles { print("warning: \(warning)") }
                 let ids = settings.providers.map(\.policy.id).joined(separator: ", ")

@@ -45,16 +45,24 @@ STATUS = {
     "subject_mismatch": 422,
     "client_not_configured": 400,
     "sign_in_not_supported": 400,
+    "redirect_uri_not_configured": 400,
+    "revocation_not_supported": 400,
     "notifications_not_configured": 400,
     "sign_in_invalid": 422,
     "sign_in_expired": 422,
     "sign_in_replayed": 422,
+    "grant_invalid": 422,
+    "provider_refused": 422,
+    "client_rejected": 502,
+    "provider_answer_invalid": 502,
+    "provider_unavailable": 503,
     "store_unavailable": 503,
     "keys_unavailable": 503,
     "overloaded": 503,
     "shutting_down": 503,
 }
-RETRY_AFTER = {"keys_unavailable", "store_unavailable", "overloaded", "shutting_down"}
+RETRY_AFTER = {"provider_unavailable", "keys_unavailable", "store_unavailable", "overloaded", "shutting_down"}
+NAMES_ERROR = {"grant_invalid", "client_rejected", "provider_refused"}
 NAMES_CLAIM = {"claim_missing", "claim_invalid"}
 PROBLEM_MEMBERS = {"type", "title", "status", "detail", "code", "request_id"}
 
@@ -180,6 +188,7 @@ def check_problem(problem: dict, status: int | None = None) -> dict:
     code = problem.get("code")
     assert code in STATUS, problem
     expected = PROBLEM_MEMBERS | ({"claim"} if code in NAMES_CLAIM else set())
+    expected = expected | ({"provider_error"} if code in NAMES_ERROR else set())
     # For calls that use something up.
     if "spent" in problem:
         expected = expected | {"spent"}

@@ -191,7 +191,7 @@ class Response:
         }
         self.contents = {
             media_type: Content(document, f"{pointer}/content", media_type)
-            for media_type in document[pointer]["content"]
+            for media_type in document[pointer].get("content", {})
         }
 
     @property

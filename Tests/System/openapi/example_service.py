@@ -26,6 +26,9 @@ class ExampleService:
                 "jwks_uri": self.issuers[id].jwks_uri,
                 "network": NETWORK,
                 "notifications": ["apple"],
+                # Nothing listens there.
+                "endpoints": {"token": "http://127.0.0.1:9/token", "revocation": "http://127.0.0.1:9/revoke"},
+                "clients": [{"id": entry["audience"], "auth": "none"}],
             }
             for id, entry in PROVIDERS.items()
         ]

@@ -15,6 +15,8 @@ OPERATIONS = {
     ("post", "/v1/verify/batch"): {SERVICE},
     ("post", "/v1/sign-ins"): {SERVICE},
     ("post", "/v1/sign-ins/finish"): {SERVICE},
+    ("post", "/v1/grants/refresh"): {SERVICE},
+    ("post", "/v1/grants/revoke"): {SERVICE},
     ("post", "/v1/notifications/verify"): {SERVICE},
     ("get", "/openapi.yaml"): {SERVICE},
     ("get", "/livez"): {SERVICE, ADMIN},
@@ -33,12 +35,17 @@ OPERATIONS = {
 
 # The harness checks actual answers against the same table, and never accepts 500.
 STATUSES = contract.STATUS | {"internal": 500}
-REJECTIONS = {code for code, status in STATUSES.items() if status == 422 and not code.startswith("sign_in_")}
+OF_GRANTS = {"grant_invalid", "provider_refused"}
+REJECTIONS = {
+    code for code, status in STATUSES.items() if status == 422 and not code.startswith("sign_in_") and code not in OF_GRANTS
+}
 
 # Optional members of answers: (schema, member).
 OPTIONAL = {
     ("/components/schemas/VerifyAnswer", "claims"),
     ("/components/schemas/FinishAnswer", "claims"),
+    ("/components/schemas/RefreshAnswer", "claims"),
+    ("/components/schemas/Problem", "provider_error"),
     ("/components/schemas/Problem", "claim"),
     ("/components/schemas/Problem", "spent"),
     ("/components/schemas/Readiness", "store"),
@@ -50,7 +57,7 @@ OPTIONAL = {
 CHECKS = {"nonce", "subject", "issuer", "authenticated_after", "scopes"}
 # For paths and methods that no operation covers.
 OF_NO_OPERATION = {"/components/responses/NotFound", "/components/responses/MethodNotAllowed"}
-REQUEST_SCHEMAS = {"VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "FinishRequest", "NotificationRequest", "ApplePayload"}
+REQUEST_SCHEMAS = {"VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "FinishRequest", "NotificationRequest", "ApplePayload", "RefreshRequest", "RevokeRequest"}
 
 responses = [response for operation in document().operations for response in operation.responses.values()]
 responses += [document().not_found, document().method_not_allowed]
@@ -117,7 +124,7 @@ def test_calling_with_an_api_key_is_optional_and_not_for_health_and_metrics():
         if "security" in document()[operation.pointer]
     }
     assert secured == dict.fromkeys(
-        ["verify", "verifyBatch", "beginSignIn", "finishSignIn", "verifyNotification"]
+        ["verify", "verifyBatch", "beginSignIn", "finishSignIn", "refreshGrant", "revokeGrant", "verifyNotification"]
         + ["listProviders", "refreshProvider", "explain", "listEvents", "listVerdicts"],
         [{}, {"apiKey": []}],
     )
@@ -169,7 +176,7 @@ def test_the_free_objects_are_the_claims_and_the_response_and_no_other():
         for pointer, value in document().walk("/components/schemas")
         if isinstance(value, dict) and value.get("type") == "object" and "properties" not in value
     }
-    expected = {f"/components/schemas/{answer}/properties/claims" for answer in ("VerifyAnswer", "FinishAnswer")}
+    expected = {f"/components/schemas/{answer}/properties/claims" for answer in ("VerifyAnswer", "FinishAnswer", "RefreshAnswer")}
     assert free == expected | {"/components/schemas/NotifiedEvent/properties/data"}
 
 

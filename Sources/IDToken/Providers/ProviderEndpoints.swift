@@ -1,0 +1,24 @@
+/// A provider's endpoints for codes and tokens; `nil` for those that its discovery document names.
+public struct ProviderEndpoints: Sendable, Equatable {
+    public var token: String?
+    public var revocation: String?
+
+    public init(token: String? = nil, revocation: String? = nil) {
+        self.token = token
+        self.revocation = revocation
+    }
+}
+
+/// A difference between a provider and the protocol, in what concerns its endpoints.
+public enum ProviderQuirk: String, Sendable, CaseIterable {
+    /// It answers `invalid_request` where a refresh token was revoked.
+    case revokedIsInvalidRequest = "revoked_is_invalid_request"
+    /// A refresh token stays valid after it was used.
+    case refreshTokensStay = "refresh_tokens_stay"
+}
+
+/// The audience of the assertions by which clients authenticate (`private_key_jwt`).
+public enum AssertionAudience: String, Sendable, CaseIterable {
+    case issuer
+    case tokenEndpoint = "token_endpoint"
+}

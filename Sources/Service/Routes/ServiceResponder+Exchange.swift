@@ -1,0 +1,133 @@
+internal import Grants
+internal import Host
+internal import HTTPServer
+private import IDToken
+private import JSON
+internal import KeySource
+internal import NIOCore
+private import NIOHTTP1
+private import OpenSSL
+internal import ProviderClient
+internal import ReplayStore
+internal import SignIns
+internal import Verification
+
+/// Finishes a sign-in whose code is exchanged: first the claim, then the code is sent, once.
+extension ServiceResponder {
+    /// Below the 12 seconds that clients give a finish.
+    private static let finishTimeout = Interval.seconds(11)
+
+    func exchange(
+        _ pending: PendingExchange, _ number: Int?, _ signIns: LoopSignIns, _ record: RequestRecord
+    ) -> EventLoopFuture<HTTPResponse> {
+        let loop = service.loop
+        guard let number, let finish = FinishCall(number, record, service, until: Self.finishTimeout) else {
+            return loop.makeSucceededFuture(refuse(.clientNotConfigured, number, record))
+        }
+        let keys = service.verifier.waitForUsableKeys(
+            ofProvider: number, until: min(keysDeadline(), finish.deadline), on: loop)
+        return keys.assumeIsolated().flatMap { problem -> EventLoopFuture<HTTPResponse> in
+            do throws(Problem) {
+                if let problem { throw problem }
+                let discovered = self.service.verifier.discoveredEndpoints(ofProvider: number)
+                guard let address = finish.grants.tokenEndpoint(discovered) else { throw .endpointUnknown }
+                // Before the claim, so that a provider that hangs ends no sign-ins.
+                guard let slot = finish.grants.slots.reserve() else { throw .callsFull }
+                let claim = try pending.claim(signIns.store.digests)
+                let claimed = self.service.claim(claim.key, until: claim.end, in: signIns.store)
+                return claimed.result(on: loop).assumeIsolated().flatMap { result -> EventLoopFuture<HTTPResponse> in
+                    var finish = finish
+                    finish.record.claim = result.time
+                    do throws(Problem) {
+                        let exchange = try pending.claimed(result.outcome)
+                        return self.send(exchange, claim.key, to: address, slot, signIns, finish)
+                    } catch {
+                        return loop.makeSucceededFuture(self.end(finish, .before(error)))
+                    }
+                }.nonisolated()
+            } catch {
+                return loop.makeSucceededFuture(self.end(finish, .before(error)))
+            }
+        }.nonisolated()
+    }
+
+    private func send(
+        _ exchange: ClaimedExchange, _ key: ClaimKey, to address: FetchURL, _ slot: CallSlot, _ signIns: LoopSignIns,
+        _ finish: FinishCall
+    ) -> EventLoopFuture<HTTPResponse> {
+        let loop = service.loop
+        let called = finish.grants.calls.exchange(
+            exchange.request, by: exchange.clientID, at: address, slot, until: min(callDeadline(), finish.deadline)
+        ).hop(to: loop)
+        return called.assumeIsolated().flatMap { called -> EventLoopFuture<HTTPResponse> in
+            var finish = finish
+            finish.record.calls += called.reports
+            switch called.result {
+            case .success(let grant): return self.verify(grant, exchange, finish)
+            case .failure(let failure):
+                guard !failure.isSent else {
+                    return loop.makeSucceededFuture(self.end(finish, .ofCode(failure)))
+                }
+                return signIns.store.claims.release(key, on: loop).assumeIsolated().map { isReleased in
+                    self.service.metrics.signIns.countRelease(isReleased)
+                    return self.end(finish, exchange.notSent(failure, isReleased: isReleased))
+                }.nonisolated()
+            }
+        }.nonisolated()
+    }
+
+    private func verify(
+        _ grant: Grant, _ exchange: ClaimedExchange, _ finish: FinishCall
+    ) -> EventLoopFuture<HTTPResponse> {
+        let loop = service.loop
+        let exchanged: ExchangedSignIn
+        do throws(FinishFailure) {
+            exchanged = try exchange.exchanged(grant)
+        } catch {
+            return loop.makeSucceededFuture(end(finish, error))
+        }
+        guard let verification = exchanged.verification else {
+            return loop.makeSucceededFuture(end(finish, exchanged, nil))
+        }
+        return verdict(verification, until: finish.deadline).assumeIsolated()
+            .map { self.end(finish, exchanged, $0) }.nonisolated()
+    }
+
+    private func end(_ finish: FinishCall, _ exchanged: ExchangedSignIn, _ verdict: Verdict?) -> HTTPResponse {
+        do throws(FinishFailure) {
+            let finished = try exchanged.finished(verdict)
+            service.metrics.grants.count(finish.number, .exchange, code: "ok")
+            service.metrics.signIns.countFinished(provider: finish.number, code: "ok")
+            let text = service.json { finished.write(to: &$0) }
+            return service.end(finish.record, .ok, "application/json", text, provider: finish.number)
+        } catch {
+            return end(finish, error)
+        }
+    }
+
+    private func end(_ finish: FinishCall, _ failure: FinishFailure) -> HTTPResponse {
+        let code = failure.problem.code
+        service.metrics.grants.count(finish.number, .exchange, code: code)
+        if failure.dropsGrant { service.metrics.grants.countDropped(finish.number, code: code) }
+        return refuse(failure, finish.number, finish.record)
+    }
+}
+
+/// A finish whose code is exchanged.
+struct FinishCall {
+    let number: Int
+    let grants: ProviderGrants
+    /// For all of it.
+    let deadline: MonotonicTime
+    var record: RequestRecord
+
+    /// - Returns: `nil` if the provider has no clients.
+    init?(_ number: Int, _ record: RequestRecord, _ service: ServiceLoop, until timeout: Interval) {
+        let provider = service.verifier.providers.first { $0.number == number }?.provider
+        guard let grants = provider?.grants else { return nil }
+        self.number = number
+        self.grants = grants
+        self.record = record
+        deadline = SystemClocks.monotonic() + timeout
+    }
+}

@@ -1,0 +1,243 @@
+internal import Grants
+internal import IDToken
+private import KeySource
+
+/// Reads a provider's `clients`.
+enum ClientReader {
+    /// The values of `auth`.
+    private enum Method: String, CaseIterable, Sendable {
+        case apple
+        case clientSecretBasic = "client_secret_basic"
+        case clientSecretPost = "client_secret_post"
+        case privateKeyJWT = "private_key_jwt"
+        case none
+
+        /// The members that it needs.
+        var required: [String] {
+            switch self {
+            case .apple: ["team_id", "key_id", "key_file"]
+            case .clientSecretBasic, .clientSecretPost: ["secret_file"]
+            case .privateKeyJWT: ["key_id", "key_file"]
+            case .none: []
+            }
+        }
+
+        var optional: [String] { self == .privateKeyJWT ? ["certificate_file", "assertion_audience"] : [] }
+
+        static func with(_ member: String) -> String {
+            allCases.filter { ($0.required + $0.optional).contains(member) }.map(\.rawValue)
+                .joined(separator: " and ")
+        }
+    }
+
+    private static let id = Setting(
+        "id", .text, isRequired: true, "The client ID: one of the provider's `audiences`.")
+    private static let auth = Setting(
+        "auth", ValueType<Method>.word, isRequired: true,
+        "How the client authenticates to the provider. `apple`: by a client secret made from the key when needed. `none`: a public client."
+    )
+    private static let secretFile = Setting(
+        "secret_file", .file(.secret), "The client secret. Read again when it changes.")
+    private static let teamID = Setting("team_id", .text, "Apple's Team ID: ten characters.")
+    private static let keyID = Setting(
+        "key_id", .text, "The ID under which the provider knows the key; Apple's has ten characters.")
+    private static let keyFile = Setting(
+        "key_file", .file(.privateKey),
+        "The private key (PEM, PKCS#8), for `apple` and `private_key_jwt`. Read again when it changes.")
+    private static let certificateFile = Setting(
+        "certificate_file", .file(.certificate),
+        "The certificate (PEM) that the provider knows the key by; its thumbprint is sent as `x5t#S256`.")
+    private static let assertionAudience = Setting(
+        "assertion_audience", ValueType<AssertionAudience>.word,
+        defaultDescription: "`issuer`; the preset `microsoft` has `token_endpoint`",
+        "The audience of assertions: the issuer, or `endpoints.token`.")
+    private static let redirectURIs = Setting(
+        "redirect_uris", listOf: redirectURI,
+        "The redirect URIs of the client. The `redirect_uri` of a request must be one of these, byte for byte.")
+
+    private static let redirectURI = ValueType<String>.text(
+        "an absolute URI without a fragment, at most 2048 visible ASCII characters"
+    ) { text in
+        guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), !text.contains("#"),
+            let colon = text.firstIndex(of: ":"), text.first?.isLetter == true
+        else { return false }
+        return text[..<colon].allSatisfy { $0.isLetter || $0.isNumber || "+-.".contains($0) }
+            && text.index(after: colon) < text.endIndex
+    }
+
+    private static let descriptions = [
+        id.description, auth.description, secretFile.description, teamID.description, keyID.description,
+        keyFile.description, certificateFile.description, assertionAudience.description, redirectURIs.description,
+    ]
+
+    static let setting = SettingDescription(
+        name: "clients", expected: "a list of mappings", form: .list(of: .section(descriptions)),
+        help:
+            "The clients whose codes and tokens are exchanged, refreshed and revoked. Turns on `POST /v1/grants/refresh` and `POST /v1/grants/revoke`."
+    )
+
+    /// - Returns: `nil` if there is no list, or an error was reported.
+    static func read(_ section: Section, _ provider: ProviderReading) -> [ClientSettings]? {
+        let noMapping = ValueType<ClientSettings>(
+            expected: "a mapping with id and auth", form: .section([])
+        ) { _ in
+            nil
+        } text: { _ in
+            ""
+        }
+        let clients = section.list(setting.name, noMapping) { read(element: $0, provider) }
+        guard let clients else { return nil }
+        var ids: Set<String> = []
+        for client in clients.map(\.client) where !ids.insert(client.id).inserted {
+            section.refuse(setting.name, "the client \(client.id) is there twice; list it once")
+        }
+        return clients
+    }
+
+    private static func read(element: Section, _ provider: ProviderReading) -> ClientSettings? {
+        let id = id.read(element)
+        let method = auth.read(element)
+        let uris = redirectURIs.read(element)
+        if id == nil { element.refuseMissing("id", "a client needs id and auth") }
+        if method == nil { element.refuseMissing("auth", "a client needs id and auth") }
+        if let id, !provider.policy.audiences.contains(id) {
+            element.refuse("id", "\(id) is not one of the provider's audiences; add it there, or correct it")
+        }
+        let authentication: ClientSettings.Authentication? =
+            if let method { Self.authentication(method, element, provider) } else { nil }
+        element.finish()
+        guard let id, let authentication else { return nil }
+        var client = OAuthClient(id: id)
+        client.redirectURIs = uris ?? []
+        return ClientSettings(client: client, authentication: authentication)
+    }
+
+    private static func authentication(
+        _ method: Method, _ element: Section, _ provider: ProviderReading
+    ) -> ClientSettings.Authentication? {
+        let texts = Dictionary(
+            uniqueKeysWithValues: [secretFile, teamID, keyID, keyFile, certificateFile].map {
+                ($0.name, $0.read(element))
+            })
+        let audience = assertionAudience.read(element)
+        for name in texts.keys.sorted() + [assertionAudience.name] {
+            let isThere = element.source(name) != nil
+            if isThere, !(method.required + method.optional).contains(name) {
+                element.refuse(name, "\(name) is for auth: \(Method.with(name)); leave it out")
+            } else if !isThere, method.required.contains(name) {
+                element.refuseMissing(name, "auth: \(method.rawValue) needs \(name)")
+            }
+        }
+        func text(_ setting: Setting<String>) -> String? { texts[setting.name].flatMap(\.self) }
+        switch method {
+        case .none: return ClientSettings.Authentication.none
+        case .clientSecretBasic, .clientSecretPost:
+            return text(secretFile).map { .secret(file: $0, sentIn: method == .clientSecretBasic ? .basic : .post) }
+        case .apple:
+            for setting in [teamID, keyID] {
+                guard let text = text(setting), !AppleClientSecret.isIdentifier(text) else { continue }
+                element.refuse(
+                    setting.name, "\(setting.name) must be ten capital letters and digits, as Apple shows it")
+            }
+            guard let teamID = text(teamID), let keyID = text(keyID), let keyFile = text(keyFile) else { return nil }
+            return .apple(teamID: teamID, keyID: keyID, keyFile: keyFile)
+        case .privateKeyJWT:
+            guard let keyID = text(keyID), let keyFile = text(keyFile),
+                let audience = assertionText(audience ?? provider.facts.assertionAudience, element, provider)
+            else { return nil }
+            return .privateKeyJWT(
+                keyID: keyID, keyFile: keyFile, certificateFile: text(certificateFile), audience: audience)
+        }
+    }
+
+    private static func assertionText(
+        _ audience: AssertionAudience, _ element: Section, _ provider: ProviderReading
+    ) -> String? {
+        switch audience {
+        case .issuer:
+            guard !provider.policy.hasTemplateIssuer else {
+                element.refuse(
+                    assertionAudience.name,
+                    "the issuer differs by tenant, so it can't be the audience of an assertion; set assertion_audience: token_endpoint"
+                )
+                return nil
+            }
+            return provider.policy.issuer
+        case .tokenEndpoint:
+            // Never a discovered one: whoever can change the document could collect assertions for another server.
+            guard let token = provider.endpoints.token else {
+                element.refuse(
+                    assertionAudience.name, "assertion_audience: token_endpoint needs endpoints.token; set it")
+                return nil
+            }
+            return token
+        }
+    }
+}
+
+/// Clients, and the endpoints that are called in their names.
+extension ProviderReading {
+    static let maximumCalls = Setting(
+        "max_calls", .integer(1...10_000), defaultDescription: "`64`",
+        "Calls of the provider's endpoints in flight at one time; beyond them: `503 provider_unavailable`.")
+
+    private static let tokenEndpoint = endpoint("token", "The token endpoint.")
+    private static let revocationEndpoint = endpoint("revocation", "The revocation endpoint.")
+
+    static let endpoints = SettingDescription(
+        section: "endpoints",
+        [tokenEndpoint.description, revocationEndpoint.description],
+        "The provider's endpoints, where they are not those of the discovery document.")
+
+    private static func endpoint(_ name: String, _ help: String) -> Setting<String> {
+        Setting(
+            name, urlType(NetworkRules()), defaultDescription: "the preset's, else as discovered", help)
+    }
+
+    /// Must come after the settings for network access.
+    @Sendable static func readEndpoints(_ section: Section, _ provider: inout ProviderReading) {
+        let own = section.section("endpoints")
+        let network = provider.network
+        func read(_ setting: Setting<String>, _ path: WritableKeyPath<ProviderEndpoints, String?>) {
+            if let url = own.scalar(setting.name, urlType(network)) {
+                check(url, own, setting.name, network)
+                provider.endpoints[keyPath: path] = url
+            } else if let url = provider.endpoints[keyPath: path] {
+                own.recordPreset(setting, url)
+            }
+        }
+        read(tokenEndpoint, \.token)
+        read(revocationEndpoint, \.revocation)
+        own.finish()
+    }
+
+    /// Must come after the audiences, the endpoints and the location of the keys.
+    @Sendable static func readClients(_ section: Section, _ provider: inout ProviderReading) {
+        let maximum = maximumCalls.read(section)
+        if let clients = ClientReader.read(section, provider) { provider.clients = clients }
+        guard !provider.clients.isEmpty || section.isFaulty(ClientReader.setting.name) else {
+            if maximum != nil {
+                section.refuse(
+                    maximumCalls.name, "max_calls does nothing without clients; leave it out, or add clients")
+            }
+            return
+        }
+        if let maximum {
+            provider.maximumCalls = maximum
+        } else {
+            section.record(maximumCalls.name, maximumCalls.shown(provider.maximumCalls), .default)
+        }
+        if provider.endpoints.token == nil, provider.keys?.readsDiscovery == false {
+            section.refuse(
+                ClientReader.setting.name,
+                "clients need endpoints.token here, since no discovery document is read that would name it")
+        }
+    }
+}
+
+extension KeyLocation {
+    /// Whether a discovery document is read.
+    package var readsDiscovery: Bool {
+        if case .network(.discovery, _) = self { true } else { false }
+    }
+}

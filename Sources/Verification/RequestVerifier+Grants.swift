@@ -1,0 +1,34 @@
+package import Host
+package import KeySource
+package import NIOCore
+
+/// What the exchange of codes and tokens needs to know of a provider.
+extension RequestVerifier {
+    /// Whether any provider has clients.
+    package var hasClients: Bool { slots.contains { $0?.provider.grants != nil } }
+
+    /// The endpoints of the provider's discovery document; `nil` if none was read yet.
+    package func discoveredEndpoints(ofProvider number: Int) -> DiscoveredEndpoints? {
+        slots[number]?.delivered.endpoints
+    }
+
+    /// Waits until the provider has keys that ID Tokens can be verified with.
+    ///
+    /// - Parameter loop: this verifier's event loop.
+    /// - Returns: ``Problem/keysUnavailable(retryAfterSeconds:)`` if there are none by the deadline.
+    package func waitForUsableKeys(
+        ofProvider number: Int, until deadline: MonotonicTime, on loop: any EventLoop
+    ) -> EventLoopFuture<Problem?> {
+        let slot = slots[number]
+        func areUsable() -> Bool { slot?.keys.map { SystemClocks.monotonic() <= $0.usableUntil } ?? false }
+        guard let slot, !areUsable() else { return loop.makeSucceededFuture(nil) }
+        let outcome = slot.provider.keys.wait(
+            for: .anyKeys(mayFetch: true), judgedBy: slot.keys?.snapshot.version ?? 0, until: deadline
+        ).hop(to: loop)
+        return outcome.assumeIsolated().map { outcome in
+            if areUsable() { return nil }
+            guard case .unavailable(let retryAfter) = outcome else { return .keysUnavailable(retryAfterSeconds: 1) }
+            return .keysUnavailable(retryAfterSeconds: max(retryAfter.secondsRoundedUp, 1))
+        }.nonisolated()
+    }
+}

@@ -1,0 +1,163 @@
+"""`POST /v1/grants/revoke`: a token, or what a code grants."""
+
+import pytest
+
+from harness.apple import Apple
+from harness.service import Service, provider
+from harness.token_endpoint import FAULTS, REVOCATION, TOKEN, TokenEndpoint, answered, error, grant
+
+from .grants import refused, revoke, with_client
+
+REDIRECT = "https://app.example/callback"
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    with TokenEndpoint() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="module")
+def issuer(shared_server):
+    return shared_server.issuer("revocations")
+
+
+@pytest.fixture(scope="module")
+def service(issuer, endpoint, tmp_path_factory, shared_server):
+    directory = tmp_path_factory.mktemp("clients")
+    endpoints = {"token": endpoint.endpoints["token"]}
+    providers = [
+        with_client(issuer, endpoint, directory),
+        with_client(shared_server.issuer("revocations-none"), endpoint, directory, "without", endpoints=endpoints),
+    ]
+    with Service(*providers, limits={"provider_timeout": "2s"}) as service:
+        service.wait_until_ready()
+        yield service
+
+
+@pytest.fixture(autouse=True)
+def fresh(endpoint):
+    # Connections stay open: one that is closed just when a code is sent would be a fault of its own.
+    endpoint.forget()
+
+
+@pytest.mark.parametrize("hint", ["refresh_token", "access_token", None])
+def test_a_token(service, endpoint, hint):
+    response = revoke(service, token="t 1", token_type_hint=hint)
+    assert response.status == 204 and response.body == b"", response
+    form = [("token", "t 1")] + ([("token_type_hint", hint)] if hint else [])
+    assert endpoint.last(REVOCATION).parameters == form and endpoint.last(REVOCATION).basic
+    assert endpoint.received(REVOCATION) == 1 and endpoint.received(TOKEN) == 0
+
+
+@pytest.mark.parametrize("act", [answered(b"", "204 No Content"), answered(b"nothing"), error("invalid_token")])
+def test_what_counts_as_revoked(service, endpoint, act):
+    endpoint.play(act, path=REVOCATION)
+    assert revoke(service, token="t").status == 204
+
+
+@pytest.mark.parametrize(
+    "act, code, name",
+    [
+        (error("invalid_client", "401 Unauthorized"), "client_rejected", "invalid_client"),
+        (error("unsupported_token_type"), "provider_refused", "unsupported_token_type"),
+        (error("invalid_grant"), "grant_invalid", "invalid_grant"),
+        (answered(b"", "404 Not Found"), "provider_answer_invalid", None),
+    ],
+)
+def test_a_refusal_is_final_and_the_token_may_be_sent_again(service, endpoint, act, code, name):
+    endpoint.play(act, path=REVOCATION)
+    refused(revoke(service, token="t"), code, False, name)
+    assert endpoint.received(REVOCATION) == 1
+
+
+def test_an_outage_is_tried_three_times(service, endpoint):
+    endpoint.play(FAULTS["closed without an answer"].act, answered(b"", "503 Service Unavailable"), path=REVOCATION)
+    assert revoke(service, token="t").status == 204
+    assert endpoint.received(REVOCATION) == 3
+    endpoint.forget()
+    endpoint.play(*[answered(b"", "500 Internal Server Error")] * 3, path=REVOCATION)
+    refused(revoke(service, token="t"), "provider_unavailable", False)
+    assert endpoint.received(REVOCATION) == 3
+
+
+@pytest.mark.parametrize("refresh_token, hint", [("r1", "refresh_token"), (None, "access_token")])
+def test_a_code_is_exchanged_and_its_tokens_are_revoked(service, endpoint, issuer, refresh_token, hint):
+    endpoint.play(grant(id_token=issuer.token(nonce="unknown"), refresh_token=refresh_token))
+    assert revoke(service, code="c1", redirect_uri=REDIRECT, subject="user-1").status == 204
+    assert endpoint.last(TOKEN).form == {"grant_type": "authorization_code", "code": "c1", "redirect_uri": REDIRECT}
+    assert endpoint.last(REVOCATION).form == {"token": refresh_token or "an access token", "token_type_hint": hint}
+
+
+def test_another_persons_code_revokes_nothing(service, endpoint, issuer):
+    endpoint.play(grant(id_token=issuer.token(sub="somebody-else")))
+    refused(revoke(service, code="c1", subject="user-1"), "subject_mismatch", True)
+    assert endpoint.received(TOKEN) == 1 and endpoint.received(REVOCATION) == 0
+
+
+@pytest.mark.parametrize(
+    "act, code, name",
+    [
+        (grant(), "provider_answer_invalid", None),
+        (error("invalid_grant"), "grant_invalid", "invalid_grant"),
+        (answered(b"", "503 Service Unavailable"), "provider_unavailable", None),
+        (FAULTS["reset without an answer"].act, "provider_unavailable", None),
+    ],
+)
+def test_a_code_that_was_sent_is_spent(service, endpoint, act, code, name):
+    endpoint.play(act)
+    refused(revoke(service, code="c1"), code, True, name)
+    assert endpoint.received(TOKEN) == 1 and endpoint.received(REVOCATION) == 0
+
+
+def test_a_revocation_that_fails_after_the_code_was_sent_is_spent(service, endpoint, issuer):
+    endpoint.play(grant(id_token=issuer.token()))
+    endpoint.play(error("unsupported_token_type"), path=REVOCATION)
+    refused(revoke(service, code="c1"), "provider_refused", True, "unsupported_token_type")
+
+
+@pytest.mark.parametrize(
+    "members, code",
+    [
+        ({}, "request_invalid"),
+        ({"token": "t", "code": "c"}, "request_invalid"),
+        ({"token": "t", "subject": "user-1"}, "request_invalid"),
+        ({"token": "t", "redirect_uri": REDIRECT}, "request_invalid"),
+        ({"token": "t", "token_type_hint": "code"}, "request_invalid"),
+        ({"code": "c", "token_type_hint": "access_token"}, "request_invalid"),
+        ({"code": "c", "subject": None}, "request_invalid"),
+        ({"code": "c", "issuer": "https://issuer.example"}, "request_invalid"),
+        ({"code": "c", "redirect_uri": REDIRECT + "/"}, "redirect_uri_not_configured"),
+        ({"provider": "nobody", "token": "t"}, "provider_unknown"),
+        ({"audience": "elsewhere", "token": "t"}, "audience_not_configured"),
+        ({"provider": "without", "token": "t"}, "revocation_not_supported"),
+        ({"provider": "without", "code": "c"}, "revocation_not_supported"),
+    ],
+)
+def test_what_is_refused_before_anything_is_sent(service, endpoint, members, code):
+    refused(service.api.post("/v1/grants/revoke", {"provider": "oidc"} | members), code, False)
+    assert not endpoint.calls
+
+
+def test_apple_by_authorization_code(tmp_path):
+    with Apple() as apple:
+        team = apple.team("com.example.app")
+        key = tmp_path / "AuthKey.p8"
+        key.write_bytes(team.pem)
+        client = {"id": "com.example.app", "auth": "apple", "team_id": team.id, "key_id": team.key_id, "key_file": str(key)}
+        with Service(apple.settings(audiences=["com.example.app"], clients=[client])) as service:
+            service.wait_until_ready()
+            ada, eve = apple.user("Ada"), apple.user("Eve")
+            code, _, _ = apple.native_sign_in("com.example.app", eve)
+            refused(revoke(service, "apple", code=code, subject=ada.subject(team.id)), "subject_mismatch", True)
+            assert team.id in eve.teams
+            code, _, _ = apple.native_sign_in("com.example.app", ada)
+            assert revoke(service, "apple", code=code, subject=ada.subject(team.id)).status == 204
+            assert team.id not in ada.teams and not apple.secret_faults
+
+
+def test_no_client_no_revocation(issuer, shared_server, endpoint, tmp_path):
+    bare = provider(shared_server.issuer("revocations-bare"), "bare")
+    with Service(bare, with_client(issuer, endpoint, tmp_path)) as service:
+        service.wait_until_ready()
+        refused(revoke(service, "bare", token="t"), "client_not_configured", False)

@@ -1,0 +1,193 @@
+"""A native finish whose code is exchanged: after the claim, once, and only for the person of the sign-in."""
+
+import pytest
+
+from grants.grants import SECRET, with_client
+from harness import client, reload
+from harness.apple import Apple
+from harness.service import Service
+from harness.token_endpoint import FAULTS, ROWS, TokenEndpoint, grant
+
+from .calls import ON, begin
+
+REDIRECT = "https://app.example/callback"
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    with TokenEndpoint() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="module")
+def issuer(shared_server):
+    return shared_server.issuer("exchange")
+
+
+@pytest.fixture(scope="module")
+def service(issuer, endpoint, tmp_path_factory):
+    provider = with_client(issuer, endpoint, tmp_path_factory.mktemp("clients"), audiences=["client", "bare"])
+    with Service(provider, limits={"provider_timeout": "2s"}, **ON) as service:
+        service.wait_until_ready()
+        yield service
+
+
+@pytest.fixture(autouse=True)
+def fresh(endpoint):
+    # Connections stay open: one that is closed just when a code is sent would be a fault of its own.
+    endpoint.forget()
+
+
+def finish(service, begun: dict, **members) -> client.Response:
+    return service.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"]} | members)
+
+
+def refused(response: client.Response, code: str, spent: bool, error: str | None = None) -> None:
+    problem = client.contract.assert_code(response, code)
+    assert problem["spent"] is spent and problem.get("provider_error") == error, problem
+    assert b"an access token" not in response.body and b"a refresh token" not in response.body
+
+
+def test_a_code_alone(service, endpoint, issuer):
+    begun = begin(service, context="/basket")
+    token = issuer.token(nonce=begun["nonce"])
+    endpoint.play(grant(id_token=token))
+    response = finish(service, begun, code="c1", redirect_uri=REDIRECT)
+    assert response.status == 200, response
+    answer = response.json
+    assert answer["context"] == "/basket" and answer["identity"]["subject"] == "user-1"
+    assert answer["grant"]["id_token"] == token and answer["grant"]["refresh_token"] == "a refresh token"
+    call = endpoint.last()
+    assert call.form == {"grant_type": "authorization_code", "code": "c1", "redirect_uri": REDIRECT}
+    assert call.basic == ("client", SECRET)
+    refused(finish(service, begun, code="c1"), "sign_in_replayed", True)
+    assert endpoint.received() == 1
+
+
+@pytest.mark.parametrize("nonce", ["same", None])
+def test_a_token_and_then_its_code(service, endpoint, issuer, nonce):
+    begun = begin(service)
+    endpoint.play(grant(id_token=issuer.token(**({"nonce": begun["nonce"]} if nonce else {}))))
+    first = issuer.token(nonce=begun["nonce"], email="first@example.com", email_verified=True)
+    answer = finish(service, begun, id_token=first, code="c1").json
+    assert answer["identity"]["email"] == "first@example.com" and answer["grant"]["access_token"] == "an access token"
+    assert "redirect_uri" not in endpoint.last().form and "code_verifier" not in endpoint.last().form
+
+
+def test_a_token_and_a_grant_without_one(service, endpoint, issuer):
+    begun = begin(service)
+    answer = finish(service, begun, id_token=issuer.token(nonce=begun["nonce"]), code="c1").json
+    assert answer["grant"]["id_token"] is None and answer["identity"]["subject"] == "user-1"
+
+
+def test_a_code_is_only_compared_where_the_audience_has_no_client(service, endpoint, issuer):
+    begun = begin(service, audience="bare")
+    token = issuer.token(aud="bare", nonce=begun["nonce"])
+    refused(finish(service, begun, code="c1"), "client_not_configured", False)
+    answer = finish(service, begun, id_token=token, code="c1").json
+    assert answer["grant"] is None and not endpoint.calls
+
+
+@pytest.mark.parametrize(
+    "members, code",
+    [
+        ({}, "request_invalid"),
+        ({"code": "c1", "response": {"code": "c1"}}, "request_invalid"),
+        ({"code": "c1", "redirect_uri": REDIRECT + "/"}, "redirect_uri_not_configured"),
+        ({"code": "naïve"}, "request_invalid"),
+        ({"code": "c1", "id_token": "junk"}, "token_malformed"),
+    ],
+)
+def test_what_is_refused_before_the_claim_uses_nothing_up(service, endpoint, issuer, members, code):
+    begun = begin(service)
+    refused(finish(service, begun, **members), code, False)
+    assert not endpoint.calls
+    endpoint.play(grant(id_token=issuer.token(nonce=begun["nonce"])))
+    assert finish(service, begun, code="c1").status == 200
+
+
+@pytest.mark.parametrize("claims, code", [({"nonce": "other"}, "nonce_mismatch"), ({}, "nonce_missing")])
+def test_an_injected_code_is_refused_by_its_nonce(service, endpoint, issuer, claims, code):
+    before = dropped(service, code)
+    begun = begin(service)
+    endpoint.play(grant(id_token=issuer.token(**claims)))
+    refused(finish(service, begun, code="c1"), code, True)
+    assert dropped(service, code) == before + 1
+    refused(finish(service, begun, code="c1"), "sign_in_replayed", True)
+    assert endpoint.received() == 1 and endpoint.received("/revoke") == 0
+
+
+@pytest.mark.parametrize(
+    "claims, code",
+    [({"sub": "victim"}, "subject_mismatch"), ({"nonce": "other"}, "nonce_mismatch"), ({"aud": "bare"}, "audience_mismatch")],
+)
+def test_the_code_of_another_person_beside_a_good_token(service, endpoint, issuer, claims, code):
+    begun = begin(service)
+    endpoint.play(grant(id_token=issuer.token(**({"nonce": begun["nonce"]} | claims))))
+    refused(finish(service, begun, id_token=issuer.token(nonce=begun["nonce"]), code="c1"), code, True)
+    assert endpoint.received("/revoke") == 0
+
+
+def test_re_authentication_by_another_person_is_refused(service, endpoint, issuer):
+    begun = begin(service, subject="user-1")
+    endpoint.play(grant(id_token=issuer.token(nonce=begun["nonce"], sub="user-2")))
+    refused(finish(service, begun, code="c1"), "subject_mismatch", True)
+
+
+@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row.code])
+def test_every_refusal_of_the_provider_is_spent(service, endpoint, name):
+    row = ROWS[name]
+    begun = begin(service)
+    endpoint.play(row.act)
+    refused(finish(service, begun, code="c1"), row.code, True, "other" if row.error == "made_up_here" else row.error)
+    refused(finish(service, begun, code="c1"), "sign_in_replayed", True)
+    assert endpoint.received() == 1
+
+
+@pytest.mark.parametrize("name", [name for name, row in FAULTS.items() if not row.slow] + ["silence"])
+def test_every_fault_after_sending_is_spent(service, endpoint, name):
+    begun = begin(service)
+    endpoint.play(FAULTS[name].act)
+    refused(finish(service, begun, code="c1"), FAULTS[name].code, True)
+    assert endpoint.received() == 1
+
+
+def test_a_grant_without_any_id_token_is_invalid(service, endpoint):
+    begun = begin(service)
+    refused(finish(service, begun, code="c1"), "provider_answer_invalid", True)
+
+
+def test_the_claim_is_released_if_nothing_was_sent(issuer, tmp_path):
+    endpoint = TokenEndpoint()
+    with Service(with_client(issuer, endpoint, tmp_path), **ON) as service:
+        service.wait_until_ready()
+        begun = begin(service)
+        endpoint.refuse_connections()
+        for _ in range(2):
+            response = finish(service, begun, code="c1")
+            refused(response, "provider_unavailable", False)
+            assert response.header("Retry-After") == "2"
+        assert reload.metrics(service).value("assay_store_releases_total", outcome="released") == 2
+        # The token alone still finishes it.
+        assert finish(service, begun, id_token=issuer.token(nonce=begun["nonce"])).status == 200
+
+
+def test_apple_with_token_and_code(tmp_path):
+    with Apple() as apple:
+        team = apple.team("com.example.app")
+        key = tmp_path / "AuthKey.p8"
+        key.write_bytes(team.pem)
+        app = {"id": "com.example.app", "auth": "apple", "team_id": team.id, "key_id": team.key_id, "key_file": str(key)}
+        with Service(apple.settings(audiences=["com.example.app"], clients=[app]), **ON) as service:
+            service.wait_until_ready()
+            begun = begin(service, "apple")
+            ada = apple.user("Ada")
+            code, token, user = apple.native_sign_in("com.example.app", ada, begun["nonce_sha256"])
+            response = finish(service, begun, id_token=token, code=code, user=user)
+            assert response.status == 200, response
+            assert response.json["identity"]["given_name"] == "Ada" and response.json["grant"]["refresh_token"]
+            assert not apple.secret_faults
+
+
+def dropped(service, code: str) -> float:
+    return reload.metrics(service).value("assay_grants_dropped_total", provider="oidc", code=code)
