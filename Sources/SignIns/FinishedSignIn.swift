@@ -30,7 +30,8 @@ package enum FinishPlan {
             throw .signInInvalid
         }
         guard !request.hasResponse else {
-            throw .requestInvalid("response is only valid for sign-ins that began with redirect_uri; send id_token or code.")
+            throw .requestInvalid(
+                "response is only valid for sign-ins that began with redirect_uri; send id_token or code.")
         }
         if request.idToken == nil, request.code == nil {
             throw .requestInvalid("The request needs id_token or code, as the app got it from the provider.")

@@ -36,6 +36,19 @@ import Testing
         #expect(memory.status(now: Self.time(960)).entries == 1)
     }
 
+    @Test func `a claim that was given back can be made again, and its room is used again`() {
+        let memory = ClaimMemory(capacity: 1)
+        let end = ClaimEnd(after: 1_700_000_600)
+        #expect(memory.claim(Self.key(1), until: end, now: Self.time(0)) == .claimed)
+        memory.remove(Self.key(1))
+        memory.remove(Self.key(1))
+        memory.remove(Self.key(2))
+        #expect(memory.status(now: Self.time(0)).entries == 0)
+        #expect(memory.claim(Self.key(1), until: end, now: Self.time(0)) == .claimed)
+        #expect(memory.claim(Self.key(1), until: end, now: Self.time(0)) == .alreadyClaimed)
+        #expect(memory.status(now: Self.time(2000)).entries == 0)
+    }
+
     @Test func `nothing is forgotten early where the wall clock is set`() {
         let memory = ClaimMemory(capacity: 10)
         let end = ClaimEnd(after: 1_700_000_600)

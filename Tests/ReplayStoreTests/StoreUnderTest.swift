@@ -90,6 +90,10 @@ struct StoreUnderTest: Sendable {
         var soFar: [ClaimOutcome] { all.withLock(\.self) }
     }
 
+    func release(_ number: UInt64 = 1) async throws -> Bool {
+        try await loop.flatSubmit { store.value.release(ClaimKey(high: 0, low: number), on: loop) }.get()
+    }
+
     private func begin(_ number: UInt64) -> EventLoopFuture<ClaimOutcome> {
         switch store.value.claim(ClaimKey(high: 0, low: number), until: ClaimEnd(after: 600), now: now) {
         case .now(let outcome): loop.makeSucceededFuture(outcome)

@@ -351,6 +351,35 @@ import Testing
         }
     }
 
+    @Test(arguments: [("DEL", true), ("", false)])
+    func `a claim is given back by one DEL, which follows a redirection`(word: String, isReleased: Bool) async throws {
+        try await ScriptedServer.run { command in
+            command.name == word ? .bytes(":1\r\n") : command.name == "DEL" ? .error("ERR no") : .ok
+        } _: { other async throws in
+            try await ScriptedServer.run { command in
+                command.name == "DEL" ? .error("MOVED 1 127.0.0.1:\(other.port)") : .ok
+            } _: { home async throws in
+                try await StoreUnderTest.run(home) { store async throws in
+                    #expect(try await store.release() == isReleased)
+                    let words = try #require(other.commands.first { $0.name == "DEL" }).words
+                    #expect(words == ["DEL", "assay:" + ClaimKey(high: 0, low: 1).digits])
+                    #expect(home.count("DEL") == 1 && other.count("DEL") == 1)
+                }
+            }
+        }
+    }
+
+    @Test func `a release whose connection breaks is unconfirmed, and not sent again`() async throws {
+        try await ScriptedServer.run { command in
+            command.name == "DEL" ? .close : .ok
+        } _: { server async throws in
+            try await StoreUnderTest.run(server) { store async throws in
+                #expect(try await store.release() == false)
+                #expect(server.count("DEL") == 1)
+            }
+        }
+    }
+
     @Test func `a moving slot is asked for at its new node, with ASKING`() async throws {
         try await ScriptedServer.run { _ in
             .ok

@@ -6,6 +6,7 @@ import IDToken
 import KeySource
 import NIOCore
 import NIOPosix
+import OpenSSL
 import ProviderClient
 import Settings
 import Telemetry
@@ -111,6 +112,8 @@ struct ProviderFactory: Sendable {
     private func newCalls(
         _ provider: ProviderSettings
     ) throws(ConfigurationError) -> (ProviderCalls, [ClientFiles.Entry]) {
+        // A reload may bring the first secrets. At the start, a failure is warned about.
+        _ = disableCoreDumps()
         let id = provider.policy.id
         var credentials: [String: ClientCredential] = [:]
         var versions: [[SmallFile.Version?]] = []
