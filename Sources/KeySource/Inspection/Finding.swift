@@ -6,7 +6,13 @@ package struct Finding: Sendable, Equatable {
     package let message: String
 
     package enum Subject: String, Sendable, CaseIterable {
-        case dns, connection, tls, discovery, keys, freshness, clock, file
+        case dns, connection, tls, discovery, keys, freshness, clock, file, clients
+    }
+
+    package init(_ subject: Subject, _ level: Level, _ message: String) {
+        self.subject = subject
+        self.level = level
+        self.message = message
     }
 
     package enum Level: String, Sendable, CaseIterable {

@@ -17,7 +17,7 @@ struct InspectionReport {
 
     /// Adds a finding unless it is a duplicate: two documents are often on one host.
     mutating func add(_ subject: Finding.Subject, _ level: Finding.Level, _ message: String) {
-        let finding = Finding(subject: subject, level: level, message: message)
+        let finding = Finding(subject, level, message)
         if !findings.contains(finding) { findings.append(finding) }
     }
 

@@ -30,27 +30,29 @@ package struct ProviderInspection: Sendable {
 
     /// Fetches once what the service would fetch at its start.
     ///
-    /// - Returns: the findings in order. At least one has the level `failure` if the service would get no keys.
-    package func findings() async -> [Finding] {
+    /// - Returns: the findings in order, at least one of which has the level `failure` if the service would get no keys;
+    ///   and the endpoints that the discovery document names.
+    package func findings() async -> (findings: [Finding], endpoints: DiscoveredEndpoints?) {
         var report = InspectionReport(unixSeconds: unixSeconds())
+        var endpoints: DiscoveredEndpoints?
         if case .network(let location, _) = keys {
             // The failure is already in the report.
-            try? await inspect(location, &report)
+            endpoints = try? await inspect(location, &report)
             report.addClock(clockSkewSeconds: clockSkewSeconds)
         }
         if let file = keys.file { await inspect(file: file, &report) }
-        return report.findings
+        return (report.findings, endpoints)
     }
 
     private func inspect(
         _ location: KeyLocation.Network, _ report: inout InspectionReport
-    ) async throws(FetchFailure) {
+    ) async throws(FetchFailure) -> DiscoveredEndpoints? {
         let found = try await location.resolve { (address, step) async throws(FetchFailure) in
             try await fetch(address, step == .discovery ? .discovery : .keys, &report)
         } read: { (document, issuer) throws(FetchFailure) in
             let metadata: ProviderMetadata
             do throws(FetchFailure) {
-                metadata = try ProviderMetadata(document.body, issuer: issuer)
+                metadata = try ProviderMetadata(document.body, issuer: issuer, allowingHTTP: rules.allowHTTP)
             } catch {
                 report.addRefusal(error, ofDiscovery: document.body, configuredIssuer: issuer)
                 throw error
@@ -61,6 +63,7 @@ package struct ProviderInspection: Sendable {
         report.addKeys(
             keySet(in: found.keys.body, at: location), algorithms ?? found.metadata?.algorithms ?? .all)
         report.addFreshness(found.keys.lifetime)
+        return found.metadata?.endpoints
     }
 
     /// The document as a JWK Set, converted from certificates if necessary.

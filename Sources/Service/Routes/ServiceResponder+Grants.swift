@@ -106,9 +106,11 @@ extension ServiceResponder {
         let keys = service.verifier.waitForUsableKeys(ofProvider: call.number, until: keysDeadline(), on: loop)
         return keys.assumeIsolated().flatMap { problem -> EventLoopFuture<HTTPResponse> in
             let started: EventLoopFuture<Called<Grant>>
+            // One slot for both calls: without one for the second, the code would be lost.
+            guard let slot = target.grants.slots.reserve() else { return ended(.before(.callsFull)) }
             do throws(Problem) {
                 if let problem { throw problem }
-                started = try self.exchange(code.request, by: code.clientID, call)
+                started = try self.exchange(code.request, by: code.clientID, call, in: slot)
             } catch {
                 return ended(.before(error))
             }
@@ -126,7 +128,8 @@ extension ServiceResponder {
                 return self.verdict(verification).assumeIsolated().flatMap { verdict -> EventLoopFuture<HTTPResponse> in
                     do throws(FinishFailure) {
                         let request = try code.revocation(of: grant, verdict)
-                        return self.revoke(request, by: code.clientID, at: target, call, isSpent: true)
+                        return self.revoke(
+                            request, by: code.clientID, at: target, call, in: slot, isSpent: true)
                     } catch {
                         return loop.makeSucceededFuture(self.end(call, error))
                     }
@@ -135,12 +138,15 @@ extension ServiceResponder {
         }.nonisolated()
     }
 
-    /// - Parameter isSpent: whether a failure means that a code was used up.
+    /// - Parameters:
+    ///   - slot: reserved before; `nil`: one is reserved now.
+    ///   - isSpent: whether a failure means that a code was used up.
     private func revoke(
-        _ request: RevocationRequest, by clientID: String, at target: RevocationTarget, _ call: GrantCall, isSpent: Bool
+        _ request: RevocationRequest, by clientID: String, at target: RevocationTarget, _ call: GrantCall,
+        in slot: CallSlot? = nil, isSpent: Bool
     ) -> EventLoopFuture<HTTPResponse> {
         let loop = service.loop
-        guard let slot = target.grants.slots.reserve() else {
+        guard let slot = slot ?? target.grants.slots.reserve() else {
             return loop.makeSucceededFuture(end(call, FinishFailure(.callsFull, isSpent: isSpent)))
         }
         let called = target.grants.calls.revoke(
@@ -160,15 +166,16 @@ extension ServiceResponder {
 
     /// Starts to redeem a code or a refresh token.
     ///
+    /// - Parameter slot: reserved before; `nil`: one is reserved now.
     /// - Throws: ``Problem/providerUnavailable(retryAfterSeconds:limit:)`` if the endpoint is unknown or there are too
     ///   many calls.
     func exchange(
-        _ request: GrantRequest, by clientID: String, _ call: GrantCall
+        _ request: GrantRequest, by clientID: String, _ call: GrantCall, in slot: CallSlot? = nil
     ) throws(Problem) -> EventLoopFuture<Called<Grant>> {
         guard let grants = call.provider.grants else { throw .clientNotConfigured }
         let discovered = service.verifier.discoveredEndpoints(ofProvider: call.number)
         guard let address = grants.tokenEndpoint(discovered) else { throw .endpointUnknown }
-        guard let slot = grants.slots.reserve() else { throw .callsFull }
+        guard let slot = slot ?? grants.slots.reserve() else { throw .callsFull }
         let called = grants.calls.exchange(request, by: clientID, at: address, slot, until: callDeadline())
         return called.hop(to: service.loop)
     }

@@ -32,7 +32,9 @@ struct LiveCheck {
             for (index, provider) in settings.providers.enumerated() {
                 let inspection = ProviderInspection(provider, proxy, loop)
                 group.addTask {
-                    (index, Result(provider: provider.policy.id, findings: await inspection.findings()))
+                    let (findings, discovered) = await inspection.findings()
+                    let clients = await ClientInspection(provider, proxy, loop).findings(discovered)
+                    return (index, Result(provider: provider.policy.id, findings: findings + clients))
                 }
             }
             return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)

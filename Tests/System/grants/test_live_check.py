@@ -1,0 +1,81 @@
+"""`assay config check --live`: what it says of clients, and that it spends nothing."""
+
+import json
+
+import pytest
+
+from harness import commands
+from harness.service import run, write_config
+from harness.token_endpoint import TokenEndpoint, answered, error
+from harness.tokens import ec_key
+
+from .grants import SECRET, with_client
+
+
+@pytest.fixture
+def endpoint():
+    with TokenEndpoint() as token_endpoint:
+        yield token_endpoint
+
+
+@pytest.fixture
+def issuer(server):
+    return server.issuer("op", ec_key("op"))
+
+
+@pytest.fixture
+def check(issuer, endpoint, tmp_path):
+    def findings(**settings) -> tuple[int, list[tuple[str, str]]]:
+        config = write_config(tmp_path, {"providers": [with_client(issuer, endpoint, tmp_path, **settings)]})
+        result = run(*commands.config_check(config), "--live", "--json")
+        assert SECRET not in result.stdout.decode() + result.stderr.decode()
+        found = json.loads(result.stdout)["providers"][0]["findings"]
+        return result.returncode, [(item["level"], item["message"]) for item in found if item["subject"] == "clients"]
+
+    return findings
+
+
+def test_a_client_that_the_provider_accepts(check, endpoint):
+    endpoint.always(error("invalid_grant"))
+    status, found = check()
+    assert status == 0
+    assert [level for level, _ in found] == ["ok", "ok"]
+    assert endpoint.url + "/token" in found[0][1] and endpoint.url + "/revoke" in found[0][1]
+    assert found[1][1] == 'the provider accepts the client "client"'
+    # A made-up token, once, and nothing else.
+    assert [call.form["grant_type"] for call in endpoint.calls] == ["refresh_token"]
+
+
+@pytest.mark.parametrize(
+    ("act", "level", "told"),
+    [
+        (error("invalid_client", "401 Unauthorized"), "failure", "rejects the client"),
+        (error("invalid_scope"), "warning", "does not tell whether it accepts the client"),
+        (answered(b"<html>"), "failure", "check endpoints.token"),
+        (answered(b"", "500 Internal Server Error"), "failure", "can't be used"),
+    ],
+)
+def test_a_client_that_it_does_not_accept(check, endpoint, act, level, told):
+    endpoint.always(act)
+    status, found = check()
+    assert status == (1 if level == "failure" else 0)
+    assert found[1][0] == level and told in found[1][1], found
+
+
+def test_a_token_endpoint_that_refuses_connections(check, endpoint):
+    endpoint.refuse_connections()
+    status, found = check()
+    assert status == 1
+    assert "the connection was refused" in found[1][1]
+
+
+def test_a_provider_that_names_no_token_endpoint(check, issuer):
+    issuer.discovery.body = lambda: issuer.discovery_document(token_endpoint=None)
+    status, found = check(endpoints=None)
+    assert status == 1
+    assert found == [
+        (
+            "failure",
+            "no token endpoint is known: the discovery document names none, so set endpoints.token",
+        )
+    ]
