@@ -271,7 +271,7 @@ def test_what_is_counted_logged_and_started_with(server):
     issuer = server.issuer("counted", rsa_key("counted"))
     with Service(provider(issuer, notifications=["logout"])) as service:
         service.wait_until_ready()
-        assert service.wait_for_entry(message="features on")["features"] == ["notifications"]
+        assert service.wait_for_entry(message="features enabled")["features"] == ["notifications"]
         accepted(service, logout_token(issuer))
         verify(service, logout_token(issuer, jti=None))
         lines = service.admin.get("/metrics").body.decode().splitlines()

@@ -11,10 +11,14 @@ PROVIDERS = {
 }
 
 
+# Nothing listens there.
+NOWHERE = "http://127.0.0.1:9"
+
+
 class ExampleService:
     """Apple and Google with their real issuers, but with keys from a key server on loopback."""
 
-    def __init__(self, key_server: KeyServer, key_status: int = 200, **settings):
+    def __init__(self, key_server: KeyServer, key_status: int = 200, endpoints: str = NOWHERE, **settings):
         self.issuers = {id: key_server.issuer(id, rsa_key(entry["kid"])) for id, entry in PROVIDERS.items()}
         for issuer in self.issuers.values():
             issuer.jwks.status = key_status
@@ -26,8 +30,7 @@ class ExampleService:
                 "jwks_uri": self.issuers[id].jwks_uri,
                 "network": NETWORK,
                 "notifications": ["apple"],
-                # Nothing listens there.
-                "endpoints": {"token": "http://127.0.0.1:9/token", "revocation": "http://127.0.0.1:9/revoke"},
+                "endpoints": {"token": f"{endpoints}/token", "revocation": f"{endpoints}/revoke"},
                 "clients": [{"id": entry["audience"], "auth": "none"}],
             }
             for id, entry in PROVIDERS.items()

@@ -7,10 +7,13 @@ import sys
 
 import pytest
 
+from harness import token_endpoint
+from harness.issuer import KeyServer
 from harness.service import TESTS
+from harness.token_endpoint import TokenEndpoint
 from harness.tokens import jws, now
 from openapi.documented import FILE, document
-from openapi.example_service import PROVIDERS
+from openapi.example_service import PROVIDERS, ExampleService
 
 EXAMPLES = 60
 # The same requests in every run. Set another seed, or `random`, for others.
@@ -30,6 +33,18 @@ CHANGES = [
     {"sub": None},
     {"auth_time": 0, "amr": ["pwd"], "acr": "1"},
 ]
+
+
+@pytest.fixture(scope="module")
+def examples():
+    """The service of the examples, with endpoints that answer: a provider that can't be reached is a server error."""
+    with KeyServer() as key_server, TokenEndpoint() as endpoints:
+        for path in (token_endpoint.TOKEN, token_endpoint.REVOCATION):
+            endpoints.always(token_endpoint.error("invalid_grant"), path)
+        examples = ExampleService(key_server, endpoints=endpoints.url)
+        with examples.service:
+            examples.service.wait_until_ready()
+            yield examples
 
 
 @pytest.fixture(scope="module")
