@@ -6,16 +6,15 @@ package import OpenSSL
 /// If only the request or only the token has a nonce, the token is rejected: it was issued for another sign-in, or the
 /// client lost its nonce. Compared in constant time.
 ///
-/// - Returns: `nil` if there is no nonce, or if the provider's rule or `use` turns the check off.
+/// - Returns: `nil` if there is no nonce, or if the provider's rule turns the check off.
 /// - Throws: ``Rejection/nonceRequired``, ``Rejection/nonceMissing``, ``Rejection/nonceMismatch``,
 ///   ``Rejection/claimInvalid(_:)``, ``Rejection/cryptographyUnavailable``.
 /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 11, and 15.5.2.
 package func checkNonce(
-    _ claims: Claims, _ rule: NonceRule, expected: String?, _ checker: SignatureChecker, use: NonceUse = .compare
+    _ claims: Claims, _ rule: NonceRule, expected: String?, _ checker: SignatureChecker
 ) throws(Rejection) -> NonceMatch? {
-    guard rule.isChecked, use != .ignore else { return nil }
+    guard rule.isChecked else { return nil }
     let claimed = try claims.utf8(.nonce)
-    if use == .compareIfPresent, claimed == nil { return nil }
     guard let expected else {
         guard claimed == nil, !rule.isRequired else { throw .nonceRequired }
         return nil
@@ -25,6 +24,22 @@ package func checkNonce(
         return match
     }
     throw .nonceMismatch
+}
+
+/// The same, for a token that may not need the nonce. A function of its own, so that other tokens don't pay for it.
+///
+/// - Returns: `nil` also if `use` turns the check off.
+@inline(__always)
+func checkNonce(
+    _ claims: Claims, _ rule: NonceRule, expected: String?, _ checker: SignatureChecker, use: NonceUse
+) throws(Rejection) -> NonceMatch? {
+    switch use {
+    case .compare: return try checkNonce(claims, rule, expected: expected, checker)
+    case .compareIfPresent:
+        guard rule.isChecked, try claims.utf8(.nonce) != nil else { return nil }
+        return try checkNonce(claims, rule, expected: expected, checker)
+    case .ignore: return nil
+    }
 }
 
 /// Whether a `nonce` claim matches a raw nonce.

@@ -87,7 +87,7 @@ def test_an_exposed_secret_file_is_warned_about(issuer, endpoint, tmp_path):
     entry = with_client(issuer, endpoint, tmp_path)
     (tmp_path / "secret").chmod(0o644)
     with Service(entry) as service:
-        warning = service.wait_for(lambda: [e for e in service.entries(message="risky setting") if "clients" in e["setting"]])
+        warning = service.wait_for(lambda: [e for e in service.entries(message="configuration warning") if "clients" in e["setting"]])
         assert str(tmp_path / "secret") in warning[0]["setting"]
 
 

@@ -92,6 +92,8 @@ class TokenEndpoint:
         self._always: dict[str, Callable] = {}
         self._usual: dict[str, Callable] = {TOKEN: grant(), REVOCATION: answered(b""), USER_INFO: answered({"sub": "user-1"})}
         self._open: set[socket.socket] = set()
+        # Those whose request is being answered.
+        self._answering: set[socket.socket] = set()
         self._condition = threading.Condition()
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
         self.port = self._listener.getsockname()[1]
@@ -119,11 +121,12 @@ class TokenEndpoint:
         self._always[path] = act
 
     def heal(self) -> None:
-        """Forgets what was scripted, and ends what is held."""
+        """Forgets what was scripted, and ends what is held. Idle connections stay: a client that did not hear yet that one
+        has ended would lose its next request."""
         with self._condition:
             self._scripts.clear()
             self._always.clear()
-        self.close_connections()
+        self._close(self._answering)
 
     def forget(self) -> None:
         """Forgets the requests so far."""
@@ -147,7 +150,10 @@ class TokenEndpoint:
 
     def close_connections(self) -> None:
         """Closes every open connection, also those that are idle."""
-        for connection in list(self._open):
+        self._close(self._open)
+
+    def _close(self, connections: set[socket.socket]) -> None:
+        for connection in list(connections):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
@@ -194,7 +200,11 @@ class TokenEndpoint:
         if act is None:
             call.answer(b"", "404 Not Found")
             return True
-        act(call)
+        self._answering.add(call.connection)
+        try:
+            act(call)
+        finally:
+            self._answering.discard(call.connection)
         # After a whole answer, the connection is kept.
         return getattr(act, "keeps", False)
 
