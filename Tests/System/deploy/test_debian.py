@@ -203,7 +203,7 @@ def provider_fails_once_keys_are_kept(host: Host, issuer) -> None:
 
 def test_an_installation_starts_nothing(host):
     assert host.state() == ("inactive", "disabled")
-    assert "the configuration is good" in host.machine.run("assay", "config", "check")
+    assert "the configuration is valid" in host.machine.run("assay", "config", "check")
 
 
 def test_enabled_it_verifies_tokens_and_keeps_their_keys(running, issuer):

@@ -68,13 +68,13 @@ BAD_CERTIFICATES = {
     "not-yet-valid": (lambda by: by.trusted.server_file(begins=HOUR), ["not yet valid"]),
     "for-another-address": (lambda by: by.trusted.server_file("127.0.0.2"), ["host"]),
     "self-signed": (lambda by: by.stranger.server_file(is_self_signed=True), ["self-signed"]),
-    "by-a-stranger": (lambda by: by.stranger.server_file(), ["not trusted"]),
-    "by-a-namesake": (lambda by: by.namesake.server_file(), ["not trusted"]),
+    "by-a-stranger": (lambda by: by.stranger.server_file(), ["untrusted"]),
+    "by-a-namesake": (lambda by: by.namesake.server_file(), ["untrusted"]),
     "by-an-expired-intermediate": (
         lambda by: by.expired.server_file(sent_along=[by.expired]),
-        ["expired", "not trusted"],
+        ["expired", "untrusted"],
     ),
-    "by-another-server": (lambda by: by.server.server_file(sent_along=[by.server]), ["not trusted"]),
+    "by-another-server": (lambda by: by.server.server_file(sent_along=[by.server]), ["untrusted"]),
     "for-clients": (lambda by: by.trusted.server_file(usage=ExtendedKeyUsageOID.CLIENT_AUTH), ["certificate"]),
 }
 
