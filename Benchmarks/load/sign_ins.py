@@ -139,8 +139,8 @@ def _memory(section: Section, filled: list[tuple[int, int]]) -> None:
     each = [grown / count for count, grown in filled]
     count, grown = filled[0]
     section.text(
-        f"A new process with its store in memory first verified other tokens for a second. {count:,} finished sign-ins "
-        f"then made it grow by {grown / 1e6:.1f} MB: {statistics.median(each):.0f} bytes a sign-in (median of "
+        f"After a second of verifying other tokens, a new process with its store in memory finished {count:,} sign-ins. "
+        f"They made it grow by {grown / 1e6:.1f} MB: {statistics.median(each):.0f} bytes a sign-in (median of "
         f"{len(each)}; {_range(each, '.0f')}). `ClaimMemoryTests` holds 100,000 claims to 15 MB, also when later ones "
         "replace those that have expired."
     )

@@ -63,7 +63,7 @@ enum ProviderReader {
                     help: meanings(of: parameter.name, in: presets)))
         } as [SettingDescription]
 
-    /// What a parameter is for each preset that has it.
+    /// A parameter's meaning in each preset that has it.
     private static func meanings(of parameter: String, in presets: [ProviderPreset]) -> String {
         var meanings: [(meaning: String, presets: [String])] = []
         for preset in presets {

@@ -17,7 +17,7 @@ extension ProviderReading {
         "The URL of the keys as PEM certificates by `kid`, instead of a JWK Set.")
     static let jwksFile = Setting(
         "jwks_file", .file(.keySet),
-        "A file with a JWK Set, watched for changes. With an explicit `jwks_uri`, `certificates_uri` or `discovery_url`, it is the fallback while there are no keys from that URL. Otherwise it is the only source of keys, whatever the preset."
+        "A file with a JWK Set, watched for changes. If `jwks_uri`, `certificates_uri` or `discovery_url` is set explicitly, the file is used while no keys from that URL are available. Otherwise it is the only source of keys, whatever the preset."
     )
 
     static func urlType(_ network: NetworkRules) -> ValueType<String> {

@@ -87,13 +87,11 @@ package struct Settings: Sendable {
 
     /// Without a shared store, each process has its own memory of used nonces.
     private var singleUseWarnings: [String] {
-        let store = signIns?.store.url ?? .memory
-        return store != .memory
-            ? []
-            : providers.filter(\.usesNoncesOnce).map { provider in
-                "provider \(provider.policy.id): nonce.single_use with store memory: every process accepts a nonce once, "
-                    + "and again after a restart; with several instances, set sign_ins.store.url"
-            }
+        guard (signIns?.store.url ?? .memory) == .memory else { return [] }
+        return providers.filter(\.usesNoncesOnce).map { provider in
+            "provider \(provider.policy.id): nonce.single_use with store memory: every process accepts a nonce once, "
+                + "and again after a restart; with several instances, set sign_ins.store.url"
+        }
     }
 
     /// A response that names no issuer then does not say from which provider it came (mix-up).

@@ -4,7 +4,7 @@ import AuthenticationServices
 
 @MainActor
 final class SignInWithApple: NSObject, ASAuthorizationControllerDelegate {
-    /// What the app sends to its backend, with the `sign_in` that it kept in memory.
+    /// The app sends this to its backend, together with the `sign_in` that it kept in memory.
     struct Outcome: Encodable {
         var idToken: String
         /// Only at a user's first sign-in.
