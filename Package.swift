@@ -276,7 +276,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SignInsTests",
-            dependencies: ["IDToken", "OpenSSL", "ReplayStore", "SignIns", "TestSupport", "Verification"],
+            dependencies: [
+                "Bytes", "Grants", "IDToken", "JSON", "OpenSSL", "ReplayStore", "SignIns", "TestSupport",
+                "Verification",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "TelemetryTests",

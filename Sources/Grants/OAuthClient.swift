@@ -6,16 +6,39 @@ package struct OAuthClient: Sendable, Equatable {
     package let id: String
     /// Compared byte for byte.
     package var redirectURIs: [String] = []
+    /// The scopes to ask for if a sign-in names none.
+    package var scopes: [String] = []
+    /// Further parameters of the authorization URL.
+    package var authorizationParameters: [AuthorizationParameter] = []
 
     package init(id: String) { self.id = id }
 
     package func hasRedirectURI(_ uri: String) -> Bool { redirectURIs.contains { $0.isExactly(uri) } }
 }
 
+/// A parameter of the authorization URL that Assay does not set itself.
+package struct AuthorizationParameter: Sendable, Equatable {
+    package let name: String
+    package let value: String
+
+    package init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
 /// A provider's clients, and how its endpoints are used.
 package struct GrantRules: Sendable, Equatable {
     package var clients: [OAuthClient]
     package var quirks: Set<ProviderQuirk>
+    /// Whether authorization requests use PKCE.
+    package var usesPKCE = true
+    /// Whether a browser sign-in may begin although neither nonce nor PKCE ties the code to it.
+    package var allowsUnboundCodes = false
+    /// Whether identities are completed by the user info endpoint.
+    package var readsUserInfo = false
+    /// Whether the ID Tokens of sign-ins in a browser can't be verified.
+    package var refusesBrowserSignIns = false
 
     package init(clients: [OAuthClient], quirks: Set<ProviderQuirk>) {
         self.clients = clients

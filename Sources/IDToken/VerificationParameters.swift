@@ -20,6 +20,8 @@ public struct VerificationParameters: Sendable {
     public var isCodeHashOptional = false
     /// Whether to check ``accessToken`` only if the token has an `at_hash`.
     package var isAccessTokenHashOptional = false
+    /// Whether the token must have an `auth_time` if there is a maximum age; otherwise `iat` is used instead.
+    package var requiresAuthenticationTime = false
     package var nonceUse = NonceUse.compare
     /// The user's name according to the app. It is unsigned, so it is used only as a display name.
     public var clientName: ClientName?

@@ -7,8 +7,10 @@ package final class ProviderGrants: Sendable {
     package let rules: GrantRules
     package let slots: CallSlots
     package let calls: ProviderCalls
+    private let authorization: FetchURL?
     private let token: FetchURL?
     private let revocation: FetchURL?
+    private let userInfo: FetchURL?
     private let readsDiscovery: Bool
 
     /// - Parameters:
@@ -27,13 +29,23 @@ package final class ProviderGrants: Sendable {
         self.slots = slots
         self.calls = calls
         self.readsDiscovery = readsDiscovery
+        authorization = try url(endpoints.authorization)
         token = try url(endpoints.token)
         revocation = try url(endpoints.revocation)
+        userInfo = try url(endpoints.userInfo)
     }
 
     /// - Parameter discovered: `nil`: no discovery document was read yet.
     /// - Returns: `nil` if it is not known.
     package func tokenEndpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? { token ?? discovered?.token }
+
+    /// - Returns: `nil` if it is not known.
+    package func authorizationEndpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? {
+        authorization ?? discovered?.authorization
+    }
+
+    /// - Returns: `nil` if it is not known.
+    package func userInfoEndpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? { userInfo ?? discovered?.userInfo }
 
     /// The revocation endpoint, as far as it is known.
     package func revocationEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {

@@ -6,7 +6,8 @@ package import Verification
 package struct BeginRequest {
     package let provider: String
     let audience: String?
-    let redirectURI: String?
+    /// `nil`: a native sign-in.
+    let browser: BrowserRequest?
     let maximumAuthenticationAgeSeconds: Int64?
     let expectedSubject: ExpectedSubject?
     let context: String?
@@ -20,32 +21,40 @@ package struct BeginRequest {
         }
         self.provider = provider
         audience = try object.string(MemberNames.audience, characters: MemberBounds.audience)
-        redirectURI = try object.string(Names.redirectURI, characters: 1...2048)
-        try Self.checkBrowserMembers(object, isNative: redirectURI == nil)
+        browser = try Self.browserRequest(object)
         maximumAuthenticationAgeSeconds = try object.seconds(MemberNames.maxAge)
         expectedSubject = try ExpectedSubject(of: object)
         context = try Self.context(object)
         lifetimeSeconds = try Self.lifetime(object)
     }
 
-    /// Rejects members for the authorization URL that are malformed, or that a native sign-in, which has no such URL,
-    /// must not have.
+    /// Reads the members for the authorization URL. A native sign-in, which has no such URL, must not have them.
     ///
     /// - Throws: ``Problem/requestInvalid(_:)``.
-    private static func checkBrowserMembers(_ object: JSONObject, isNative: Bool) throws(Problem) {
-        for name in Names.ofAuthorizationURL { _ = try object.string(name, characters: 0...255) }
-        if let mode = try object.string(Names.responseMode, characters: 0...255),
-            !["query", "form_post"].contains(mode)
-        {
+    private static func browserRequest(_ object: JSONObject) throws(Problem) -> BrowserRequest? {
+        guard let redirectURI = try object.string(Names.redirectURI, characters: 1...2048) else {
+            guard let name = Names.ofBrowsers.first(where: { object.kind(of: $0).map { $0 != .null } ?? false }) else {
+                // `null` is an error here too.
+                _ = try object.scopes(Names.scopes)
+                return nil
+            }
+            throw .requestInvalid(
+                "\(name.string) is only valid together with redirect_uri; omit it.")
+        }
+        func text(_ name: JSONName) throws(Problem) -> String? { try object.string(name, characters: 0...255) }
+        return BrowserRequest(
+            redirectURI: redirectURI, scopes: try object.scopes(Names.scopes), responseMode: try responseMode(object),
+            prompt: try text(Names.prompt), loginHint: try text(Names.loginHint),
+            uiLocales: try text(Names.uiLocales), acrValues: try text(Names.acrValues))
+    }
+
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    private static func responseMode(_ object: JSONObject) throws(Problem) -> ResponseMode? {
+        guard let text = try object.string(Names.responseMode, characters: 0...255) else { return nil }
+        guard let mode = ResponseMode(rawValue: text) else {
             throw .requestInvalid("response_mode must be query or form_post.")
         }
-        _ = try object.scopes(Names.scopes)
-        let names = [Names.scopes, Names.responseMode] + Names.ofAuthorizationURL
-        guard isNative, let name = names.first(where: { object.kind(of: $0).map { $0 != .null } ?? false }) else {
-            return
-        }
-        throw .requestInvalid(
-            "\(name.string) is only valid together with redirect_uri; omit it.")
+        return mode
     }
 
     /// - Throws: ``Problem/requestInvalid(_:)``.
@@ -76,11 +85,16 @@ package struct BeginRequest {
         static let expiresIn: JSONName = "expires_in"
         static let scopes: JSONName = "scopes"
         static let responseMode: JSONName = "response_mode"
-        static let ofAuthorizationURL: [JSONName] = ["prompt", "login_hint", "ui_locales", "acr_values"]
+        static let prompt: JSONName = "prompt"
+        static let loginHint: JSONName = "login_hint"
+        static let uiLocales: JSONName = "ui_locales"
+        static let acrValues: JSONName = "acr_values"
+        /// Members that only a sign-in in a browser has.
+        static let ofBrowsers = [scopes, responseMode, prompt, loginHint, uiLocales, acrValues]
         static let all =
             [
                 MemberNames.provider, MemberNames.audience, redirectURI, MemberNames.maxAge, MemberNames.subject,
-                MemberNames.issuer, context, expiresIn, scopes, responseMode,
-            ] + ofAuthorizationURL
+                MemberNames.issuer, context, expiresIn,
+            ] + ofBrowsers
     }
 }

@@ -1,5 +1,7 @@
+private import Bytes
 package import Grants
-internal import IDToken
+package import IDToken
+private import JSON
 package import OpenSSL
 package import ReplayStore
 package import Verification
@@ -7,20 +9,19 @@ package import Verification
 /// A sign-in whose code may be exchanged once the sign-in is claimed.
 package struct PendingExchange {
     let signIn: OpenedSignIn
-    let clientID: String
     let request: GrantRequest
     let code: String
     let clientName: ClientName?
     let includesClaims: Bool
     /// The answer for the request's ID Token; `nil` if it had none.
     var first: VerifyAnswer?
+    /// The canonical issuer that the response named; `nil` if it named none.
+    var responseIssuer: String?
 
     init(
-        signIn: OpenedSignIn, clientID: String, request: GrantRequest, code: String, clientName: ClientName?,
-        includesClaims: Bool
+        signIn: OpenedSignIn, request: GrantRequest, code: String, clientName: ClientName?, includesClaims: Bool
     ) {
         self.signIn = signIn
-        self.clientID = clientID
         self.request = request
         self.code = code
         self.clientName = clientName
@@ -46,7 +47,7 @@ package struct PendingExchange {
 package struct ClaimedExchange {
     let pending: PendingExchange
 
-    package var clientID: String { pending.clientID }
+    package var clientID: String { pending.signIn.content.audience }
     package var request: GrantRequest { pending.request }
 
     /// The failure if nothing was sent.
@@ -81,7 +82,8 @@ package struct ExchangedSignIn {
         if let first = pending.first {
             // The nonce was in the first token. Whoever injects a code of another person is stopped by the subject.
             parameters.nonceUse = .compareIfPresent
-            parameters.expectedSubject = ExpectedSubject(subject: first.subject, issuer: first.issuer)
+            parameters.expectedSubject = ExpectedSubject(
+                subject: first.identity.subject, issuer: first.identity.issuer)
         }
         return VerifyRequest(
             ofSignIn: idToken[...], provider: content.provider, parameters: parameters,
@@ -89,16 +91,58 @@ package struct ExchangedSignIn {
     }
 
     /// - Parameter verdict: the verdict on ``verification``.
-    /// - Throws: a failure if the ID Token is refused; nobody gets the grant then.
-    package func finished(_ verdict: Verdict?) throws(FinishFailure) -> FinishedSignIn {
+    /// - Throws: a failure if the ID Token is refused, or of another issuer than the response named. Nobody gets the
+    ///   grant then.
+    package func verified(_ verdict: Verdict?) throws(FinishFailure) -> VerifiedExchange {
         var answer = pending.first
         switch verdict {
         case .refused(let problem, _)?: throw FinishFailure(problem, isSpent: true, dropsGrant: true)
-        // Some claims, such as Apple's `real_user_status`, are only in the first token.
-        case .verified(let exchanged, _)?: answer = answer ?? exchanged
+        case .verified(let exchanged, _)?:
+            if let named = pending.responseIssuer, !named.isExactly(exchanged.identity.issuer) {
+                throw FinishFailure(.responseIssuerMismatch, isSpent: true, dropsGrant: true)
+            }
+            // Some claims, such as Apple's `real_user_status`, are only in the first token.
+            answer = answer ?? exchanged
         case nil: break
         }
         guard let answer else { throw FinishFailure(.providerAnswerInvalid, isSpent: true, dropsGrant: true) }
-        return FinishedSignIn(answer: answer, context: pending.signIn.content.context, grant: grant)
+        return VerifiedExchange(answer: answer, context: pending.signIn.content.context, grant: grant)
+    }
+}
+
+/// A sign-in whose exchanged ID Token is verified. User info may complete the identity.
+package struct VerifiedExchange {
+    private let answer: VerifyAnswer
+    private let context: String?
+    private let grant: Grant
+
+    fileprivate init(answer: VerifyAnswer, context: String?, grant: Grant) {
+        self.answer = answer
+        self.context = context
+        self.grant = grant
+    }
+
+    package var userInfoRequest: UserInfoRequest { UserInfoRequest(grant.accessToken) }
+    /// The user whom the ID Token names.
+    package var subject: String { answer.identity.subject }
+
+    package var finished: FinishedSignIn {
+        FinishedSignIn(answer: answer, identity: answer.identity, context: context, grant: grant)
+    }
+
+    /// - Parameter userInfo: the claims of ``subject``, or why there are none.
+    /// - Throws: a failure if there are none, or if a claim is malformed. Nobody gets the grant then.
+    package func finished(
+        _ userInfo: Result<[UInt8], CallFailure>, under policy: ProviderPolicy
+    ) throws(FinishFailure) -> FinishedSignIn {
+        func failure(_ problem: Problem) -> FinishFailure { FinishFailure(problem, isSpent: true, dropsGrant: true) }
+        switch userInfo {
+        case .failure(let reason): throw failure(Problem(reason))
+        case .success(let text):
+            guard let claims = try? JSONObject(text),
+                let identity = try? answer.identity.completed(byUserInfo: claims, policy)
+            else { throw failure(.providerAnswerInvalid) }
+            return FinishedSignIn(answer: answer, identity: identity, context: context, grant: grant)
+        }
     }
 }

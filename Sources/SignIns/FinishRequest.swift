@@ -10,7 +10,8 @@ package struct FinishRequest {
     let idToken: ArraySlice<UInt8>?
     let code: String?
     let accessToken: String?
-    let hasResponse: Bool
+    /// `nil` for a native sign-in.
+    let response: BrowserResponse?
     let redirectURI: String?
     let clientName: ClientName?
     let includesClaims: Bool
@@ -32,24 +33,13 @@ package struct FinishRequest {
         }
         code = try object.string(MemberNames.code, characters: MemberBounds.code)
         accessToken = try object.string(MemberNames.accessToken, characters: MemberBounds.accessToken)
-        hasResponse = try Self.hasResponse(object)
+        response =
+            if let response = object[Names.response], response.kind != .null { try BrowserResponse(response) } else {
+                nil
+            }
         redirectURI = try object.string(Names.redirectURI, characters: 1...2048)
         clientName = if let user = object[MemberNames.user], user.kind != .null { try ClientName(user) } else { nil }
         includesClaims = try object.boolean(MemberNames.includeClaims) ?? false
-    }
-
-    /// Whether there are parameters that came to a redirect URI.
-    ///
-    /// - Throws: ``Problem/requestInvalid(_:)`` unless they are strings, at most 32.
-    private static func hasResponse(_ object: JSONObject) throws(Problem) -> Bool {
-        guard let value = object[Names.response], value.kind != .null else { return false }
-        var isValid = (value.object?.count ?? .max) <= 32
-        value.object?.forEachMember { if $1.kind != .string { isValid = false } }
-        guard isValid else {
-            throw .requestInvalid(
-                "response must be an object of at most 32 strings: the parameters received at the redirect URI.")
-        }
-        return true
     }
 
     /// Opens the handle.

@@ -1,46 +1,89 @@
+private import Grants
 private import IDToken
 
 /// Encodes a sign-in for its handle: integers as eight octets, big-endian; texts with a two-octet length prefix.
 ///
 /// A custom format, because handles are limited to 2 KiB and nothing else reads them. A change of the format needs a
-/// new ``SignInSealer/version``.
+/// new ``HandleVersion``.
 extension SignIn {
     var encoded: [UInt8] {
         var writer = FieldWriter()
         writer.write(text: provider)
         writer.write(text: audience)
-        writer.write(octets: nonce)
+        writer.write(octets: nonce?.octets)
         writer.write(number: begunAt.seconds)
         writer.write(number: expiresAt.seconds)
         writer.write(text: maximumAuthenticationAgeSeconds.map(String.init))
         writer.write(text: subject)
         writer.write(text: issuer)
         writer.write(text: context)
+        if case .browser(let browser) = kind {
+            writer.write(octets: browser.state.octets)
+            writer.write(octets: browser.verifier?.octets)
+            writer.write(text: browser.redirectURI)
+            writer.write(number: browser.requiresResponseIssuer ? 1 : 0)
+        }
         return writer.octets
     }
 
-    /// - Returns: `nil` if the octets are not the result of ``encoded``.
-    init?(encoded octets: Span<UInt8>) {
+    /// - Returns: `nil` if the octets are not the result of ``encoded`` for this version.
+    init?(encoded octets: Span<UInt8>, _ version: HandleVersion) {
         var reader = FieldReader(octets.count)
         do throws(NotEncoded) {
             let provider = try reader.requiredText(octets)
             let audience = try reader.requiredText(octets)
-            let nonce = try reader.field(octets)
+            let nonce = try reader.optional(octets, Nonce.init)
             let (begunAt, expiresAt) = (try reader.number(octets), try reader.number(octets))
             let maximumAge = try reader.text(octets)
             let (subject, issuer, context) = (
                 try reader.text(octets), try reader.text(octets), try reader.text(octets)
             )
-            guard let nonce, nonce.count == Self.nonceLength, reader.isAtEnd else { return nil }
+            let kind: Kind
+            switch version {
+            case .native:
+                guard let nonce else { return nil }
+                kind = .native(nonce)
+            case .browser: kind = .browser(try BrowserSignIn(nonce: nonce, &reader, octets))
+            }
+            guard reader.isAtEnd else { return nil }
             self.init(
-                provider: provider, audience: audience, nonce: nonce, begunAt: UnixTime(seconds: begunAt),
+                provider: provider, audience: audience, begunAt: UnixTime(seconds: begunAt),
                 expiresAt: UnixTime(seconds: expiresAt),
                 maximumAuthenticationAgeSeconds: maximumAge.flatMap(Int64.init),
-                subject: subject, issuer: issuer, context: context)
+                subject: subject, issuer: issuer, context: context, kind: kind)
             // The encoder writes only a number or `nil` here.
             guard (maximumAge == nil) == (maximumAuthenticationAgeSeconds == nil) else { return nil }
         } catch {
             return nil
+        }
+    }
+}
+
+extension BrowserSignIn {
+    fileprivate init(nonce: Nonce?, _ reader: inout FieldReader, _ octets: Span<UInt8>) throws(NotEncoded) {
+        guard let state = try reader.optional(octets, State.init) else { throw NotEncoded() }
+        let verifier = try reader.optional(octets, CodeVerifier.init)
+        let redirectURI = try reader.requiredText(octets)
+        let flags = try reader.number(octets)
+        guard flags == 0 || flags == 1 else { throw NotEncoded() }
+        self.init(
+            state: state, nonce: nonce, verifier: verifier, redirectURI: redirectURI, requiresResponseIssuer: flags == 1
+        )
+    }
+}
+
+/// The first octet of a handle: the version of its format, and of its contents.
+enum HandleVersion: UInt8 {
+    // Older instances open handles of native sign-ins, also while newer ones are rolled out.
+    case native = 1
+    case browser = 2
+}
+
+extension SignIn {
+    var version: HandleVersion {
+        switch kind {
+        case .native: .native
+        case .browser: .browser
         }
     }
 }
@@ -89,6 +132,15 @@ private struct FieldReader {
         guard count <= end - position else { throw NotEncoded() }
         defer { position += count }
         return (position..<position + count).map { octets[$0] }
+    }
+
+    /// - Returns: `nil` if the field was written as `nil`.
+    mutating func optional<Value>(
+        _ octets: Span<UInt8>, _ make: ([UInt8]) -> Value?
+    ) throws(NotEncoded) -> Value? {
+        guard let field = try field(octets) else { return nil }
+        guard let value = make(field) else { throw NotEncoded() }
+        return value
     }
 
     /// - Returns: `nil` if the field was written as `nil`.

@@ -10,8 +10,6 @@ package final class SignInSealer {
     private let keys: [(id: [UInt8], deriving: MessageAuthenticator)]
     private let cipher: AuthenticatedCipher
 
-    /// The version of the format of handles and their contents.
-    static let version: UInt8 = 1
     static let saltLength = 16
     private static let clearLength = 1 + HandleKey.idLength + saltLength
     private static let zeroNonce = [UInt8](repeating: 0, count: AuthenticatedCipher.nonceLength)
@@ -32,7 +30,7 @@ package final class SignInSealer {
         let text = signIn.encoded
         let length = Self.clearLength + text.count + AuthenticatedCipher.tagLength
         guard (length * 4 + 2) / 3 <= SealedSignIn.maximumLength else { return nil }
-        let clear = [Self.version] + keys[0].id + salt
+        let clear = [signIn.version.rawValue] + keys[0].id + salt
         let key = try keys[0].deriving.code(of: salt.span)
         let sealed = try cipher.seal(text.span, under: key, nonce: Self.zeroNonce.span, beside: clear.span)
         return SealedSignIn(text: Base64URL.encode(clear + sealed))
@@ -44,7 +42,8 @@ package final class SignInSealer {
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func open(_ handle: SealedSignIn) throws(OpenSSLError) -> OpenedSignIn? {
         guard handle.text.count <= SealedSignIn.maximumLength, let octets = Base64URL.decode(handle.text.span),
-            octets.count >= Self.clearLength + AuthenticatedCipher.tagLength, octets[0] == Self.version,
+            octets.count >= Self.clearLength + AuthenticatedCipher.tagLength,
+            let version = HandleVersion(rawValue: octets[0]),
             let key = keys.first(where: { octets[1...].starts(with: $0.id) })
         else { return nil }
         let clear = octets.span.extracting(..<Self.clearLength)
@@ -52,7 +51,7 @@ package final class SignInSealer {
         let derived = try key.deriving.code(of: salt)
         let text = try cipher.open(
             octets.span.extracting(Self.clearLength...), under: derived, nonce: Self.zeroNonce.span, beside: clear)
-        guard let signIn = text?.withBytes(SignIn.init(encoded:)) else { return nil }
+        guard let signIn = text?.withBytes({ SignIn(encoded: $0, version) }) else { return nil }
         return OpenedSignIn(signIn, salt: salt.indices.map { salt[$0] })
     }
 }

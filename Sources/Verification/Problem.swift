@@ -29,6 +29,13 @@ package enum Problem: Error, Equatable, Sendable {
     case signInExpired
     case signInReplayed
     case nonceReplayed
+    case stateMismatch
+    case redirectURIMismatch
+    case responseIssuerMismatch
+    /// - Parameter context: the backend's own data, so that the user can be brought back.
+    case signInDenied(context: String?)
+    /// The provider ended the sign-in in the browser with another error.
+    case signInRefused(OAuthErrorName, context: String?)
     /// - Parameter isSpent: whether the sign-in or nonce may have been used up, because the outcome of its claim is
     ///   unknown.
     case storeUnavailable(isSpent: Bool)
@@ -70,11 +77,15 @@ package enum Problem: Error, Equatable, Sendable {
         case .signInExpired: "sign_in_expired"
         case .signInReplayed: "sign_in_replayed"
         case .nonceReplayed: "nonce_replayed"
+        case .stateMismatch: "state_mismatch"
+        case .redirectURIMismatch: "redirect_uri_mismatch"
+        case .responseIssuerMismatch: "response_issuer_mismatch"
+        case .signInDenied: "sign_in_denied"
         case .storeUnavailable: "store_unavailable"
         case .rejected(let rejection), .notificationRejected(let rejection): rejection.code.rawValue
         case .grantInvalid: "grant_invalid"
         case .clientRejected: "client_rejected"
-        case .providerRefused: "provider_refused"
+        case .signInRefused, .providerRefused: "provider_refused"
         case .providerAnswerInvalid: "provider_answer_invalid"
         case .providerUnavailable: "provider_unavailable"
         case .keysUnavailable: "keys_unavailable"
@@ -97,7 +108,9 @@ package enum Problem: Error, Equatable, Sendable {
         case .contentTypeUnsupported: 415
         case .rejected(.cryptographyUnavailable), .notificationRejected(.cryptographyUnavailable): 500
         case .rejected, .notificationRejected, .signInInvalid, .signInExpired, .signInReplayed, .nonceReplayed: 422
-        case .grantInvalid, .providerRefused: 422
+        case .stateMismatch, .redirectURIMismatch, .responseIssuerMismatch, .signInDenied, .signInRefused,
+            .grantInvalid, .providerRefused:
+            422
         case .headersTooLarge: 431
         case .clientRejected, .providerAnswerInvalid: 502
         case .providerUnavailable: 503
@@ -127,11 +140,15 @@ package enum Problem: Error, Equatable, Sendable {
         case .signInExpired: "Sign-in expired"
         case .signInReplayed: "Sign-in already finished"
         case .nonceReplayed: "Nonce replayed"
+        case .stateMismatch: "State mismatch"
+        case .redirectURIMismatch: "Redirect URI mismatch"
+        case .responseIssuerMismatch: "Response issuer mismatch"
+        case .signInDenied: "Sign-in denied"
         case .storeUnavailable: "Store unavailable"
         case .rejected(let rejection), .notificationRejected(let rejection): rejection.title
         case .grantInvalid: "Grant invalid"
         case .clientRejected: "Client rejected"
-        case .providerRefused: "Refused by the provider"
+        case .signInRefused, .providerRefused: "Refused by the provider"
         case .providerAnswerInvalid: "Invalid answer of the provider"
         case .providerUnavailable: "Provider unavailable"
         case .keysUnavailable: "Keys unavailable"
@@ -177,6 +194,13 @@ package enum Problem: Error, Equatable, Sendable {
             "sign_in was not made by this installation, was changed, or names a provider or audience that was removed; begin a new sign-in."
         case .signInExpired: "The sign-in took longer than its expires_in; begin a new one."
         case .signInReplayed: "The sign-in was finished before, and can be finished only once; begin a new one."
+        case .stateMismatch:
+            "The response's state is not this sign-in's, so it belongs to another browser or tab; begin a new sign-in."
+        case .redirectURIMismatch:
+            "The response came to another address than the redirect_uri that this sign-in began with; begin a new sign-in."
+        case .responseIssuerMismatch:
+            "The response's iss is missing or not this provider's issuer, so another provider may have sent it; begin a new sign-in."
+        case .signInDenied: "The user cancelled the sign-in; offer to begin a new one."
         case .nonceReplayed:
             "A token with this nonce was verified before, and a nonce can be used only once; begin a new sign-in."
         case .storeUnavailable(isSpent: false):
@@ -189,7 +213,7 @@ package enum Problem: Error, Equatable, Sendable {
             "The provider says that the code or token is expired, used, revoked or another client's; have the user sign in again."
         case .clientRejected:
             "The provider refuses the client's credentials, or its redirect URI; correct the client in the settings."
-        case .providerRefused: "The provider refused the request; provider_error says why."
+        case .signInRefused, .providerRefused: "The provider refused the request; provider_error says why."
         case .providerAnswerInvalid:
             "The provider's answer is not what the protocol says; try again later, and see the log if it stays so."
         case .providerUnavailable(_, nil):
@@ -232,7 +256,17 @@ package enum Problem: Error, Equatable, Sendable {
     /// The registered name of the provider's error, if that is the reason.
     private var providerError: OAuthErrorName? {
         switch self {
-        case .grantInvalid(let name), .clientRejected(let name), .providerRefused(let name): name
+        case .grantInvalid(let name), .clientRejected(let name), .providerRefused(let name),
+            .signInRefused(let name, _):
+            name
+        default: nil
+        }
+    }
+
+    /// The sign-in's context, if the provider ended the sign-in in the browser. Not to be logged.
+    private var context: String?? {
+        switch self {
+        case .signInDenied(let context), .signInRefused(_, let context): .some(context)
         default: nil
         }
     }
@@ -255,6 +289,9 @@ package enum Problem: Error, Equatable, Sendable {
         }
         if let providerError {
             json.member("provider_error", providerError.rawValue)
+        }
+        if let context {
+            json.member("context", context)
         }
         if let spent {
             json.member("spent", spent)

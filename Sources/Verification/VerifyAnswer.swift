@@ -1,5 +1,5 @@
 internal import Host
-internal import IDToken
+package import IDToken
 private import JOSE
 package import JSON
 internal import KeySource
@@ -31,8 +31,8 @@ package struct VerifyAnswer {
     let keys: KeysUsed
     let includesClaims: Bool
 
-    package var subject: String { token.identity.subject }
-    package var issuer: String { token.identity.issuer }
+    /// The user whom the token names.
+    package var identity: Identity { token.identity }
 
     /// Writes the answer as a JSON object, every member present.
     package func write(to json: inout JSONWriter) {
@@ -42,9 +42,12 @@ package struct VerifyAnswer {
     }
 
     /// Writes the answer's members into an object that has other members too.
-    package func writeMembers(to json: inout JSONWriter) {
+    package func writeMembers(to json: inout JSONWriter) { writeMembers(token.identity, to: &json) }
+
+    /// The same with the identity as user info completes it.
+    package func writeMembers(_ identity: borrowing Identity, to json: inout JSONWriter) {
         json.name("identity")
-        write(token.identity, to: &json)
+        write(identity, to: &json)
         json.name("token")
         writeToken(to: &json)
         json.name("keys")
@@ -55,7 +58,7 @@ package struct VerifyAnswer {
         }
     }
 
-    private func write(_ identity: Identity, to json: inout JSONWriter) {
+    private func write(_ identity: borrowing Identity, to json: inout JSONWriter) {
         json.beginObject()
         json.member("provider", identity.provider)
         json.member("issuer", identity.issuer)

@@ -1,3 +1,4 @@
+import Grants
 import IDToken
 import OpenSSL
 import Testing
@@ -9,9 +10,23 @@ import Testing
 
     private static func signIn(context: String? = "/after?x=1", subject: String? = nil) -> SignIn {
         SignIn(
-            provider: "apple", audience: "com.example.app", nonce: [UInt8](0..<24),
-            begunAt: UnixTime(seconds: 1_700_000_000), expiresAt: UnixTime(seconds: 1_700_000_600),
-            maximumAuthenticationAgeSeconds: subject == nil ? nil : 0, subject: subject, issuer: nil, context: context)
+            provider: "apple", audience: "com.example.app", begunAt: UnixTime(seconds: 1_700_000_000),
+            expiresAt: UnixTime(seconds: 1_700_000_600),
+            maximumAuthenticationAgeSeconds: subject == nil ? nil : 0, subject: subject, issuer: nil, context: context,
+            kind: .native(Nonce([UInt8](0..<24))!))
+    }
+
+    /// Browser sign-ins, with every way of being tied to one.
+    private static var inBrowsers: [SignIn] {
+        [(true, true), (true, false), (false, true), (false, false)].map { hasNonce, hasVerifier in
+            var signIn = signIn()
+            signIn.kind = .browser(
+                BrowserSignIn(
+                    state: State([UInt8](100..<116))!, nonce: hasNonce ? Nonce([UInt8](0..<24)) : nil,
+                    verifier: hasVerifier ? CodeVerifier([UInt8](50..<82)) : nil,
+                    redirectURI: "https://example.com/callback", requiresResponseIssuer: hasNonce))
+            return signIn
+        }
     }
 
     private static func keys(_ octets: UInt8...) throws -> HandleKeys {
@@ -30,16 +45,32 @@ import Testing
     @Test(arguments: [nil, "", "/after", String(repeating: "ü", count: 256)])
     func `what is sealed is opened`(context: String?) throws {
         let sealer = try SignInSealer(try Self.keys(1))
-        for signIn in [Self.signIn(context: context), Self.signIn(context: context, subject: "001.a")] {
+        let native = [Self.signIn(context: context), Self.signIn(context: context, subject: "001.a")]
+        for signIn in native + Self.inBrowsers {
             let sealed = try #require(try sealer.seal(signIn, salt: Self.salt))
             #expect(sealed.text.allSatisfy { $0.isURLSafe })
             #expect(try sealer.open(sealed)?.content == signIn)
         }
     }
 
-    @Test func `every bit of it counts`() throws {
+    @Test func `native sign-ins keep the first version, so that instances of before open them`() throws {
         let sealer = try SignInSealer(try Self.keys(1))
-        let text = try #require(try sealer.seal(Self.signIn(), salt: Self.salt)).text
+        // Its first octet is the top six bits of the first character and two of the second.
+        #expect(try sealer.seal(Self.signIn(), salt: Self.salt)?.text.first == UInt8(ascii: "A"))
+        let browser = try #require(Self.inBrowsers.first)
+        #expect(browser.version == .browser && Self.signIn().version == .native)
+        // The contents of one version under the other are none.
+        #expect(SignIn(encoded: browser.encoded.span, .native) == nil)
+        #expect(SignIn(encoded: Self.signIn().encoded.span, .browser) == nil)
+        #expect(SignIn(encoded: browser.encoded.span, .browser) == browser)
+    }
+
+    @Test(arguments: [0, 1])
+    func `every bit of it counts`(kind: Int) throws {
+        let sealer = try SignInSealer(try Self.keys(1))
+        let text = try #require(
+            try sealer.seal(kind == 0 ? Self.signIn() : Self.inBrowsers[0], salt: Self.salt)
+        ).text
         for index in text.indices {
             for bit in 0..<8 {
                 var changed = text

@@ -42,7 +42,7 @@ extension IDTokenVerifier {
             .authTime, given: issuedAt ?? (maximumAge == nil || claims.contains(.authTime) ? now : nil)
         ) { issuedAt throws(Rejection) in
             try checkAuthenticationAge(
-                claims, policy, atMost: maximumAge, issuedAt: issuedAt,
+                claims, policy, atMost: maximumAge, isRequired: signIn.requiresAuthenticationTime, issuedAt: issuedAt,
                 countedFrom: signIn.authenticationAgeIsCountedFrom, now: now)
         }
         try observer.check(.authenticatedAfter, if: signIn.authenticatedAfter != nil, given: issuedAt) {
@@ -65,7 +65,7 @@ extension IDTokenVerifier {
         let nonceMatch = try observer.check(
             .nonce, checkNonce(claims, policy.nonce, expected: signIn.nonce, checker, use: signIn.nonceUse))
         try observer.check(
-            .tokenKind, if: policy.detectsAccessTokens(claims, nonce: signIn.nonce), checkTokenKind(claims))
+            .tokenKind, if: policy.detectsAccessTokens(claims, signIn), checkTokenKind(claims))
         try observer.check(
             .atHash, if: signIn.accessToken != nil, given: token.hashAlgorithm(jws)
         ) { digest throws(Rejection) in

@@ -16,9 +16,10 @@ func checkTokenKind(_ claims: Claims) throws(Rejection) {
 extension ProviderPolicy {
     /// Whether the nonce leaves open that the token is an access token: none was compared, and the token has none.
     ///
-    /// - Parameter nonce: the raw nonce of the sign-in.
-    func detectsAccessTokens(_ claims: Claims, nonce: String?) -> Bool {
-        refusesAccessTokens && !(self.nonce.isChecked && nonce != nil) && !claims.hasValue(.nonce)
+    /// A token from a token endpoint needs no such check: nobody else could have sent it.
+    func detectsAccessTokens(_ claims: Claims, _ signIn: VerificationParameters) -> Bool {
+        refusesAccessTokens && signIn.nonceUse == .compare && !(nonce.isChecked && signIn.nonce != nil)
+            && !claims.hasValue(.nonce)
     }
 }
 

@@ -9,30 +9,30 @@ public struct Identity: Sendable, Equatable {
     /// `sub`, 1 to 255 characters, compared byte for byte.
     public let subject: String
     /// The address as written; `nil` if there is none, or if it is not one `addr-spec` of RFC 5322.
-    public let email: String?
+    public internal(set) var email: String?
     /// Whether the provider says that it verified the address; `nil` if it doesn't say, or if there is no address.
-    public let isEmailVerified: Bool?
+    public internal(set) var isEmailVerified: Bool?
     /// How far the address can be trusted; `nil` if there is none.
-    public let emailTrust: EmailTrust?
+    public internal(set) var emailTrust: EmailTrust?
     /// Whether the address is a relay to one that the user keeps private; `nil` if the provider has no relay.
-    public let isPrivateEmail: Bool?
-    public let name: String?
-    public let givenName: String?
-    public let familyName: String?
+    public internal(set) var isPrivateEmail: Bool?
+    public internal(set) var name: String?
+    public internal(set) var givenName: String?
+    public internal(set) var familyName: String?
     /// Where the names come from; `nil` if there are none.
-    public let nameSource: NameSource?
-    public let preferredUsername: String?
-    public let picture: String?
-    public let locale: String?
+    public internal(set) var nameSource: NameSource?
+    public internal(set) var preferredUsername: String?
+    public internal(set) var picture: String?
+    public internal(set) var locale: String?
     /// Apple's estimate of whether the user is a person; `nil` for other providers.
     public let realUserStatus: RealUserStatus?
     /// Apple's `transfer_sub`, sent for 60 days after an app is transferred; `nil` for other providers.
     public let transferSubject: String?
     /// The user's organization at the provider: Microsoft's `tid`, or the claim named in
     /// ``ProviderPolicy/identityClaims``.
-    public let tenant: String?
+    public internal(set) var tenant: String?
     /// Google's `hd`; `nil` for other providers, unless ``ProviderPolicy/reportsHostedDomain`` is set.
-    public let hostedDomain: String?
+    public internal(set) var hostedDomain: String?
 
     /// How far an address can be trusted. Accounts may be linked by address only if it is authoritative.
     public enum EmailTrust: String, Sendable {
@@ -49,6 +49,8 @@ public struct Identity: Sendable, Equatable {
         case token
         /// The app, whose data is unsigned.
         case client
+        /// The provider's user info endpoint.
+        case userInfo = "user_info"
     }
 
     public enum RealUserStatus: String, Sendable {

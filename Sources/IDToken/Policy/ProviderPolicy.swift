@@ -74,6 +74,16 @@ public struct ProviderPolicy: Sendable, Equatable {
     /// Whether a token's `iss` names this provider. Does not check that the token's tenant claim agrees.
     public func isIssuer(_ issuer: String) -> Bool { isIssuer(Array(issuer.utf8)[...]) }
 
+    /// The issuer that a value of `iss` names, as identities report it; `nil` if it is not this provider's.
+    package func canonicalIssuer(of issuer: String) -> String? {
+        guard isIssuer(issuer) else { return nil }
+        guard let issuerTemplates else { return self.issuer }
+        let octets = Array(issuer.utf8)[...]
+        return issuerTemplates.lazy.compactMap { $0.tenant(in: octets) }.first.map {
+            issuerTemplates[0].issuer(ofTenant: String(decoding: $0, as: UTF8.self))
+        }
+    }
+
     func isIssuer(_ issuer: ArraySlice<UInt8>) -> Bool {
         if let issuerTemplates {
             return issuerTemplates.contains { $0.tenant(in: issuer).map(tenants.allows) ?? false }

@@ -12,8 +12,9 @@ extension ProviderPreset {
     ) { facts in
         facts.keys = .jwkSet("https://appleid.apple.com/auth/keys")
         facts.endpoints = ProviderEndpoints(
+            authorization: "https://appleid.apple.com/auth/authorize",
             token: "https://appleid.apple.com/auth/token", revocation: "https://appleid.apple.com/auth/revoke")
-        facts.quirks = [.revokedIsInvalidRequest, .refreshTokensStay]
+        facts.quirks = [.revokedIsInvalidRequest, .refreshTokensStay, .noOpenIDScope, .formPostForScopes]
         facts.policy.algorithms = [.rs256]
         // Apple echoes the nonce that the app sent. Apps send a hash and keep the raw nonce for the backend.
         facts.policy.nonce.accepted = [.sha256Hex]

@@ -12,5 +12,6 @@ extension ProviderPreset {
         facts.keys = .jwkSet("https://limited.facebook.com/.well-known/oauth/openid/jwks/")
         facts.policy.issuerAliases = ["https://limited.facebook.com", "https://facebook.com"]
         facts.policy.algorithms = [.rs256]
+        facts.refusesBrowserSignIns = true
     }
 }

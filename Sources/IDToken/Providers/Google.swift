@@ -13,6 +13,7 @@ extension ProviderPreset {
         facts.policy.issuerAliases = ["accounts.google.com"]
         // developers.google.com/identity/protocols/risc shows these spellings in its samples.
         facts.notificationIssuers = ["https://accounts.google.com/", "accounts.google.com"]
+        facts.endpoints.authorization = "https://accounts.google.com/o/oauth2/v2/auth"
         facts.endpoints.token = "https://oauth2.googleapis.com/token"
         facts.quirks = [.refreshTokensStay]
         facts.policy.algorithms = [.rs256]

@@ -14,5 +14,6 @@ extension ProviderPreset {
         facts.keys = .jwkSet("https://api.line.me/oauth2/v2.1/certs")
         facts.endpoints.token = "https://api.line.me/oauth2/v2.1/token"
         facts.policy.algorithms = [.es256]
+        facts.refusesBrowserSignIns = true
     }
 }

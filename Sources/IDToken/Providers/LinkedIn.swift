@@ -9,5 +9,7 @@ extension ProviderPreset {
         issuer: "https://www.linkedin.com/oauth"
     ) { facts in
         facts.policy.nonce.isChecked = false
+        // Its token endpoint answers a code_verifier with an error.
+        facts.usesPKCE = false
     }
 }

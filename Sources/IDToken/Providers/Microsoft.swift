@@ -15,6 +15,7 @@ extension ProviderPreset {
         facts.keys = .discovery(
             url: "https://login.microsoftonline.com/\(directory.path)/v2.0/.well-known/openid-configuration",
             issuer: "https://login.microsoftonline.com/\(directory.issuerPart)/v2.0")
+        facts.endpoints.authorization = "https://login.microsoftonline.com/\(directory.path)/oauth2/v2.0/authorize"
         facts.endpoints.token = "https://login.microsoftonline.com/\(directory.path)/oauth2/v2.0/token"
         facts.assertionAudience = .tokenEndpoint
         facts.policy.adjust(directory, version: "2.0", keysOf: [issuerOfVersion2])
@@ -33,6 +34,7 @@ extension ProviderPreset {
         facts.keys = .discovery(
             url: "https://login.microsoftonline.com/\(directory.path)/.well-known/openid-configuration",
             issuer: "https://sts.windows.net/\(directory.issuerPart)/")
+        facts.endpoints.authorization = "https://login.microsoftonline.com/\(directory.path)/oauth2/authorize"
         facts.endpoints.token = "https://login.microsoftonline.com/\(directory.path)/oauth2/token"
         facts.assertionAudience = .tokenEndpoint
         facts.policy.adjust(directory, version: "1.0", keysOf: [issuerOfVersion1, issuerOfVersion2])

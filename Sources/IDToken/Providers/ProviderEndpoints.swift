@@ -1,9 +1,15 @@
 /// A provider's endpoints for codes and tokens; `nil` for those that its discovery document names.
 public struct ProviderEndpoints: Sendable, Equatable {
+    public var authorization: String?
     public var token: String?
     public var revocation: String?
+    public var userInfo: String?
 
-    public init(token: String? = nil, revocation: String? = nil) {
+    public init(
+        authorization: String? = nil, token: String? = nil, revocation: String? = nil, userInfo: String? = nil
+    ) {
+        self.authorization = authorization
+        self.userInfo = userInfo
         self.token = token
         self.revocation = revocation
     }
@@ -15,6 +21,10 @@ public enum ProviderQuirk: String, Sendable, CaseIterable {
     case revokedIsInvalidRequest = "revoked_is_invalid_request"
     /// A refresh token stays valid after it was used.
     case refreshTokensStay = "refresh_tokens_stay"
+    /// It does not know the scope `openid`, and sends ID Tokens without it.
+    case noOpenIDScope = "no_openid_scope"
+    /// Where scopes are asked for, it sends its response only as a form post.
+    case formPostForScopes = "form_post_for_scopes"
 }
 
 /// The audience of the assertions by which clients authenticate (`private_key_jwt`).

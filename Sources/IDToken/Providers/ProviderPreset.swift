@@ -70,6 +70,10 @@ public struct ProviderFacts: Sendable, Equatable {
     public var endpoints = ProviderEndpoints()
     public var quirks: Set<ProviderQuirk> = []
     public var assertionAudience = AssertionAudience.issuer
+    /// Whether the token endpoint accepts a PKCE verifier.
+    public var usesPKCE = true
+    /// Whether the ID Tokens of sign-ins in a browser can't be verified, or there are no such sign-ins.
+    public var refusesBrowserSignIns = false
 
     init(issuer: String) {
         policy = ProviderPolicy(id: "", issuer: issuer, audiences: [])

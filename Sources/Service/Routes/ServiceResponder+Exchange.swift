@@ -1,7 +1,7 @@
 internal import Grants
 internal import Host
 internal import HTTPServer
-private import IDToken
+internal import IDToken
 private import JSON
 internal import KeySource
 internal import NIOCore
@@ -30,7 +30,9 @@ extension ServiceResponder {
             do throws(Problem) {
                 if let problem { throw problem }
                 let discovered = self.service.verifier.discoveredEndpoints(ofProvider: number)
-                guard let address = finish.grants.tokenEndpoint(discovered) else { throw .endpointUnknown }
+                guard let address = finish.grants.tokenEndpoint(discovered),
+                    let finish = finish.readingUserInfo(discovered)
+                else { throw .endpointUnknown }
                 // Before the claim, so that a provider that hangs ends no sign-ins.
                 guard let slot = finish.grants.slots.reserve() else { throw .callsFull }
                 let claim = try pending.claim(signIns.store.digests)
@@ -63,7 +65,7 @@ extension ServiceResponder {
             var finish = finish
             finish.record.calls += called.reports
             switch called.result {
-            case .success(let grant): return self.verify(grant, exchange, finish)
+            case .success(let grant): return self.verify(grant, exchange, slot, finish)
             case .failure(let failure):
                 guard !failure.isSent else {
                     return loop.makeSucceededFuture(self.end(finish, .ofCode(failure)))
@@ -77,32 +79,53 @@ extension ServiceResponder {
     }
 
     private func verify(
-        _ grant: Grant, _ exchange: ClaimedExchange, _ finish: FinishCall
+        _ grant: Grant, _ exchange: ClaimedExchange, _ slot: CallSlot, _ finish: FinishCall
     ) -> EventLoopFuture<HTTPResponse> {
         let loop = service.loop
-        let exchanged: ExchangedSignIn
+        func verified(_ exchanged: ExchangedSignIn, _ verdict: Verdict?) -> EventLoopFuture<HTTPResponse> {
+            do throws(FinishFailure) {
+                return self.complete(try exchanged.verified(verdict), by: exchange.clientID, slot, finish)
+            } catch {
+                return loop.makeSucceededFuture(self.end(finish, error))
+            }
+        }
         do throws(FinishFailure) {
-            exchanged = try exchange.exchanged(grant)
+            let exchanged = try exchange.exchanged(grant)
+            guard let verification = exchanged.verification else { return verified(exchanged, nil) }
+            return verdict(verification, until: finish.deadline).assumeIsolated()
+                .flatMap { verified(exchanged, $0) }.nonisolated()
         } catch {
             return loop.makeSucceededFuture(end(finish, error))
         }
-        guard let verification = exchanged.verification else {
-            return loop.makeSucceededFuture(end(finish, exchanged, nil))
-        }
-        return verdict(verification, until: finish.deadline).assumeIsolated()
-            .map { self.end(finish, exchanged, $0) }.nonisolated()
     }
 
-    private func end(_ finish: FinishCall, _ exchanged: ExchangedSignIn, _ verdict: Verdict?) -> HTTPResponse {
-        do throws(FinishFailure) {
-            let finished = try exchanged.finished(verdict)
-            service.metrics.grants.count(finish.number, .exchange, code: "ok")
-            service.metrics.signIns.countFinished(provider: finish.number, code: "ok")
-            let text = service.json { finished.write(to: &$0) }
-            return service.end(finish.record, .ok, "application/json", text, provider: finish.number)
-        } catch {
-            return end(finish, error)
+    /// Completes the identity by user info, if the settings say so.
+    private func complete(
+        _ exchange: VerifiedExchange, by clientID: String, _ slot: CallSlot, _ finish: FinishCall
+    ) -> EventLoopFuture<HTTPResponse> {
+        guard let address = finish.userInfo else {
+            return service.loop.makeSucceededFuture(end(finish, exchange.finished))
         }
+        let called = finish.grants.calls.userInfo(
+            exchange.userInfoRequest, of: exchange.subject, by: clientID, at: address, slot,
+            until: min(callDeadline(), finish.deadline)
+        ).hop(to: service.loop)
+        return called.assumeIsolated().map { called in
+            var finish = finish
+            finish.record.calls += called.reports
+            do throws(FinishFailure) {
+                return self.end(finish, try exchange.finished(called.result, under: finish.policy))
+            } catch {
+                return self.end(finish, error)
+            }
+        }.nonisolated()
+    }
+
+    private func end(_ finish: FinishCall, _ finished: FinishedSignIn) -> HTTPResponse {
+        service.metrics.grants.count(finish.number, .exchange, code: "ok")
+        service.metrics.signIns.countFinished(provider: finish.number, code: "ok")
+        let text = service.json { finished.write(to: &$0) }
+        return service.end(finish.record, .ok, "application/json", text, provider: finish.number)
     }
 
     private func end(_ finish: FinishCall, _ failure: FinishFailure) -> HTTPResponse {
@@ -116,7 +139,10 @@ extension ServiceResponder {
 /// A finish whose code is exchanged.
 struct FinishCall {
     let number: Int
+    let policy: ProviderPolicy
     let grants: ProviderGrants
+    /// Where to read user info; `nil`: nowhere.
+    private(set) var userInfo: FetchURL?
     /// For all of it.
     let deadline: MonotonicTime
     var record: RequestRecord
@@ -124,10 +150,20 @@ struct FinishCall {
     /// - Returns: `nil` if the provider has no clients.
     init?(_ number: Int, _ record: RequestRecord, _ service: ServiceLoop, until timeout: Interval) {
         let provider = service.verifier.providers.first { $0.number == number }?.provider
-        guard let grants = provider?.grants else { return nil }
+        guard let provider, let grants = provider.grants else { return nil }
         self.number = number
+        policy = provider.policy
         self.grants = grants
         self.record = record
         deadline = SystemClocks.monotonic() + timeout
+    }
+
+    /// - Returns: `nil` if user info must be read, and its endpoint is not known.
+    func readingUserInfo(_ discovered: DiscoveredEndpoints?) -> FinishCall? {
+        guard grants.rules.readsUserInfo else { return self }
+        guard let address = grants.userInfoEndpoint(discovered) else { return nil }
+        var call = self
+        call.userInfo = address
+        return call
     }
 }

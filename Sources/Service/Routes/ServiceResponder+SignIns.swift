@@ -1,6 +1,7 @@
 internal import HTTPServer
 private import IDToken
 internal import JSON
+private import KeySource
 private import NIOCore
 private import NIOHTTP1
 private import OpenSSL
@@ -14,9 +15,13 @@ extension ServiceResponder {
         let signIns = try signIns()
         let request = try BeginRequest(body)
         guard let (number, provider) = service.verifier.provider(request.provider) else { throw .providerUnknown }
+        let discovered = service.verifier.discoveredEndpoints(ofProvider: number)
+        let endpoint = provider.grants?.authorizationEndpoint(discovered).map {
+            AuthorizationEndpoint(url: $0.text, sendsResponseIssuer: discovered?.sendsResponseIssuer ?? false)
+        }
         let begun = try BegunSignIn(
-            request, under: provider.policy, now: VerificationTime.now().wall, sealedBy: signIns.sealer,
-            signIns.store.digests)
+            request, under: provider.policy, provider.grants?.rules, endpoint, now: VerificationTime.now().wall,
+            sealedBy: signIns.sealer, signIns.store.digests)
         service.metrics.signIns.countBegun(provider: number)
         let text = service.json { begun.write(to: &$0) }
         return .now(service.end(record, .created, "application/json", text, provider: number))
@@ -30,10 +35,9 @@ extension ServiceResponder {
         do throws(Problem) {
             let request = try FinishRequest(body)
             let opened = try request.open(by: signIns.sealer, now: now.wall)
-            let provider = service.verifier.provider(opened.content.provider)
-            number = provider?.number
-            plan = try FinishPlan(
-                opened, request, under: provider?.provider.policy, provider?.provider.grants?.rules)
+            let found = service.verifier.provider(opened.content.provider)
+            number = found?.number
+            plan = try FinishPlan(opened, request, under: found.map(finishRules))
         } catch {
             return .now(refuse(error, number, record))
         }
@@ -53,6 +57,13 @@ extension ServiceResponder {
                 }
             }
         }
+    }
+
+    private func finishRules(_ number: Int, _ provider: Provider) -> FinishRules {
+        let discovered = service.verifier.discoveredEndpoints(ofProvider: number)
+        return FinishRules(
+            policy: provider.policy, grants: provider.grants?.rules,
+            sendsResponseIssuer: discovered?.sendsResponseIssuer ?? false)
     }
 
     /// Verifies an ID Token of a finish, waiting for keys, and goes on with the verdict.

@@ -55,6 +55,15 @@ enum ClientReader {
         "redirect_uris", listOf: redirectURI,
         "The redirect URIs of the client. The `redirect_uri` of a request must be one of these, byte for byte.")
 
+    private static let scopes = Setting(
+        "scopes", listOf: scope,
+        "The scopes that a sign-in in a browser asks for, unless `POST /v1/sign-ins` names others. `openid` is added, except at Apple."
+    )
+
+    private static let scope = ValueType<String>.text("a scope: visible ASCII without spaces, quotes and backslashes") {
+        $0.isScope
+    }
+
     private static let redirectURI = ValueType<String>.text(
         "an absolute URI without a fragment, at most 2048 visible ASCII characters"
     ) { text in
@@ -68,12 +77,13 @@ enum ClientReader {
     private static let descriptions = [
         id.description, auth.description, secretFile.description, teamID.description, keyID.description,
         keyFile.description, certificateFile.description, assertionAudience.description, redirectURIs.description,
+        scopes.description, AuthorizationParameterReader.setting,
     ]
 
     static let setting = SettingDescription(
         name: "clients", expected: "a list of mappings", form: .list(of: .section(descriptions)),
         help:
-            "The clients whose codes and tokens are exchanged, refreshed and revoked. Turns on `POST /v1/grants/refresh` and `POST /v1/grants/revoke`."
+            "The clients whose codes and tokens are exchanged, refreshed and revoked, and whose sign-ins can be in a browser. Turns on `POST /v1/grants/refresh` and `POST /v1/grants/revoke`."
     )
 
     /// - Returns: `nil` if there is no list, or an error was reported.
@@ -98,6 +108,8 @@ enum ClientReader {
         let id = id.read(element)
         let method = auth.read(element)
         let uris = redirectURIs.read(element)
+        let scopes = scopes.read(element)
+        let parameters = AuthorizationParameterReader.read(element)
         if id == nil { element.refuseMissing("id", "a client needs id and auth") }
         if method == nil { element.refuseMissing("auth", "a client needs id and auth") }
         if let id, !provider.policy.audiences.contains(id) {
@@ -109,6 +121,8 @@ enum ClientReader {
         guard let id, let authentication else { return nil }
         var client = OAuthClient(id: id)
         client.redirectURIs = uris ?? []
+        client.scopes = scopes ?? []
+        client.authorizationParameters = parameters
         return ClientSettings(client: client, authentication: authentication)
     }
 
@@ -172,72 +186,5 @@ enum ClientReader {
             }
             return token
         }
-    }
-}
-
-/// Clients, and the endpoints that are called in their names.
-extension ProviderReading {
-    static let maximumCalls = Setting(
-        "max_calls", .integer(1...10_000), defaultDescription: "`64`",
-        "Calls of the provider's endpoints in flight at one time; beyond them: `503 provider_unavailable`.")
-
-    private static let tokenEndpoint = endpoint("token", "The token endpoint.")
-    private static let revocationEndpoint = endpoint("revocation", "The revocation endpoint.")
-
-    static let endpoints = SettingDescription(
-        section: "endpoints",
-        [tokenEndpoint.description, revocationEndpoint.description],
-        "The provider's endpoints, where they are not those of the discovery document.")
-
-    private static func endpoint(_ name: String, _ help: String) -> Setting<String> {
-        Setting(
-            name, urlType(NetworkRules()), defaultDescription: "the preset's, else as discovered", help)
-    }
-
-    /// Must come after the settings for network access.
-    @Sendable static func readEndpoints(_ section: Section, _ provider: inout ProviderReading) {
-        let own = section.section("endpoints")
-        let network = provider.network
-        func read(_ setting: Setting<String>, _ path: WritableKeyPath<ProviderEndpoints, String?>) {
-            if let url = own.scalar(setting.name, urlType(network)) {
-                check(url, own, setting.name, network)
-                provider.endpoints[keyPath: path] = url
-            } else if let url = provider.endpoints[keyPath: path] {
-                own.recordPreset(setting, url)
-            }
-        }
-        read(tokenEndpoint, \.token)
-        read(revocationEndpoint, \.revocation)
-        own.finish()
-    }
-
-    /// Must come after the audiences, the endpoints and the location of the keys.
-    @Sendable static func readClients(_ section: Section, _ provider: inout ProviderReading) {
-        let maximum = maximumCalls.read(section)
-        if let clients = ClientReader.read(section, provider) { provider.clients = clients }
-        guard !provider.clients.isEmpty || section.isFaulty(ClientReader.setting.name) else {
-            if maximum != nil {
-                section.refuse(
-                    maximumCalls.name, "max_calls does nothing without clients; leave it out, or add clients")
-            }
-            return
-        }
-        if let maximum {
-            provider.maximumCalls = maximum
-        } else {
-            section.record(maximumCalls.name, maximumCalls.shown(provider.maximumCalls), .default)
-        }
-        if provider.endpoints.token == nil, provider.keys?.readsDiscovery == false {
-            section.refuse(
-                ClientReader.setting.name,
-                "clients need endpoints.token here, since no discovery document is read that would name it")
-        }
-    }
-}
-
-extension KeyLocation {
-    /// Whether a discovery document is read.
-    package var readsDiscovery: Bool {
-        if case .network(.discovery, _) = self { true } else { false }
     }
 }

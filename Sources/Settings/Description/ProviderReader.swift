@@ -110,6 +110,10 @@ enum ProviderReader {
         settings.maximumCalls = provider.maximumCalls
         settings.endpoints = provider.endpoints
         settings.quirks = Set(provider.quirks)
+        settings.usesPKCE = provider.usesPKCE
+        settings.allowsUnboundCodes = provider.allowsUnboundCodes
+        settings.readsUserInfo = provider.readsUserInfo
+        settings.refusesBrowserSignIns = provider.facts.refusesBrowserSignIns
         settings.mayMeetAccessTokens = provider.facts.policy.refusesAccessTokens || provider.policy.refusesAccessTokens
         return settings
     }

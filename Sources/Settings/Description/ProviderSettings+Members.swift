@@ -15,6 +15,9 @@ struct ProviderReading {
     var maximumCalls = ProviderSettings.defaultMaximumCalls
     var endpoints: ProviderEndpoints
     var quirks: [ProviderQuirk]
+    var usesPKCE: Bool
+    var allowsUnboundCodes = false
+    var readsUserInfo = false
     var clients: [ClientSettings] = []
     /// `nil` until they are read, after everything else.
     var keys: KeyLocation?
@@ -26,6 +29,7 @@ struct ProviderReading {
         policy = facts.policy
         endpoints = facts.endpoints
         quirks = facts.quirks.sorted { $0.rawValue < $1.rawValue }
+        usesPKCE = facts.usesPKCE
     }
 
     /// A provider without a preset.
@@ -35,6 +39,7 @@ struct ProviderReading {
         unknown.policy.clockSkewSeconds = policy.clockSkewSeconds
         unknown.endpoints = ProviderEndpoints()
         unknown.quirks = []
+        unknown.usesPKCE = true
         return unknown
     }
 
@@ -103,10 +108,10 @@ struct ProviderReading {
         Member(
             Setting(
                 "quirks", listOf: ValueType<ProviderQuirk>.word,
-                "How the provider's endpoints differ from the protocol. `revoked_is_invalid_request`: for a refresh, `invalid_request` says that the token was revoked. `refresh_tokens_stay`: a refresh token stays valid after use."
+                "How the provider's endpoints differ from the protocol. `revoked_is_invalid_request`: for a refresh, `invalid_request` says that the token was revoked. `refresh_tokens_stay`: a refresh token stays valid after use. `no_openid_scope`: `openid` is not added to the scopes. `form_post_for_scopes`: where scopes are asked for, the response is a form post."
             ), at: \.quirks),
         Member([endpoints], read: readEndpoints),
-        Member([maximumCalls.description, ClientReader.setting], read: readClients),
+        Member(ofClients, read: readClients),
         Member(
             Setting("optional", .boolean, "Whether `/readyz` ignores this provider."), at: \.isOptional),
     ]

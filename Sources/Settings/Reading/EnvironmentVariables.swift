@@ -56,8 +56,12 @@ final class EnvironmentVariables {
                 let example = members.first.map { ", such as \($0)" } ?? ""
                 return Self.refusal(ofMapping: name, "set its members\(example), or use the file")
             }
-            let nearest = Suggestion.nearest(to: name, among: settings.sorted())
-            return "\(name) is not a setting" + (nearest.map { "; did you mean \($0)?" } ?? "")
+            // Without the prefix that all have in common, which would make any two look alike.
+            let prefix = "ASSAY_"
+            let nearest = Suggestion.nearest(
+                to: String(name.dropFirst(prefix.count)),
+                among: settings.sorted().map { $0.dropFirst(prefix.count) }.map(String.init))
+            return "\(name) is not a setting" + (nearest.map { "; did you mean \(prefix)\($0)?" } ?? "")
         }
     }
 }

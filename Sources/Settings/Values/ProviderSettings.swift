@@ -20,6 +20,11 @@ package struct ProviderSettings: Sendable, Equatable {
     package var maximumCalls = ProviderSettings.defaultMaximumCalls
     package var endpoints = ProviderEndpoints()
     package var quirks: Set<ProviderQuirk> = []
+    package var usesPKCE = true
+    package var allowsUnboundCodes = false
+    package var readsUserInfo = false
+    /// Whether the preset says that there are no sign-ins in a browser.
+    package var refusesBrowserSignIns = false
     /// Whether the provider may sign access tokens for the relying party's own audience. `false` only for providers
     /// known not to.
     var mayMeetAccessTokens = false
@@ -57,6 +62,11 @@ package struct ProviderSettings: Sendable, Equatable {
         }
         if !policy.nonce.isChecked {
             warnings.append("provider \(policy.id): nonces are not checked (nonce.check: off)")
+        }
+        if allowsUnboundCodes, !usesPKCE, !policy.nonce.isChecked {
+            warnings.append(
+                "provider \(policy.id): neither PKCE nor a nonce ties a code to its sign-in (allow_unbound_codes): an attacker can sign a user in to another account"
+            )
         }
         if mayMeetAccessTokens, !requiresIDTokens {
             let claims = TokenKind.idTokenClaims.map(\.string).joined(separator: ", ")

@@ -98,7 +98,11 @@ struct ProviderFactory: Sendable {
         }
         let slots = running?.provider.grants?.slots ?? CallSlots(limit: provider.maximumCalls)
         slots.change(limit: provider.maximumCalls)
-        let rules = GrantRules(clients: provider.clients.map(\.client), quirks: provider.quirks)
+        var rules = GrantRules(clients: provider.clients.map(\.client), quirks: provider.quirks)
+        rules.usesPKCE = provider.usesPKCE
+        rules.allowsUnboundCodes = provider.allowsUnboundCodes
+        rules.readsUserInfo = provider.readsUserInfo
+        rules.refusesBrowserSignIns = provider.refusesBrowserSignIns
         do throws(FetchFailure) {
             let grants = try ProviderGrants(
                 rules, endpoints: provider.endpoints, readsDiscovery: provider.keys.readsDiscovery,

@@ -1,0 +1,118 @@
+private import Bytes
+package import Grants
+package import IDToken
+package import Verification
+
+/// How an opened sign-in is finished. Its kind and the request decide it.
+package enum FinishPlan {
+    /// By an ID Token alone, or with a code that is only compared with the token's `c_hash`.
+    case token(FinishingSignIn)
+    /// By a code alone, which is exchanged.
+    case code(PendingExchange)
+    /// By an ID Token, and then its code is exchanged.
+    case tokenThenCode(TokenThenCode)
+}
+
+/// What the settings say about a sign-in's provider at its finish. They may have changed since the sign-in began.
+package struct FinishRules {
+    let policy: ProviderPolicy
+    /// `nil` if the provider has no clients.
+    let grants: GrantRules?
+    /// Whether the provider says that its responses name the issuer (RFC 9207, section 3).
+    let sendsResponseIssuer: Bool
+
+    package init(policy: ProviderPolicy, grants: GrantRules?, sendsResponseIssuer: Bool) {
+        self.policy = policy
+        self.grants = grants
+        self.sendsResponseIssuer = sendsResponseIssuer
+    }
+}
+
+extension FinishPlan {
+    /// - Parameter rules: `nil` if the sign-in's provider is no longer configured.
+    /// - Throws: ``Problem``. Nothing is used up then.
+    package init(_ signIn: OpenedSignIn, _ request: FinishRequest, under rules: FinishRules?) throws(Problem) {
+        let audience = signIn.content.audience
+        guard let rules, rules.policy.issuesTokensOfSignIns, rules.policy.audiences.containsExactly(audience) else {
+            throw .signInInvalid
+        }
+        let client = rules.grants?.client(audience)
+        switch signIn.content.kind {
+        case .native:
+            guard rules.policy.nonce.isChecked else { throw .signInInvalid }
+            self = try Self.native(signIn, request, client)
+        case .browser(let browser):
+            guard let grants = rules.grants, let client, client.hasRedirectURI(browser.redirectURI),
+                browser.isBound(under: rules.policy) || grants.allowsUnboundCodes
+            else { throw .signInInvalid }
+            self = .code(try Self.browser(signIn, browser, request, rules))
+        }
+    }
+
+    /// - Parameter client: `nil` if the audience has no client.
+    private static func native(
+        _ signIn: OpenedSignIn, _ request: FinishRequest, _ client: OAuthClient?
+    ) throws(Problem) -> FinishPlan {
+        guard request.response == nil else {
+            throw .requestInvalid(
+                "response is only valid for sign-ins that began with redirect_uri; send id_token or code.")
+        }
+        if request.idToken == nil, request.code == nil {
+            throw .requestInvalid("The request needs id_token or code, as the app got it from the provider.")
+        }
+        if let uri = request.redirectURI {
+            guard let client else { throw .clientNotConfigured }
+            guard client.hasRedirectURI(uri) else { throw .redirectURINotConfigured }
+        }
+        var code: PendingExchange?
+        if let text = request.code, client != nil {
+            guard let secret = AuthorizationCode(text) else {
+                throw .requestInvalid("code must have 1 to \(AuthorizationCode.maximumLength) characters of ASCII.")
+            }
+            code = PendingExchange(
+                signIn: signIn,
+                // The nonce ties a native code to its sign-in: the app's SDK has no verifier of ours.
+                request: .code(secret, redirectURI: request.redirectURI, verifier: nil), code: text,
+                clientName: request.clientName, includesClaims: request.includesClaims)
+        }
+        guard let idToken = request.idToken else {
+            guard let code else { throw .clientNotConfigured }
+            return .code(code)
+        }
+        var parameters = signIn.content.parameters(clientName: request.clientName)
+        parameters.accessToken = request.accessToken
+        parameters.code = request.code
+        let verification = VerifyRequest(
+            ofSignIn: idToken, provider: signIn.content.provider, parameters: parameters,
+            includesClaims: request.includesClaims)
+        guard let code else { return .token(FinishingSignIn(signIn: signIn, verification: verification)) }
+        return .tokenThenCode(TokenThenCode(verification: verification, code: code))
+    }
+
+    private static func browser(
+        _ signIn: OpenedSignIn, _ browser: BrowserSignIn, _ request: FinishRequest, _ rules: FinishRules
+    ) throws(Problem) -> PendingExchange {
+        guard request.idToken == nil, request.code == nil, request.accessToken == nil, request.clientName == nil,
+            let response = request.response
+        else {
+            throw .requestInvalid(
+                "This sign-in began with redirect_uri; send response, and omit id_token, code, access_token and user.")
+        }
+        let checked = try response.check(
+            against: browser, context: signIn.content.context, receivedAt: request.redirectURI,
+            requiresIssuer: browser.requiresResponseIssuer || rules.sendsResponseIssuer, rules.policy)
+        var exchange = PendingExchange(
+            signIn: signIn,
+            request: .code(checked.code, redirectURI: browser.redirectURI, verifier: browser.verifier),
+            code: checked.codeText, clientName: checked.name, includesClaims: request.includesClaims)
+        exchange.responseIssuer = checked.issuer
+        return exchange
+    }
+}
+
+extension BrowserSignIn {
+    /// Whether a nonce or a verifier ties the code to this sign-in.
+    fileprivate func isBound(under policy: ProviderPolicy) -> Bool {
+        verifier != nil || (nonce != nil && policy.nonce.isChecked)
+    }
+}
