@@ -187,11 +187,11 @@ package enum Problem: Error, Equatable, Sendable {
         case .revocationNotSupported:
             "The provider has no revocation endpoint; delete the tokens, and let them expire."
         case .signInNotSupported:
-            "Sign-ins can't begin with this provider: its nonces are not checked, it has no audiences, or its tokens are not issued for app sign-ins; call /v1/verify instead."
+            "A sign-in of this kind can't begin with this provider: nothing would tie the token to it, the provider issues no tokens for such sign-ins, or it has no audiences; call /v1/verify instead."
         case .notificationsNotConfigured:
             "This provider accepts no notifications; list the kinds that it sends under its setting notifications."
         case .signInInvalid:
-            "sign_in was not made by this installation, was changed, or names a provider or audience that was removed; begin a new sign-in."
+            "sign_in was not made by this installation, was changed, or names a provider, audience or redirect URI that was removed; begin a new sign-in."
         case .signInExpired: "The sign-in took longer than its expires_in; begin a new one."
         case .signInReplayed: "The sign-in was finished before, and can be finished only once; begin a new one."
         case .stateMismatch:
@@ -217,7 +217,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .providerAnswerInvalid:
             "The provider's answer is not what the protocol says; try again later, and see the log if it stays so."
         case .providerUnavailable(_, nil):
-            "The provider can't be reached, or can't answer now; spent says whether the same may be sent again."
+            "The provider can't be reached, or can't answer now; try again, unless spent is true."
         case .providerUnavailable(_, let limit?):
             "This instance has reached \(limit): the provider's calls in flight are too many; try again."
         case .keysUnavailable:

@@ -177,7 +177,7 @@ class Apple:
 
     def settings(self, id: str = "apple", **more) -> dict:
         """A provider of the service that uses these endpoints and keys; `audiences` and `clients` are the caller's."""
-        endpoints = {name: f"{self.url}/auth/{path}" for name, path in ENDPOINTS.items() if name != "authorization"}
+        endpoints = {name: f"{self.url}/auth/{path}" for name, path in ENDPOINTS.items()}
         network = {"allow_http": True, "allow_private_addresses": True}
         usual = {"id": id, "preset": "apple", "jwks_uri": self.url + "/auth/keys", "endpoints": endpoints, "network": network}
         return usual | more

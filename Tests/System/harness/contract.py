@@ -51,6 +51,10 @@ STATUS = {
     "sign_in_invalid": 422,
     "sign_in_expired": 422,
     "sign_in_replayed": 422,
+    "state_mismatch": 422,
+    "redirect_uri_mismatch": 422,
+    "response_issuer_mismatch": 422,
+    "sign_in_denied": 422,
     "grant_invalid": 422,
     "provider_refused": 422,
     "client_rejected": 502,
@@ -78,7 +82,7 @@ IDENTITY = {
     "name": {STRING, NULL},
     "given_name": {STRING, NULL},
     "family_name": {STRING, NULL},
-    "name_source": {"token", "client", None},
+    "name_source": {"token", "client", "user_info", None},
     "preferred_username": {STRING, NULL},
     "picture": {STRING, NULL},
     "locale": {STRING, NULL},
@@ -189,6 +193,10 @@ def check_problem(problem: dict, status: int | None = None) -> dict:
     assert code in STATUS, problem
     expected = PROBLEM_MEMBERS | ({"claim"} if code in NAMES_CLAIM else set())
     expected = expected | ({"provider_error"} if code in NAMES_ERROR else set())
+    # Where the provider ended a sign-in in the browser.
+    if code == "sign_in_denied" or (code == "provider_refused" and "context" in problem):
+        expected = expected | {"context"}
+        assert type(problem["context"]) in (str, NULL), problem
     # For calls that use something up.
     if "spent" in problem:
         expected = expected | {"spent"}
@@ -197,7 +205,7 @@ def check_problem(problem: dict, status: int | None = None) -> dict:
     assert problem["type"] == "urn:assay:problem:" + code
     assert problem["status"] == STATUS[code], problem
     assert status is None or problem["status"] == status, problem
-    assert all(isinstance(problem[name], str) and problem[name] for name in expected - {"status", "spent"}), problem
+    assert all(isinstance(problem[name], str) and problem[name] for name in expected - {"status", "spent", "context"}), problem
     assert "\n" not in problem["detail"]
     if "claim" in expected:
         assert problem["claim"] in problem["detail"], problem
