@@ -2,14 +2,16 @@
 import pytest
 
 from harness.issuer import KeyServer
+from harness.token_endpoint import TokenEndpoint
 from openapi.example_service import ExampleService
 
 
 @pytest.fixture(scope="session")
 def examples():
     """The service of the examples, once it is ready."""
-    with KeyServer() as key_server:
-        examples = ExampleService(key_server)
+    with KeyServer() as key_server, TokenEndpoint() as endpoint:
+        examples = ExampleService(key_server, endpoints=endpoint.url)
+        examples.endpoint = endpoint
         with examples.service:
             examples.service.wait_until_ready()
             yield examples

@@ -31,7 +31,7 @@ class ExampleService:
                 "network": NETWORK,
                 "notifications": ["apple"],
                 "endpoints": {"token": f"{endpoints}/token", "revocation": f"{endpoints}/revoke"},
-                "clients": [{"id": entry["audience"], "auth": "none"}],
+                "clients": [{"id": entry["audience"], "auth": "none", "redirect_uris": [f"https://example.com/callback/{id}"]}],
             }
             for id, entry in PROVIDERS.items()
         ]

@@ -36,8 +36,11 @@ OPERATIONS = {
 # The harness checks actual answers against the same table, and never accepts 500.
 STATUSES = contract.STATUS | {"internal": 500}
 OF_GRANTS = {"grant_invalid", "provider_refused"}
+OF_BROWSERS = {"state_mismatch", "redirect_uri_mismatch", "response_issuer_mismatch"}
 REJECTIONS = {
-    code for code, status in STATUSES.items() if status == 422 and not code.startswith("sign_in_") and code not in OF_GRANTS
+    code
+    for code, status in STATUSES.items()
+    if status == 422 and not code.startswith("sign_in_") and code not in OF_GRANTS | OF_BROWSERS
 }
 
 # Optional members of answers: (schema, member).
@@ -47,6 +50,7 @@ OPTIONAL = {
     ("/components/schemas/RefreshAnswer", "claims"),
     ("/components/schemas/Problem", "provider_error"),
     ("/components/schemas/Problem", "claim"),
+    ("/components/schemas/Problem", "context"),
     ("/components/schemas/Problem", "spent"),
     ("/components/schemas/Readiness", "store"),
     ("/components/schemas/VerdictList", "notifications"),
