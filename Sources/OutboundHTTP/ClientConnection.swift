@@ -16,6 +16,10 @@ package final class ClientConnection: Sendable {
     /// Whether it is open, and no exchange is under way. If it is `false`, nothing of an exchange would be sent.
     package var isIdle: Bool { handler.value.isIdle }
 
+    /// Whether a connection that was kept can be used again: it is idle, and the server has neither closed it nor sent
+    /// anything, even just now.
+    package var isReusable: Bool { isIdle && SocketProbe.isQuiet(channel) }
+
     /// Sends a request, and reads the response. The future never fails.
     ///
     /// The connection is closed before the future completes, unless it can be kept.

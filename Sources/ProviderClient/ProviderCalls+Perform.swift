@@ -108,9 +108,9 @@ extension ProviderCalls {
     private func connection(for address: FetchURL, until deadline: NIODeadline) -> EventLoopFuture<Opened> {
         let origin = ConnectionPool<ClientConnection>.Origin(
             isSecure: address.isSecure, host: address.host, port: address.port)
-        // What has arrived before, such as the end of a connection, was read before this task of the loop began.
         while let kept = state.value.pool.take(origin, now: SystemClocks.monotonic()) {
-            if kept.connection.isIdle { return loop.makeSucceededFuture(.connection(kept, .reused)) }
+            if kept.connection.isReusable { return loop.makeSucceededFuture(.connection(kept, .reused)) }
+            kept.connection.close()
         }
         return dial(address, until: deadline).map { result in
             switch result {

@@ -1,3 +1,4 @@
+import Dispatch
 import Grants
 import Host
 import KeySource
@@ -24,6 +25,8 @@ final class EndpointServer: Sendable {
 
     private struct Record {
         var connections = 0
+        /// Those that were opened, in order.
+        var channels: [any Channel] = []
         var requests: [Request] = []
     }
 
@@ -41,7 +44,10 @@ final class EndpointServer: Sendable {
         let server = EndpointServer(answer)
         let channel = try await ServerBootstrap(group: group)
             .childChannelInitializer { channel in
-                server.record.withLock { $0.connections += 1 }
+                server.record.withLock {
+                    $0.connections += 1
+                    $0.channels.append(channel)
+                }
                 return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(Handler(server))
                 }
@@ -59,6 +65,18 @@ final class EndpointServer: Sendable {
 
     var requests: [Request] { record.withLock { $0.requests } }
     var connections: Int { record.withLock { $0.connections } }
+
+    /// Does something with the connection that was opened last, on its event loop, and waits for it. Unlike a future's
+    /// `wait`, this may be called on another event loop.
+    func onLastConnection(_ act: @escaping @Sendable (any Channel) -> Void) {
+        guard let channel = record.withLock({ $0.channels.last }) else { return }
+        let done = DispatchSemaphore(value: 0)
+        channel.eventLoop.execute {
+            act(channel)
+            done.signal()
+        }
+        done.wait()
+    }
 
     static func response(_ body: String, status: String = "200 OK", _ fields: [String] = []) -> Answer {
         .bytes(text(body, status: status, fields))

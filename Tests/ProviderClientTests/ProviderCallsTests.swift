@@ -84,6 +84,34 @@ import Testing
         }
     }
 
+    /// The event loop that sends is busy while it happens, so only the socket can tell.
+    @Test(
+        arguments: [
+            { (channel: any Channel) in channel.close(promise: nil) },
+            { (channel: any Channel) in channel.writeAndFlush(ByteBuffer(string: "HTTP/1.1 408 No\r\n"), promise: nil)
+            },
+        ] as [@Sendable (any Channel) -> Void])
+    func `a kept connection that the server ends at this moment is not written to`(
+        act: @escaping @Sendable (any Channel) -> Void
+    ) async throws {
+        try await EndpointServer.run(answering: { _, _ in EndpointServer.response(EndpointServer.grant) }) {
+            server, address async throws in
+            let caller = Caller()
+            _ = try await caller.refresh(at: address).result.get()
+            let slot = try #require(caller.slots.reserve())
+            let token = try #require(RefreshToken("r2"))
+            let called = try await caller.calls.loop.flatSubmit {
+                server.onLastConnection(act)
+                return caller.calls.exchange(
+                    .refresh(token, scopes: []), by: Caller.clientID, at: address, slot, until: Caller.soon)
+            }.get()
+            #expect(called.failure == nil)
+            #expect(called.reports.map(\.connection) == [.opened])
+            #expect(server.requests.map(\.body).count { $0.contains("r2") } == 1)
+            #expect(server.connections == 2)
+        }
+    }
+
     // MARK: Failures
 
     @Test func `what fails before sending is not sent, and says so`() async throws {
