@@ -214,6 +214,8 @@ class Response:
 
     def errors(self, body: bytes | str, is_problem: bool = False) -> list[str]:
         """The errors in the body of such a response."""
+        if not self.contents:
+            return ["a body, where none is documented"] if body else []
         content = self.contents.get(PROBLEM) if is_problem else self.content
         if content is None:
             return ["a problem, where none is documented"]
@@ -239,8 +241,8 @@ class Response:
             value = int(values[0]) if is_integer and re.fullmatch(r"-?\d+", values[0]) else values[0]
             found += [f"{name}: {error}" for error in self.document.errors(value, schema)]
         media_type = next((value for header, value in headers if header.lower() == "content-type"), "")
-        if media_type.split(";")[0].strip().lower() not in self.contents:
-            found.append(f"content-type: {media_type!r}, not {' or '.join(self.contents)}")
+        if media_type.split(";")[0].strip().lower() not in (self.contents or {""}):
+            found.append(f"content-type: {media_type!r}, not {' or '.join(self.contents) or 'none'}")
         return found
 
 

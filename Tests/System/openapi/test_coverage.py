@@ -18,7 +18,6 @@ HERE = [TESTS / "openapi/test_service.py", TESTS / "openapi/test_transport.py"]
 # Documented answers that no test can cause: the code, or (operation, code), with the reason.
 NOT_PRODUCED = {
     "internal": "a fault of the service's own, which nothing that a caller sends brings about",
-    
 }
 
 

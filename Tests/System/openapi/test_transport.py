@@ -17,6 +17,8 @@ CASES = [
     for listener, url in ADDRESSES.items()
     if url in operation.servers
 ]
+# What the backend calls on the service listener, with an API key if there are any.
+CALLS = ["verify", "verifyBatch", "beginSignIn", "finishSignIn", "refreshGrant", "revokeGrant", "verifyNotification"]
 every_operation = pytest.mark.parametrize(
     "operation,listener", CASES, ids=[f"{operation.id}-{listener}" for operation, listener in CASES]
 )
@@ -107,7 +109,7 @@ def test_of_two_requests_at_once_one_is_turned_away(operation, listener, narrow)
     pytest.fail("both are turned away, time after time")
 
 
-@pytest.mark.parametrize("id", ["verify", "verifyBatch", "beginSignIn", "finishSignIn", "verifyNotification"])
+@pytest.mark.parametrize("id", CALLS)
 def test_a_call_after_a_stop_was_asked_for_is_turned_away(id):
     operation = document().operation(id)
     with KeyServer() as key_server:
@@ -134,8 +136,7 @@ def test_a_caller_without_the_api_key_gets_www_authenticate():
     with KeyServer() as key_server:
         settings = {"api_keys": ["2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"]}  # of "foo"
         with ExampleService(key_server, **settings).service as service:
-            paths = ("/v1/verify", "/v1/verify/batch", "/v1/sign-ins", "/v1/sign-ins/finish", "/v1/notifications/verify")
-            for path in paths:
+            for path in (document().operation(id).path for id in CALLS):
                 for headers in ({}, {"Authorization": "Bearer bar"}, {"Authorization": "foo"}):
                     response = service.api.post(path, b"{}", headers)
                     assert_code(response, "caller_unauthenticated")
@@ -147,13 +148,7 @@ def test_a_caller_without_the_api_key_gets_www_authenticate():
 
 @pytest.mark.parametrize(
     "listener,path",
-    [
-        ("service", "/v1/verify"),
-        ("service", "/v1/verify/batch"),
-        ("service", "/v1/sign-ins"),
-        ("service", "/v1/sign-ins/finish"),
-        ("admin", "/v1/explain"),
-    ],
+    [*(("service", document().operation(id).path) for id in CALLS), ("admin", "/v1/explain")],
 )
 @pytest.mark.parametrize("type", [None, "text/plain", "application/x-www-form-urlencoded", "application/json5"])
 def test_a_body_of_another_type_is_unsupported(listener, path, type, examples):
