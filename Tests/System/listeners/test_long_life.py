@@ -44,16 +44,23 @@ def held(service: Service) -> int:
     return now
 
 
-def growth(service: Service, once, before: int, times: int) -> int:
-    """By how many bytes the process grows during this many repetitions, after a warm-up."""
-    for _ in range(before):
+def assert_nothing_left_behind(service: Service, once, warm_up: int, times: int, limit: int) -> None:
+    """Asserts that repeating an operation makes the process grow by fewer bytes than the limit, after a warm-up.
+
+    Memory that was freed stays with the process, so its size is a high-water mark. Spans for a slow collector and log
+    lines for a slow reader wait in bounded queues; under load, one may fill for the first time, and raises the mark
+    once. A leak raises it every time. So up to three stretches are measured, and the smallest growth counts.
+    """
+    for _ in range(warm_up):
         once()
-    start = held(service)
-    for _ in range(times):
-        once()
-    grown = held(service) - start
-    print(f"{start // 1024} KiB, {grown // 1024} KiB more")
-    return grown
+    grown = []
+    while len(grown) < 3 and min(grown, default=limit) >= limit:
+        start = held(service)
+        for _ in range(times):
+            once()
+        grown.append(held(service) - start)
+        print(f"{start // 1024} KiB, {grown[-1] // 1024} KiB more")
+    assert min(grown) < limit, f"grown by {grown} bytes"
 
 
 class Keys:
@@ -165,7 +172,7 @@ def test_fetches_leave_nothing_behind(authority, stranger):
 
         service = stack.enter_context(Service(*providers(), log={"requests": False}))
         descriptors = service.descriptors()
-        assert growth(service, lambda: change(service, *providers()), 8, 32) < 4 * MEGABYTE
+        assert_nothing_left_behind(service, lambda: change(service, *providers()), 8, 32, 4 * MEGABYTE)
         assert secure.count >= 40 * len(KINDS) and plain.count >= 40 * len(KINDS)
         assert refused.count == expired.count == 0
         service.wait_until(lambda: service.descriptors() <= descriptors + 4)
@@ -211,8 +218,8 @@ def test_connections_and_handshakes_leave_nothing_behind(lived_in, authority):
             with socket.create_connection(service.admin.address.rsplit(":", 1)) as connection:
                 connection.sendall(b"\x16\x03\x01\x00\x02\x01\x00")
 
-    assert growth(service, connections, 5, 20) < MEGABYTE
-    assert growth(service, handshakes, 5, 20) < MEGABYTE
+    assert_nothing_left_behind(service, connections, 5, 20, MEGABYTE)
+    assert_nothing_left_behind(service, handshakes, 5, 20, MEGABYTE)
 
 
 def test_requests_their_spans_and_log_lines_leave_nothing_behind(lived_in):
@@ -234,7 +241,7 @@ def test_requests_their_spans_and_log_lines_leave_nothing_behind(lived_in):
         collector.bodies.clear()
         service.log.clear()
 
-    assert growth(service, requests, 20, 40) < MEGABYTE
+    assert_nothing_left_behind(service, requests, 20, 40, MEGABYTE)
 
 
 def test_rotations_of_keys_leave_nothing_behind(server):
@@ -270,7 +277,7 @@ def test_rotations_of_keys_leave_nothing_behind(server):
                         assert connection.unchecked_response().status == 200
 
         service.wait_until_ready()
-        assert growth(service, rotations, 10, 40) < MEGABYTE
+        assert_nothing_left_behind(service, rotations, 10, 40, MEGABYTE)
 
 
 def test_changes_of_settings_leave_nothing_behind(lived_in):
@@ -283,4 +290,4 @@ def test_changes_of_settings_leave_nothing_behind(lived_in):
             service.config.write_text(text + f"\nclock_skew: {next(skews)}\n")
             assert hang_up(service)
 
-    assert growth(service, changes, 4, 8) < MEGABYTE
+    assert_nothing_left_behind(service, changes, 4, 8, MEGABYTE)
