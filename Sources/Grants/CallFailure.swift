@@ -44,6 +44,8 @@ package enum CallFailure: Error, Equatable, Sendable {
             case idToken = "id_token"
             case scope
             case subject = "sub"
+            case transferSubject = "transfer_sub"
+            case email
         }
     }
 }

@@ -5,6 +5,7 @@ private import Bytes
 
 package enum TokenEndpoint {}
 package enum RevocationEndpoint {}
+package enum UserMigrationEndpoint {}
 
 /// A form with client authentication, which is sent once or not at all.
 ///
@@ -56,6 +57,9 @@ package struct ClientAuthenticator {
             form.add("grant_type", "refresh_token")
             form.add("refresh_token", token.text)
             if !scopes.isEmpty { form.add("scope", scopes.joined(separator: " ")) }
+        case .clientCredentials(let scope):
+            form.add("grant_type", "client_credentials")
+            form.add("scope", scope)
         }
         return try authenticate(form, now: now)
     }
@@ -70,11 +74,28 @@ package struct ClientAuthenticator {
         return try authenticate(form, now: now)
     }
 
+    /// - Parameter accessToken: for the scope `user.migration`. Apple wants both, the token and the client's secret.
+    /// - Throws: ``OpenSSLError``.
+    package mutating func authenticate(
+        _ request: UserMigrationRequest, with accessToken: AccessToken, now: UnixTime
+    ) throws(OpenSSLError) -> AuthenticatedRequest<UserMigrationEndpoint> {
+        var form = Form()
+        switch request {
+        case .generate(let subject, let recipientTeamID):
+            form.add("sub", subject)
+            form.add("target", recipientTeamID)
+        case .redeem(let transferSubject): form.add("transfer_sub", transferSubject)
+        }
+        let bearer = UserInfoRequest(accessToken).authorization
+        return try authenticate(form, bearer: SecretBytes(bearer.utf8.span), now: now)
+    }
+
+    /// - Parameter bearer: the value of `Authorization`, beside a client that authenticates in the body.
     private mutating func authenticate<Endpoint>(
-        _ form: Form, now: UnixTime
+        _ form: Form, bearer: SecretBytes? = nil, now: UnixTime
     ) throws(OpenSSLError) -> AuthenticatedRequest<Endpoint> {
         var form = form
-        var authorization: SecretBytes?
+        var authorization = bearer
         switch credential {
         case .secret(let secret, .basic): authorization = try basicAuthorization(secret)
         case .secret(let secret, .post):

@@ -4,7 +4,7 @@ internal import JSON
 
 /// A complete answer of a provider's endpoint, and what it means.
 package struct EndpointAnswer: Sendable {
-    private let status: UInt
+    let status: UInt
     private let retryAfter: String?
     private let hasContentCoding: Bool
     private let body: [UInt8]
@@ -78,7 +78,7 @@ package struct EndpointAnswer: Sendable {
         return body
     }
 
-    private func readable() throws(CallFailure) -> JSONObject {
+    func readable() throws(CallFailure) -> JSONObject {
         if status == 429 || status >= 500 {
             throw .unavailable(.status(status), retryAfterSeconds: retryAfterSeconds)
         }
@@ -99,7 +99,7 @@ package struct EndpointAnswer: Sendable {
 }
 
 extension CallFailure {
-    fileprivate init(_ name: OAuthErrorName, isInvalidRequestRevoked: Bool) {
+    init(_ name: OAuthErrorName, isInvalidRequestRevoked: Bool) {
         self =
             switch name {
             case .invalidGrant: .grantInvalid(name)
@@ -113,7 +113,7 @@ extension CallFailure {
 /// Members that are `null` or empty are absent: some providers send them so.
 extension JSONObject {
     /// An error counts at any status: some providers send it with 200.
-    fileprivate var errorName: OAuthErrorName? {
+    var errorName: OAuthErrorName? {
         guard hasValue("error") else { return nil }
         return (try? string("error")).flatMap(\.self).map(OAuthErrorName.init(naming:)) ?? .other
     }
@@ -126,7 +126,7 @@ extension JSONObject {
         return seconds.flatMap { (0...Int64(Int32.max)).contains($0) ? $0 : nil }
     }
 
-    fileprivate func text(
+    func text(
         _ name: JSONName, _ member: CallFailure.AnswerFault.Member
     ) throws(CallFailure) -> String? {
         guard hasValue(name) else { return nil }

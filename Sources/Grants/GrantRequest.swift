@@ -2,6 +2,8 @@
 package enum GrantRequest: Sendable {
     case code(AuthorizationCode, redirectURI: String?, verifier: CodeVerifier?)
     case refresh(RefreshToken, scopes: [String])
+    /// For the client itself, not for a person.
+    case clientCredentials(scope: String)
 }
 
 /// A request to a revocation endpoint (RFC 7009), without client authentication.

@@ -5,6 +5,8 @@ package import KeySource
 package enum CallEndpoint: String, Sendable, CaseIterable {
     case token, revocation
     case userInfo = "user_info"
+    /// Apple's, called by the command line alone.
+    case userMigration = "user_migration"
 }
 
 /// One request to a provider's endpoint, for metrics, spans and logs. It contains nothing secret or personal.

@@ -109,6 +109,22 @@ package final class ProviderCalls: Sendable {
         return perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.userInfo(of: subject) }
     }
 
+    /// Asks Apple about a user whose app moves to another team.
+    ///
+    /// - Parameters:
+    ///   - accessToken: of the scope `user.migration`.
+    ///   - deadline: for the whole call.
+    /// - Returns: never fails, and completes on ``loop`` by the deadline.
+    package func migrate(
+        _ request: UserMigrationRequest, with accessToken: AccessToken, by clientID: String, at address: FetchURL,
+        _ slot: CallSlot, until deadline: MonotonicTime
+    ) -> EventLoopFuture<Called<UserMigration>> {
+        let call = Call(.userMigration, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
+            OutgoingMessage(try authenticator.authenticate(request, with: accessToken, now: now))
+        }
+        return perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.userMigration(request) }
+    }
+
     /// Replaces a client's credential. Calls that were sent keep the one before.
     package func change(_ credential: ClientCredential, ofClient clientID: String) {
         loop.execute {

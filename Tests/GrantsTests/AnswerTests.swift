@@ -188,6 +188,46 @@ import Testing
         #expect(found == expected)
     }
 
+    // MARK: User migration
+
+    private static let generating = UserMigrationRequest.generate(subject: "1", recipientTeamID: "TEAM000001")
+    private static let redeeming = UserMigrationRequest.redeem(transferSubject: "2")
+
+    @Test(arguments: [
+        (generating, #"{"transfer_sub":"2"}"#, UserMigration.transferSubject("2")),
+        (
+            redeeming, #"{"sub":"3","email":"a@b","is_private_email":true}"#,
+            .user(subject: "3", email: "a@b", isPrivateEmail: true)
+        ),
+        (redeeming, #"{"sub":"3"}"#, .user(subject: "3", email: nil, isPrivateEmail: nil)),
+        (
+            redeeming, #"{"sub":"3","email":null,"is_private_email":"true"}"#,
+            .user(subject: "3", email: nil, isPrivateEmail: true)
+        ),
+    ])
+    func `users who move to another team`(
+        request: UserMigrationRequest, body: String, expected: UserMigration
+    ) throws {
+        #expect(try Self.answer(body).userMigration(request) == expected)
+    }
+
+    @Test(arguments: [
+        (generating, "{}", UInt(200), CallFailure.answerInvalid(.member(.transferSubject))),
+        (generating, #"{"transfer_sub":1}"#, 200, .answerInvalid(.member(.transferSubject))),
+        (generating, #"{"sub":"1"}"#, 200, .answerInvalid(.member(.transferSubject))),
+        (redeeming, #"{"email":"a@b"}"#, 200, .answerInvalid(.member(.subject))),
+        (redeeming, #"{"sub":"1","email":1}"#, 200, .answerInvalid(.member(.email))),
+        (redeeming, "{}", 201, .answerInvalid(.status(201))), (redeeming, "", 200, .answerInvalid(.notJSON)),
+        (redeeming, #"{"error":"invalid_request"}"#, 400, .refused(.invalidRequest)),
+        (redeeming, #"{"error":"invalid_client"}"#, 400, .clientRejected(.invalidClient)),
+        (redeeming, #"{"error":"x"}"#, 429, .unavailable(.status(429), retryAfterSeconds: nil)),
+    ])
+    func `no user who moves to another team`(
+        request: UserMigrationRequest, body: String, status: UInt, expected: CallFailure
+    ) {
+        #expect(throws: expected) { try Self.answer(body, status).userMigration(request) }
+    }
+
     @Test func `no description shows a token`() throws {
         let body = #"{"access_token":"canary","token_type":"b","refresh_token":"canary","id_token":"canary"}"#
         let grant = try Self.answer(body).grant(isInvalidRequestRevoked: false, now: Self.now)

@@ -46,6 +46,22 @@ import Testing
                 == "grant_type=refresh_token&refresh_token=r%2F1&scope=openid+a%3Ab&client_id=client+1")
     }
 
+    @Test func `a client's own token, and the users who move to another team`() throws {
+        #expect(
+            try sent(.none, .clientCredentials(scope: "user.migration")).body
+                == "grant_type=client_credentials&scope=user.migration&client_id=client+1")
+        let token = try #require(AccessToken("t1"))
+        var authenticator = ClientAuthenticator(clientID: "c", .secret(try secret("s"), sentIn: .post))
+        for (request, body) in [
+            (UserMigrationRequest.generate(subject: "1.a", recipientTeamID: "TEAM000001"), "sub=1.a&target=TEAM000001"),
+            (.redeem(transferSubject: "2.b"), "transfer_sub=2.b"),
+        ] {
+            let sent = try authenticator.authenticate(request, with: token, now: Self.now)
+                .send { Sent(body: text($0), authorization: $1) }
+            #expect(sent == Sent(body: body + "&client_id=c&client_secret=s", authorization: "Bearer t1"))
+        }
+    }
+
     @Test func `a token to revoke, with and without a hint`() throws {
         var authenticator = ClientAuthenticator(clientID: "c", .none)
         let requests = [

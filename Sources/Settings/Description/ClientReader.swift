@@ -119,6 +119,7 @@ enum ClientReader {
             if let method { Self.authentication(method, element, provider) } else { nil }
         element.finish()
         guard let id, let authentication else { return nil }
+        element.recordLines([secretFile, keyFile, certificateFile].map(\.name), ofElement: id)
         var client = OAuthClient(id: id)
         client.redirectURIs = uris ?? []
         client.scopes = scopes ?? []

@@ -5,6 +5,8 @@ package struct EffectiveSettings: Sendable, Equatable {
     /// In the order in which they were first read.
     package private(set) var all: [Setting] = []
     private var indices: [[String]: Int] = [:]
+    /// The lines of settings in a list's elements; the list is recorded as a whole.
+    private var elementLines: [[String]: Int] = [:]
 
     init(_ settings: [Setting] = []) {
         for setting in settings { record(setting) }
@@ -47,9 +49,13 @@ package struct EffectiveSettings: Sendable, Equatable {
     }
 
     /// The line of the file that sets a setting; `nil` if it is not set in the file.
+    ///
+    /// - Parameter path: may lead into an element of a list: `["providers", "apple", "clients", <ID>, "key_file"]`.
     package func line(of path: [String]) -> Int? {
-        if case .line(let line)? = self[path]?.origin { line } else { nil }
+        if case .line(let line)? = self[path]?.origin { line } else { elementLines[path] }
     }
+
+    mutating func recordElementLine(_ path: [String], _ line: Int) { elementLines[path] = line }
 
     mutating func record(_ setting: Setting) {
         if let index = indices[setting.path] {

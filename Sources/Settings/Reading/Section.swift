@@ -126,6 +126,16 @@ final class Section {
         if !isElement { reading.record(path + [name], value, origin, file: file) }
     }
 
+    /// Records the lines of members of a list's element.
+    ///
+    /// - Parameter id: tells the element from the others.
+    func recordLines(_ names: [String], ofElement id: String) {
+        for name in names {
+            guard let node = node(name) else { continue }
+            reading.recordElementLine(path + [id, name], node.line)
+        }
+    }
+
     /// What has been recorded for a member so far.
     func effective(_ name: String) -> EffectiveSettings.Setting? { reading.effective[path + [name]] }
 

@@ -52,6 +52,9 @@ final class SettingsReading {
         effective.record(EffectiveSettings.Setting(path: path, value: value, origin: origin, file: file))
     }
 
+    /// Records the line of a setting in an element of a list.
+    func recordElementLine(_ path: [String], _ line: Int) { effective.recordElementLine(path, line) }
+
     /// Ends the reading.
     ///
     /// - Returns: the effective settings with their origins.

@@ -25,20 +25,28 @@ package enum SettingsReference {
     }
 
     /// The rows of a setting, or of a section and its settings.
+    ///
+    /// - Parameter isElement: whether it is in an element of a list, which environment variables can't set.
     private static func rows(
-        _ setting: SettingDescription, _ path: [String], _ change: SettingDescription.Change, _ usual: DefaultSettings
+        _ setting: SettingDescription, _ path: [String], _ change: SettingDescription.Change, _ usual: DefaultSettings,
+        isElement: Bool = false
     ) -> [String] {
         let path = path + [setting.name]
         let name = path.joined(separator: ".").replacing("providers.", with: "providers[].")
+            .replacing(".clients.", with: ".clients[].")
         let change = setting.change == .restart ? .restart : change
         guard setting.members.isEmpty else {
             return ["| `\(name)` | | | | \(setting.help) |"]
-                + setting.members.flatMap { rows($0, path, change, usual) }
+                + setting.members.flatMap {
+                    rows($0, path, change, usual, isElement: isElement || setting.isListOfSections)
+                }
         }
         let value = usual.value(path).map { "`\($0.text)`" }
         let standard = setting.isRequired ? "required" : setting.defaultDescription ?? value ?? "none"
-        let variable = setting.variable(path).map { "<br>`\($0)`" } ?? ""
-        return ["| `\(name)`\(variable) | \(setting.expected) | \(standard) | \(change.rawValue) | \(setting.help) |"]
+        let variable = isElement ? nil : setting.variable(path).map { "<br>`\($0)`" }
+        return [
+            "| `\(name)`\(variable ?? "") | \(setting.expected) | \(standard) | \(change.rawValue) | \(setting.help) |"
+        ]
     }
 }
 
@@ -49,6 +57,10 @@ extension SettingDescription {
         case .section(let members), .list(.section(let members), _): members
         default: []
         }
+    }
+
+    fileprivate var isListOfSections: Bool {
+        if case .list(.section, _) = form { true } else { false }
     }
 
     /// Its environment variable; `nil` if only the file can set it.

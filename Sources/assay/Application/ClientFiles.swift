@@ -55,12 +55,14 @@ final class ClientFiles: Sendable {
 
     /// Reads what a client authenticates with.
     ///
+    /// - Parameter willRead: is told the name of each setting before the file that it names is read.
     /// - Throws: ``ConfigurationError`` if a file can't be used.
     static func credential(
-        of client: ClientSettings, provider: String
+        of client: ClientSettings, provider: String, willRead: (String) -> Void = { _ in }
     ) throws(ConfigurationError) -> ClientCredential {
         func file(_ path: String, _ setting: String) -> CredentialFile {
-            CredentialFile(path: path, name: "provider \(provider): client \(client.client.id): \(setting)")
+            willRead(setting)
+            return CredentialFile(path: path, name: "provider \(provider): client \(client.client.id): \(setting)")
         }
         switch client.authentication {
         case .none: return .none
@@ -88,14 +90,21 @@ extension ClientSettings.Authentication {
 }
 
 extension Settings {
-    /// Reads the credential files of all clients.
-    ///
-    /// - Throws: ``ConfigurationError`` if one can't be used.
-    func checkClientFiles() throws(ConfigurationError) {
+    /// The faults of the credential files of all clients: at most one for each client.
+    func clientFileFaults(_ effective: EffectiveSettings) -> [SettingsFault] {
+        var faults: [SettingsFault] = []
         for provider in providers {
             for client in provider.clients {
-                _ = try ClientFiles.credential(of: client, provider: provider.policy.id)
+                var path = ["providers", provider.policy.id, "clients", client.client.id]
+                do throws(ConfigurationError) {
+                    _ = try ClientFiles.credential(of: client, provider: provider.policy.id) { setting in
+                        path = path.prefix(4) + [setting]
+                    }
+                } catch {
+                    faults.append(SettingsFault(line: effective.line(of: path), message: error.text))
+                }
             }
         }
+        return faults
     }
 }

@@ -7,7 +7,7 @@ import OpenSSL
 
 struct Apple: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Work with an Apple developer account.", subcommands: [ClientSecret.self])
+        abstract: "Work with an Apple developer account.", subcommands: [Check.self, ClientSecret.self, Transfer.self])
 
     struct ClientSecret: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -17,23 +17,12 @@ struct Apple: ParsableCommand {
                 Prints a client secret for requests to Apple that you make yourself, for example with curl. The service \
                 makes its own, so it needs none of these. It expires, and cannot be revoked without its key.
 
-                  assay apple client-secret --key-file AuthKey_XYZ123ABCD.p8 --key-id XYZ123ABCD \\
-                    --team-id ABCDE12345 --client-id com.example.app
+                  assay apple client-secret --config assay.yaml --client-id com.example.app
+                  assay apple client-secret --key-file AuthKey_XYZ123ABCD.p8 \\
+                    --key-id XYZ123ABCD --team-id ABCDE12345 --client-id com.example.app
                 """)
 
-        @Option(
-            help: ArgumentHelp("The private key from Apple (AuthKey_….p8).", valueName: "path"),
-            completion: .file(extensions: ["p8"]))
-        var keyFile: String
-
-        @Option(help: ArgumentHelp("The Key ID: ten characters, in the name of the key's file.", valueName: "id"))
-        var keyID: String
-
-        @Option(help: ArgumentHelp("The Team ID: ten characters.", valueName: "id"))
-        var teamID: String
-
-        @Option(help: ArgumentHelp("The app's bundle ID or the website's Services ID.", valueName: "id"))
-        var clientID: String
+        @OptionGroup var options: AppleClientOptions
 
         @Option(
             help: ArgumentHelp(
@@ -42,10 +31,6 @@ struct Apple: ParsableCommand {
         var lifetime: Int64 = 3600
 
         func validate() throws {
-            for (name, value) in [("--team-id", teamID), ("--key-id", keyID)]
-            where !AppleClientSecret.isIdentifier(value) {
-                throw ValidationError("\(name) must be ten capital letters and digits")
-            }
             guard (1...AppleClientSecret.maximumLifetimeSeconds).contains(lifetime) else {
                 throw ValidationError(
                     "--lifetime must be 1 to \(AppleClientSecret.maximumLifetimeSeconds) seconds: Apple accepts no more"
@@ -54,10 +39,11 @@ struct Apple: ParsableCommand {
         }
 
         func run() throws {
-            let file = CredentialFile(path: keyFile, name: "--key-file")
-            let maker = try file.appleClientSecret(teamID: teamID, keyID: keyID)
+            let client = try options.client()
+            let file = CredentialFile(path: client.keyFile, name: "the key file")
+            let maker = try file.appleClientSecret(teamID: client.teamID, keyID: client.keyID)
             let now = UnixTime(seconds: SystemClocks.unixSeconds())
-            var text = try maker.make(clientID: clientID, now: now, lifetimeSeconds: lifetime) + [UInt8(ascii: "\n")]
+            var text = try maker.make(clientID: client.id, now: now, lifetimeSeconds: lifetime) + [UInt8(ascii: "\n")]
             defer { wipe(&text) }
             guard unsafe write(STDOUT_FILENO, text, text.count) == text.count else {
                 throw ConfigurationError(text: "the secret can't be written to standard output")

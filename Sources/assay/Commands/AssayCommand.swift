@@ -24,6 +24,7 @@ struct AssayCommand: AsyncParsableCommand {
               assay explain < token.txt          see why a token is refused
               assay config check                 check the settings file
               assay presets                      list the presets
+              assay apple check                  see whether Apple accepts your key
             """,
         version: "assay \(version) (\(openSSLVersion()))",
         subcommands: [

@@ -37,8 +37,9 @@ struct Config: AsyncParsableCommand {
             let source = file.read()
             // With --live, the findings include the files of providers.
             let faults = live ? FileCheck.faultsAtStart : FileCheck.faults
-            let settings = try source.read(source.content, check: faults).settings
-            try settings.checkClientFiles()
+            let (settings, effective) = try source.read(source.content, check: faults)
+            let clientFaults = settings.clientFileFaults(effective)
+            if !clientFaults.isEmpty { throw ConfigurationError(clientFaults, in: source.path) }
             if !json {
                 for warning in settings.warnings + settings.exposedKeyFiles { print("warning: \(warning)") }
                 let ids = settings.providers.map(\.policy.id).joined(separator: ", ")

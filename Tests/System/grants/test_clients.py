@@ -81,6 +81,9 @@ def test_a_secret_that_cannot_be_used_prevents_the_start(issuer, endpoint, tmp_p
     for command in (["serve", "--config", str(config)], commands.config_check(config)):
         ended = run(*command)
         assert ended.returncode != 0 and expected in str(ended.stdout) + str(ended.stderr), ended
+    # Like the faults of other settings.
+    line = next(number for number, text in enumerate(config.read_text().splitlines(), 1) if "secret_file" in text)
+    assert f"{config}: line {line}: provider oidc: client client: secret_file: " in ended.stderr.decode(), ended
 
 
 def test_an_exposed_secret_file_is_warned_about(issuer, endpoint, tmp_path):

@@ -37,6 +37,14 @@ LONGEST_SECRET = 15_777_000
 CODE_LIFETIME = 300
 
 
+class Fault(Exception):
+    """An answer that is not Apple's usual one."""
+
+    def __init__(self, status: int, body: bytes = b"", headers: dict | None = None):
+        super().__init__(status)
+        self.status, self.body, self.headers = status, body, headers or {}
+
+
 class Refusal(Exception):
     """An ErrorResponse, with status 400."""
 
@@ -107,6 +115,10 @@ class Apple:
         self.refreshes_with_id_token = True
         # What a refresh is refused with once the person has revoked the app: TN3107 says `invalid_request`.
         self.revoked_error = "invalid_request"
+        # The life of access tokens, in seconds.
+        self.access_lifetime = 3600
+        # Called with each request to `/auth/usermigrationinfo`, and its number for this user from 1; may raise `Fault`.
+        self.on_migration = lambda form, count: None
         # Every request to an endpoint: path and form.
         self.requests: list[tuple[str, dict[str, str]]] = []
         # Why client secrets were refused, newest last.
@@ -132,14 +144,17 @@ class Apple:
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"] or 0))
+                headers = {}
                 with apple._lock:
                     try:
                         status, answer = 200, apple.answer(self.path, self.headers, body)
                     except Refusal as refusal:
                         status, answer = 400, {"error": refusal.error}
+                    except Fault as fault:
+                        status, answer, headers = fault.status, fault.body, fault.headers
                     except KeyError:
                         status, answer = 404, {}
-                self.reply(status, answer)
+                self.reply(status, answer, headers)
 
             def reply(self, status: int, answer, headers: dict | None = None) -> None:
                 text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
@@ -418,7 +433,7 @@ class Apple:
     def _access(self, client_id: str, user: User | None, scope: str | None = None) -> dict:
         token = f"a{secrets.token_hex(16)}.0.{secrets.token_urlsafe(8)}"
         self._access_tokens[token] = Issued(client_id, user, self.now(), scope=scope)
-        return {"access_token": token, "token_type": "Bearer", "expires_in": 3600}
+        return {"access_token": token, "token_type": "Bearer", "expires_in": self.access_lifetime}
 
     def _revoke(self, form: dict[str, str], _) -> None:
         self._only(form, "token", "token_type_hint")
@@ -437,10 +452,16 @@ class Apple:
         if issued.user is not None:
             issued.user.teams.discard(team.id)
 
+    @staticmethod
+    def _user_of(form: dict[str, str]) -> str | None:
+        return form.get("sub") or form.get("transfer_sub")
+
     def _migrate(self, form: dict[str, str], headers) -> dict:
+        same = [earlier for earlier in self.to("/auth/usermigrationinfo") if self._user_of(earlier) == self._user_of(form)]
+        self.on_migration(form, len(same))
         scheme, _, token = (headers["Authorization"] or "").partition(" ")
         access = self._access_tokens.get(token)
-        if scheme != "Bearer" or access is None or self.now() - access.at >= 3600:
+        if scheme != "Bearer" or access is None or self.now() - access.at >= self.access_lifetime:
             raise Refusal("invalid_request")
         team = self._client(form)
         if self._team_of(access.client_id) is not team:

@@ -1,0 +1,85 @@
+import ArgumentParser
+import Grants
+import KeySource
+import FoundationEssentials
+import NIOPosix
+
+extension Apple {
+    struct Check: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Check whether Apple accepts your clients, and find out why not.",
+            discussion: """
+                Sends Apple one request for each client, with a made-up refresh token, so that nothing is spent. Apple answers \
+                invalid_client to wrong credentials, whatever is wrong with them; then the likely causes are printed. The exit \
+                code is 0 if Apple accepts every client, and otherwise 1.
+
+                  assay apple check --config assay.yaml
+                  assay apple check --key-file AuthKey_XYZ123ABCD.p8 --key-id XYZ123ABCD \\
+                    --team-id ABCDE12345 --client-id com.example.app
+                """)
+
+        @OptionGroup var options: AppleClientOptions
+
+        private struct Checked {
+            let client: AppleClient
+            let result: Result<ClientCalls.Verdict, ConfigurationError>
+
+            var isAccepted: Bool { if case .success(.accepted) = result { true } else { false } }
+        }
+
+        func run() async throws {
+            let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
+            var all: [Checked] = []
+            for client in try options.clients() {
+                all.append(Checked(client: client, result: await verdict(on: client, proxy)))
+            }
+            for checked in all {
+                let isKeyAccepted = all.contains { $0.isAccepted && $0.client.hasSameKey(as: checked.client) }
+                print(text(checked, isKeyAccepted: isKeyAccepted))
+            }
+            if !all.allSatisfy(\.isAccepted) { throw ExitCode(1) }
+        }
+
+        private func verdict(
+            on client: AppleClient, _ proxy: ProxyEnvironment?
+        ) async -> Result<ClientCalls.Verdict, ConfigurationError> {
+            do throws(ConfigurationError) {
+                let calls = try ClientCalls(
+                    client.provider, proxy, on: MultiThreadedEventLoopGroup.singleton.next())
+                defer { calls.stop() }
+                return .success(await calls.verdict(on: client.id, at: try calls.appleTokenEndpoint()))
+            } catch {
+                return .failure(error)
+            }
+        }
+
+        private func text(_ checked: Checked, isKeyAccepted: Bool) -> String {
+            let client = checked.client
+            switch checked.result {
+            case .failure(let error): return "\(client.id): nothing was sent: \(error.text)"
+            case .success(.accepted(let error)):
+                return "\(client.id): Apple accepts the client (\(error.rawValue) for the made-up refresh token)"
+            case .success(.rejected(let error)):
+                return AppleClientDiagnosis(client: client).explanation(of: error, isKeyAccepted: isKeyAccepted)
+            case .success(.unclear(let error)):
+                return
+                    "\(client.id): Apple answered \(error.rawValue), which does not tell whether it accepts the client"
+            case .success(.granted):
+                return "\(client.id): the token endpoint granted something for a made-up token; is it Apple's?"
+            case .success(.notOAuth):
+                return "\(client.id): the token endpoint's answer is not one of OAuth; is it Apple's?"
+            case .success(.unreachable(let reason)): return "\(client.id): Apple can't be reached: \(reason)"
+            }
+        }
+    }
+}
+
+extension ClientCalls {
+    /// - Throws: ``ConfigurationError`` if the settings name none.
+    func appleTokenEndpoint() throws(ConfigurationError) -> FetchURL {
+        guard let address = tokenEndpoint() else {
+            throw ConfigurationError(text: "no token endpoint is known: use preset: apple, or set endpoints.token")
+        }
+        return address
+    }
+}

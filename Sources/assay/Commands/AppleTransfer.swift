@@ -1,0 +1,212 @@
+import ArgumentParser
+import FoundationEssentials
+import Grants
+import Host
+import IDToken
+import KeySource
+import NIOPosix
+import ProviderClient
+
+extension Apple {
+    struct Transfer: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Move users to another Apple team.",
+            discussion: """
+                When an app moves to another team, Apple gives each user a new subject. Before the transfer, the old team \
+                gets a transfer identifier for each user; within 60 days after it, the new team redeems them.
+
+                  assay apple transfer generate --recipient-team-id TEAM654321 \\
+                    --input subjects.txt --output generated.ndjson
+                  assay apple transfer redeem --input transfer-subjects.txt \\
+                    --output redeemed.ndjson
+
+                docs/moving-teams.md describes both.
+                """,
+            subcommands: [Generate.self, Redeem.self])
+
+        struct Generate: AsyncParsableCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "As the old team: get a transfer identifier for each user.",
+                discussion: """
+                    Reads subjects, one a line, and appends a JSON object for each to the output file:
+
+                      {"subject":"…","recipient_team_id":"…","outcome":"done",
+                       "transfer_subject":"…"}
+
+                    \(TransferOptions.discussion)
+                    """)
+
+            @Option(
+                help: ArgumentHelp("The Team ID of the team that receives the app: ten characters.", valueName: "id"))
+            var recipientTeamID: String
+
+            @OptionGroup var client: AppleClientOptions
+            @OptionGroup var options: TransferOptions
+
+            func validate() throws { try checkAppleIdentifier(recipientTeamID, "--recipient-team-id") }
+
+            func run() async throws {
+                let client = try client.client()
+                guard client.teamID != recipientTeamID else {
+                    throw ConfigurationError(
+                        text:
+                            "the client \(client.id) is of the team \(recipientTeamID) itself: --recipient-team-id is the other team's"
+                    )
+                }
+                try await options.run(.generate(recipientTeamID: recipientTeamID), as: client)
+            }
+        }
+
+        struct Redeem: AsyncParsableCommand {
+            static let configuration = CommandConfiguration(
+                abstract: "As the new team: get each user's new subject for a transfer identifier.",
+                discussion: """
+                    Reads transfer identifiers, one a line, and appends a JSON object for each to the output file:
+
+                      {"transfer_subject":"…","outcome":"done","subject":"…",
+                       "email":"…","is_private_email":true}
+
+                    \(TransferOptions.discussion)
+                    """)
+
+            @OptionGroup var client: AppleClientOptions
+            @OptionGroup var options: TransferOptions
+
+            func run() async throws { try await options.run(.redeem, as: try client.client()) }
+        }
+    }
+}
+
+/// What both steps of a transfer have in common.
+struct TransferOptions: ParsableArguments {
+    static let discussion = """
+        Another outcome is "refused": Apple's error is about this user, who most likely has revoked the app. "failed" \
+        means that Apple could not be reached or did not answer, after four tries.
+
+        After a stop, run the same command again: users with a result are skipped, and those that failed are tried \
+        again. The exit code is 0 if every user is done, 1 if another run may help, and 2 if all the others are refused.
+        """
+
+    @Option(
+        help: ArgumentHelp("The file with the users, one a line; standard input without it.", valueName: "file"),
+        completion: .file())
+    var input: String?
+
+    @Option(
+        help: ArgumentHelp("The file for the results (NDJSON), which only you can read.", valueName: "file"),
+        completion: .file())
+    var output: String
+
+    @Option(help: ArgumentHelp("The most requests per second, 1 to 100.", valueName: "number"))
+    var rate = 5
+
+    @Flag(help: "Also try users again that Apple refused in an earlier run.")
+    var retryRefused = false
+
+    func validate() throws {
+        guard (1...100).contains(rate) else { throw ValidationError("--rate must be 1 to 100 requests per second") }
+    }
+
+    func run(_ step: TransferStep, as client: AppleClient) async throws {
+        let users = try TransferInput.read(input, of: step)
+        let results = try TransferResults(path: output, step)
+        let rest = users.filter { results.isPending($0, retryingRefused: retryRefused) }
+        let calls = try ClientCalls(
+            client.provider, try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment),
+            on: MultiThreadedEventLoopGroup.singleton.next(),
+            maximumInFlight: UserMigrations<ContinuousClock>.maximumInFlight(requestsPerSecond: rate))
+        defer { calls.stop() }
+        let token = try calls.appleTokenEndpoint()
+        let endpoint = try calls.userMigrationEndpoint(besides: token)
+        let migrations = UserMigrations(requestsPerSecond: rate, clock: ContinuousClock()) {
+            await calls.clientCredentials("user.migration", for: client.id, at: token).map { grant in
+                let lifetime = grant.expiresAt.map { $0.seconds - SystemClocks.unixSeconds() } ?? 3600
+                return (grant.accessToken, .seconds(lifetime))
+            }
+        } migrate: { request, token in
+            await calls.migrate(request, with: token, by: client.id, at: endpoint)
+        }
+        let progress = TransferProgress(total: users.count, before: users.count - rest.count)
+        do {
+            try await migrations.run(rest.map(step.request)) { request, outcome in
+                try results.append(request, outcome)
+                progress.count(outcome)
+            }
+        } catch let error as UserMigrationUnauthorized {
+            progress.interrupt()
+            throw ConfigurationError(text: unauthorized(error.failure, client))
+        } catch {
+            progress.interrupt()
+            throw error
+        }
+        progress.finish()
+        let counts = users.map { results.status(of: $0) }
+        printToStandardError(summary(counts, step))
+        if counts.contains(.pending) { throw ExitCode(1) }
+        if counts.contains(.refused) { throw ExitCode(2) }
+    }
+
+    private func unauthorized(_ failure: CallFailure, _ client: AppleClient) -> String {
+        switch failure {
+        case .clientRejected(let error):
+            AppleClientDiagnosis(client: client).explanation(of: error, isKeyAccepted: false)
+        case .refused(let error):
+            "\(client.id): Apple gives no access token for user.migration: \(error.rawValue)"
+        default:
+            "\(client.id): there is no access token, because Apple can't be reached or does not answer (\(CallOutcome(failure).rawValue)); run the same command again"
+        }
+    }
+
+    private func summary(_ statuses: [TransferResults.Status], _ step: TransferStep) -> String {
+        func count(_ status: TransferResults.Status) -> Int { statuses.count { $0 == status } }
+        let (done, refused, pending) = (count(.done), count(.refused), count(.pending))
+        var lines = ["\(statuses.count) users: \(done) done, \(refused) refused, \(pending) failed. Results: \(output)"]
+        if refused > 0, done == 0, pending == 0 {
+            lines.append("Apple refused every user: \(step.check)")
+        } else if refused > 0 {
+            lines.append("A refused user has most likely revoked the app. --retry-refused tries again.")
+        }
+        if pending > 0 { lines.append("Run the same command again for those that failed.") }
+        return lines.joined(separator: "\n")
+    }
+}
+
+/// What is asked of Apple for each user.
+enum TransferStep: Sendable, Equatable {
+    case generate(recipientTeamID: String)
+    case redeem
+
+    /// - Parameter user: a line of the input.
+    func request(_ user: String) -> UserMigrationRequest {
+        switch self {
+        case .generate(let team): .generate(subject: user, recipientTeamID: team)
+        case .redeem: .redeem(transferSubject: user)
+        }
+    }
+
+    /// What a line of the input is.
+    var noun: String {
+        switch self {
+        case .generate: "subject"
+        case .redeem: "transfer identifier"
+        }
+    }
+
+    /// What to check if nobody is accepted.
+    fileprivate var check: String {
+        switch self {
+        case .generate: "are the subjects of this client's team, and does --recipient-team-id exist?"
+        case .redeem: "are these transfer identifiers for this team, and is the app's transfer at most 60 days old?"
+        }
+    }
+}
+
+extension UserMigrationRequest {
+    /// The line of the input.
+    var user: String {
+        switch self {
+        case .generate(let subject, _): subject
+        case .redeem(let transferSubject): transferSubject
+        }
+    }
+}

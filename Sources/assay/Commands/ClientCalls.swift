@@ -1,0 +1,125 @@
+import Grants
+import Host
+import IDToken
+import KeySource
+import NIOCore
+import ProviderClient
+import Settings
+
+/// Calls a provider's endpoints for a command, in the name of its clients.
+struct ClientCalls: Sendable {
+    private let grants: ProviderGrants
+    private let allowsHTTP: Bool
+
+    private static let timeout = Interval.seconds(10)
+
+    /// - Parameter maximumInFlight: the most requests at the same time.
+    /// - Throws: ``ConfigurationError`` if a client's file, or an endpoint, can't be used.
+    init(
+        _ provider: ProviderSettings, _ proxy: ProxyEnvironment?, on loop: any EventLoop, maximumInFlight: Int = 1
+    ) throws(ConfigurationError) {
+        var credentials: [String: ClientCredential] = [:]
+        for client in provider.clients {
+            credentials[client.client.id] = try ClientFiles.credential(of: client, provider: provider.policy.id)
+        }
+        let calls = ProviderCalls(
+            rules: provider.network, proxy: proxy, credentials: credentials,
+            isInvalidRequestRevoked: provider.quirks.contains(.revokedIsInvalidRequest), on: loop
+        ) { _ in }
+        let rules = GrantRules(clients: provider.clients.map(\.client), quirks: provider.quirks)
+        allowsHTTP = provider.network.allowHTTP
+        // Twice as many slots, because one is given back a moment after its call has ended.
+        do throws(FetchFailure) {
+            grants = try ProviderGrants(
+                rules, endpoints: provider.endpoints, readsDiscovery: false, allowingHTTP: allowsHTTP,
+                slots: CallSlots(limit: 2 * maximumInFlight), calls: calls)
+        } catch {
+            throw ConfigurationError(text: "endpoints: \(error.message)")
+        }
+    }
+
+    func stop() { grants.calls.stop() }
+
+    /// - Parameter discovered: the endpoints that the discovery document names; `nil` if none was read.
+    /// - Returns: `nil` if it is not known.
+    func tokenEndpoint(_ discovered: DiscoveredEndpoints? = nil) -> FetchURL? { grants.tokenEndpoint(discovered) }
+
+    /// - Returns: `nil` if there is none.
+    func revocationEndpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? {
+        if case .known(let address) = grants.revocationEndpoint(discovered) { address } else { nil }
+    }
+
+    /// Apple's endpoint for users who move to another team. It is beside the token endpoint.
+    ///
+    /// - Throws: ``ConfigurationError``.
+    func userMigrationEndpoint(besides token: FetchURL) throws(ConfigurationError) -> FetchURL {
+        let path = token.text.prefix { $0 != "?" }
+        let directory = path.reversed().drop { $0 != "/" }.reversed()
+        do throws(FetchFailure) {
+            return try FetchURL(String(directory) + "usermigrationinfo", allowingHTTP: allowsHTTP)
+        } catch {
+            throw ConfigurationError(text: "endpoints.token: \(error.message)")
+        }
+    }
+
+    // MARK: Calls
+
+    /// What a provider says of a client.
+    enum Verdict: Sendable {
+        /// The error with which it refused the made-up token.
+        case accepted(OAuthErrorName)
+        case rejected(OAuthErrorName)
+        /// An error that tells nothing of the client.
+        case unclear(OAuthErrorName)
+        /// It granted something for a made-up token.
+        case granted
+        case notOAuth
+        case unreachable(String)
+    }
+
+    /// Finds out whether a provider accepts a client's credentials, without spending anything: it tries to redeem a refresh
+    /// token that does not exist.
+    func verdict(on clientID: String, at address: FetchURL) async -> Verdict {
+        guard let token = RefreshToken("assay-made-this-up") else { return .unreachable("no request can be made") }
+        let called = await called { calls, slot, deadline in
+            calls.exchange(.refresh(token, scopes: []), by: clientID, at: address, slot, until: deadline)
+        }
+        guard case .failure(let failure) = called.result else { return .granted }
+        return switch failure {
+        case .grantInvalid(let error): .accepted(error)
+        case .clientRejected(let error): .rejected(error)
+        case .refused(let error): .unclear(error)
+        case .answerInvalid: .notOAuth
+        case .notSent, .unavailable: .unreachable(called.reason)
+        }
+    }
+
+    /// Gets an access token for the client itself.
+    func clientCredentials(
+        _ scope: String, for clientID: String, at address: FetchURL
+    ) async -> Result<Grant, CallFailure> {
+        await called { calls, slot, deadline in
+            calls.exchange(.clientCredentials(scope: scope), by: clientID, at: address, slot, until: deadline)
+        }.result
+    }
+
+    func migrate(
+        _ request: UserMigrationRequest, with token: AccessToken, by clientID: String, at address: FetchURL
+    ) async -> Result<UserMigration, CallFailure> {
+        await called { calls, slot, deadline in
+            calls.migrate(request, with: token, by: clientID, at: address, slot, until: deadline)
+        }.result
+    }
+
+    /// - Returns: the result, and why there is no usable answer, for people.
+    private func called<Value>(
+        _ call: @Sendable (ProviderCalls, CallSlot, MonotonicTime) -> EventLoopFuture<Called<Value>>
+    ) async -> (result: Result<Value, CallFailure>, reason: String) {
+        let unknown = "no answer, or one that says to try again later"
+        // A call never fails, and there are slots enough.
+        guard let slot = grants.slots.reserve(),
+            let called = try? await call(grants.calls, slot, SystemClocks.monotonic() + Self.timeout).get()
+        else { return (.failure(.notSent(.unreachable)), unknown) }
+        return (called.result, called.reports.last?.reason ?? unknown)
+    }
+}

@@ -1,0 +1,142 @@
+import FoundationEssentials
+import Glibc
+import Grants
+import JSON
+import ProviderClient
+import Synchronization
+
+/// The file with the results of a transfer: a JSON object a line, appended as they come, so that a run can be stopped at
+/// any time. A later line about a user replaces an earlier one.
+final class TransferResults: Sendable {
+    private let path: String
+    private let step: TransferStep
+    private let file: CInt
+    private let statuses: Mutex<[String: Status]>
+
+    enum Status: Sendable, Equatable {
+        case done, refused
+        /// No result, or none that stays.
+        case pending
+    }
+
+    /// Opens the file, and reads the results of earlier runs.
+    ///
+    /// - Throws: ``ConfigurationError`` if it can't be written, another run is writing it, or it has something else.
+    init(path: String, _ step: TransferStep) throws(ConfigurationError) {
+        self.path = path
+        self.step = step
+        file = unsafe open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0o600)
+        statuses = Mutex([:])
+        guard file >= 0 else {
+            throw Self.fault(path, "it can't be written: \(unsafe String(cString: strerror(errno)))")
+        }
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw Self.fault(path, "it is not a regular file, so a run could not go on after a stop")
+        }
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else { throw Self.fault(path, "another run is writing it") }
+        try readEarlier()
+    }
+
+    deinit { if file >= 0 { close(file) } }
+
+    private static func fault(_ path: String, _ text: String) -> ConfigurationError {
+        ConfigurationError(text: "\(path): \(text)")
+    }
+
+    private func readEarlier() throws(ConfigurationError) {
+        guard let contents = FileManager.default.contents(atPath: path) else {
+            throw Self.fault(path, "it can't be read")
+        }
+        // A line that a stop cut off.
+        let end = contents.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        let lines = contents[..<end].split(separator: UInt8(ascii: "\n"))
+        var found: [String: Status] = [:]
+        for (index, line) in lines.enumerated() {
+            guard let (user, status) = result(Array(line)) else {
+                throw Self.fault(
+                    path, "line \(index + 1) is not a result of this command, of these teams; name another file")
+            }
+            found[user] = status
+        }
+        guard end == contents.count || ftruncate(file, end) == 0 else {
+            throw Self.fault(path, "its last line is not complete, and can't be removed")
+        }
+        statuses.withLock { $0 = found }
+    }
+
+    /// Reads a line; `nil` for one of another step, of another recipient, or of another program.
+    private func result(_ line: [UInt8]) -> (user: String, Status)? {
+        guard let object = try? JSONObject(line), let outcome = object["outcome"]?.string else { return nil }
+        let recipient = object["recipient_team_id"]?.string
+        let user: String?
+        switch step {
+        case .generate(let team): user = recipient == team ? object["subject"]?.string : nil
+        case .redeem: user = recipient == nil ? object["transfer_subject"]?.string : nil
+        }
+        guard let user else { return nil }
+        switch outcome {
+        case "done": return (user, .done)
+        case "refused": return (user, .refused)
+        case "failed": return (user, .pending)
+        default: return nil
+        }
+    }
+
+    func status(of user: String) -> Status { statuses.withLock { $0[user] ?? .pending } }
+
+    /// Whether Apple is still to be asked about a user.
+    func isPending(_ user: String, retryingRefused: Bool) -> Bool {
+        let status = status(of: user)
+        return status == .pending || retryingRefused && status == .refused
+    }
+
+    /// Any thread may call this.
+    ///
+    /// - Throws: ``ConfigurationError`` if it can't be written.
+    func append(_ request: UserMigrationRequest, _ outcome: UserMigrationOutcome) throws {
+        var json = JSONWriter()
+        json.object { json in
+            switch request {
+            case .generate(let subject, let team):
+                json.member("subject", subject)
+                json.member("recipient_team_id", team)
+            case .redeem(let transferSubject): json.member("transfer_subject", transferSubject)
+            }
+            outcome.writeMembers(to: &json)
+        }
+        let line = json.bytes + [UInt8(ascii: "\n")]
+        try statuses.withLock { statuses in
+            guard unsafe write(file, line, line.count) == line.count else {
+                throw Self.fault(path, "it can't be written: \(unsafe String(cString: strerror(errno)))")
+            }
+            statuses[request.user] =
+                switch outcome {
+                case .done: .done
+                case .refused: .refused
+                case .failed: .pending
+                }
+        }
+    }
+}
+
+extension UserMigrationOutcome {
+    fileprivate func writeMembers(to json: inout JSONWriter) {
+        switch self {
+        case .done(.transferSubject(let transferSubject)):
+            json.member("outcome", "done")
+            json.member("transfer_subject", transferSubject)
+        case .done(.user(let subject, let email, let isPrivateEmail)):
+            json.member("outcome", "done")
+            json.member("subject", subject)
+            json.member("email", email)
+            json.member("is_private_email", isPrivateEmail)
+        case .refused(let error):
+            json.member("outcome", "refused")
+            json.member("error", error.rawValue)
+        case .failed(let failure):
+            json.member("outcome", "failed")
+            json.member("error", CallOutcome(failure).rawValue)
+        }
+    }
+}

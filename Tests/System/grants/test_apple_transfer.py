@@ -1,0 +1,293 @@
+"""`assay apple transfer`: users of an app that moves to another team, one result each, whatever happens meanwhile."""
+
+import dataclasses
+import json
+import os
+import pty
+import stat
+import subprocess
+import time
+
+import pytest
+
+from harness.apple import Apple, Fault
+from harness.service import BINARY, environment, run, write_config
+from harness.waiting import DEADLINE, poll
+
+APP, SOLD = "com.example.app", "com.example.sold"
+MIGRATION = "/auth/usermigrationinfo"
+
+
+@pytest.fixture
+def apple():
+    with Apple() as apple:
+        yield apple
+
+
+@pytest.fixture
+def old(apple):
+    return apple.team(APP)
+
+
+@pytest.fixture
+def new(apple):
+    return apple.team(SOLD)
+
+
+@pytest.fixture
+def users(apple, old):
+    """People who use the app. Every second one hides the address."""
+    people = [apple.user(f"user{number}", is_private_email=number % 2 == 0) for number in range(12)]
+    for person in people:
+        apple.native_sign_in(APP, person)
+    return people
+
+
+@pytest.fixture
+def command(apple, tmp_path):
+    """The arguments of a step, with the settings of a team."""
+
+    def arguments(step: str, team, *more: str) -> list[str]:
+        client_id = team.client_ids[0]
+        file = tmp_path / f"AuthKey_{team.key_id}.p8"
+        file.write_bytes(team.pem)
+        file.chmod(0o600)
+        client = {
+            "id": client_id, "auth": "apple", "team_id": team.id, "key_id": team.key_id, "key_file": str(file),
+        }  # fmt: skip
+        directory = tmp_path / team.id
+        directory.mkdir(exist_ok=True)
+        config = write_config(directory, {"providers": [apple.settings(audiences=[client_id], clients=[client])]})
+        return ["apple", "transfer", step, "--config", str(config), "--rate", "100", *more]
+
+    return arguments
+
+
+@pytest.fixture
+def generate(command, old, new, tmp_path):
+    def call(subjects: list[str], *more: str, output: str = "generated.ndjson") -> subprocess.CompletedProcess:
+        options = ["--recipient-team-id", new.id, "--output", str(tmp_path / output), *more]
+        return run(*command("generate", old, *options), stdin="\n".join(subjects) + "\n")
+
+    return call
+
+
+def results(tmp_path, name: str = "generated.ndjson") -> list[dict]:
+    return [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
+
+
+def test_users_move_to_another_team(command, generate, apple, old, new, users, tmp_path):
+    result = generate([person.subject(old.id) for person in users])
+    assert result.returncode == 0, result
+    assert b"12 users: 12 done, 0 refused, 0 failed." in result.stderr
+    assert result.stdout == b""
+    assert stat.S_IMODE((tmp_path / "generated.ndjson").stat().st_mode) == 0o600
+    generated = results(tmp_path)
+    assert {line["subject"] for line in generated} == {person.subject(old.id) for person in users}
+    assert all(set(line) == {"subject", "recipient_team_id", "outcome", "transfer_subject"} for line in generated)
+    assert {(line["recipient_team_id"], line["outcome"]) for line in generated} == {(new.id, "done")}
+    # One token for all, and one request for each.
+    assert [form["grant_type"] for form in apple.to("/auth/token")] == ["client_credentials"]
+    assert len(apple.to(MIGRATION)) == 12
+
+    handed_over = tmp_path / "transfer-subjects.txt"
+    handed_over.write_text("\r\n".join(line["transfer_subject"] for line in generated))
+    output = tmp_path / "redeemed.ndjson"
+    result = run(*command("redeem", new, "--input", str(handed_over), "--output", str(output)))
+    assert result.returncode == 0, result
+    by_transfer_subject = {line["transfer_subject"]: line for line in results(tmp_path, output.name)}
+    for person in users:
+        line = next(line for line in generated if line["subject"] == person.subject(old.id))
+        redeemed = by_transfer_subject[line["transfer_subject"]]
+        assert redeemed == {
+            "transfer_subject": line["transfer_subject"], "outcome": "done", "subject": person.subject(new.id),
+            "email": person.email_for(new.id) if person.is_private_email else None,
+            "is_private_email": True if person.is_private_email else None,
+        }  # fmt: skip
+    text = result.stdout + result.stderr + output.read_bytes() + (tmp_path / "generated.ndjson").read_bytes()
+    assert b"eyJ" not in text
+
+
+def test_one_user_who_has_revoked_the_app_holds_nobody_up(generate, apple, old, users, tmp_path):
+    apple.revoke_by_person(users[3], old)
+    subjects = [person.subject(old.id) for person in users]
+    result = generate(subjects)
+    assert result.returncode == 2
+    assert b"12 users: 11 done, 1 refused, 0 failed." in result.stderr
+    refused = [line for line in results(tmp_path) if line["outcome"] != "done"]
+    assert [(line["subject"], line["outcome"], line["error"]) for line in refused] == [
+        (subjects[3], "refused", "invalid_request")
+    ]
+    # A result that stays, unless somebody wants to know again.
+    asked = len(apple.to(MIGRATION))
+    assert generate(subjects).returncode == 2
+    assert len(apple.to(MIGRATION)) == asked
+    users[3].teams.add(old.id)
+    assert generate(subjects, "--retry-refused").returncode == 0
+    assert len(apple.to(MIGRATION)) == asked + 1
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(500), Fault(503, headers={"Retry-After": "1"}), Fault(429, b"slow down", {"Retry-After": "1"}), Fault(200, b"<html>"),
+        Fault(400, b'{"error":"invalid_client"}'), Fault(401, b'{"error":"invalid_token"}'),
+    ],
+    ids=lambda fault: str(fault.status) + fault.body.decode()[:20],
+)  # fmt: skip
+def test_what_passes_is_tried_again(generate, apple, old, users, tmp_path, fault):
+    subjects = [person.subject(old.id) for person in users]
+
+    def once(form, count):
+        if form["sub"] == subjects[0] and count == 1:
+            raise fault
+
+    apple.on_migration = once
+    result = generate(subjects)
+    assert result.returncode == 0, result
+    assert len(apple.to(MIGRATION)) == 13
+
+
+def test_what_does_not_pass_is_recorded_and_the_next_run_goes_on_from_there(generate, apple, old, users, tmp_path):
+    subjects = [person.subject(old.id) for person in users]
+
+    def always(form, count):
+        if form["sub"] == subjects[0]:
+            raise Fault(503, headers={"Retry-After": "1"})
+
+    apple.on_migration = always
+    result = generate(subjects)
+    assert result.returncode == 1
+    assert b"11 done, 0 refused, 1 failed" in result.stderr and b"Run the same command again" in result.stderr
+    failed = [line for line in results(tmp_path) if line["outcome"] == "failed"]
+    assert [(line["subject"], line["error"]) for line in failed] == [(subjects[0], "unavailable")]
+    assert len(apple.to(MIGRATION)) == 11 + 4
+    apple.on_migration = lambda form, count: None
+    result = generate(subjects)
+    assert result.returncode == 0
+    assert b"11 of 12 users have a result already" in result.stderr
+    assert len(apple.to(MIGRATION)) == 11 + 4 + 1
+    # Nothing to do, and nothing is asked.
+    tokens = len(apple.to("/auth/token"))
+    assert generate(subjects).returncode == 0
+    assert len(apple.to("/auth/token")) == tokens
+
+
+def test_a_run_that_is_killed_goes_on_where_it_was(command, generate, apple, old, new, users, tmp_path):
+    subjects = [person.subject(old.id) for person in users]
+    file = tmp_path / "subjects.txt"
+    file.write_text("\n".join(subjects))
+    output = tmp_path / "generated.ndjson"
+    options = ["--recipient-team-id", new.id, "--input", str(file), "--output", str(output), "--rate", "4"]
+    process = subprocess.Popen([BINARY, *command("generate", old, *options)], env=environment(), stderr=subprocess.PIPE)
+    try:
+        poll(lambda: output.exists() and output.read_bytes().count(b"\n") >= 2)
+        # Nobody else may write it meanwhile.
+        second = generate(subjects)
+        assert second.returncode == 1 and b"another run is writing it" in second.stderr
+    finally:
+        process.kill()
+        process.communicate()
+    done = len(results(tmp_path))
+    assert done < 12
+    # As if it had been killed while it wrote.
+    with output.open("ab") as results_file:
+        results_file.write(b'{"subject":"cut o')
+    before = len(apple.to(MIGRATION))
+    assert generate(subjects).returncode == 0
+    assert len(apple.to(MIGRATION)) - before == 12 - done
+    assert len({line["subject"] for line in results(tmp_path)}) == 12
+
+
+def test_the_access_token_is_renewed_before_it_expires(generate, apple, old, users):
+    apple.access_lifetime = 2
+    result = generate([person.subject(old.id) for person in users], "--rate", "4")
+    assert result.returncode == 0, result
+    assert len(apple.to("/auth/token")) >= 2
+    # None was sent after it had expired.
+    assert len(apple.to(MIGRATION)) == 12
+
+
+def test_the_rate_is_kept(generate, old, users):
+    begun = time.monotonic()
+    assert generate([person.subject(old.id) for person in users], "--rate", "6").returncode == 0
+    assert time.monotonic() - begun >= 11 / 6
+
+
+def test_credentials_that_apple_rejects_end_it_at_once_with_likely_causes(command, apple, old, new, users, tmp_path):
+    wrong = dataclasses.replace(old, id="TEAM999999")
+    options = ["--recipient-team-id", new.id, "--output", str(tmp_path / "generated.ndjson")]
+    result = run(*command("generate", wrong, *options), stdin=users[0].subject(old.id))
+    assert result.returncode == 1
+    assert b"Apple rejects the client: invalid_client" in result.stderr and b"the Team ID" in result.stderr
+    assert apple.to(MIGRATION) == [] and results(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ([], "it has no subject"),
+        (["001234.abc.0219", "not a subject"], "line 2: one subject a line is expected"),
+        (["a,b"], "line 1: one subject a line is expected"),
+        (['{"subject":"a"}'], "line 1: it is JSON"),
+        (["x" * 256], "line 1"),
+    ],
+)
+def test_input_that_is_no_list_of_users_is_refused_before_anything_is_sent(generate, apple, lines, told, tmp_path):
+    result = generate(lines)
+    assert result.returncode == 1
+    assert told in result.stderr.decode()
+    assert apple.requests == [] and not (tmp_path / "generated.ndjson").exists()
+
+
+def test_blank_lines_and_repetitions_count_once(generate, apple, old, users):
+    subject = users[0].subject(old.id)
+    result = generate([subject, "", "  " + subject + " ", subject])
+    assert b"1 users: 1 done" in result.stderr
+    assert len(apple.to(MIGRATION)) == 1
+
+
+def test_a_file_with_something_else_is_left_alone(command, generate, apple, old, new, users, tmp_path):
+    output = tmp_path / "generated.ndjson"
+    for contents in ("my notes\n", '{"subject":"a","recipient_team_id":"TEAM777777","outcome":"done"}\n'):
+        output.write_text(contents)
+        result = generate([users[0].subject(old.id)])
+        assert result.returncode == 1
+        assert b"line 1 is not a result of this command" in result.stderr
+        assert output.read_text() == contents
+    # Results of the other step.
+    output.write_text('{"subject":"a","recipient_team_id":"T","outcome":"done","transfer_subject":"b"}\n')
+    assert run(*command("redeem", new, "--output", str(output)), stdin="b\n").returncode == 1
+    assert generate([users[0].subject(old.id)], output="no/such/file").returncode == 1
+    assert generate([users[0].subject(old.id)], "--output", "/dev/stdout").returncode == 1
+    assert apple.requests == []
+
+
+def test_options_that_can_not_be_right(command, old, new, tmp_path):
+    output = str(tmp_path / "out")
+    for options in (["--recipient-team-id", "short", "--output", output], ["--recipient-team-id", new.id], ["--output", output]):
+        assert run(*command("generate", old, *options), stdin="a\n").returncode == 64
+    same = run(*command("generate", old, "--recipient-team-id", old.id, "--output", output), stdin="a\n")
+    assert same.returncode == 1 and b"the other team's" in same.stderr
+    assert run(*command("redeem", new, "--output", output, "--rate", "0"), stdin="a\n").returncode == 64
+    assert not os.path.exists(output)
+
+
+def test_a_terminal_has_a_bar(command, apple, old, new, users, tmp_path):
+    ours, theirs = pty.openpty()
+    file = tmp_path / "subjects.txt"
+    file.write_text("\n".join(person.subject(old.id) for person in users))
+    options = ["--recipient-team-id", new.id, "--input", str(file), "--output", str(tmp_path / "out")]
+    process = subprocess.Popen([BINARY, *command("generate", old, *options)], env=environment(), stderr=theirs)
+    os.close(theirs)
+    seen = b""
+    try:
+        while octets := os.read(ours, 65536):
+            seen += octets
+    except OSError:
+        # The other side has closed.
+        pass
+    assert process.wait(DEADLINE) == 0
+    os.close(ours)
+    assert b"\r[" in seen and b"[##############################] 12 of 12 users" in seen
+    assert seen.rstrip().endswith(str(tmp_path / "out").encode())
