@@ -73,6 +73,7 @@ package struct EndpointAnswer: Sendable {
     /// - Throws: ``CallFailure``.
     package func userInfo(of subject: String) throws(CallFailure) -> [UInt8] {
         let answer = try readable()
+        if let name = answer.errorName { throw .refused(name) }
         guard status == 200 else { throw .answerInvalid(.status(status)) }
         guard answer.isString("sub", subject) else { throw .answerInvalid(.member(.subject)) }
         return body

@@ -21,6 +21,13 @@ package struct AuthorizationParameter: Sendable, Equatable {
     package let name: String
     package let value: String
 
+    /// Parameters that Assay or a request sets, and those that would replace them (OpenID Connect Core 1.0, section 6).
+    package static let reserved = [
+        "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
+        "nonce", "response_mode", "max_age", "prompt", "login_hint", "ui_locales", "acr_values", "request",
+        "request_uri",
+    ]
+
     package init(name: String, value: String) {
         self.name = name
         self.value = value

@@ -39,17 +39,25 @@ package final class ProviderGrants: Sendable {
     /// - Returns: `nil` if it is not known.
     package func tokenEndpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? { token ?? discovered?.token }
 
-    /// - Returns: `nil` if it is not known.
-    package func authorizationEndpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? {
-        authorization ?? discovered?.authorization
+    package func authorizationEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
+        optional(authorization ?? discovered?.authorization, discovered)
     }
 
-    /// - Returns: `nil` if it is not known.
-    package func userInfoEndpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? { userInfo ?? discovered?.userInfo }
-
-    /// The revocation endpoint, as far as it is known.
     package func revocationEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
-        if let url = revocation ?? discovered?.revocation { return .known(url) }
+        optional(revocation ?? discovered?.revocation, discovered)
+    }
+
+    package func userInfoEndpoint(_ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
+        optional(userInfo ?? discovered?.userInfo, discovered)
+    }
+
+    /// Whether the provider says that its responses name the issuer; `nil` if that is not known yet.
+    package func sendsResponseIssuer(_ discovered: DiscoveredEndpoints?) -> Bool? {
+        discovered?.sendsResponseIssuer ?? (readsDiscovery ? nil : false)
+    }
+
+    private func optional(_ url: FetchURL?, _ discovered: DiscoveredEndpoints?) -> OptionalEndpoint {
+        if let url { return .known(url) }
         return readsDiscovery && discovered == nil ? .unknown : .none
     }
 

@@ -11,9 +11,20 @@ package struct AuthorizationEndpoint: Sendable {
     /// Whether its responses name the issuer (RFC 9207, section 3).
     package let sendsResponseIssuer: Bool
 
-    package init(url: String, sendsResponseIssuer: Bool) {
+    /// - Returns: `nil` if the URL's own query has a parameter that the request sets: the provider may take either.
+    package init?(url: String, sendsResponseIssuer: Bool) {
+        guard !AuthorizationEndpoint.setsReserved(url) else { return nil }
         self.url = url
         self.sendsResponseIssuer = sendsResponseIssuer
+    }
+
+    private static func setsReserved(_ url: String) -> Bool {
+        guard let query = url.split(separator: "?", maxSplits: 1).dropFirst().first else { return false }
+        return query.split(separator: "&").contains { parameter in
+            let name = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)[0]
+            let decoded = percentDecoded(name.replacing("+", with: " ")).map { String(decoding: $0, as: UTF8.self) }
+            return decoded.map(AuthorizationParameter.reserved.contains) ?? true
+        }
     }
 }
 
@@ -44,6 +55,7 @@ struct AuthorizationRequest {
     /// `nil` if the provider's nonces are not checked.
     private let nonceForm: NonceMatch?
     private let usesPKCE: Bool
+    private let issuer: String
 
     /// - Parameters:
     ///   - audience: one of the provider's; `nil`: the client that has the redirect URI.
@@ -63,6 +75,7 @@ struct AuthorizationRequest {
         guard client.hasRedirectURI(browser.redirectURI) else { throw .redirectURINotConfigured }
         nonceForm = policy.nonce.isChecked ? policy.nonce.accepted.first : nil
         usesPKCE = rules.usesPKCE
+        issuer = policy.issuer
         guard policy.issuesTokensOfSignIns, !rules.refusesBrowserSignIns,
             nonceForm != nil || usesPKCE || rules.allowsUnboundCodes
         else { throw .signInNotSupported }
@@ -89,7 +102,7 @@ struct AuthorizationRequest {
         BrowserSignIn(
             state: try .random(), nonce: nonceForm == nil ? nil : try .random(),
             verifier: usesPKCE ? try .random() : nil, redirectURI: browser.redirectURI,
-            requiresResponseIssuer: endpoint.sendsResponseIssuer)
+            issuer: issuer, requiresResponseIssuer: endpoint.sendsResponseIssuer)
     }
 
     /// The URL to send the browser to.

@@ -66,7 +66,7 @@ package struct BegunSignIn {
         }
         guard let sealed else {
             throw .requestInvalid(
-                "sign_in would exceed \(SealedSignIn.maximumLength) bytes; send a shorter context or subject."
+                "sign_in would exceed \(SealedSignIn.maximumLength) bytes; send a shorter context, subject or redirect_uri."
             )
         }
         handle = sealed

@@ -42,11 +42,11 @@ struct BrowserResponse {
     ///
     /// - Parameters:
     ///   - redirectURI: where the response was received; `nil` if the backend does not say.
-    ///   - requiresIssuer: whether the provider says that its responses name the issuer.
+    ///   - requiresIssuer: whether the provider says that its responses name the issuer; `nil` if that is not known.
     /// - Throws: ``Problem/stateMismatch``, ``Problem/redirectURIMismatch``, ``Problem/responseIssuerMismatch``,
     ///   ``Problem/signInDenied(context:)``, ``Problem/signInRefused(_:context:)``, ``Problem/requestInvalid(_:)``.
     func check(
-        against signIn: BrowserSignIn, context: String?, receivedAt redirectURI: String?, requiresIssuer: Bool,
+        against signIn: BrowserSignIn, context: String?, receivedAt redirectURI: String?, requiresIssuer: Bool?,
         _ policy: ProviderPolicy
     ) throws(Problem) -> CheckedResponse {
         guard let state, constantTimeEquals(state.utf8.span, signIn.state.text.utf8.span) else { throw .stateMismatch }
@@ -55,8 +55,9 @@ struct BrowserResponse {
         if let issuer {
             canonicalIssuer = policy.canonicalIssuer(of: issuer)
             guard canonicalIssuer != nil else { throw .responseIssuerMismatch }
-        } else if requiresIssuer {
-            throw .responseIssuerMismatch
+        } else {
+            guard let requiresIssuer else { throw .endpointUnknown }
+            if requiresIssuer { throw .responseIssuerMismatch }
         }
         if let error {
             if Self.denials.contains(error) { throw .signInDenied(context: context) }
@@ -65,8 +66,8 @@ struct BrowserResponse {
         guard let text = code, let code = AuthorizationCode(text) else {
             throw .requestInvalid("response has no code that an authorization endpoint sends; send all its parameters.")
         }
-        let name = try user.map { text throws(Problem) in try ClientName(ofResponse: text) }
-        return CheckedResponse(code: code, codeText: text, issuer: canonicalIssuer, name: name)
+        return CheckedResponse(
+            code: code, codeText: text, issuer: canonicalIssuer, name: user.flatMap(ClientName.init(ofResponse:)))
     }
 
     /// Names of errors that say: the user cancelled. The second is Apple's and LinkedIn's, the third LinkedIn's.
@@ -88,11 +89,9 @@ extension ClientName {
     /// Reads Apple's one-time `user` from a response, which is JSON in a string. It is the provider's text, so members
     /// that are not known are ignored.
     ///
-    /// - Throws: ``Problem/requestInvalid(_:)`` if it is no JSON object.
-    fileprivate init(ofResponse text: String) throws(Problem) {
-        guard let user = try? JSONObject(Array(text.utf8)) else {
-            throw .requestInvalid("response.user must be a JSON object, as Apple sends it.")
-        }
+    /// - Returns: `nil` if it is no JSON object: other providers may send anything under this name.
+    fileprivate init?(ofResponse text: String) {
+        guard let user = try? JSONObject(Array(text.utf8)) else { return nil }
         let name = user["name"]?.object
         func part(_ member: JSONName) -> String? {
             name?[member]?.string.flatMap { (1...255).contains($0.unicodeScalars.count) ? $0 : nil }

@@ -18,10 +18,11 @@ package struct FinishRules {
     let policy: ProviderPolicy
     /// `nil` if the provider has no clients.
     let grants: GrantRules?
-    /// Whether the provider says that its responses name the issuer (RFC 9207, section 3).
-    let sendsResponseIssuer: Bool
+    /// Whether the provider says that its responses name the issuer (RFC 9207, section 3); `nil` if its discovery
+    /// document was not read yet.
+    let sendsResponseIssuer: Bool?
 
-    package init(policy: ProviderPolicy, grants: GrantRules?, sendsResponseIssuer: Bool) {
+    package init(policy: ProviderPolicy, grants: GrantRules?, sendsResponseIssuer: Bool?) {
         self.policy = policy
         self.grants = grants
         self.sendsResponseIssuer = sendsResponseIssuer
@@ -43,6 +44,7 @@ extension FinishPlan {
             self = try Self.native(signIn, request, client)
         case .browser(let browser):
             guard let grants = rules.grants, let client, client.hasRedirectURI(browser.redirectURI),
+                browser.issuer.isExactly(rules.policy.issuer),
                 browser.isBound(under: rules.policy) || grants.allowsUnboundCodes
             else { throw .signInInvalid }
             self = .code(try Self.browser(signIn, browser, request, rules))
@@ -100,7 +102,7 @@ extension FinishPlan {
         }
         let checked = try response.check(
             against: browser, context: signIn.content.context, receivedAt: request.redirectURI,
-            requiresIssuer: browser.requiresResponseIssuer || rules.sendsResponseIssuer, rules.policy)
+            requiresIssuer: browser.requiresResponseIssuer ? true : rules.sendsResponseIssuer, rules.policy)
         var exchange = PendingExchange(
             signIn: signIn,
             request: .code(checked.code, redirectURI: browser.redirectURI, verifier: browser.verifier),

@@ -150,9 +150,9 @@ extension JSONObject {
     func scopes(_ name: JSONName) throws(Problem) -> [String]? {
         guard let value = self[name] else { return nil }
         let texts = value.elements?.map { $0.string.flatMap { $0.isScope ? $0 : nil } }
-        guard let texts, !texts.contains(nil) else {
+        guard let texts, texts.count <= 64, !texts.contains(nil) else {
             throw .requestInvalid(
-                "scopes must be a list of scopes, strings without spaces, quotes and backslashes.")
+                "scopes must be a list of at most 64 scopes: strings of at most 255 characters without spaces, quotes and backslashes.")
         }
         return texts.compactMap(\.self)
     }

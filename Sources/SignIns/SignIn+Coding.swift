@@ -21,6 +21,7 @@ extension SignIn {
             writer.write(octets: browser.state.octets)
             writer.write(octets: browser.verifier?.octets)
             writer.write(text: browser.redirectURI)
+            writer.write(text: browser.issuer)
             writer.write(number: browser.requiresResponseIssuer ? 1 : 0)
         }
         return writer.octets
@@ -64,10 +65,11 @@ extension BrowserSignIn {
         guard let state = try reader.optional(octets, State.init) else { throw NotEncoded() }
         let verifier = try reader.optional(octets, CodeVerifier.init)
         let redirectURI = try reader.requiredText(octets)
+        let issuer = try reader.requiredText(octets)
         let flags = try reader.number(octets)
         guard flags == 0 || flags == 1 else { throw NotEncoded() }
         self.init(
-            state: state, nonce: nonce, verifier: verifier, redirectURI: redirectURI, requiresResponseIssuer: flags == 1
+            state: state, nonce: nonce, verifier: verifier, redirectURI: redirectURI, issuer: issuer, requiresResponseIssuer: flags == 1
         )
     }
 }

@@ -45,6 +45,8 @@ package struct BrowserSignIn: Equatable, Sendable {
     /// `nil` if the provider's token endpoint refuses PKCE.
     package var verifier: CodeVerifier?
     package var redirectURI: String
+    /// The provider's issuer, so that a code goes to no other server which the settings give the same id later.
+    package var issuer: String
     /// Whether the provider said, when the sign-in began, that its responses name the issuer (RFC 9207).
     package var requiresResponseIssuer: Bool
 }

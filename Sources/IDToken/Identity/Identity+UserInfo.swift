@@ -4,7 +4,8 @@ extension Identity {
     /// The same identity, with what only the user info endpoint says.
     ///
     /// The ID Token, which is signed, wins. Members that belong together, such as an address and whether it is verified,
-    /// are all from one source.
+    /// are all from one source. Tenant and hosted domain, which backends authorize by, are the ID Token's alone, and an
+    /// address from user info is at most ``EmailTrust/verified``.
     ///
     /// - Parameter userInfo: claims whose `sub` is this identity's, fetched from the provider over TLS.
     /// - Throws: ``Rejection/claimInvalid(_:)`` for a claim of another type.
@@ -13,6 +14,9 @@ extension Identity {
         var policy = policy
         // What the settings require, they require of the ID Token.
         policy.requiredClaims = []
+        // Nobody signed it, so accounts must not be linked by an address from here.
+        policy.email.authoritativeDomains = []
+        policy.email.trustsHostedDomain = false
         let other = try Identity(Claims(userInfo), issuer: issuer, subject: subject, policy, clientName: nil)
         var identity = self
         if email == nil {
@@ -30,8 +34,6 @@ extension Identity {
         identity.preferredUsername = preferredUsername ?? other.preferredUsername
         identity.picture = picture ?? other.picture
         identity.locale = locale ?? other.locale
-        identity.tenant = tenant ?? other.tenant
-        identity.hostedDomain = hostedDomain ?? other.hostedDomain
         return identity
     }
 }

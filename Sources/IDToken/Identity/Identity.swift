@@ -30,9 +30,9 @@ public struct Identity: Sendable, Equatable {
     public let transferSubject: String?
     /// The user's organization at the provider: Microsoft's `tid`, or the claim named in
     /// ``ProviderPolicy/identityClaims``.
-    public internal(set) var tenant: String?
+    public let tenant: String?
     /// Google's `hd`; `nil` for other providers, unless ``ProviderPolicy/reportsHostedDomain`` is set.
-    public internal(set) var hostedDomain: String?
+    public let hostedDomain: String?
 
     /// How far an address can be trusted. Accounts may be linked by address only if it is authoritative.
     public enum EmailTrust: String, Sendable {

@@ -18,21 +18,21 @@ extension ServiceResponder {
     private static let finishTimeout = Interval.seconds(11)
 
     func exchange(
-        _ pending: PendingExchange, _ number: Int?, _ signIns: LoopSignIns, _ record: RequestRecord
+        _ pending: PendingExchange, _ number: Int?, _ verifier: RequestVerifier, _ signIns: LoopSignIns,
+        _ record: RequestRecord
     ) -> EventLoopFuture<HTTPResponse> {
         let loop = service.loop
-        guard let number, let finish = FinishCall(number, record, service, until: Self.finishTimeout) else {
+        guard let number, let finish = FinishCall(number, record, verifier, until: Self.finishTimeout) else {
             return loop.makeSucceededFuture(refuse(.clientNotConfigured, number, record))
         }
-        let keys = service.verifier.waitForUsableKeys(
+        let keys = verifier.waitForUsableKeys(
             ofProvider: number, until: min(keysDeadline(), finish.deadline), on: loop)
         return keys.assumeIsolated().flatMap { problem -> EventLoopFuture<HTTPResponse> in
             do throws(Problem) {
                 if let problem { throw problem }
-                let discovered = self.service.verifier.discoveredEndpoints(ofProvider: number)
-                guard let address = finish.grants.tokenEndpoint(discovered),
-                    let finish = finish.readingUserInfo(discovered)
-                else { throw .endpointUnknown }
+                let discovered = verifier.discoveredEndpoints(ofProvider: number)
+                guard let address = finish.grants.tokenEndpoint(discovered) else { throw .endpointUnknown }
+                let finish = try finish.readingUserInfo(discovered)
                 // Before the claim, so that a provider that hangs ends no sign-ins.
                 guard let slot = finish.grants.slots.reserve() else { throw .callsFull }
                 let claim = try pending.claim(signIns.store.digests)
@@ -92,7 +92,7 @@ extension ServiceResponder {
         do throws(FinishFailure) {
             let exchanged = try exchange.exchanged(grant)
             guard let verification = exchanged.verification else { return verified(exchanged, nil) }
-            return verdict(verification, until: finish.deadline).assumeIsolated()
+            return verdict(verification, by: finish.verifier, until: finish.deadline).assumeIsolated()
                 .flatMap { verified(exchanged, $0) }.nonisolated()
         } catch {
             return loop.makeSucceededFuture(end(finish, error))
@@ -139,6 +139,8 @@ extension ServiceResponder {
 /// A finish whose code is exchanged.
 struct FinishCall {
     let number: Int
+    /// With the settings that the finish began under.
+    let verifier: RequestVerifier
     let policy: ProviderPolicy
     let grants: ProviderGrants
     /// Where to read user info; `nil`: nowhere.
@@ -148,22 +150,29 @@ struct FinishCall {
     var record: RequestRecord
 
     /// - Returns: `nil` if the provider has no clients.
-    init?(_ number: Int, _ record: RequestRecord, _ service: ServiceLoop, until timeout: Interval) {
-        let provider = service.verifier.providers.first { $0.number == number }?.provider
+    init?(_ number: Int, _ record: RequestRecord, _ verifier: RequestVerifier, until timeout: Interval) {
+        let provider = verifier.providers.first { $0.number == number }?.provider
         guard let provider, let grants = provider.grants else { return nil }
         self.number = number
+        self.verifier = verifier
         policy = provider.policy
         self.grants = grants
         self.record = record
         deadline = SystemClocks.monotonic() + timeout
     }
 
-    /// - Returns: `nil` if user info must be read, and its endpoint is not known.
-    func readingUserInfo(_ discovered: DiscoveredEndpoints?) -> FinishCall? {
+    /// The same with the address of user info, if it is to be read.
+    ///
+    /// - Throws: ``Problem/providerUnavailable(retryAfterSeconds:limit:)`` if it is not known yet,
+    ///   ``Problem/providerAnswerInvalid`` if the discovery document names none.
+    func readingUserInfo(_ discovered: DiscoveredEndpoints?) throws(Problem) -> FinishCall {
         guard grants.rules.readsUserInfo else { return self }
-        guard let address = grants.userInfoEndpoint(discovered) else { return nil }
         var call = self
-        call.userInfo = address
+        switch grants.userInfoEndpoint(discovered) {
+        case .known(let address): call.userInfo = address
+        case .unknown: throw .endpointUnknown
+        case .none: throw .providerAnswerInvalid
+        }
         return call
     }
 }

@@ -40,7 +40,7 @@ extension ServiceResponder {
                 guard let verification = refresh.verification(of: grant) else {
                     return loop.makeSucceededFuture(self.end(call, refresh, grant, nil))
                 }
-                return self.verdict(verification).assumeIsolated().map { self.end(call, refresh, grant, $0) }
+                return self.verdict(verification, by: call.verifier).assumeIsolated().map { self.end(call, refresh, grant, $0) }
                     .nonisolated()
             }
         }.nonisolated()
@@ -88,7 +88,7 @@ extension ServiceResponder {
     /// - Throws: ``Problem/revocationNotSupported``, ``Problem/providerUnavailable(retryAfterSeconds:limit:)``.
     private func revocationTarget(_ call: GrantCall) throws(Problem) -> RevocationTarget {
         guard let grants = call.provider.grants else { throw .clientNotConfigured }
-        switch grants.revocationEndpoint(service.verifier.discoveredEndpoints(ofProvider: call.number)) {
+        switch grants.revocationEndpoint(call.verifier.discoveredEndpoints(ofProvider: call.number)) {
         case .known(let address): return RevocationTarget(grants: grants, address: address)
         case .unknown: throw .endpointUnknown
         case .none: throw .revocationNotSupported
@@ -103,7 +103,7 @@ extension ServiceResponder {
         func ended(_ failure: FinishFailure) -> EventLoopFuture<HTTPResponse> {
             loop.makeSucceededFuture(end(call, failure))
         }
-        let keys = service.verifier.waitForUsableKeys(ofProvider: call.number, until: keysDeadline(), on: loop)
+        let keys = call.verifier.waitForUsableKeys(ofProvider: call.number, until: keysDeadline(), on: loop)
         return keys.assumeIsolated().flatMap { problem -> EventLoopFuture<HTTPResponse> in
             let started: EventLoopFuture<Called<Grant>>
             // One slot for both calls: without one for the second, the code would be lost.
@@ -125,7 +125,7 @@ extension ServiceResponder {
                 } catch {
                     return loop.makeSucceededFuture(self.end(call, error))
                 }
-                return self.verdict(verification).assumeIsolated().flatMap { verdict -> EventLoopFuture<HTTPResponse> in
+                return self.verdict(verification, by: call.verifier).assumeIsolated().flatMap { verdict -> EventLoopFuture<HTTPResponse> in
                     do throws(FinishFailure) {
                         let request = try code.revocation(of: grant, verdict)
                         return self.revoke(
@@ -173,7 +173,7 @@ extension ServiceResponder {
         _ request: GrantRequest, by clientID: String, _ call: GrantCall, in slot: CallSlot? = nil
     ) throws(Problem) -> EventLoopFuture<Called<Grant>> {
         guard let grants = call.provider.grants else { throw .clientNotConfigured }
-        let discovered = service.verifier.discoveredEndpoints(ofProvider: call.number)
+        let discovered = call.verifier.discoveredEndpoints(ofProvider: call.number)
         guard let address = grants.tokenEndpoint(discovered) else { throw .endpointUnknown }
         guard let slot = slot ?? grants.slots.reserve() else { throw .callsFull }
         let called = grants.calls.exchange(request, by: clientID, at: address, slot, until: callDeadline())
@@ -185,13 +185,15 @@ extension ServiceResponder {
     /// Verifies an ID Token that came from the provider, waiting for keys.
     ///
     /// - Parameter deadline: `nil`: the usual time to wait for keys.
-    func verdict(_ request: VerifyRequest, until deadline: MonotonicTime? = nil) -> EventLoopFuture<Verdict> {
+    func verdict(
+        _ request: VerifyRequest, by verifier: RequestVerifier, until deadline: MonotonicTime? = nil
+    ) -> EventLoopFuture<Verdict> {
         let loop = service.loop
         let keysDeadline = min(keysDeadline(), deadline ?? keysDeadline())
         let verdict: EventLoopFuture<Verdict> =
-            switch service.verifier.verify(request, at: .now()) {
+            switch verifier.verify(request, at: .now()) {
             case .decided(let verdict): loop.makeCompletedFuture(.success(verdict))
-            case .pending(let pending): service.verifier.waitForKeys(pending, until: keysDeadline, on: loop)
+            case .pending(let pending): verifier.waitForKeys(pending, until: keysDeadline, on: loop)
             }
         return verdict.assumeIsolated().map { verdict in
             self.count(verdict)
@@ -212,6 +214,8 @@ struct GrantCall {
     let operation: GrantMetrics.Operation
     let number: Int
     let provider: Provider
+    /// With the settings that the request began under.
+    let verifier: RequestVerifier
     private(set) var record: RequestRecord
 
     /// The same, with the requests to the provider that it caused.
@@ -225,7 +229,8 @@ struct GrantCall {
     init(
         _ operation: GrantMetrics.Operation, _ provider: String, _ record: RequestRecord, _ service: ServiceLoop
     ) throws(Problem) {
-        guard let found = service.verifier.provider(provider) else { throw .providerUnknown }
+        verifier = service.verifier
+        guard let found = verifier.provider(provider) else { throw .providerUnknown }
         self.operation = operation
         self.record = record
         (number, self.provider) = found

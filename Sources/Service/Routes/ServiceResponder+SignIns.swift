@@ -15,62 +15,71 @@ extension ServiceResponder {
         let signIns = try signIns()
         let request = try BeginRequest(body)
         guard let (number, provider) = service.verifier.provider(request.provider) else { throw .providerUnknown }
-        let discovered = service.verifier.discoveredEndpoints(ofProvider: number)
-        let endpoint = provider.grants?.authorizationEndpoint(discovered).map {
-            AuthorizationEndpoint(url: $0.text, sendsResponseIssuer: discovered?.sendsResponseIssuer ?? false)
-        }
         let begun = try BegunSignIn(
-            request, under: provider.policy, provider.grants?.rules, endpoint, now: VerificationTime.now().wall,
+            request, under: provider.policy, provider.grants?.rules, authorizationEndpoint(number, provider), now: VerificationTime.now().wall,
             sealedBy: signIns.sealer, signIns.store.digests)
         service.metrics.signIns.countBegun(provider: number)
         let text = service.json { begun.write(to: &$0) }
         return .now(service.end(record, .created, "application/json", text, provider: number))
     }
 
+    private func authorizationEndpoint(_ number: Int, _ provider: Provider) -> AuthorizationEndpoint? {
+        let discovered = service.verifier.discoveredEndpoints(ofProvider: number)
+        guard let grants = provider.grants, case .known(let url) = grants.authorizationEndpoint(discovered) else {
+            return nil
+        }
+        return AuthorizationEndpoint(
+            url: url.text, sendsResponseIssuer: grants.sendsResponseIssuer(discovered) ?? false)
+    }
+
     func finishSignIn(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let signIns = try signIns()
         let now = VerificationTime.now()
+        // New settings apply to the next finish: this one is checked, exchanged and verified under the same.
+        let verifier = service.verifier
         var number: Int?
         let plan: FinishPlan
         do throws(Problem) {
             let request = try FinishRequest(body)
             let opened = try request.open(by: signIns.sealer, now: now.wall)
-            let found = service.verifier.provider(opened.content.provider)
+            let found = verifier.provider(opened.content.provider)
             number = found?.number
-            plan = try FinishPlan(opened, request, under: found.map(finishRules))
+            plan = try FinishPlan(opened, request, under: found.map { finishRules($0.number, $0.provider, verifier) })
         } catch {
             return .now(refuse(error, number, record))
         }
         switch plan {
         case .token(let finishing):
-            return verified(finishing.verification, at: now) { self.claim(finishing, $0, signIns, record) }
+            return verified(finishing.verification, at: now, by: verifier) {
+                self.claim(finishing, $0, signIns, record)
+            }
         case .code(let code):
-            return .later { self.exchange(code, number, signIns, record) }
+            return .later { self.exchange(code, number, verifier, signIns, record) }
         case .tokenThenCode(let finishing):
-            return verified(finishing.verification, at: now) { verdict in
+            return verified(finishing.verification, at: now, by: verifier) { verdict in
                 self.count(verdict)
                 switch verdict {
                 case .refused(let problem, let provider): return .now(self.refuse(problem, provider, record))
                 case .verified(let answer, let number):
                     // Only once the connection has admitted the request: one that is shed has claimed nothing.
-                    return .later { self.exchange(finishing.verified(answer), number, signIns, record) }
+                    return .later { self.exchange(finishing.verified(answer), number, verifier, signIns, record) }
                 }
             }
         }
     }
 
-    private func finishRules(_ number: Int, _ provider: Provider) -> FinishRules {
-        let discovered = service.verifier.discoveredEndpoints(ofProvider: number)
+    private func finishRules(_ number: Int, _ provider: Provider, _ verifier: RequestVerifier) -> FinishRules {
+        let discovered = verifier.discoveredEndpoints(ofProvider: number)
         return FinishRules(
             policy: provider.policy, grants: provider.grants?.rules,
-            sendsResponseIssuer: discovered?.sendsResponseIssuer ?? false)
+            sendsResponseIssuer: provider.grants?.sendsResponseIssuer(discovered))
     }
 
     /// Verifies an ID Token of a finish, waiting for keys, and goes on with the verdict.
     private func verified(
-        _ request: VerifyRequest, at now: VerificationTime, then finish: @escaping (Verdict) -> HTTPReply
+        _ request: VerifyRequest, at now: VerificationTime, by verifier: RequestVerifier,
+        then finish: @escaping (Verdict) -> HTTPReply
     ) -> HTTPReply {
-        let verifier = service.verifier
         switch verifier.verify(request, at: now) {
         case .decided(let verdict): return finish(verdict)
         case .pending(let pending):

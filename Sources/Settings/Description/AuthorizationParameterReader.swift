@@ -9,21 +9,14 @@ enum AuthorizationParameterReader {
             "Further parameters of the authorization URL, such as `{ access_type: offline }` for Google's refresh tokens. None of those that Assay sets itself.",
         defaultDescription: "none")
 
-    /// Parameters of every request, and those that would replace them (OpenID Connect Core 1.0, section 6).
-    private static let reserved = [
-        "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
-        "nonce", "response_mode", "max_age", "prompt", "login_hint", "ui_locales", "acr_values", "request",
-        "request_uri",
-    ]
-
     /// - Returns: in the order of the settings.
     static func read(_ element: Section) -> [AuthorizationParameter] {
         element.namedTexts(setting.name).compactMap { name, values in
-            guard !reserved.contains(name) else {
+            guard !AuthorizationParameter.reserved.contains(name) else {
                 element.refuse(setting.name, "\(name) is set by Assay or by the request; remove it")
                 return nil
             }
-            guard values.count == 1, name.isEmpty == false, name.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            guard values.count == 1, !name.isEmpty, name.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
                 element.refuse(setting.name, "\(name) must be a parameter's name, with one value")
                 return nil
             }

@@ -65,12 +65,13 @@ enum ClientReader {
     }
 
     private static let redirectURI = ValueType<String>.text(
-        "an absolute URI without a fragment, at most 2048 visible ASCII characters"
+        "an absolute URI without a fragment, at most 1024 visible ASCII characters, and none that a browser would run or open as a file"
     ) { text in
-        guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), !text.contains("#"),
+        guard text.utf8.count <= 1024, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), !text.contains("#"),
             let colon = text.firstIndex(of: ":"), text.first?.isLetter == true
         else { return false }
         return text[..<colon].allSatisfy { $0.isLetter || $0.isNumber || "+-.".contains($0) }
+            && !["about", "blob", "data", "file", "javascript", "vbscript"].contains(text[..<colon].lowercased())
             && text.index(after: colon) < text.endIndex
     }
 

@@ -1,3 +1,4 @@
+private import Grants
 package import IDToken
 package import KeySource
 package import Notifications
@@ -63,6 +64,9 @@ package struct ProviderSettings: Sendable, Equatable {
         if !policy.nonce.isChecked {
             warnings.append("provider \(policy.id): nonces are not checked (nonce.check: off)")
         }
+        for uri in Set(clients.flatMap(\.client.redirectURIs)).sorted() where uri.isUnencryptedAddress {
+            warnings.append("provider \(policy.id): \(uri) is without TLS: codes can be read on the network")
+        }
         if allowsUnboundCodes, !usesPKCE, !policy.nonce.isChecked {
             warnings.append(
                 "provider \(policy.id): neither PKCE nor a nonce ties a code to its sign-in (allow_unbound_codes): an attacker can sign a user in to another account"
@@ -75,6 +79,17 @@ package struct ProviderSettings: Sendable, Equatable {
             )
         }
         return warnings
+    }
+}
+
+extension String {
+    /// Whether the text is an http URL of another machine.
+    fileprivate var isUnencryptedAddress: Bool {
+        let text = lowercased()
+        guard text.hasPrefix("http://") else { return false }
+        let authority = text.dropFirst("http://".count).prefix { !"/?".contains($0) }
+        let local = ["localhost", "127.0.0.1", "[::1]"]
+        return !local.contains { authority == $0 || authority.hasPrefix($0 + ":") }
     }
 }
 

@@ -416,7 +416,11 @@ USER_INFO_ROWS = {
     "an array": Row(answered([{"sub": "user-1"}]), INVALID),
     "a signed answer": Row(answered(b"e30.e30.AA", headers={"Content-Type": "application/jwt"}), INVALID),
     "a page": Row(answered(b"<html>", headers={"Content-Type": "text/html"}), INVALID),
-    "status 401": Row(answered({"error": "invalid_token"}, "401 Unauthorized", {"WWW-Authenticate": "Bearer"}), INVALID),
+    "status 401": Row(answered(b"", "401 Unauthorized", {"WWW-Authenticate": "Bearer"}), INVALID),
+    "a token that it does not accept": Row(
+        answered({"error": "invalid_token"}, "401 Unauthorized", {"WWW-Authenticate": "Bearer"}), "provider_refused", "invalid_token"
+    ),
+    "an error with status 200": Row(error("invalid_token", "200 OK"), "provider_refused", "invalid_token"),
     "status 403": Row(answered({}, "403 Forbidden"), INVALID),
     "status 404": Row(answered(b"", "404 Not Found"), INVALID),
     "status 302": Row(answered(b"", "302 Found", {"Location": "/userinfo"}), INVALID),

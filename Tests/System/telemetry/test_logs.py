@@ -163,8 +163,9 @@ def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
         service.admin.post("/v1/explain", explanation, {**authorization, "X-Request-Id": f"explain-{code}"})
         seen.add(code)
     seen |= signed_in(service, issuer, authorization)
-    # Those of grants are the subject of Tests/System/grants/test_clients.py.
+    # Those of grants are the subject of Tests/System/grants/test_clients.py, those of browsers of sign_ins/test_browser.py.
     of_grants = {
+        "state_mismatch", "redirect_uri_mismatch", "response_issuer_mismatch", "sign_in_denied",
         "redirect_uri_not_configured", "revocation_not_supported", "grant_invalid", "provider_refused", "client_rejected",
         "provider_answer_invalid", "provider_unavailable",
     }  # fmt: skip
