@@ -41,6 +41,7 @@ def typescript(output: pathlib.Path) -> list:
 def go(output: pathlib.Path) -> list:
     run("go", "vet", "./...", directory=CLIENTS / "go")
     run("go", "build", "-o", output / "example", ".", directory=CLIENTS / "go")
+    run("go", "build", "-o", output / "web", "./web", directory=CLIENTS / "go")
     return [output / "example"]
 
 
