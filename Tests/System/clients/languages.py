@@ -41,6 +41,7 @@ def typescript(output: pathlib.Path) -> list:
 def go(output: pathlib.Path) -> list:
     run("go", "vet", "./...", directory=CLIENTS / "go")
     run("go", "build", "-o", output / "example", ".", directory=CLIENTS / "go")
+    run("go", "build", "-o", output / "web", "./web", directory=CLIENTS / "go")
     return [output / "example"]
 
 
@@ -85,7 +86,7 @@ class Program:
 
     def send(self, **request) -> None:
         """Sends one call with its members."""
-        self._secrets += [str(member) for members in request.values() for member in members.values() if member]
+        self._secrets += [text for members in request.values() for text in texts(members)]
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
 
@@ -115,6 +116,11 @@ class Program:
         self.send(finish={"sign_in": sign_in, "id_token": id_token} | members)
         return self.said()
 
+    def call(self, name: str, **members) -> dict:
+        """Any call by its name."""
+        self.send(**{name: members})
+        return self.said()
+
     def receive(self, content_type: str, body: str) -> tuple[int, list[str]]:
         """What the receiver answers the sender with, and the types of the events that it acted on."""
         self.send(receive={"content_type": content_type, "body": body})
@@ -129,7 +135,18 @@ class Program:
         assert (self._process.returncode, rest, errors) == (0, "", "")
 
 
+def texts(value) -> list[str]:
+    """The values in a JSON value that are neither an object, an array, null nor empty."""
+    if isinstance(value, dict):
+        return [text for member in value.values() for text in texts(member)]
+    if isinstance(value, list):
+        return [text for element in value for text in texts(element)]
+    return [str(value)] if value else []
+
+
 def without_nulls(value):
+    if isinstance(value, list):
+        return [without_nulls(element) for element in value]
     if not isinstance(value, dict):
         return value
     return {name: without_nulls(member) for name, member in value.items() if member is not None}

@@ -25,7 +25,8 @@ class Stranger:
     """Answers each request on a connection with the same bytes, or with a function's result for its path.
 
     `None`: it never answers; empty: it closes the connection instead. With `closes`, it silently closes after each
-    answer; with `drops`, when the next request has arrived. It counts connections and requests, also by path.
+    answer; with `drops`, when the next request has arrived. It counts connections and requests, also by path, and keeps the
+    members of each request.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Stranger:
         self._closed = threading.Semaphore(0)
         self.connections = self.requests = 0
         self.paths: dict[str, int] = {}
+        self.members: list[dict] = []
         # The path of each unanswered request, and how many seconds the client waited.
         self.waits: list[tuple[str, float]] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -77,14 +79,16 @@ class Stranger:
             self.waits.append((path, time.monotonic() - begun))
 
     def _read_request(self, stream) -> str | None:
-        """The path; `None` if there is no further complete request."""
+        """The path; `None` if there is no further complete request. Keeps its members."""
         length, first = 0, stream.readline()
         while (line := stream.readline()) not in (b"\r\n", b""):
             name, _, value = line.partition(b":")
             if name.lower() == b"content-length":
                 length = int(value)
-        is_whole = line != b"" and len(stream.read(length)) == length
-        return first.split(b" ")[1].decode() if is_whole else None
+        if line == b"" or len(body := stream.read(length)) != length:
+            return None
+        self.members.append(json.loads(body))
+        return first.split(b" ")[1].decode()
 
     def wait_until_closed(self) -> None:
         """Waits until it has closed the connection after one more answer."""

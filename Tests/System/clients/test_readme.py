@@ -148,6 +148,7 @@ def test_the_tables_of_the_pages_are_sql():
     database = sqlite3.connect(":memory:")
     database.executescript((REPOSITORY / "docs/clients/users.sql").read_text())
     database.executescript((REPOSITORY / "docs/clients/notifications.sql").read_text())
+    database.executescript((REPOSITORY / "docs/clients/grants.sql").read_text())
     database.executescript(block("docs/notifications.md", "## Take effect once", "sql"))
     database.executescript(block("docs/moving-teams.md", "## At a sign-in", "sql"))
     database.executescript(block("docs/anonymized-people.md", "## How to tell", "sql"))
@@ -166,6 +167,17 @@ def test_the_settings_file_is_good(tmp_path, page, heading):
     file = tmp_path / "assay.yaml"
     file.write_text(block(page, heading, "yaml"))
     assert run("config", "check", "--config", str(file)).returncode == 0
+
+
+def test_the_settings_of_a_client_are_good(tmp_path):
+    """With a file in place of the secret."""
+    secret, file = tmp_path / "secret", tmp_path / "assay.yaml"
+    secret.write_text("secret\n")
+    secret.chmod(0o600)
+    settings = block("docs/clients/browser.md", "## Before you begin", "yaml")
+    file.write_text(settings.replace("/run/secrets/google", str(secret)))
+    result = run("config", "check", "--config", str(file))
+    assert result.returncode == 0, result
 
 
 def test_the_settings_of_several_instances_are_good(tmp_path):

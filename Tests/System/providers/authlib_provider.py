@@ -60,6 +60,17 @@ class AuthlibProvider(contextlib.AbstractContextManager):
         finally:
             self._change_claims({})
 
+    def answer_for(self, authorization_url: str, subject: str | None = None) -> dict[str, str]:
+        """The parameters with which the browser comes back after somebody signed in; only `maria` exists, others are denied."""
+        browser = Browser()
+        browser.get(authorization_url).expect()
+        return browser.post_form(authorization_url, {"subject": subject or self.subject}).redirect_parameters
+
+    @property
+    def grants(self) -> int:
+        """How many refresh tokens are valid."""
+        return Browser().get(f"{self.issuer}/_admin/grants").expect().json
+
     def sign_in(self, with_nonce: bool = True, nonce: str | None = None) -> SignIn:
         """The authorization code flow: login form, redirect, token endpoint."""
         nonce = (nonce or new_nonce()) if with_nonce else None

@@ -7,6 +7,9 @@ in ways that no honest provider does. All its tokens have valid signatures.
                                                                               "kid": null omits it from the header
     POST /_admin/claims   {"aud": "another-client", "sub": null}              changes claims of tokens issued from now
                                                                               on, or removes them (null)
+    GET  /_admin/grants                                                       how many refresh tokens are valid
+
+A client may send a PKCE challenge, and then must send the verifier. A refresh token is replaced at each use.
 """
 
 import os
@@ -16,7 +19,10 @@ import sys
 os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
 
 from authlib.integrations.flask_oauth2 import AuthorizationServer
-from authlib.oauth2.rfc6749 import ClientMixin, grants
+from authlib.oauth2.rfc6749 import ClientMixin, TokenMixin, grants
+from authlib.oauth2.rfc7009 import RevocationEndpoint
+from authlib.oauth2.rfc7636 import CodeChallenge
+from authlib.oauth2.rfc9207 import IssuerParameter
 from authlib.oidc.core import AuthorizationCodeMixin
 from authlib.oidc.core.grants import OpenIDCode
 from flask import Flask, jsonify, request
@@ -24,6 +30,7 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet, OKPKey, RSAKey
 
 CLIENT_SECRET = "client-secret"
+REDIRECT_URIS = ["http://127.0.0.1/callback", "https://example.com/callback/authlib"]
 USER = {"sub": "maria", "name": "Maria Muster", "email": "maria@example.com", "email_verified": True}
 _CURVES = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521", "ES256K": "secp256k1"}
 
@@ -73,7 +80,7 @@ class Client(ClientMixin):
         return scope
 
     def check_redirect_uri(self, redirect_uri):
-        return redirect_uri == "http://127.0.0.1/callback"
+        return redirect_uri in REDIRECT_URIS
 
     def check_client_secret(self, client_secret):
         return client_secret == CLIENT_SECRET
@@ -85,7 +92,7 @@ class Client(ClientMixin):
         return response_type == "code"
 
     def check_grant_type(self, grant_type):
-        return grant_type == "authorization_code"
+        return grant_type in ("authorization_code", "refresh_token")
 
 
 class Code(AuthorizationCodeMixin):
@@ -96,6 +103,8 @@ class Code(AuthorizationCodeMixin):
         self.redirect_uri = payload.redirect_uri
         self.scope = payload.scope
         self.nonce = payload.data.get("nonce")
+        self.code_challenge = payload.data.get("code_challenge")
+        self.code_challenge_method = payload.data.get("code_challenge_method")
 
     def get_redirect_uri(self):
         return self.redirect_uri
@@ -116,10 +125,26 @@ class Code(AuthorizationCodeMixin):
         return None
 
 
+class RefreshToken(TokenMixin):
+    """A refresh token that was issued to a client."""
+
+    def __init__(self, client_id: str, scope: str):
+        self.client_id = client_id
+        self.scope = scope
+
+    def check_client(self, client):
+        return client.client_id == self.client_id
+
+    def get_scope(self):
+        return self.scope
+
+
 def make_app(issuer: str, key_id: str) -> Flask:
     app = Flask(__name__)
+    app.config["OAUTH2_REFRESH_TOKEN_GENERATOR"] = True
     signer = Signer(key_id)
     codes: dict[tuple[str, str], Code] = {}
+    refresh_tokens: dict[str, RefreshToken] = {}
 
     class CodeGrant(grants.AuthorizationCodeGrant):
         def save_authorization_code(self, code, request):
@@ -157,14 +182,47 @@ def make_app(issuer: str, key_id: str) -> Flask:
         def encode_id_token(self, token, request):
             return signer.changed(super().encode_id_token(token, request))
 
-    server = AuthorizationServer(app, query_client=Client, save_token=lambda token, request: None)
-    server.register_grant(CodeGrant, [IDTokens(require_nonce=False)])
+    class RefreshGrant(grants.RefreshTokenGrant):
+        INCLUDE_NEW_REFRESH_TOKEN = True
+
+        def authenticate_refresh_token(self, refresh_token):
+            # Single-use: the first request removes it.
+            return refresh_tokens.pop(refresh_token, None)
+
+        def authenticate_user(self, refresh_token):
+            return USER
+
+        def revoke_old_credential(self, refresh_token):
+            pass
+
+    class Revocation(RevocationEndpoint):
+        def query_token(self, token_string, token_type_hint):
+            return refresh_tokens.get(token_string)
+
+        def revoke_token(self, token, request):
+            refresh_tokens.pop(request.form["token"], None)
+
+    class Issuer(IssuerParameter):
+        def get_issuer(self):
+            return issuer
+
+    def save_token(token, request):
+        if "refresh_token" in token:
+            refresh_tokens[token["refresh_token"]] = RefreshToken(request.client.client_id, token.get("scope", ""))
+
+    server = AuthorizationServer(app, query_client=Client, save_token=save_token)
+    server.register_grant(CodeGrant, [IDTokens(require_nonce=False), CodeChallenge(required=False)])
+    server.register_grant(RefreshGrant)
+    server.register_endpoint(Revocation)
+    server.register_extension(Issuer())
 
     @app.get("/.well-known/openid-configuration")
     def metadata():
         return jsonify(
             issuer=issuer, jwks_uri=f"{issuer}/keys", authorization_endpoint=f"{issuer}/authorize",
-            token_endpoint=f"{issuer}/token", response_types_supported=["code"], subject_types_supported=["public"],
+            token_endpoint=f"{issuer}/token", revocation_endpoint=f"{issuer}/revoke",
+            response_types_supported=["code"], subject_types_supported=["public"],
+            code_challenge_methods_supported=["S256"], authorization_response_iss_parameter_supported=True,
             id_token_signing_alg_values_supported=sorted({key.alg for key in signer.published}),
         )
 
@@ -186,6 +244,14 @@ def make_app(issuer: str, key_id: str) -> Flask:
     @app.post("/token")
     def token():
         return server.create_token_response()
+
+    @app.post("/revoke")
+    def revoke():
+        return server.create_endpoint_response("revocation")
+
+    @app.get("/_admin/grants")
+    def count_grants():
+        return jsonify(len(refresh_tokens))
 
     @app.post("/_admin/rotate")
     def rotate():

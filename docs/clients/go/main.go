@@ -4,6 +4,8 @@
 //	{"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
 //	{"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
 //	{"receive": {"content_type": "application/json", "body": "{\"payload\": \"eyJ…\"}"}}   what a provider sends later
+//
+// The other calls work the same way, by name. A real backend never sends a grant to an app.
 package main
 
 import (
@@ -18,13 +20,18 @@ import (
 )
 
 type request struct {
-	Begin  *assay.BeginRequest  `json:"begin"`
-	Finish *assay.FinishRequest `json:"finish"`
-	Verify *struct {
+	Begin           *assay.BeginRequest         `json:"begin"`
+	BeginInBrowser  *assay.BeginBrowserRequest  `json:"begin_in_browser"`
+	Finish          *assay.FinishRequest        `json:"finish"`
+	FinishInBrowser *assay.FinishBrowserRequest `json:"finish_in_browser"`
+	Verify          *struct {
 		assay.SignIn
 		SingleUse bool `json:"single_use"`
 	} `json:"verify"`
-	Receive *struct {
+	Refresh      *assay.RefreshRequest      `json:"refresh"`
+	Revoke       *assay.RevokeRequest       `json:"revoke"`
+	RevokeByCode *assay.RevokeByCodeRequest `json:"revoke_by_code"`
+	Receive      *struct {
 		ContentType string `json:"content_type"`
 		Body        string `json:"body"`
 	} `json:"receive"`
@@ -50,16 +57,35 @@ func receive(ctx context.Context, client *assay.Client, contentType, body string
 
 func answer(client *assay.Client, request request) (map[string]any, error) {
 	ctx := context.Background()
-	if request.Receive != nil {
+	switch {
+	case request.Receive != nil:
 		return receive(ctx, client, request.Receive.ContentType, request.Receive.Body), nil
-	}
-	if request.Begin != nil {
+	case request.Begin != nil:
 		begun, err := client.Begin(ctx, *request.Begin)
 		return map[string]any{"begun": begun}, err
-	}
-	if request.Finish != nil {
+	case request.BeginInBrowser != nil:
+		begun, err := client.BeginInBrowser(ctx, *request.BeginInBrowser)
+		return map[string]any{"begun_in_browser": begun}, err
+	case request.Finish != nil:
 		finished, err := client.Finish(ctx, *request.Finish)
 		return map[string]any{"finished": finished}, err
+	case request.FinishInBrowser != nil:
+		finished, err := client.FinishInBrowser(ctx, *request.FinishInBrowser)
+		return map[string]any{"finished": finished}, err
+	case request.Refresh != nil:
+		refreshed, err := client.Refresh(ctx, *request.Refresh)
+		if err != nil {
+			return nil, err
+		}
+		members := map[string]any{"grant": refreshed.Grant, "identity": refreshed.Identity}
+		if refreshed.Problem != "" {
+			members["problem"] = refreshed.Problem
+		}
+		return map[string]any{"refreshed": members}, nil
+	case request.Revoke != nil:
+		return map[string]any{"revoked": true}, client.Revoke(ctx, *request.Revoke)
+	case request.RevokeByCode != nil:
+		return map[string]any{"revoked": true}, client.RevokeByCode(ctx, *request.RevokeByCode)
 	}
 	verify := client.Verify
 	if request.Verify.SingleUse {
@@ -96,6 +122,7 @@ func main() {
 			// The text of the error is for the log. It has no token and no handle.
 			output.Encode(map[string]any{
 				"error": problem.Status, "code": problem.Code, "spent": problem.Spent, "log": problem.Error(),
+				"provider_error": problem.ProviderError, "context": problem.Context,
 			})
 		default:
 			log.Fatal(err)

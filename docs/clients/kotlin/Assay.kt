@@ -46,8 +46,40 @@ data class Identity(
  */
 class BegunSignIn(val signIn: String, val nonce: String, val nonceSha256: String, val expiresAt: Long)
 
-/** Sign this user in. `context` is what the sign-in was begun with. */
-data class FinishedSignIn(val identity: Identity, val context: String?)
+/**
+ * A sign-in to be finished before `expiresAt` (Unix seconds). Redirect the browser to `authorizationUrl`.
+ *
+ * `signIn` stays with this one browser, in a `__Host-` cookie whose name ends in `state`. Never log it or put it into a URL.
+ * Not a data class: it must not show itself in logs.
+ */
+class BegunBrowserSignIn(val signIn: String, val state: String, val authorizationUrl: String, val expiresAt: Long)
+
+/**
+ * The provider's tokens, for the backend only: never log them, or send them to an app or a page.
+ *
+ * Store a refresh token with the provider, audience, issuer and subject of its sign-in. If `refreshToken` is `null` after a
+ * refresh, the old one stays valid. If `scopes` is `null`, the provider granted those that were requested. Not a data class:
+ * it must not show itself in logs.
+ */
+class Grant(
+    val accessToken: String,
+    val tokenType: String,
+    val expiresAt: Long?,
+    val refreshToken: String?,
+    val scopes: List<String>?,
+    val idToken: String?
+)
+
+/** Sign this user in. `context` is what the sign-in was begun with; `grant` is there if a code was exchanged. */
+data class FinishedSignIn(val identity: Identity, val context: String?, val grant: Grant?)
+
+/**
+ * Store the new refresh token, if there is one, before anything else: the old one may be used up.
+ *
+ * `identity` is `null` if the provider sent no ID Token, or if Assay has no keys to verify it: then `problem` is
+ * `keys_unavailable`.
+ */
+data class Refreshed(val grant: Grant, val identity: Identity?, val problem: String?)
 
 /** For `verify`, without `begin` and `finish`. Not a data class: it must not show itself in logs. */
 class SignIn(
@@ -101,15 +133,22 @@ sealed class Verdict {
 /**
  * A problem. If no answer came, `status` is 0 and `code` is `null`.
  *
- * `spent` matters after a finish. If it is `false`, nothing was used up: the same finish may be sent again, after `retryAfter`
- * if that is not `null`. If it is `true`, the sign-in is used up, or may be: begin a new one.
+ * `spent` matters after a finish, a refresh or a revocation. If it is `false`, nothing was used up: the same request may be
+ * sent again, after `retryAfter` if that is not `null`. If it is `true`, the sign-in, code or refresh token is, or may be,
+ * used up: begin a new sign-in, or get a new code. A refresh token is certainly used up only if `code` is `grant_invalid`;
+ * otherwise, try it once more later.
+ *
+ * `providerError` is the provider's error code. `context` is what the sign-in was begun with, if the user or the provider
+ * ended it (`sign_in_denied`, `provider_refused`): don't log it.
  */
 class AssayException(
     val status: Int,
     val code: String?,
     val requestId: String?,
     val spent: Boolean = false,
-    val retryAfter: Duration? = null
+    val retryAfter: Duration? = null,
+    val providerError: String? = null,
+    val context: String? = null
 ) : Exception(if (status == 0) "Assay did not answer" else "Assay answered $status $code, request $requestId")
 
 /**
@@ -121,6 +160,7 @@ class Assay(
     private val apiKey: String? = null,
     /** A little longer than Assay waits for a provider. */
     private val timeout: Duration = Duration.ofSeconds(6),
+    /** For a finish, a refresh and a revocation. */
     private val finishTimeout: Duration = Duration.ofSeconds(12)
 ) {
     private val http = HttpClient.newBuilder()
@@ -143,36 +183,124 @@ class Assay(
             "provider" to provider, "audience" to audience, "max_age" to maxAge, "subject" to subject,
             "issuer" to issuer, "context" to context, "expires_in" to expiresIn
         )
-        val answer = try {
-            post("/v1/sign-ins", request)
-        } catch (error: IOException) {
-            throw AssayException(0, null, null)
-        }
+        val answer = ask("/v1/sign-ins", request)
         if (answer.status != 201 || answer.text("sign_in") == null || answer.text("nonce") == null) throw answer.problem()
         return gson.fromJson(answer.members, BegunSignIn::class.java)
     }
 
-    /** `user` is as in [SignIn]. Throws [AssayException]. The request is sent once, whatever happens. */
+    /** `redirectUri` is one of the client's `redirect_uris` in Assay's settings. Throws [AssayException]. */
+    fun beginInBrowser(
+        provider: String,
+        redirectUri: String,
+        audience: String? = null,
+        maxAge: Int? = null,
+        subject: String? = null,
+        issuer: String? = null,
+        context: String? = null,
+        expiresIn: Int? = null,
+        scopes: List<String>? = null,
+        prompt: String? = null,
+        loginHint: String? = null,
+        uiLocales: String? = null,
+        acrValues: String? = null,
+        responseMode: String? = null
+    ): BegunBrowserSignIn {
+        val request = mapOf(
+            "provider" to provider, "redirect_uri" to redirectUri, "audience" to audience, "max_age" to maxAge,
+            "subject" to subject, "issuer" to issuer, "context" to context, "expires_in" to expiresIn, "scopes" to scopes,
+            "prompt" to prompt, "login_hint" to loginHint, "ui_locales" to uiLocales, "acr_values" to acrValues,
+            "response_mode" to responseMode
+        )
+        val answer = ask("/v1/sign-ins", request)
+        val isWhole = listOf("sign_in", "state", "authorization_url").all { answer.text(it) != null }
+        if (answer.status != 201 || !isWhole) throw answer.problem()
+        return gson.fromJson(answer.members, BegunBrowserSignIn::class.java)
+    }
+
+    /**
+     * `idToken` or `code` is required; `redirectUri` is the one that the app got the code with, if any; `user` is as in
+     * [SignIn]. Throws [AssayException]. The request is sent once, whatever happens.
+     */
     fun finish(
         signIn: String,
-        idToken: String,
+        idToken: String?,
         accessToken: String? = null,
         code: String? = null,
-        user: JsonObject? = null
-    ): FinishedSignIn {
-        val request = mapOf(
-            "sign_in" to signIn, "id_token" to idToken, "access_token" to accessToken, "code" to code, "user" to user
+        user: JsonObject? = null,
+        redirectUri: String? = null
+    ): FinishedSignIn = finish(
+        mapOf(
+            "sign_in" to signIn, "id_token" to idToken, "access_token" to accessToken, "code" to code, "user" to user,
+            "redirect_uri" to redirectUri
         )
-        val answer = try {
-            postOnce("/v1/sign-ins/finish", request, finishTimeout)
-        } catch (error: IOException) {
-            val wasUnreachable = error is ConnectException || error is HttpConnectTimeoutException
-            throw AssayException(0, null, null, spent = !wasUnreachable)
-        }
+    )
+
+    /**
+     * `response` has all parameters that the redirect URI received; `redirectUri` is that URI. Throws [AssayException]. The
+     * request is sent once, whatever happens.
+     */
+    fun finishInBrowser(signIn: String, response: Map<String, String>, redirectUri: String? = null): FinishedSignIn =
+        finish(mapOf("sign_in" to signIn, "response" to response, "redirect_uri" to redirectUri))
+
+    private fun finish(request: Map<String, Any?>): FinishedSignIn {
+        val answer = askOnce("/v1/sign-ins/finish", request)
         val identity = answer.identity()
-        if (answer.status == 200 && identity != null) return FinishedSignIn(identity, answer.text("context"))
-        // An answer without `spent` is not Assay's own: the request may have arrived.
-        throw answer.problem(spent = answer.text("spent") != "false")
+        val grant = answer.grant()
+        if (answer.status != 200 || identity == null || (grant == null && answer.has("grant"))) {
+            throw answer.problem(answer.isSpent)
+        }
+        return FinishedSignIn(identity, answer.text("context"), grant)
+    }
+
+    /** Throws [AssayException]. The request is sent once, whatever happens. */
+    fun refresh(
+        provider: String,
+        refreshToken: String,
+        subject: String,
+        issuer: String? = null,
+        audience: String? = null,
+        scopes: List<String>? = null
+    ): Refreshed {
+        val request = mapOf(
+            "provider" to provider, "refresh_token" to refreshToken, "subject" to subject, "issuer" to issuer,
+            "audience" to audience, "scopes" to scopes
+        )
+        val answer = askOnce("/v1/grants/refresh", request)
+        val grant = answer.grant()
+        val identity = answer.identity()
+        if (answer.status != 200 || grant == null || (identity == null && answer.has("identity"))) {
+            throw answer.problem(answer.isSpent)
+        }
+        return Refreshed(grant, identity, (answer.members.get("problem") as? JsonObject)?.get("code")?.asString)
+    }
+
+    /** Throws [AssayException], never `spent`: it is safe to revoke a token again. */
+    fun revoke(provider: String, token: String, tokenTypeHint: String? = null, audience: String? = null) {
+        val request = mapOf(
+            "provider" to provider, "token" to token, "token_type_hint" to tokenTypeHint, "audience" to audience
+        )
+        val answer = askOnce("/v1/grants/revoke", request, usesUp = false)
+        if (answer.status != 204) throw answer.problem()
+    }
+
+    /**
+     * Exchanges the code, and revokes the tokens. With `subject`, a code of another user is refused. Throws
+     * [AssayException]. The request is sent once, whatever happens.
+     */
+    fun revokeByCode(
+        provider: String,
+        code: String,
+        redirectUri: String? = null,
+        audience: String? = null,
+        subject: String? = null,
+        issuer: String? = null
+    ) {
+        val request = mapOf(
+            "provider" to provider, "code" to code, "redirect_uri" to redirectUri, "audience" to audience,
+            "subject" to subject, "issuer" to issuer
+        )
+        val answer = askOnce("/v1/grants/revoke", request)
+        if (answer.status != 204) throw answer.problem(answer.isSpent)
     }
 
     /** `singleUse`: the provider has `nonce.single_use`, so the request is sent once. Throws [AssayException]. */
@@ -195,17 +323,29 @@ class Assay(
 
     /** Either `token`, or `payload`, the body that Apple sent. Throws [AssayException]. */
     fun notification(token: String? = null, payload: JsonElement? = null, provider: String? = null): Notification {
-        val answer = try {
-            post("/v1/notifications/verify", mapOf("token" to token, "payload" to payload, "provider" to provider))
-        } catch (error: IOException) {
-            throw AssayException(0, null, null)
-        }
+        val answer = ask("/v1/notifications/verify", mapOf("token" to token, "payload" to payload, "provider" to provider))
         val notification = answer.members.get("notification") as? JsonObject
         val events = answer.members.get("events") as? JsonArray
         if (answer.status != 200 || notification == null || events == null) throw answer.problem()
         notification.add("events", events)
         return gson.fromJson(notification, Notification::class.java)
     }
+
+    private fun ask(path: String, request: Any): Answer =
+        try {
+            post(path, request)
+        } catch (error: IOException) {
+            throw AssayException(0, null, null)
+        }
+
+    /** `usesUp`: without an answer, something may be used up. */
+    private fun askOnce(path: String, request: Any, usesUp: Boolean = true): Answer =
+        try {
+            postOnce(path, request, finishTimeout)
+        } catch (error: IOException) {
+            val wasUnreachable = error is ConnectException || error is HttpConnectTimeoutException
+            throw AssayException(0, null, null, spent = usesUp && !wasUnreachable)
+        }
 
     /** A request without side effects, which is safe to resend. */
     private fun post(path: String, request: Any): Answer =
@@ -240,7 +380,17 @@ class Assay(
                 JsonObject()
             }
 
+        /** An answer without `spent` is not Assay's own: the request may have arrived. */
+        val isSpent: Boolean get() = text("spent") != "false"
+
+        fun has(name: String): Boolean = members.get(name)?.isJsonNull == false
+
         fun text(name: String): String? = members.text(name)
+
+        fun grant(): Grant? {
+            val grant = members.get("grant") as? JsonObject
+            return if (grant?.text("access_token") == null) null else gson.fromJson(grant, Grant::class.java)
+        }
 
         fun identity(): Identity? {
             val identity = members.get("identity") as? JsonObject
@@ -249,7 +399,9 @@ class Assay(
         }
 
         fun problem(spent: Boolean = false) =
-            AssayException(status, text("code"), text("request_id"), spent, retryAfter)
+            AssayException(
+                status, text("code"), text("request_id"), spent, retryAfter, text("provider_error"), text("context")
+            )
 
         private fun JsonObject.text(name: String): String? = (get(name) as? JsonPrimitive)?.asString
     }

@@ -4,6 +4,8 @@
 //   {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
 //   {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
 //   {"receive": {"content_type": "application/json", "body": "{\"payload\": \"eyJ…\"}"}}   what a provider sends later
+//
+// The other calls work the same way, by name. A real backend never sends a grant to an app.
 
 import com.google.gson.FieldNamingPolicy
 import com.google.gson.GsonBuilder
@@ -18,20 +20,62 @@ private class Begin(
     val subject: String?,
     val issuer: String?,
     val context: String?,
-    val expiresIn: Int?
+    val expiresIn: Int?,
+    // In a browser.
+    val redirectUri: String,
+    val scopes: List<String>?,
+    val prompt: String?,
+    val loginHint: String?,
+    val uiLocales: String?,
+    val acrValues: String?,
+    val responseMode: String?
 )
 
 private class Finish(
     val signIn: String,
-    val idToken: String,
+    val idToken: String?,
     val accessToken: String?,
     val code: String?,
-    val user: JsonObject?
+    val user: JsonObject?,
+    val redirectUri: String?,
+    // In a browser.
+    val response: Map<String, String>
+)
+
+private class Refresh(
+    val provider: String,
+    val refreshToken: String,
+    val subject: String,
+    val issuer: String?,
+    val audience: String?,
+    val scopes: List<String>?
+)
+
+private class Revoke(
+    val provider: String,
+    val token: String,
+    val tokenTypeHint: String?,
+    val audience: String?,
+    // By code.
+    val code: String,
+    val redirectUri: String?,
+    val subject: String?,
+    val issuer: String?
 )
 
 private class Receive(val contentType: String, val body: String)
 
-private class Request(val begin: Begin?, val finish: Finish?, val verify: JsonObject?, val receive: Receive?)
+private class Request(
+    val begin: Begin?,
+    val beginInBrowser: Begin?,
+    val finish: Finish?,
+    val finishInBrowser: Finish?,
+    val verify: JsonObject?,
+    val refresh: Refresh?,
+    val revoke: Revoke?,
+    val revokeByCode: Revoke?,
+    val receive: Receive?
+)
 
 /** Stands in for the database. */
 private val known = mutableSetOf<Pair<String, String>>()
@@ -49,7 +93,28 @@ private fun Assay.answer(request: Request): Map<String, Any?> {
     request.begin?.run {
         return mapOf("begun" to begin(provider, audience, maxAge, subject, issuer, context, expiresIn))
     }
-    request.finish?.run { return mapOf("finished" to finish(signIn, idToken, accessToken, code, user)) }
+    request.beginInBrowser?.run {
+        val begun = beginInBrowser(
+            provider, redirectUri, audience, maxAge, subject, issuer, context, expiresIn, scopes, prompt, loginHint,
+            uiLocales, acrValues, responseMode
+        )
+        return mapOf("begun_in_browser" to begun)
+    }
+    request.finish?.run {
+        return mapOf("finished" to finish(signIn, idToken, accessToken, code, user, redirectUri))
+    }
+    request.finishInBrowser?.run { return mapOf("finished" to finishInBrowser(signIn, response, redirectUri)) }
+    request.refresh?.run {
+        return mapOf("refreshed" to refresh(provider, refreshToken, subject, issuer, audience, scopes))
+    }
+    request.revoke?.run {
+        revoke(provider, token, tokenTypeHint, audience)
+        return mapOf("revoked" to true)
+    }
+    request.revokeByCode?.run {
+        revokeByCode(provider, code, redirectUri, audience, subject, issuer)
+        return mapOf("revoked" to true)
+    }
     val singleUse = request.verify?.get("single_use")?.asBoolean ?: false
     return when (val verdict = verify(gson.fromJson(request.verify, SignIn::class.java), singleUse)) {
         is Verdict.Verified -> mapOf("verified" to verdict.identity)
@@ -65,7 +130,10 @@ fun main() {
             assay.answer(gson.fromJson(line, Request::class.java))
         } catch (error: AssayException) {
             // The text of the error is for the log. It has no token and no handle.
-            mapOf("error" to error.status, "code" to error.code, "spent" to error.spent, "log" to error.message)
+            mapOf(
+                "error" to error.status, "code" to error.code, "spent" to error.spent, "log" to error.message,
+                "provider_error" to error.providerError, "context" to error.context
+            )
         }
         println(gson.toJson(said))
     }

@@ -56,11 +56,84 @@ final class BegunSignIn
     }
 }
 
-/** Sign this user in. `context` is what the sign-in was begun with. */
+/**
+ * A sign-in to be finished before `expires_at` (Unix seconds). Redirect the browser to `authorization_url`.
+ *
+ * `sign_in` stays with this one browser, in a `__Host-` cookie whose name ends in `state`. Never log it or put it into a URL.
+ */
+final class BegunBrowserSignIn
+{
+    public function __construct(
+        #[\SensitiveParameter]
+        public readonly string $sign_in,
+        #[\SensitiveParameter]
+        public readonly string $state,
+        #[\SensitiveParameter]
+        public readonly string $authorization_url,
+        public readonly int $expires_at,
+        mixed ...$new, // What a later Assay says besides.
+    ) {
+    }
+
+    public function __debugInfo(): array
+    {
+        return ['expires_at' => $this->expires_at];
+    }
+}
+
+/**
+ * The provider's tokens, for the backend only: never log them, or send them to an app or a page.
+ *
+ * Store a refresh token with the provider, audience, issuer and subject of its sign-in. If `refresh_token` is null after a
+ * refresh, the old one stays valid. If `scopes` is null, the provider granted those that were requested.
+ */
+final class Grant
+{
+    /** @param ?list<string> $scopes */
+    public function __construct(
+        #[\SensitiveParameter]
+        public readonly string $access_token,
+        public readonly string $token_type,
+        public readonly ?int $expires_at,
+        #[\SensitiveParameter]
+        public readonly ?string $refresh_token,
+        public readonly ?array $scopes,
+        #[\SensitiveParameter]
+        public readonly ?string $id_token,
+        mixed ...$new, // What a later Assay says besides.
+    ) {
+    }
+
+    public function __debugInfo(): array
+    {
+        return ['expires_at' => $this->expires_at];
+    }
+}
+
+/** Sign this user in. `context` is what the sign-in was begun with; `grant` is there if a code was exchanged. */
 final class FinishedSignIn
 {
-    public function __construct(public readonly Identity $identity, public readonly ?string $context)
-    {
+    public function __construct(
+        public readonly Identity $identity,
+        public readonly ?string $context,
+        public readonly ?Grant $grant,
+    ) {
+    }
+}
+
+/**
+ * Store the new refresh token, if there is one, before anything else: the old one may be used up.
+ *
+ * `identity` is null if the provider sent no ID Token, or if Assay has no keys to verify it: then `problem` is
+ * `keys_unavailable`.
+ */
+final class Refreshed
+{
+    public function __construct(
+        public readonly Grant $grant,
+        public readonly ?Identity $identity,
+        public readonly ?string $problem,
+    ) {
     }
 }
 
@@ -127,8 +200,13 @@ final class Unavailable
 /**
  * A problem. If no answer came, `status` is 0 and `problem` is null.
  *
- * `spent` matters after a finish. If it is false, nothing was used up: the same finish may be sent again, after `retryAfter`
- * seconds if that is not null. If it is true, the sign-in is used up, or may be: begin a new one.
+ * `spent` matters after a finish, a refresh or a revocation. If it is false, nothing was used up: the same request may be sent
+ * again, after `retryAfter` seconds if that is not null. If it is true, the sign-in, code or refresh token is, or may be, used
+ * up: begin a new sign-in, or get a new code. A refresh token is certainly used up only if `problem` is `grant_invalid`;
+ * otherwise, try it once more later.
+ *
+ * `providerError` is the provider's error code. `context` is what the sign-in was begun with, if the user or the provider
+ * ended it (`sign_in_denied`, `provider_refused`): don't log it.
  */
 final class AssayException extends \RuntimeException
 {
@@ -138,6 +216,9 @@ final class AssayException extends \RuntimeException
         public readonly ?string $requestId,
         public readonly bool $spent = false,
         public readonly ?int $retryAfter = null,
+        public readonly ?string $providerError = null,
+        #[\SensitiveParameter]
+        public readonly ?string $context = null,
     ) {
         parent::__construct($status ? "Assay answered $status $problem, request $requestId" : 'Assay did not answer');
     }
@@ -151,7 +232,8 @@ final class Client
 
     /**
      * @param string $url may be `unix:/path`
-     * @param int $timeout seconds; a little longer than Assay waits for a provider, as is `$finishTimeout`
+     * @param int $timeout seconds; a little longer than Assay waits for a provider
+     * @param int $finishTimeout the same, for a finish, a refresh and a revocation
      */
     public function __construct(
         string $url = 'http://127.0.0.1:8080',
@@ -183,41 +265,94 @@ final class Client
      */
     public function begin(string $provider, array $more = []): BegunSignIn
     {
-        [$status, $retryAfter, $answer] = $this->post('/v1/sign-ins', ['provider' => $provider] + $more, $this->timeout);
-        try {
-            if ($status === 201) {
-                return new BegunSignIn(...$answer);
-            }
-        } catch (\TypeError | \ArgumentCountError) {
-            // The response is not from Assay.
-            $answer = [];
-        }
-        throw new AssayException($status, $answer['code'] ?? null, $answer['request_id'] ?? null, false, $retryAfter);
+        $request = ['provider' => $provider] + $more;
+        return $this->ask('/v1/sign-ins', $request, 201, fn (array $answer) => new BegunSignIn(...$answer));
+    }
+
+    /**
+     * @param string $redirectURI one of the client's `redirect_uris` in Assay's settings
+     * @param array<string, mixed> $more as for `begin`, and `scopes`, `prompt`, `login_hint`, `ui_locales`, `acr_values`,
+     *     `response_mode`
+     * @throws AssayException
+     */
+    public function beginInBrowser(string $provider, string $redirectURI, array $more = []): BegunBrowserSignIn
+    {
+        $request = ['provider' => $provider, 'redirect_uri' => $redirectURI] + $more;
+        return $this->ask('/v1/sign-ins', $request, 201, fn (array $answer) => new BegunBrowserSignIn(...$answer));
+    }
+
+    /**
+     * An ID Token or a code is required. The request is sent once, whatever happens.
+     *
+     * @param array<string, mixed> $more `access_token`, `code`, `redirect_uri`, `user`
+     * @throws AssayException
+     */
+    public function finish(
+        #[\SensitiveParameter] string $signIn,
+        #[\SensitiveParameter] ?string $idToken,
+        #[\SensitiveParameter] array $more = [],
+    ): FinishedSignIn {
+        $token = $idToken === null ? [] : ['id_token' => $idToken];
+        return $this->finishWith(['sign_in' => $signIn] + $token + $more);
     }
 
     /**
      * The request is sent once, whatever happens.
      *
-     * @param array<string, mixed> $more `access_token`, `code`, `user`
+     * @param array<string, string> $response all parameters that the redirect URI received
+     * @param ?string $redirectURI that redirect URI
      * @throws AssayException
      */
-    public function finish(
+    public function finishInBrowser(
         #[\SensitiveParameter] string $signIn,
-        #[\SensitiveParameter] string $idToken,
-        #[\SensitiveParameter] array $more = [],
+        #[\SensitiveParameter] array $response,
+        ?string $redirectURI = null,
     ): FinishedSignIn {
-        $request = ['sign_in' => $signIn, 'id_token' => $idToken] + $more;
-        [$status, $retryAfter, $answer] = $this->post('/v1/sign-ins/finish', $request, $this->finishTimeout, true);
-        try {
-            if ($status === 200) {
-                return new FinishedSignIn(new Identity(...$answer['identity'] ?? []), $answer['context'] ?? null);
-            }
-        } catch (\TypeError | \ArgumentCountError) {
-            $answer = [];
-        }
-        // An answer without `spent` is not Assay's own: the request may have arrived.
-        $spent = ($answer['spent'] ?? null) !== false;
-        throw new AssayException($status, $answer['code'] ?? null, $answer['request_id'] ?? null, $spent, $retryAfter);
+        $request = ['sign_in' => $signIn, 'response' => (object) $response];
+        return $this->finishWith($redirectURI === null ? $request : $request + ['redirect_uri' => $redirectURI]);
+    }
+
+    /**
+     * The request is sent once, whatever happens.
+     *
+     * @param array<string, mixed> $more `issuer`, `audience`, `scopes`
+     * @throws AssayException
+     */
+    public function refresh(
+        string $provider,
+        #[\SensitiveParameter] string $refreshToken,
+        string $subject,
+        array $more = [],
+    ): Refreshed {
+        $request = ['provider' => $provider, 'refresh_token' => $refreshToken, 'subject' => $subject] + $more;
+        return $this->askOnce('/v1/grants/refresh', $request, 200, fn (array $answer) => new Refreshed(
+            new Grant(...$answer['grant'] ?? []),
+            isset($answer['identity']) ? new Identity(...$answer['identity']) : null,
+            $answer['problem']['code'] ?? null,
+        ));
+    }
+
+    /**
+     * The exception is never `spent`: it is safe to revoke a token again.
+     *
+     * @param array<string, mixed> $more `token_type_hint`, `audience`
+     * @throws AssayException
+     */
+    public function revoke(string $provider, #[\SensitiveParameter] string $token, array $more = []): void
+    {
+        $this->askOnce('/v1/grants/revoke', ['provider' => $provider, 'token' => $token] + $more, 204, usesUp: false);
+    }
+
+    /**
+     * Exchanges the code, and revokes the tokens. The request is sent once, whatever happens.
+     *
+     * @param array<string, mixed> $more `redirect_uri`, `audience`, and `subject` with `issuer`: a code of another user is
+     *     refused
+     * @throws AssayException
+     */
+    public function revokeByCode(string $provider, #[\SensitiveParameter] string $code, array $more = []): void
+    {
+        $this->askOnce('/v1/grants/revoke', ['provider' => $provider, 'code' => $code] + $more, 204);
     }
 
     /**
@@ -264,17 +399,69 @@ final class Client
                 return new Notification(...$answer['notification'] ?? [], events: $events);
             }
         } catch (\TypeError | \ArgumentCountError) {
-            // Whoever answered, it was not Assay.
+            // The response is not from Assay.
             $answer = [];
         }
         throw new AssayException($status, $answer['code'] ?? null, $answer['request_id'] ?? null, false, $retryAfter);
+    }
+
+    private function finishWith(#[\SensitiveParameter] array $request): FinishedSignIn
+    {
+        return $this->askOnce('/v1/sign-ins/finish', $request, 200, fn (array $answer) => new FinishedSignIn(
+            new Identity(...$answer['identity'] ?? []),
+            $answer['context'] ?? null,
+            isset($answer['grant']) ? new Grant(...$answer['grant']) : null,
+        ));
+    }
+
+    /**
+     * @param callable(array<string, mixed>): mixed $read what is returned of an answer with this status
+     * @throws AssayException
+     */
+    private function ask(string $path, #[\SensitiveParameter] array $request, int $success, callable $read): mixed
+    {
+        return $this->read($this->post($path, $request, $this->timeout), $success, $read, false);
+    }
+
+    /**
+     * As `ask`, but the request is sent once.
+     *
+     * @param bool $usesUp without an answer, something may be used up
+     * @throws AssayException
+     */
+    private function askOnce(
+        string $path,
+        #[\SensitiveParameter] array $request,
+        int $success,
+        ?callable $read = null,
+        bool $usesUp = true,
+    ): mixed {
+        $read ??= fn () => null;
+        return $this->read($this->post($path, $request, $this->finishTimeout, true), $success, $read, $usesUp);
+    }
+
+    private function read(#[\SensitiveParameter] array $posted, int $success, callable $read, bool $usesUp): mixed
+    {
+        [$status, $retryAfter, $answer] = $posted;
+        try {
+            if ($status === $success) {
+                return $read($answer);
+            }
+        } catch (\Error) {
+            // The response is not from Assay.
+            $answer = [];
+        }
+        // An answer without `spent` is not Assay's own: the request may have arrived.
+        $spent = $usesUp && ($answer['spent'] ?? null) !== false;
+        $more = [$spent, $retryAfter, $answer['provider_error'] ?? null, $answer['context'] ?? null];
+        throw new AssayException($status, $answer['code'] ?? null, $answer['request_id'] ?? null, ...$more);
     }
 
     /**
      * @param bool $once over a new connection, which Assay has no reason to have closed. On a kept one that was closed, curl
      *     resends a request, which is safe for those without side effects
      * @return array{int, ?int, array<string, mixed>} the status, `Retry-After` in seconds, and the answer's members: none if it
-     *     is no JSON object. Without an answer the status is 0, and `spent` says whether the request was sent
+     *     is not a JSON object. Without an answer the status is 0, and `spent` says whether the request was sent
      */
     private function post(string $path, #[\SensitiveParameter] array $request, int $timeout, bool $once = false): array
     {

@@ -6,6 +6,8 @@
 //   {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
 //   {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
 //   {"receive": {"content_type": "application/json", "body": "{\"payload\": \"eyJ…\"}"}}   what a provider sends later
+//
+// The other calls work the same way, by name. A real backend never sends a grant to an app.
 
 declare(strict_types=1);
 
@@ -37,9 +39,29 @@ function answer(Client $assay, array $request): array
     if ($begin = $request['begin'] ?? null) {
         return ['begun' => $assay->begin($begin['provider'], without($begin, 'provider'))];
     }
+    if ($begin = $request['begin_in_browser'] ?? null) {
+        $more = without($begin, 'provider', 'redirect_uri');
+        return ['begun_in_browser' => $assay->beginInBrowser($begin['provider'], $begin['redirect_uri'], $more)];
+    }
     if ($finish = $request['finish'] ?? null) {
         $more = without($finish, 'sign_in', 'id_token');
-        return ['finished' => $assay->finish($finish['sign_in'], $finish['id_token'], $more)];
+        return ['finished' => $assay->finish($finish['sign_in'], $finish['id_token'] ?? null, $more)];
+    }
+    if ($finish = $request['finish_in_browser'] ?? null) {
+        $redirectURI = $finish['redirect_uri'] ?? null;
+        return ['finished' => $assay->finishInBrowser($finish['sign_in'], $finish['response'], $redirectURI)];
+    }
+    if ($refresh = $request['refresh'] ?? null) {
+        $more = without($refresh, 'provider', 'refresh_token', 'subject');
+        return ['refreshed' => $assay->refresh($refresh['provider'], $refresh['refresh_token'], $refresh['subject'], $more)];
+    }
+    if ($revoke = $request['revoke'] ?? null) {
+        $assay->revoke($revoke['provider'], $revoke['token'], without($revoke, 'provider', 'token'));
+        return ['revoked' => true];
+    }
+    if ($revoke = $request['revoke_by_code'] ?? null) {
+        $assay->revokeByCode($revoke['provider'], $revoke['code'], without($revoke, 'provider', 'code'));
+        return ['revoked' => true];
     }
     $verify = $request['verify'];
     $verdict = $assay->verify(
@@ -68,7 +90,7 @@ while (($line = fgets(STDIN)) !== false) {
     } catch (AssayException $error) {
         // The text of the error is for the log. It has no token and no handle.
         $said = ['error' => $error->status, 'code' => $error->problem, 'spent' => $error->spent];
-        $said['log'] = $error->getMessage();
+        $said += ['log' => $error->getMessage(), 'provider_error' => $error->providerError, 'context' => $error->context];
     }
     echo json_encode($said, JSON_THROW_ON_ERROR), "\n";
 }

@@ -6,6 +6,7 @@ import json
 import socket
 import threading
 import urllib.parse
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 
 
@@ -55,11 +56,61 @@ class BegunSignIn:
 
 
 @dataclass(frozen=True)
+class BegunBrowserSignIn:
+    """A sign-in to be finished before `expires_at` (Unix seconds). Redirect the browser to `authorization_url`.
+
+    `sign_in` stays with this one browser, in a `__Host-` cookie whose name ends in `state`. Never log it or put it into a URL.
+    """
+
+    sign_in: str = field(repr=False)
+    state: str = field(repr=False)
+    authorization_url: str = field(repr=False)
+    expires_at: int
+
+
+@dataclass(frozen=True)
+class Grant:
+    """The provider's tokens, for the backend only: never log them, or send them to an app or a page.
+
+    Store a refresh token with the provider, audience, issuer and subject of its sign-in. If `refresh_token` is `None` after
+    a refresh, the old one stays valid. If `scopes` is `None`, the provider granted those that were requested.
+    """
+
+    access_token: str = field(repr=False)
+    token_type: str
+    expires_at: int | None
+    refresh_token: str | None = field(repr=False)
+    scopes: list[str] | None
+    id_token: str | None = field(repr=False)
+
+    @classmethod
+    def of(cls, answer: dict) -> "Grant":
+        """Raises `KeyError`, `TypeError` or `ValueError` if it is not a grant."""
+        if not isinstance(answer["access_token"], str):
+            raise ValueError("not a grant")
+        return cls(**{each.name: answer[each.name] for each in fields(cls)})
+
+
+@dataclass(frozen=True)
 class FinishedSignIn:
-    """Sign this user in. `context` is what the sign-in was begun with."""
+    """Sign this user in. `context` is what the sign-in was begun with; `grant` is there if a code was exchanged."""
 
     identity: Identity
     context: str | None
+    grant: Grant | None
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """Store the new refresh token, if there is one, before anything else: the old one may be used up.
+
+    `identity` is `None` if the provider sent no ID Token, or if Assay has no keys to verify it: then `problem` is
+    `keys_unavailable`.
+    """
+
+    grant: Grant
+    identity: Identity | None
+    problem: str | None
 
 
 @dataclass(frozen=True)
@@ -112,8 +163,13 @@ class Unavailable:
 class AssayError(Exception):
     """A problem. If no answer came, `status` is 0 and `code` is `None`.
 
-    `spent` matters after a finish. If it is `False`, nothing was used up: the same finish may be sent again, after
-    `retry_after` seconds if that is not `None`. If it is `True`, the sign-in is used up, or may be: begin a new one.
+    `spent` matters after a finish, a refresh or a revocation. If it is `False`, nothing was used up: the same request may be
+    sent again, after `retry_after` seconds if that is not `None`. If it is `True`, the sign-in, code or refresh token is, or
+    may be, used up: begin a new sign-in, or get a new code. A refresh token is certainly used up only if `code` is
+    `grant_invalid`; otherwise, try it once more later.
+
+    `provider_error` is the provider's error code. `context` is what the sign-in was begun with, if the user or the provider
+    ended it (`sign_in_denied`, `provider_refused`): don't log it.
     """
 
     def __init__(
@@ -123,10 +179,18 @@ class AssayError(Exception):
         request_id: str | None,
         spent: bool = False,
         retry_after: int | None = None,
+        provider_error: str | None = None,
+        context: str | None = None,
     ):
         super().__init__(f"Assay answered {status} {code}, request {request_id}" if status else "Assay did not answer")
         self.status, self.code, self.request_id = status, code, request_id
         self.spent, self.retry_after = spent, retry_after
+        self.provider_error, self.context = provider_error, context
+
+    @classmethod
+    def of(cls, status: int, answer: dict, retry_after: int | None, spent: bool = False) -> "AssayError":
+        code, request_id = answer.get("code"), answer.get("request_id")
+        return cls(status, code, request_id, spent, retry_after, answer.get("provider_error"), answer.get("context"))
 
 
 class NoAnswer(Exception):
@@ -160,7 +224,10 @@ class Assay:
         timeout: float = 6,
         finish_timeout: float = 12,
     ):
-        """`url` may be `unix:/path`. Timeouts are in seconds: a little more than Assay waits for a provider."""
+        """`url` may be `unix:/path`. Timeouts are in seconds: a little more than Assay waits for a provider.
+
+        `finish_timeout` is for a finish, a refresh and a revocation.
+        """
         self._url = urllib.parse.urlsplit(url)
         self._timeout, self._finish_timeout = timeout, finish_timeout
         self._headers = {"Content-Type": "application/json"}
@@ -170,30 +237,52 @@ class Assay:
 
     def begin(self, provider: str, **more) -> BegunSignIn:
         """Raises `AssayError`. `more`: `audience`, `max_age`, `subject`, `issuer`, `context`, `expires_in`."""
-        try:
-            status, retry_after, answer = self._post("/v1/sign-ins", {"provider": provider, **more})
-        except NoAnswer as error:
-            raise AssayError(0, None, None) from error
-        members = {each.name: answer.get(each.name) for each in fields(BegunSignIn)}
-        if status == 201 and [type(member) for member in members.values()] == [str, str, str, int]:
-            return BegunSignIn(**members)
-        raise AssayError(status, answer.get("code"), answer.get("request_id"), retry_after=retry_after)
+        return self._begin(BegunSignIn, {"provider": provider, **more})
 
-    def finish(self, sign_in: str, id_token: str, **more) -> FinishedSignIn:
-        """Raises `AssayError`. `more`: `access_token`, `code`, `user`. The request is sent once, whatever happens."""
-        request = {"sign_in": sign_in, "id_token": id_token, **more}
-        try:
-            status, retry_after, answer = self._post_once("/v1/sign-ins/finish", request, self._finish_timeout)
-        except NoAnswer as error:
-            raise AssayError(0, None, None, error.sent) from error
-        try:
-            if status == 200:
-                return FinishedSignIn(Identity.of(answer["identity"]), answer["context"])
-        except (ValueError, KeyError, TypeError):
-            answer = {}
-        # An answer without `spent` is not Assay's own: the request may have arrived.
-        spent = answer.get("spent") is not False
-        raise AssayError(status, answer.get("code"), answer.get("request_id"), spent, retry_after)
+    def begin_in_browser(self, provider: str, redirect_uri: str, **more) -> BegunBrowserSignIn:
+        """Raises `AssayError`. `redirect_uri`: one of the client's `redirect_uris` in Assay's settings.
+
+        `more`: as for `begin`, and `scopes`, `prompt`, `login_hint`, `ui_locales`, `acr_values`, `response_mode`.
+        """
+        return self._begin(BegunBrowserSignIn, {"provider": provider, "redirect_uri": redirect_uri, **more})
+
+    def finish(self, sign_in: str, id_token: str | None = None, **more) -> FinishedSignIn:
+        """Raises `AssayError`. `more`: `access_token`, `code`, `redirect_uri`, `user`. An ID Token or a code is required.
+
+        The request is sent once, whatever happens.
+        """
+        token = {} if id_token is None else {"id_token": id_token}
+        return self._finish({"sign_in": sign_in, **token, **more})
+
+    def finish_in_browser(self, sign_in: str, response: dict[str, str], **more) -> FinishedSignIn:
+        """Raises `AssayError`. `response`: all parameters that the redirect URI received. `more`: that `redirect_uri`.
+
+        The request is sent once, whatever happens.
+        """
+        return self._finish({"sign_in": sign_in, "response": response, **more})
+
+    def refresh(self, provider: str, refresh_token: str, subject: str, **more) -> Refreshed:
+        """Raises `AssayError`. `more`: `issuer`, `audience`, `scopes`. The request is sent once, whatever happens."""
+
+        def read(answer: dict) -> Refreshed:
+            grant, identity, problem = answer["grant"], answer["identity"], answer["problem"]
+            who = None if identity is None else Identity.of(identity)
+            return Refreshed(Grant.of(grant), who, None if problem is None else problem["code"])
+
+        request = {"provider": provider, "refresh_token": refresh_token, "subject": subject, **more}
+        return self._call_once("/v1/grants/refresh", request, 200, read)
+
+    def revoke(self, provider: str, token: str, **more) -> None:
+        """Raises `AssayError`, never `spent`: it is safe to revoke a token again. `more`: `token_type_hint`, `audience`."""
+        request = {"provider": provider, "token": token, **more}
+        self._call_once("/v1/grants/revoke", request, 204, lambda _: None, uses_up=False)
+
+    def revoke_by_code(self, provider: str, code: str, **more) -> None:
+        """Exchanges the code, and revokes the tokens. Raises `AssayError`. The request is sent once, whatever happens.
+
+        `more`: `redirect_uri`, `audience`, and `subject` with `issuer`: a code of another user is refused.
+        """
+        self._call_once("/v1/grants/revoke", {"provider": provider, "code": code, **more}, 204, lambda _: None)
 
     def verify(
         self, provider: str, id_token: str, nonce: str | None, *, single_use: bool = False, **more
@@ -222,7 +311,7 @@ class Assay:
         except (ValueError, KeyError, TypeError):
             # The response is not from Assay.
             answer = {}
-        raise AssayError(status, answer.get("code"), answer.get("request_id"), retry_after=retry_after)
+        raise AssayError.of(status, answer, retry_after)
 
     def notification(self, **sent) -> Notification:
         """Raises `AssayError`. `sent`: either `token`, or `payload`, the body that Apple sent; perhaps `provider`."""
@@ -237,9 +326,44 @@ class Assay:
                 members = {each.name: answer["notification"].get(each.name) for each in fields(Notification)}
                 return Notification(**members | {"events": events})
         except (KeyError, TypeError, AttributeError):
-            # Whoever answered, it was not Assay.
+            # The response is not from Assay.
             answer = {}
-        raise AssayError(status, answer.get("code"), answer.get("request_id"), retry_after=retry_after)
+        raise AssayError.of(status, answer, retry_after)
+
+    def _begin(self, kind: type, request: dict):
+        try:
+            status, retry_after, answer = self._post("/v1/sign-ins", request)
+        except NoAnswer as error:
+            raise AssayError(0, None, None) from error
+        members = {each.name: answer.get(each.name) for each in fields(kind)}
+        if status == 201 and all(type(members[each.name]) is each.type for each in fields(kind)):
+            return kind(**members)
+        raise AssayError.of(status, answer, retry_after)
+
+    def _finish(self, request: dict) -> FinishedSignIn:
+        def read(answer: dict) -> FinishedSignIn:
+            identity, context, grant = answer["identity"], answer["context"], answer.get("grant")
+            return FinishedSignIn(Identity.of(identity), context, None if grant is None else Grant.of(grant))
+
+        return self._call_once("/v1/sign-ins/finish", request, 200, read)
+
+    def _call_once(self, path: str, request: dict, success: int, read: Callable, uses_up: bool = True):
+        """Sends the request once, and returns what `read` makes of the answer. Raises `AssayError`.
+
+        `uses_up`: without an answer, something may be used up.
+        """
+        try:
+            status, retry_after, answer = self._post_once(path, request, self._finish_timeout)
+        except NoAnswer as error:
+            raise AssayError(0, None, None, uses_up and error.sent) from error
+        try:
+            if status == success:
+                return read(answer)
+        except (ValueError, KeyError, TypeError):
+            # The response is not from Assay.
+            answer = {}
+        # An answer without `spent` is not Assay's own: the request may have arrived.
+        raise AssayError.of(status, answer, retry_after, uses_up and answer.get("spent") is not False)
 
     def _post(self, path: str, request: dict) -> tuple[int, int | None, dict]:
         """Over the thread's connection. Raises `NoAnswer`."""

@@ -4,6 +4,8 @@
     {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
     {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
     {"receive": {"content_type": "application/json", "body": "{\\"payload\\": \\"eyJ…\\"}"}}   what a provider sends later
+
+The other calls work the same way, by name. A real backend never sends a grant to an app.
 """
 
 import dataclasses
@@ -31,8 +33,12 @@ def answer(request: dict) -> dict:
             return {"answered": receiver.receive(content_type, body), "done": done}
         case {"begin": members}:
             return {"begun": dataclasses.asdict(assay.begin(**members))}
+        case {"begin_in_browser": members}:
+            return {"begun_in_browser": dataclasses.asdict(assay.begin_in_browser(**members))}
         case {"finish": members}:
             return {"finished": dataclasses.asdict(assay.finish(**members))}
+        case {"finish_in_browser": members}:
+            return {"finished": dataclasses.asdict(assay.finish_in_browser(**members))}
         case {"verify": members}:
             match assay.verify(**members):
                 case Verified(identity):
@@ -41,6 +47,14 @@ def answer(request: dict) -> dict:
                     return {"refused": code}
                 case Unavailable(retry_after):
                     return {"unavailable": retry_after}
+        case {"refresh": members}:
+            return {"refreshed": dataclasses.asdict(assay.refresh(**members))}
+        case {"revoke": members}:
+            assay.revoke(**members)
+            return {"revoked": True}
+        case {"revoke_by_code": members}:
+            assay.revoke_by_code(**members)
+            return {"revoked": True}
 
 
 for line in sys.stdin:
@@ -49,4 +63,5 @@ for line in sys.stdin:
     except AssayError as error:
         # The text of the error is for the log. It has no token and no handle.
         said = {"error": error.status, "code": error.code, "spent": error.spent, "log": str(error)}
+        said |= {"provider_error": error.provider_error, "context": error.context}
     print(json.dumps(said), flush=True)

@@ -23,8 +23,33 @@ class Assay
     alias_method :to_s, :inspect
   end
 
-  # Sign this user in. `context` is what the sign-in was begun with.
-  FinishedSignIn = Struct.new(:identity, :context)
+  # A sign-in to be finished before `expires_at` (Unix seconds). Redirect the browser to `authorization_url`.
+  #
+  # `sign_in` stays with this one browser, in a `__Host-` cookie whose name ends in `state`. Never log it or put it into a URL.
+  BegunBrowserSignIn = Struct.new(:sign_in, :state, :authorization_url, :expires_at, keyword_init: true) do
+    def inspect = "#<#{self.class} until #{expires_at}>"
+    alias_method :to_s, :inspect
+  end
+
+  # The provider's tokens, for the backend only: never log them, or send them to an app or a page.
+  #
+  # Store a refresh token with the provider, audience, issuer and subject of its sign-in. If `refresh_token` is nil after a
+  # refresh, the old one stays valid. If `scopes` is nil, the provider granted those that were requested.
+  Grant = Struct.new(
+    :access_token, :token_type, :expires_at, :refresh_token, :scopes, :id_token, keyword_init: true
+  ) do
+    def inspect = "#<#{self.class} until #{expires_at}>"
+    alias_method :to_s, :inspect
+  end
+
+  # Sign this user in. `context` is what the sign-in was begun with; `grant` is there if a code was exchanged.
+  FinishedSignIn = Struct.new(:identity, :context, :grant)
+
+  # Store the new refresh token, if there is one, before anything else: the old one may be used up.
+  #
+  # `identity` is nil if the provider sent no ID Token, or if Assay has no keys to verify it: then `problem` is
+  # `keys_unavailable`.
+  Refreshed = Struct.new(:grant, :identity, :problem)
 
   # What happened. `subject` is the user's, as in Identity; `data` is what the other members don't say.
   Event = Struct.new(
@@ -41,18 +66,28 @@ class Assay
 
   # A problem. If no answer came, `status` is 0 and `code` is nil.
   #
-  # `spent` matters after a finish. If it is false, nothing was used up: the same finish may be sent again, after
-  # `retry_after` seconds if that is not nil. If it is true, the sign-in is used up, or may be: begin a new one.
+  # `spent` matters after a finish, a refresh or a revocation. If it is false, nothing was used up: the same request may be
+  # sent again, after `retry_after` seconds if that is not nil. If it is true, the sign-in, code or refresh token is, or may
+  # be, used up: begin a new sign-in, or get a new code. A refresh token is certainly used up only if `code` is
+  # `grant_invalid`; otherwise, try it once more later.
+  #
+  # `provider_error` is the provider's error code. `context` is what the sign-in was begun with, if the user or the provider
+  # ended it (`sign_in_denied`, `provider_refused`): don't log it.
   class Error < StandardError
-    attr_reader :status, :code, :request_id, :spent, :retry_after
+    attr_reader :status, :code, :request_id, :spent, :retry_after, :provider_error, :context
 
-    def initialize(status, code, request_id, spent: false, retry_after: nil)
+    def initialize(status, code, request_id, spent: false, retry_after: nil, provider_error: nil, context: nil)
       super(status.zero? ? "Assay did not answer" : "Assay answered #{status} #{code}, request #{request_id}")
       @status, @code, @request_id, @spent, @retry_after = status, code, request_id, spent, retry_after
+      @provider_error, @context = provider_error, context
     end
+
+    # The `context` stays out of logs.
+    def inspect = "#<#{self.class}: #{message}>"
   end
 
-  # Timeouts, in seconds, are a little longer than Assay waits for a provider.
+  # Timeouts, in seconds, are a little longer than Assay waits for a provider. `finish_timeout` is for a finish, a refresh
+  # and a revocation.
   def initialize(url = "http://127.0.0.1:8080", api_key: nil, timeout: 6, finish_timeout: 12)
     @uri = URI(url)
     @timeout, @finish_timeout = timeout, finish_timeout
@@ -63,32 +98,63 @@ class Assay
 
   # `more`: `audience`, `max_age`, `subject`, `issuer`, `context`, `expires_in`. Raises Error.
   def begin(provider, **more)
-    response = post("/v1/sign-ins", { provider: provider, **more })
-    case [response.code.to_i, read(response)]
-    in [201, { sign_in: String, nonce: String, nonce_sha256: String, expires_at: Integer } => begun]
-      BegunSignIn.new(**begun.slice(*BegunSignIn.members))
-    in [_, answer]
-      raise problem(response, answer)
+    ask("/v1/sign-ins", { provider: provider, **more }) do |status, answer|
+      case [status, answer]
+      in [201, { sign_in: String, nonce: String, nonce_sha256: String, expires_at: Integer }]
+        BegunSignIn.new(**answer.slice(*BegunSignIn.members))
+      else nil
+      end
     end
-  rescue *NO_ANSWER
-    forget_connection
-    raise Error.new(0, nil, nil)
   end
 
-  # `more`: `access_token`, `code`, `user`. Raises Error. The request is sent once, whatever happens.
-  def finish(sign_in, id_token, **more)
-    sent = false
-    request = { sign_in: sign_in, id_token: id_token, **more }
-    response = post_once("/v1/sign-ins/finish", request, @finish_timeout) { sent = true }
-    case [response.code.to_i, read(response)]
-    in [200, { identity: { issuer: String, subject: String } => identity, context: }]
-      FinishedSignIn.new(Identity.new(**identity.slice(*Identity.members)), context)
-    in [_, answer]
-      # An answer without `spent` is not Assay's own: the request may have arrived.
-      raise problem(response, answer, spent: answer[:spent] != false)
+  # `redirect_uri`: one of the client's `redirect_uris` in Assay's settings. `more`: as for `begin`, and `scopes`, `prompt`,
+  # `login_hint`, `ui_locales`, `acr_values`, `response_mode`. Raises Error.
+  def begin_in_browser(provider, redirect_uri, **more)
+    ask("/v1/sign-ins", { provider: provider, redirect_uri: redirect_uri, **more }) do |status, answer|
+      case [status, answer]
+      in [201, { sign_in: String, state: String, authorization_url: String, expires_at: Integer }]
+        BegunBrowserSignIn.new(**answer.slice(*BegunBrowserSignIn.members))
+      else nil
+      end
     end
-  rescue *NO_ANSWER
-    raise Error.new(0, nil, nil, spent: sent)
+  end
+
+  # `more`: `access_token`, `code`, `redirect_uri`, `user`. An ID Token or a code is required. Raises Error. The request is
+  # sent once, whatever happens.
+  def finish(sign_in, id_token = nil, **more)
+    finish_with({ sign_in: sign_in, id_token: id_token, **more }.compact)
+  end
+
+  # `response`: all parameters that the redirect URI received. `more`: that `redirect_uri`. Raises Error. The request is sent
+  # once, whatever happens.
+  def finish_in_browser(sign_in, response, **more)
+    finish_with({ sign_in: sign_in, response: response, **more })
+  end
+
+  # `more`: `issuer`, `audience`, `scopes`. Raises Error. The request is sent once, whatever happens.
+  def refresh(provider, refresh_token, subject, **more)
+    request = { provider: provider, refresh_token: refresh_token, subject: subject, **more }
+    ask_once("/v1/grants/refresh", request) do |status, answer|
+      case [status, answer]
+      in [200, { grant: { access_token: String }, identity: { issuer: String, subject: String } | nil, problem: }]
+        Refreshed.new(grant(answer), identity(answer), problem&.fetch(:code))
+      else nil
+      end
+    end
+  end
+
+  # Raises Error, never `spent`: it is safe to revoke a token again. `more`: `token_type_hint`, `audience`.
+  def revoke(provider, token, **more)
+    request = { provider: provider, token: token, **more }
+    ask_once("/v1/grants/revoke", request, uses_up: false) { |status, _| status == 204 }
+    nil
+  end
+
+  # Exchanges the code, and revokes the tokens. `more`: `redirect_uri`, `audience`, and `subject` with `issuer`: a code of
+  # another user is refused. Raises Error. The request is sent once, whatever happens.
+  def revoke_by_code(provider, code, **more)
+    ask_once("/v1/grants/revoke", { provider: provider, code: code, **more }) { |status, _| status == 204 }
+    nil
   end
 
   # `more`: `audience`, `max_age`, `access_token`, `code`, `user`, `subject`, `issuer`, `authenticated_after`. Raises Error.
@@ -125,6 +191,46 @@ class Assay
   ].freeze
   private_constant :NO_ANSWER
 
+  # Returns what the block makes of the status and the answer. If that is nil, raises Error.
+  def ask(path, request)
+    response = post(path, request)
+    answer = read(response)
+    yield(response.code.to_i, answer) || raise(problem(response, answer))
+  rescue *NO_ANSWER
+    forget_connection
+    raise Error.new(0, nil, nil)
+  end
+
+  # As `ask`, but the request is sent once. `uses_up`: without an answer, something may be used up.
+  def ask_once(path, request, uses_up: true)
+    sent = false
+    response = post_once(path, request, @finish_timeout) { sent = true }
+    answer = read(response)
+    # An answer without `spent` is not Assay's own: the request may have arrived.
+    spent = uses_up && answer[:spent] != false
+    yield(response.code.to_i, answer) || raise(problem(response, answer, spent: spent))
+  rescue *NO_ANSWER
+    raise Error.new(0, nil, nil, spent: uses_up && sent)
+  end
+
+  def finish_with(request)
+    ask_once("/v1/sign-ins/finish", request) do |status, answer|
+      case [status, { grant: nil }.merge(answer)]
+      in [200, { identity: { issuer: String, subject: String }, context:, grant: { access_token: String } | nil }]
+        FinishedSignIn.new(identity(answer), context, grant(answer))
+      else nil
+      end
+    end
+  end
+
+  def identity(answer)
+    answer[:identity] && Identity.new(**answer[:identity].slice(*Identity.members))
+  end
+
+  def grant(answer)
+    answer[:grant] && Grant.new(**answer[:grant].slice(*Grant.members))
+  end
+
   # A request without side effects, which is safe to resend.
   def post(path, request)
     connection.post(path, JSON.generate(request), @headers)
@@ -145,8 +251,8 @@ class Assay
 
   def verdict(response, answer)
     case [response.code.to_i, answer]
-    in [200, { identity: { issuer: String, subject: String } => identity }]
-      Verified.new(Identity.new(**identity.slice(*Identity.members)))
+    in [200, { identity: { issuer: String, subject: String } }]
+      Verified.new(identity(answer))
     in [422, { code: String => code, request_id: String => request_id }]
       Refused.new(code, answer[:claim], request_id)
     in [503, _]
@@ -158,12 +264,14 @@ class Assay
 
   def problem(response, answer, spent: false)
     retry_after = response["Retry-After"]&.to_i
-    Error.new(response.code.to_i, answer[:code], answer[:request_id], spent: spent, retry_after: retry_after)
+    more = { spent: spent, retry_after: retry_after, **answer.slice(:provider_error, :context) }
+    Error.new(response.code.to_i, answer[:code], answer[:request_id], **more)
   end
 
   # The members of an answer; none if it is not a JSON object, since then it was not Assay that answered.
   def read(response)
-    answer = JSON.parse(response.body, symbolize_names: true)
+    # An answer of 204 has no body.
+    answer = JSON.parse(response.body || "", symbolize_names: true)
     answer.is_a?(Hash) ? answer : {}
   rescue JSON::ParserError
     {}

@@ -6,12 +6,22 @@
 #   {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
 #   {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
 #   {"receive": {"content_type": "application/json", "body": "{\"payload\": \"eyJ…\"}"}}   what a provider sends later
+#
+# The other calls work the same way, by name. A real backend never sends a grant to an app.
 
 require_relative "assay"
 require_relative "receiver"
 
 $stdout.sync = true
 ASSAY = Assay.new(ENV.fetch("ASSAY_URL", "http://127.0.0.1:8080"), api_key: ENV["ASSAY_API_KEY"])
+
+def members(value)
+  case value
+  when Struct then value.to_h.transform_values { |member| members(member) }
+  when Array then value.map { |element| members(element) }
+  else value
+  end
+end
 
 # Stands in for the database.
 KNOWN, DONE = {}, []
@@ -28,9 +38,20 @@ def answer(request)
     { answered: RECEIVER.receive(content_type, body), done: DONE }
   in { begin: { provider:, **more } }
     { begun: ASSAY.begin(provider, **more).to_h }
-  in { finish: { sign_in:, id_token:, **more } }
-    finished = ASSAY.finish(sign_in, id_token, **more)
-    { finished: { identity: finished.identity.to_h, context: finished.context } }
+  in { begin_in_browser: { provider:, redirect_uri:, **more } }
+    { begun_in_browser: ASSAY.begin_in_browser(provider, redirect_uri, **more).to_h }
+  in { finish: { sign_in:, **more } }
+    { finished: members(ASSAY.finish(sign_in, more.delete(:id_token), **more)) }
+  in { finish_in_browser: { sign_in:, response:, **more } }
+    { finished: members(ASSAY.finish_in_browser(sign_in, response, **more)) }
+  in { refresh: { provider:, refresh_token:, subject:, **more } }
+    { refreshed: members(ASSAY.refresh(provider, refresh_token, subject, **more)) }
+  in { revoke: { provider:, token:, **more } }
+    ASSAY.revoke(provider, token, **more)
+    { revoked: true }
+  in { revoke_by_code: { provider:, code:, **more } }
+    ASSAY.revoke_by_code(provider, code, **more)
+    { revoked: true }
   in { verify: members }
     case ASSAY.verify(**members)
     in Assay::Verified[identity] then { verified: identity.to_h }
@@ -44,5 +65,6 @@ $stdin.each_line do |line|
   puts JSON.generate(answer(JSON.parse(line, symbolize_names: true)))
 rescue Assay::Error => error
   # The text of the error is for the log. It has no token and no handle.
-  puts JSON.generate({ error: error.status, code: error.code, spent: error.spent, log: error.message })
+  said = { error: error.status, code: error.code, spent: error.spent, log: error.message }
+  puts JSON.generate({ **said, provider_error: error.provider_error, context: error.context })
 end

@@ -34,15 +34,29 @@ public struct BeginRequest: Codable, Sendable {
     /// The only user who can finish it, and the issuer of this subject.
     public var subject: String?
     public var issuer: String?
-    /// Comes back at the finish.
+    /// The finish returns it.
     public var context: String?
     /// In seconds.
     public var expiresIn: Int?
 
+    // Only for `beginInBrowser`. `redirectURI` is one of the client's `redirect_uris` in Assay's settings.
+    public var redirectURI: String?
+    public var scopes: [String]?
+    public var prompt: String?
+    public var loginHint: String?
+    public var uiLocales: String?
+    public var acrValues: String?
+    public var responseMode: String?
+
     private enum CodingKeys: String, CodingKey {
-        case provider, audience, subject, issuer, context
+        case provider, audience, subject, issuer, context, scopes, prompt
         case maxAge = "max_age"
         case expiresIn = "expires_in"
+        case redirectURI = "redirect_uri"
+        case loginHint = "login_hint"
+        case uiLocales = "ui_locales"
+        case acrValues = "acr_values"
+        case responseMode = "response_mode"
     }
 
     public init(provider: String) { self.provider = provider }
@@ -67,12 +81,32 @@ public struct BegunSignIn: Codable, Sendable, CustomStringConvertible {
     public var description: String { "sign-in until \(expiresAt)" }
 }
 
-/// What the app kept, and what the provider gave it.
+/// A sign-in to be finished before `expiresAt` (Unix seconds). Redirect the browser to `authorizationURL`.
+///
+/// `signIn` stays with this one browser, in a `__Host-` cookie whose name ends in `state`. Never log it or put it into a URL.
+public struct BegunBrowserSignIn: Codable, Sendable, CustomStringConvertible {
+    public let signIn: String
+    public let state: String
+    public let authorizationURL: String
+    public let expiresAt: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case signIn, state, expiresAt
+        case authorizationURL = "authorizationUrl"
+    }
+
+    /// Without secrets.
+    public var description: String { "sign-in until \(expiresAt)" }
+}
+
+/// What the app kept, and what the provider gave it: an ID Token, a code, or both.
 public struct FinishRequest: Codable, Sendable, CustomStringConvertible {
     public var signIn: String
-    public var idToken: String
+    public var idToken: String?
     public var accessToken: String?
     public var code: String?
+    /// The one that the app got the code with, if any.
+    public var redirectURI: String?
     public var user: AppleUser?
 
     private enum CodingKeys: String, CodingKey {
@@ -80,9 +114,10 @@ public struct FinishRequest: Codable, Sendable, CustomStringConvertible {
         case signIn = "sign_in"
         case idToken = "id_token"
         case accessToken = "access_token"
+        case redirectURI = "redirect_uri"
     }
 
-    public init(signIn: String, idToken: String, user: AppleUser? = nil) {
+    public init(signIn: String, idToken: String?, user: AppleUser? = nil) {
         self.signIn = signIn
         self.idToken = idToken
         self.user = user
@@ -92,10 +127,128 @@ public struct FinishRequest: Codable, Sendable, CustomStringConvertible {
     public var description: String { "finish of a sign-in" }
 }
 
-/// Sign this user in. `context` is what the sign-in was begun with.
+/// What the cookie had, and all parameters that the redirect URI received.
+public struct FinishBrowserRequest: Codable, Sendable, CustomStringConvertible {
+    public var signIn: String
+    public var response: [String: String]
+    /// The one that received them.
+    public var redirectURI: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case response
+        case signIn = "sign_in"
+        case redirectURI = "redirect_uri"
+    }
+
+    public init(signIn: String, response: [String: String], redirectURI: String? = nil) {
+        self.signIn = signIn
+        self.response = response
+        self.redirectURI = redirectURI
+    }
+
+    /// Without secrets.
+    public var description: String { "finish of a sign-in" }
+}
+
+/// Sign this user in. `context` is what the sign-in was begun with; `grant` is there if a code was exchanged.
 public struct FinishedSignIn: Codable, Sendable {
     public let identity: Identity
     public let context: String?
+    public let grant: Grant?
+}
+
+/// The provider's tokens, for the backend only: never log them, or send them to an app or a page.
+///
+/// Store a refresh token with the provider, audience, issuer and subject of its sign-in. If `refreshToken` is `nil` after a
+/// refresh, the old one stays valid. If `scopes` is `nil`, the provider granted those that were requested.
+public struct Grant: Codable, Sendable, CustomStringConvertible {
+    public let accessToken: String
+    public let tokenType: String
+    public let expiresAt: Int?
+    public let refreshToken: String?
+    public let scopes: [String]?
+    public let idToken: String?
+
+    /// Without secrets.
+    public var description: String { "grant" }
+}
+
+/// What you stored with the refresh token. `audience` is required if the provider has several clients.
+public struct RefreshRequest: Codable, Sendable, CustomStringConvertible {
+    public var provider: String
+    public var refreshToken: String
+    public var subject: String
+    public var issuer: String?
+    public var audience: String?
+    public var scopes: [String]?
+
+    private enum CodingKeys: String, CodingKey {
+        case provider, subject, issuer, audience, scopes
+        case refreshToken = "refresh_token"
+    }
+
+    public init(provider: String, refreshToken: String, subject: String) {
+        self.provider = provider
+        self.refreshToken = refreshToken
+        self.subject = subject
+    }
+
+    /// Without secrets.
+    public var description: String { "refresh of a grant" }
+}
+
+/// Store the new refresh token, if there is one, before anything else: the old one may be used up.
+///
+/// `identity` is `nil` if the provider sent no ID Token, or if Assay has no keys to verify it: then `problem` is
+/// `keys_unavailable`.
+public struct Refreshed: Codable, Sendable {
+    public let grant: Grant
+    public let identity: Identity?
+    public let problem: String?
+}
+
+/// `audience` is required if the provider has several clients.
+public struct RevokeRequest: Codable, Sendable, CustomStringConvertible {
+    public var provider: String
+    public var token: String
+    public var tokenTypeHint: String?
+    public var audience: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case provider, token, audience
+        case tokenTypeHint = "token_type_hint"
+    }
+
+    public init(provider: String, token: String) {
+        self.provider = provider
+        self.token = token
+    }
+
+    /// Without secrets.
+    public var description: String { "revocation of a token" }
+}
+
+/// With `subject`, a code of another user is refused.
+public struct RevokeByCodeRequest: Codable, Sendable, CustomStringConvertible {
+    public var provider: String
+    public var code: String
+    public var redirectURI: String?
+    public var audience: String?
+    public var subject: String?
+    public var issuer: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case provider, code, audience, subject, issuer
+        case redirectURI = "redirect_uri"
+    }
+
+    public init(provider: String, code: String) {
+        self.provider = provider
+        self.code = code
+    }
+
+    /// Without secrets.
+    public var description: String { "revocation by code" }
 }
 
 /// For `verify`, without `begin` and `finish`.
@@ -179,15 +332,23 @@ public enum Verdict: Sendable {
 
 /// A problem. If no answer came, `status` is 0 and `code` is `nil`.
 ///
-/// `spent` matters after a finish. If it is `false`, nothing was used up: the same finish may be sent again, after
-/// `retryAfter` seconds if that is not `nil`. If it is `true`, the sign-in is used up, or may be: begin a new one.
+/// `spent` matters after a finish, a refresh or a revocation. If it is `false`, nothing was used up: the same request may be
+/// sent again, after `retryAfter` seconds if that is not `nil`. If it is `true`, the sign-in, code or refresh token is, or may
+/// be, used up: begin a new sign-in, or get a new code. A refresh token is certainly used up only if `code` is
+/// `grant_invalid`; otherwise, try it once more later.
+///
+/// `providerError` is the provider's error code. `context` is what the sign-in was begun with, if the user or the provider
+/// ended it (`sign_in_denied`, `provider_refused`): don't log it.
 public struct AssayError: Error, CustomStringConvertible {
     public var status: Int
     public var code: String?
     public var requestID: String?
     public var spent = false
     public var retryAfter: Int?
+    public var providerError: String?
+    public var context: String?
 
+    /// Without secrets.
     public var description: String {
         status == 0 ? "Assay did not answer" : "Assay answered \(status) \(code ?? ""), request \(requestID ?? "")"
     }
@@ -211,7 +372,8 @@ public struct Assay: Sendable {
 
     /// - Parameters:
     ///   - url: May be `unix:/path`.
-    ///   - timeout: A little longer than Assay waits for a provider, as is `finishTimeout`.
+    ///   - timeout: A little longer than Assay waits for a provider.
+    ///   - finishTimeout: The same, for a finish, a refresh and a revocation.
     public init(
         url: String = "http://127.0.0.1:8080", apiKey: String? = nil, timeout: TimeAmount = .seconds(6),
         finishTimeout: TimeAmount = .seconds(12)
@@ -236,31 +398,53 @@ public struct Assay: Sendable {
 
     /// - Throws: `AssayError`; `CancellationError`.
     public func begin(_ request: BeginRequest) async throws -> BegunSignIn {
-        let answer: Answer
-        do {
-            answer = try await post("/v1/sign-ins", request)
-        } catch is NoAnswer {
-            throw AssayError(status: 0)
-        }
-        guard answer.status == 201, let begun = answer.read(BegunSignIn.self) else { throw answer.error() }
-        return begun
+        try await ask("/v1/sign-ins", request, 201)
+    }
+
+    /// Begins a sign-in in the browser. `redirectURI` is required.
+    ///
+    /// - Throws: `AssayError`; `CancellationError`.
+    public func beginInBrowser(_ request: BeginRequest) async throws -> BegunBrowserSignIn {
+        try await ask("/v1/sign-ins", request, 201)
     }
 
     /// The request is sent once, whatever happens.
     ///
     /// - Throws: `AssayError`; `CancellationError`, after which the sign-in may be used up.
     public func finish(_ request: FinishRequest) async throws -> FinishedSignIn {
-        let answer: Answer
+        try await askOnce("/v1/sign-ins/finish", request)
+    }
+
+    /// The request is sent once, whatever happens.
+    ///
+    /// - Throws: `AssayError`; `CancellationError`, after which the sign-in may be used up.
+    public func finishInBrowser(_ request: FinishBrowserRequest) async throws -> FinishedSignIn {
+        try await askOnce("/v1/sign-ins/finish", request)
+    }
+
+    /// The request is sent once, whatever happens.
+    ///
+    /// - Throws: `AssayError`; `CancellationError`, after which the refresh token may be used up.
+    public func refresh(_ request: RefreshRequest) async throws -> Refreshed {
+        let answer: RefreshAnswer = try await askOnce("/v1/grants/refresh", request)
+        return Refreshed(grant: answer.grant, identity: answer.identity, problem: answer.problem?.code)
+    }
+
+    /// - Throws: `AssayError`, never `spent`, since it is safe to revoke a token again; `CancellationError`.
+    public func revoke(_ request: RevokeRequest) async throws {
         do {
-            answer = try await post("/v1/sign-ins/finish", request, over: once, timeout: finishTimeout)
-        } catch let error as NoAnswer {
-            throw AssayError(status: 0, spent: !error.wasUnreachable)
+            let _: NoContent = try await askOnce("/v1/grants/revoke", request)
+        } catch var error as AssayError {
+            error.spent = false
+            throw error
         }
-        guard answer.status == 200, let finished = answer.read(FinishedSignIn.self) else {
-            // An answer without `spent` is not Assay's own: the request may have arrived.
-            throw answer.error(spent: answer.problem?.spent != false)
-        }
-        return finished
+    }
+
+    /// Exchanges the code, and revokes the tokens. The request is sent once, whatever happens.
+    ///
+    /// - Throws: `AssayError`; `CancellationError`, after which the code may be used up.
+    public func revokeByCode(_ request: RevokeByCodeRequest) async throws {
+        let _: NoContent = try await askOnce("/v1/grants/revoke", request)
     }
 
     /// - Parameter singleUse: The provider has `nonce.single_use`, so the request is sent once.
@@ -292,17 +476,39 @@ public struct Assay: Sendable {
 
     /// - Throws: `AssayError`; `CancellationError`.
     public func notification(_ request: NotificationRequest) async throws -> Notification {
-        let answer: Answer
-        do {
-            answer = try await post("/v1/notifications/verify", request)
-        } catch is NoAnswer {
-            throw AssayError(status: 0)
-        }
-        guard answer.status == 200, let notified = answer.read(Notified.self) else { throw answer.error() }
+        let notified: Notified = try await ask("/v1/notifications/verify", request, 200)
         let notification = notified.notification
         return Notification(
             provider: notification.provider, issuer: notification.issuer, kind: notification.kind,
             id: notification.id, issuedAt: notification.issuedAt, events: notified.events)
+    }
+
+    private func ask<Members: Decodable>(
+        _ path: String, _ request: some Encodable, _ success: Int
+    ) async throws -> Members {
+        let answer: Answer
+        do {
+            answer = try await post(path, request)
+        } catch is NoAnswer {
+            throw AssayError(status: 0)
+        }
+        guard answer.status == success, let members = answer.read(Members.self) else { throw answer.error() }
+        return members
+    }
+
+    private func askOnce<Members: Decodable>(_ path: String, _ request: some Encodable) async throws -> Members {
+        let answer: Answer
+        do {
+            answer = try await post(path, request, over: once, timeout: finishTimeout)
+        } catch let error as NoAnswer {
+            throw AssayError(status: 0, spent: !error.wasUnreachable)
+        }
+        let success = Members.self == NoContent.self ? 204 : 200
+        guard answer.status == success, let members = answer.read(Members.self) else {
+            // An answer without `spent` is not Assay's own: the request may have arrived.
+            throw answer.error(spent: answer.problem?.spent != false)
+        }
+        return members
     }
 
     /// A request without side effects, which is safe to resend.
@@ -374,14 +580,16 @@ private struct Answer {
     func read<Members: Decodable>(_: Members.Type) -> Members? {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return try? decoder.decode(Members.self, from: body)
+        return try? decoder.decode(Members.self, from: body.isEmpty ? Data("{}".utf8) : body)
     }
 
     var problem: Problem? { read(Problem.self) }
 
     func error(spent: Bool = false) -> AssayError {
-        AssayError(
-            status: status, code: problem?.code, requestID: problem?.requestId, spent: spent, retryAfter: retryAfter)
+        let problem = problem
+        return AssayError(
+            status: status, code: problem?.code, requestID: problem?.requestId, spent: spent, retryAfter: retryAfter,
+            providerError: problem?.providerError, context: problem?.context)
     }
 }
 
@@ -402,9 +610,21 @@ private struct Verified: Decodable {
     let identity: Identity
 }
 
+private struct NoContent: Decodable {}
+
+private struct RefreshAnswer: Decodable {
+    struct Problem: Decodable { let code: String }
+
+    let grant: Grant
+    let identity: Identity?
+    let problem: Problem?
+}
+
 private struct Problem: Decodable {
     let code: String
     let claim: String?
+    let providerError: String?
+    let context: String?
     let spent: Bool?
     let requestId: String
 }

@@ -4,13 +4,20 @@
 //   {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
 //   {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
 //   {"receive": {"content_type": "application/json", "body": "{\"payload\": \"eyJ…\"}"}}   what a provider sends later
+//
+// The other calls work the same way, by name. A real backend never sends a grant to an app.
 
 import Foundation
 
 struct Request: Decodable {
     var begin: BeginRequest?
+    var begin_in_browser: BeginRequest?
     var finish: FinishRequest?
+    var finish_in_browser: FinishBrowserRequest?
     var verify: Verify?
+    var refresh: RefreshRequest?
+    var revoke: RevokeRequest?
+    var revoke_by_code: RevokeByCodeRequest?
     var receive: Receive?
 }
 
@@ -49,16 +56,21 @@ struct Verify: Decodable {
 
 struct Said: Encodable {
     var begun: BegunSignIn?
+    var begunInBrowser: BegunBrowserSignIn?
     var finished: FinishedSignIn?
     var verified: Identity?
     var answered: Int?
     var done: [String]?
     var refused: String?
     var unavailable: Int?
+    var refreshed: Refreshed?
+    var revoked: Bool?
     var error: Int?
     var code: String?
     var spent: Bool?
     var log: String?
+    var providerError: String?
+    var context: String?
 }
 
 let environment = ProcessInfo.processInfo.environment
@@ -73,7 +85,18 @@ func answer(_ request: Request) async throws -> Said {
         return Said(answered: status, done: await done.take())
     }
     if let begin = request.begin { return Said(begun: try await assay.begin(begin)) }
+    if let begin = request.begin_in_browser { return Said(begunInBrowser: try await assay.beginInBrowser(begin)) }
     if let finish = request.finish { return Said(finished: try await assay.finish(finish)) }
+    if let finish = request.finish_in_browser { return Said(finished: try await assay.finishInBrowser(finish)) }
+    if let refresh = request.refresh { return Said(refreshed: try await assay.refresh(refresh)) }
+    if let revoke = request.revoke {
+        try await assay.revoke(revoke)
+        return Said(revoked: true)
+    }
+    if let revoke = request.revoke_by_code {
+        try await assay.revokeByCode(revoke)
+        return Said(revoked: true)
+    }
     guard let verify = request.verify else { return Said() }
     switch try await assay.verify(verify.signIn, singleUse: verify.singleUse) {
     case .verified(let identity): return Said(verified: identity)
@@ -89,6 +112,8 @@ while let line = readLine() {
     } catch let error as AssayError {
         // The text of the error is for the log. It has no token and no handle.
         said = Said(error: error.status, code: error.code, spent: error.spent, log: "\(error)")
+        said.providerError = error.providerError
+        said.context = error.context
     }
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase

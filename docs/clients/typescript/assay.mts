@@ -29,10 +29,20 @@ export interface BeginOptions {
   /** The only user who can finish it, and the issuer of this subject. */
   subject?: string;
   issuer?: string;
-  /** Comes back at the finish. */
+  /** The finish returns it. */
   context?: string | null;
   /** Seconds. */
   expires_in?: number;
+}
+
+/** The options that only a sign-in in the browser has. */
+export interface BeginBrowserOptions extends BeginOptions {
+  scopes?: string[];
+  prompt?: string;
+  login_hint?: string;
+  ui_locales?: string;
+  acr_values?: string;
+  response_mode?: "query" | "form_post";
 }
 
 /**
@@ -48,18 +58,80 @@ export interface BegunSignIn {
   expires_at: number;
 }
 
-/** What the app got beside the ID Token. */
+/**
+ * A sign-in to be finished before `expires_at` (Unix seconds). Redirect the browser to `authorization_url`.
+ *
+ * `sign_in` stays with this one browser, in a `__Host-` cookie whose name ends in `state`. Never log it or put it into a URL.
+ */
+export interface BegunBrowserSignIn {
+  sign_in: string;
+  state: string;
+  authorization_url: string;
+  expires_at: number;
+}
+
+/** What the app got beside the ID Token. A code can also take its place. */
 export interface FinishOptions {
   access_token?: string;
   code?: string;
+  /** The redirect URI that the app got the code with, if any. */
+  redirect_uri?: string;
   /** What Apple gave the app beside the token, at a user's first sign-in. */
   user?: object;
 }
 
-/** Sign this user in. `context` is what the sign-in was begun with. */
+/**
+ * The provider's tokens, for the backend only: never log them, or send them to an app or a page.
+ *
+ * Store a refresh token with the provider, audience, issuer and subject of its sign-in. If `refresh_token` is `null` after a
+ * refresh, the old one stays valid. If `scopes` is `null`, the provider granted those that were requested.
+ */
+export interface Grant {
+  access_token: string;
+  token_type: string;
+  expires_at: number | null;
+  refresh_token: string | null;
+  scopes: string[] | null;
+  id_token: string | null;
+}
+
+/** Sign this user in. `context` is what the sign-in was begun with; `grant` is there if a code was exchanged. */
 export interface FinishedSignIn {
   identity: Identity;
   context: string | null;
+  grant: Grant | null;
+}
+
+/** What you stored with the refresh token. `audience` is required if the provider has several clients. */
+export interface RefreshOptions {
+  issuer?: string;
+  audience?: string;
+  scopes?: string[];
+}
+
+/**
+ * Store the new refresh token, if there is one, before anything else: the old one may be used up.
+ *
+ * `identity` is `null` if the provider sent no ID Token, or if Assay has no keys to verify it: then `problem` is
+ * `keys_unavailable`.
+ */
+export interface Refreshed {
+  grant: Grant;
+  identity: Identity | null;
+  problem: string | null;
+}
+
+export interface RevokeOptions {
+  token_type_hint?: "refresh_token" | "access_token";
+  audience?: string;
+}
+
+/** With `subject`, a code of another user is refused. */
+export interface RevokeByCodeOptions {
+  redirect_uri?: string;
+  audience?: string;
+  subject?: string;
+  issuer?: string;
 }
 
 /** For `verify`, without `begin` and `finish`. */
@@ -111,8 +183,13 @@ export type Verdict =
 /**
  * A problem. If no answer came, `status` is 0 and `code` is absent.
  *
- * `spent` matters after a finish. If it is `false`, nothing was used up: the same finish may be sent again, after
- * `retryAfter` seconds if that is there. If it is `true`, the sign-in is used up, or may be: begin a new one.
+ * `spent` matters after a finish, a refresh or a revocation. If it is `false`, nothing was used up: the same request may be
+ * sent again, after `retryAfter` seconds if that is there. If it is `true`, the sign-in, code or refresh token is, or may be,
+ * used up: begin a new sign-in, or get a new code. A refresh token is certainly used up only if `code` is `grant_invalid`;
+ * otherwise, try it once more later.
+ *
+ * `providerError` is the provider's error code. `context` is what the sign-in was begun with, if the user or the provider
+ * ended it (`sign_in_denied`, `provider_refused`): don't log it.
  */
 export class AssayError extends Error {
   constructor(
@@ -121,6 +198,8 @@ export class AssayError extends Error {
     readonly requestId?: string,
     readonly spent = false,
     readonly retryAfter?: number,
+    readonly providerError?: string,
+    readonly context?: string,
   ) {
     super(status ? `Assay answered ${status} ${code}, request ${requestId}` : "Assay did not answer");
     this.name = "AssayError";
@@ -141,7 +220,7 @@ export class Assay {
   readonly #timeout: number;
   readonly #finishTimeout: number;
 
-  /** Timeouts, in milliseconds, are a little longer than Assay waits for a provider. */
+  /** Timeouts, in milliseconds, are a little longer than Assay waits for a provider: see `AssayOptions`. */
   constructor({ url = "http://127.0.0.1:8080", apiKey, timeout = 6000, finishTimeout = 12000 }: AssayOptions = {}) {
     this.#url = url;
     if (apiKey) this.#headers.Authorization = `Bearer ${apiKey}`;
@@ -151,29 +230,70 @@ export class Assay {
 
   /** Throws `AssayError`. */
   async begin(provider: string, options: BeginOptions = {}): Promise<BegunSignIn> {
-    let answer: Answer;
-    try {
-      answer = await this.#post("/v1/sign-ins", { ...options, provider });
-    } catch {
-      throw new AssayError(0);
-    }
+    const answer = await this.#ask("/v1/sign-ins", { ...options, provider });
     const { sign_in, nonce, nonce_sha256, expires_at } = answer.members;
     if (answer.status === 201 && sign_in && nonce) return { sign_in, nonce, nonce_sha256, expires_at };
     throw problem(answer);
   }
 
+  /** Throws `AssayError`. `redirect_uri`: one of the client's `redirect_uris` in Assay's settings. */
+  async beginInBrowser(
+    provider: string,
+    redirect_uri: string,
+    options: BeginBrowserOptions = {},
+  ): Promise<BegunBrowserSignIn> {
+    const answer = await this.#ask("/v1/sign-ins", { ...options, provider, redirect_uri });
+    const { sign_in, state, authorization_url, expires_at } = answer.members;
+    if (answer.status === 201 && sign_in && state && authorization_url)
+      return { sign_in, state, authorization_url, expires_at };
+    throw problem(answer);
+  }
+
+  /** Throws `AssayError`. `id_token` may be `null` if there is a code. The request is sent once, whatever happens. */
+  finish(sign_in: string, id_token: string | null, options: FinishOptions = {}): Promise<FinishedSignIn> {
+    return this.#finish({ ...options, sign_in, id_token: id_token ?? undefined });
+  }
+
+  /**
+   * `response`: all parameters that the redirect URI received; `redirect_uri`: that URI. Throws `AssayError`. The request is
+   * sent once, whatever happens.
+   */
+  finishInBrowser(sign_in: string, response: Record<string, string>, redirect_uri?: string): Promise<FinishedSignIn> {
+    return this.#finish({ sign_in, response, redirect_uri });
+  }
+
+  async #finish(request: object): Promise<FinishedSignIn> {
+    const answer = await this.#askOnce("/v1/sign-ins/finish", request);
+    const { identity, context, grant = null } = answer.members;
+    if (answer.status === 200 && isIdentity(identity) && (grant === null || isGrant(grant)))
+      return { identity, context, grant };
+    throw problem(answer, isSpent(answer));
+  }
+
   /** Throws `AssayError`. The request is sent once, whatever happens. */
-  async finish(sign_in: string, id_token: string, options: FinishOptions = {}): Promise<FinishedSignIn> {
-    let answer: Answer;
-    try {
-      answer = await this.#postOnce("/v1/sign-ins/finish", { ...options, sign_in, id_token }, this.#finishTimeout);
-    } catch (error) {
-      throw new AssayError(0, undefined, undefined, !wasUnreachable(error));
-    }
-    const { identity, context, spent } = answer.members;
-    if (answer.status === 200 && isIdentity(identity)) return { identity, context };
-    // An answer without `spent` is not Assay's own: the request may have arrived.
-    throw problem(answer, spent !== false);
+  async refresh(
+    provider: string,
+    refresh_token: string,
+    subject: string,
+    options: RefreshOptions = {},
+  ): Promise<Refreshed> {
+    const answer = await this.#askOnce("/v1/grants/refresh", { ...options, provider, refresh_token, subject });
+    const { grant, identity, problem: trouble } = answer.members;
+    if (answer.status === 200 && isGrant(grant) && (identity === null || isIdentity(identity)))
+      return { grant, identity, problem: trouble?.code ?? null };
+    throw problem(answer, isSpent(answer));
+  }
+
+  /** Throws `AssayError`, never `spent`: it is safe to revoke a token again. */
+  async revoke(provider: string, token: string, options: RevokeOptions = {}): Promise<void> {
+    const answer = await this.#askOnce("/v1/grants/revoke", { ...options, provider, token }, false);
+    if (answer.status !== 204) throw problem(answer);
+  }
+
+  /** Exchanges the code, and revokes the tokens. Throws `AssayError`. The request is sent once, whatever happens. */
+  async revokeByCode(provider: string, code: string, options: RevokeByCodeOptions = {}): Promise<void> {
+    const answer = await this.#askOnce("/v1/grants/revoke", { ...options, provider, code });
+    if (answer.status !== 204) throw problem(answer, isSpent(answer));
   }
 
   /** Throws `AssayError`. `singleUse`: the provider has `nonce.single_use`, so the request is sent once. */
@@ -203,15 +323,27 @@ export class Assay {
 
   /** Either `token`, or `payload`, the body that Apple sent. Throws `AssayError`. */
   async notification(sent: { token?: string; payload?: unknown; provider?: string }): Promise<Notification> {
-    let answer: Answer;
-    try {
-      answer = await this.#post("/v1/notifications/verify", sent);
-    } catch {
-      throw new AssayError(0);
-    }
+    const answer = await this.#ask("/v1/notifications/verify", sent);
     const { notification, events } = answer.members;
     if (answer.status === 200 && notification?.id && events) return { ...notification, events };
     throw problem(answer);
+  }
+
+  async #ask(path: string, request: object): Promise<Answer> {
+    try {
+      return await this.#post(path, request);
+    } catch {
+      throw new AssayError(0);
+    }
+  }
+
+  /** `usesUp`: without an answer, something may be used up. */
+  async #askOnce(path: string, request: object, usesUp = true): Promise<Answer> {
+    try {
+      return await this.#postOnce(path, request, this.#finishTimeout);
+    } catch (error) {
+      throw new AssayError(0, undefined, undefined, usesUp && !wasUnreachable(error));
+    }
   }
 
   /** A request without side effects, which is safe to resend. */
@@ -253,13 +385,20 @@ function wasUnreachable(error: any): boolean {
 }
 
 function problem({ status, retryAfter, members }: Answer, spent = false): AssayError {
-  return new AssayError(status, members.code, members.request_id, spent, retryAfter);
+  const { code, request_id, provider_error, context } = members;
+  return new AssayError(status, code, request_id, spent, retryAfter, provider_error, context);
+}
+
+/** An answer without `spent` is not Assay's own: the request may have arrived. */
+function isSpent({ members }: Answer): boolean {
+  return members.spent !== false;
 }
 
 export interface AssayOptions {
   url?: string;
   apiKey?: string;
   timeout?: number;
+  /** For a finish, a refresh and a revocation. */
   finishTimeout?: number;
 }
 
@@ -274,4 +413,8 @@ function read(text: string): any {
 
 function isIdentity(value: any): value is Identity {
   return typeof value?.issuer === "string" && typeof value?.subject === "string";
+}
+
+function isGrant(value: any): value is Grant {
+  return typeof value?.access_token === "string";
 }

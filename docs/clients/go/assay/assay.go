@@ -45,8 +45,21 @@ type BeginRequest struct {
 	MaxAge    *int    `json:"max_age,omitempty"`
 	Subject   *string `json:"subject,omitempty"` // the only user who can finish it
 	Issuer    *string `json:"issuer,omitempty"`  // the issuer of Subject
-	Context   string  `json:"context,omitempty"` // comes back at the finish
+	Context   string  `json:"context,omitempty"` // the finish returns it
 	ExpiresIn int     `json:"expires_in,omitempty"`
+}
+
+// BeginBrowserRequest says what a sign-in in the browser is to be. RedirectURI is one of the client's redirect_uris in Assay's
+// settings.
+type BeginBrowserRequest struct {
+	BeginRequest
+	RedirectURI  string   `json:"redirect_uri"`
+	Scopes       []string `json:"scopes,omitempty"`
+	Prompt       string   `json:"prompt,omitempty"`
+	LoginHint    string   `json:"login_hint,omitempty"`
+	UILocales    string   `json:"ui_locales,omitempty"`
+	ACRValues    string   `json:"acr_values,omitempty"`
+	ResponseMode string   `json:"response_mode,omitempty"`
 }
 
 // BegunSignIn is a sign-in to be finished before ExpiresAt, in Unix seconds. The app gives the provider NonceSHA256 or Nonce.
@@ -63,23 +76,113 @@ type BegunSignIn struct {
 // String has no secret.
 func (begun BegunSignIn) String() string { return fmt.Sprintf("sign-in until %d", begun.ExpiresAt) }
 
-// FinishRequest is what the app kept, and what the provider gave it.
+// BegunBrowserSignIn is a sign-in to be finished before ExpiresAt, in Unix seconds. Redirect the browser to AuthorizationURL.
+//
+// SignIn stays with this one browser, in a __Host- cookie whose name ends in State. Never log it or put it into a URL.
+type BegunBrowserSignIn struct {
+	SignIn           string `json:"sign_in"`
+	State            string `json:"state"`
+	AuthorizationURL string `json:"authorization_url"`
+	ExpiresAt        int64  `json:"expires_at"`
+}
+
+// String has no secret.
+func (begun BegunBrowserSignIn) String() string {
+	return fmt.Sprintf("sign-in until %d", begun.ExpiresAt)
+}
+
+// FinishRequest is what the app kept, and what the provider gave it: an ID Token, a code, or both.
 type FinishRequest struct {
 	SignIn      string          `json:"sign_in"`
-	IDToken     string          `json:"id_token"`
+	IDToken     string          `json:"id_token,omitempty"`
 	AccessToken string          `json:"access_token,omitempty"`
 	Code        string          `json:"code,omitempty"`
-	User        json.RawMessage `json:"user,omitempty"` // Apple's, at a user's first sign-in
+	RedirectURI string          `json:"redirect_uri,omitempty"` // that the app got the code with, if any
+	User        json.RawMessage `json:"user,omitempty"`         // Apple's, at a user's first sign-in
 }
 
 // String has no secret.
 func (FinishRequest) String() string { return "finish of a sign-in" }
 
-// FinishedSignIn says to sign this user in. Context is what the sign-in was begun with.
+// FinishBrowserRequest is what the cookie had, and all parameters that the redirect URI received.
+type FinishBrowserRequest struct {
+	SignIn      string            `json:"sign_in"`
+	Response    map[string]string `json:"response"`
+	RedirectURI string            `json:"redirect_uri,omitempty"` // that received them
+}
+
+// String has no secret.
+func (FinishBrowserRequest) String() string { return "finish of a sign-in" }
+
+// FinishedSignIn says to sign this user in. Context is what the sign-in was begun with; Grant is there if a code was
+// exchanged.
 type FinishedSignIn struct {
 	Identity *Identity `json:"identity"`
 	Context  *string   `json:"context"`
+	Grant    *Grant    `json:"grant"`
 }
+
+// Grant has the provider's tokens, for the backend only: never log them, or send them to an app or a page.
+//
+// Store a refresh token with the provider, audience, issuer and subject of its sign-in. If RefreshToken is nil after a
+// refresh, the old one stays valid. If Scopes is nil, the provider granted those that were requested.
+type Grant struct {
+	AccessToken  string   `json:"access_token"`
+	TokenType    string   `json:"token_type"`
+	ExpiresAt    *int64   `json:"expires_at"`
+	RefreshToken *string  `json:"refresh_token"`
+	Scopes       []string `json:"scopes"`
+	IDToken      *string  `json:"id_token"`
+}
+
+// String has no secret.
+func (Grant) String() string { return "grant" }
+
+// RefreshRequest has what you stored with the refresh token. Audience is required if the provider has several clients.
+type RefreshRequest struct {
+	Provider     string   `json:"provider"`
+	RefreshToken string   `json:"refresh_token"`
+	Subject      string   `json:"subject"`
+	Issuer       *string  `json:"issuer,omitempty"`
+	Audience     string   `json:"audience,omitempty"`
+	Scopes       []string `json:"scopes,omitempty"`
+}
+
+// String has no secret.
+func (RefreshRequest) String() string { return "refresh of a grant" }
+
+// Refreshed says to store the new refresh token, if there is one, before anything else: the old one may be used up.
+//
+// Identity is nil if the provider sent no ID Token, or if Assay has no keys to verify it: then Problem is keys_unavailable.
+type Refreshed struct {
+	Grant    *Grant
+	Identity *Identity
+	Problem  string
+}
+
+// RevokeRequest has a token. Audience is required if the provider has several clients.
+type RevokeRequest struct {
+	Provider      string `json:"provider"`
+	Token         string `json:"token"`
+	TokenTypeHint string `json:"token_type_hint,omitempty"`
+	Audience      string `json:"audience,omitempty"`
+}
+
+// String has no secret.
+func (RevokeRequest) String() string { return "revocation of a token" }
+
+// RevokeByCodeRequest has a code from the app. With Subject, a code of another user is refused.
+type RevokeByCodeRequest struct {
+	Provider    string  `json:"provider"`
+	Code        string  `json:"code"`
+	RedirectURI string  `json:"redirect_uri,omitempty"`
+	Audience    string  `json:"audience,omitempty"`
+	Subject     *string `json:"subject,omitempty"`
+	Issuer      *string `json:"issuer,omitempty"`
+}
+
+// String has no secret.
+func (RevokeByCodeRequest) String() string { return "revocation by code" }
 
 // SignIn is what the app sent, and the nonce that this backend made for it: for Verify, without Begin and Finish.
 type SignIn struct {
@@ -145,14 +248,19 @@ func (unavailable *Unavailable) Error() string { return "assay: unavailable" }
 
 // Error is a problem. If no answer came, Status is 0 and Code is empty.
 //
-// Spent matters after a finish. If it is false, nothing was used up: the same finish may be sent again, after RetryAfter.
-// If it is true, the sign-in is used up, or may be: begin a new one.
+// Spent matters after a finish, a refresh or a revocation. If it is false, nothing was used up: the same request may be sent
+// again, after RetryAfter. If it is true, the sign-in, code or refresh token is, or may be, used up: begin a new sign-in, or
+// get a new code. A refresh token is certainly used up only if Code is grant_invalid; otherwise, try it once more later.
 type Error struct {
-	Status     int
-	Code       string
-	RequestID  string
-	Spent      bool
-	RetryAfter time.Duration // 0 if the answer doesn't say
+	Status        int
+	Code          string
+	RequestID     string
+	Spent         bool
+	RetryAfter    time.Duration // 0 if the answer doesn't say
+	ProviderError string        // the provider's error code
+
+	// What the sign-in was begun with, if the user or the provider ended it (sign_in_denied, provider_refused): don't log it.
+	Context *string
 }
 
 func (err *Error) Error() string {
@@ -171,7 +279,7 @@ type Client struct {
 }
 
 const (
-	// A little longer than Assay waits for a provider.
+	// A little longer than Assay waits for a provider; finishTimeout is for a finish, a refresh and a revocation.
 	timeout       = 6 * time.Second
 	finishTimeout = 12 * time.Second
 )
@@ -203,23 +311,83 @@ func (client *Client) Begin(ctx context.Context, request BeginRequest) (*BegunSi
 	if err != nil {
 		return nil, err
 	}
-	if answer.status != 201 || answer.SignIn == "" {
+	if answer.status != 201 || answer.SignIn == "" || answer.Nonce == "" {
 		return nil, answer.problem(false)
 	}
-	return &answer.BegunSignIn, nil
+	return &BegunSignIn{answer.SignIn, answer.Nonce, answer.NonceSHA256, answer.ExpiresAt}, nil
+}
+
+// BeginInBrowser begins a sign-in in the browser. Its error is *Error.
+func (client *Client) BeginInBrowser(ctx context.Context, request BeginBrowserRequest) (*BegunBrowserSignIn, error) {
+	answer, err := client.post(ctx, "/v1/sign-ins", request, timeout, &client.http)
+	if err != nil {
+		return nil, err
+	}
+	if answer.status != 201 || answer.SignIn == "" || answer.State == "" || answer.AuthorizationURL == "" {
+		return nil, answer.problem(false)
+	}
+	return &BegunBrowserSignIn{answer.SignIn, answer.State, answer.AuthorizationURL, answer.ExpiresAt}, nil
 }
 
 // Finish returns whose sign-in it was, or an error that is *Error. The request is sent once, whatever happens.
 func (client *Client) Finish(ctx context.Context, request FinishRequest) (*FinishedSignIn, error) {
+	return client.finish(ctx, request)
+}
+
+// FinishInBrowser is Finish for a sign-in in the browser.
+func (client *Client) FinishInBrowser(ctx context.Context, request FinishBrowserRequest) (*FinishedSignIn, error) {
+	return client.finish(ctx, request)
+}
+
+func (client *Client) finish(ctx context.Context, request any) (*FinishedSignIn, error) {
 	answer, err := client.post(ctx, "/v1/sign-ins/finish", request, finishTimeout, &client.once)
 	if err != nil {
 		return nil, err
 	}
-	if answer.status != 200 || !isWhole(answer.Identity) {
-		// An answer without spent is not Assay's own: the request may have arrived.
-		return nil, answer.problem(answer.Spent == nil || *answer.Spent)
+	if answer.status != 200 || !isWhole(answer.Identity) || answer.Grant != nil && answer.Grant.AccessToken == "" {
+		return nil, answer.problem(answer.isSpent())
 	}
-	return &answer.FinishedSignIn, nil
+	return &FinishedSignIn{answer.Identity, answer.Context, answer.Grant}, nil
+}
+
+// Refresh returns new tokens, or an error that is *Error. The request is sent once, whatever happens.
+func (client *Client) Refresh(ctx context.Context, request RefreshRequest) (*Refreshed, error) {
+	answer, err := client.post(ctx, "/v1/grants/refresh", request, finishTimeout, &client.once)
+	if err != nil {
+		return nil, err
+	}
+	isIdentified := answer.Identity == nil || isWhole(answer.Identity)
+	if answer.status != 200 || answer.Grant == nil || answer.Grant.AccessToken == "" || !isIdentified {
+		return nil, answer.problem(answer.isSpent())
+	}
+	refreshed := &Refreshed{Grant: answer.Grant, Identity: answer.Identity}
+	if answer.Problem != nil {
+		refreshed.Problem = answer.Problem.Code
+	}
+	return refreshed, nil
+}
+
+// Revoke revokes a token. Its error is *Error, never Spent: it is safe to revoke a token again.
+func (client *Client) Revoke(ctx context.Context, request RevokeRequest) error {
+	err := client.revoke(ctx, request)
+	var problem *Error
+	if errors.As(err, &problem) {
+		problem.Spent = false
+	}
+	return err
+}
+
+// RevokeByCode exchanges the code, and revokes the tokens. Its error is *Error. The request is sent once, whatever happens.
+func (client *Client) RevokeByCode(ctx context.Context, request RevokeByCodeRequest) error {
+	return client.revoke(ctx, request)
+}
+
+func (client *Client) revoke(ctx context.Context, request any) error {
+	answer, err := client.post(ctx, "/v1/grants/revoke", request, finishTimeout, &client.once)
+	if err == nil && answer.status != 204 {
+		err = answer.problem(answer.isSpent())
+	}
+	return err
 }
 
 // Verify returns the identity, or an error that is *Refused, *Unavailable or *Error.
@@ -267,20 +435,34 @@ func (client *Client) verify(ctx context.Context, signIn SignIn, over *http.Clie
 
 // answer has the members of every answer, and none if it is not a JSON object: then it was not Assay that answered.
 type answer struct {
-	BegunSignIn
-	FinishedSignIn
-	Notification *Notification `json:"notification"`
-	Events       []Event       `json:"events"`
-	Code       string `json:"code"`
-	Claim      string `json:"claim"`
-	RequestID  string `json:"request_id"`
-	Spent      *bool  `json:"spent"`
-	status     int
-	retryAfter time.Duration
+	SignIn           string                 `json:"sign_in"`
+	Nonce            string                 `json:"nonce"`
+	NonceSHA256      string                 `json:"nonce_sha256"`
+	State            string                 `json:"state"`
+	AuthorizationURL string                 `json:"authorization_url"`
+	ExpiresAt        int64                  `json:"expires_at"`
+	Identity         *Identity              `json:"identity"`
+	Context          *string                `json:"context"`
+	Grant            *Grant                 `json:"grant"`
+	Problem          *struct{ Code string } `json:"problem"`
+	Notification     *Notification          `json:"notification"`
+	Events           []Event                `json:"events"`
+	Code             string                 `json:"code"`
+	Claim            string                 `json:"claim"`
+	ProviderError    string                 `json:"provider_error"`
+	RequestID        string                 `json:"request_id"`
+	Spent            *bool                  `json:"spent"`
+	status           int
+	retryAfter       time.Duration
 }
 
+// isSpent is also true for an answer without spent, which is not Assay's own: the request may have arrived.
+func (answer *answer) isSpent() bool { return answer.Spent == nil || *answer.Spent }
+
 func (answer *answer) problem(spent bool) *Error {
-	return &Error{answer.status, answer.Code, answer.RequestID, spent, answer.retryAfter}
+	return &Error{
+		answer.status, answer.Code, answer.RequestID, spent, answer.retryAfter, answer.ProviderError, answer.Context,
+	}
 }
 
 func (client *Client) post(

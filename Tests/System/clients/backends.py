@@ -1,0 +1,99 @@
+"""The web backends of `docs/clients`, as processes, and browsers for them."""
+
+import http.client
+import json
+import pathlib
+import subprocess
+import tempfile
+import urllib.parse
+from dataclasses import dataclass, field
+
+from clients.languages import CLIENTS, PROXY, environment
+from harness.waiting import free_port, poll
+
+ORIGIN = "https://example.com"
+# Where the command that runs a language's example leads to its web backend.
+BACKENDS = {
+    "python": lambda _: ["python3", CLIENTS / "python/web.py"],
+    "typescript": lambda example: [*example[:-1], pathlib.Path(example[-1]).with_name("web.mjs")],
+    "go": lambda example: [pathlib.Path(example[-1]).with_name("web")],
+}
+
+
+class Backend:
+    """A running web backend. `log` is what it wrote."""
+
+    def __init__(self, command: list, assay: str, audiences: dict[str, str], api_key: str = "", origin: str = ORIGIN):
+        self.port = free_port()
+        self.origin = origin or f"http://127.0.0.1:{self.port}"
+        self._log = tempfile.TemporaryFile()
+        variables = {"http_proxy": PROXY, "PYTHONDONTWRITEBYTECODE": "1", "PORT": str(self.port), "ORIGIN": self.origin}
+        variables |= {"AUDIENCES": json.dumps(audiences), "ASSAY_URL": assay, "ASSAY_API_KEY": api_key}
+        self._process = subprocess.Popen(
+            [str(part) for part in command], env=environment(**variables), stdout=self._log, stderr=self._log
+        )
+        poll(self._is_up, tells=lambda: self.log)
+
+    @property
+    def log(self) -> str:
+        self._log.seek(0)
+        return self._log.read().decode()
+
+    def _is_up(self) -> bool:
+        try:
+            return Browser(self).get("/").status == 200
+        except OSError:
+            return False
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+@dataclass(frozen=True)
+class Page:
+    status: int
+    location: str | None
+    # Of each cookie that was set, the value and the attributes.
+    cookies: dict[str, tuple[str, set[str]]]
+    body: str
+    headers: object = field(repr=False)
+
+
+class Browser:
+    """Keeps cookies, secure ones too, since TLS ends before the backend. Follows no redirects."""
+
+    def __init__(self, backend: Backend):
+        self._backend = backend
+        self.cookies: dict[str, str] = {}
+
+    def get(self, path: str, query: dict | list | None = None) -> Page:
+        return self.request("GET", path + ("?" + urllib.parse.urlencode(query) if query else ""))
+
+    def post(self, path: str, form: dict | None = None, origin: str | None = None, with_cookies: str = "") -> Page:
+        """`with_cookies`: only those whose names begin so, as from another site."""
+        headers = {"Content-Type": "application/x-www-form-urlencoded", "Origin": origin or self._backend.origin}
+        return self.request("POST", path, urllib.parse.urlencode(form or {}), headers, with_cookies)
+
+    def request(self, method: str, path: str, body: str = "", headers: dict | None = None, with_cookies: str = "") -> Page:
+        connection = http.client.HTTPConnection("127.0.0.1", self._backend.port, timeout=30)
+        sent = "; ".join(f"{name}={value}" for name, value in self.cookies.items() if name.startswith(with_cookies))
+        connection.request(method, path, body, (headers or {}) | ({"Cookie": sent} if sent else {}))
+        response = connection.getresponse()
+        page = Page(
+            response.status, response.headers["Location"], dict(map(_parsed, response.headers.get_all("Set-Cookie", []))),
+            response.read().decode(), response.headers,
+        )  # fmt: skip
+        connection.close()
+        for name, (value, attributes) in page.cookies.items():
+            if "Max-Age=0" in attributes:
+                self.cookies.pop(name, None)
+            else:
+                self.cookies[name] = value
+        return page
+
+
+def _parsed(line: str) -> tuple[str, tuple[str, set[str]]]:
+    pair, *attributes = line.split("; ")
+    name, _, value = pair.partition("=")
+    return name, (value, set(attributes))
