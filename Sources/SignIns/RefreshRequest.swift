@@ -152,7 +152,8 @@ extension JSONObject {
         let texts = value.elements?.map { $0.string.flatMap { $0.isScope ? $0 : nil } }
         guard let texts, texts.count <= 64, !texts.contains(nil) else {
             throw .requestInvalid(
-                "scopes must be a list of at most 64 scopes: strings of at most 255 characters without spaces, quotes and backslashes.")
+                "scopes must be a list of at most 64 scopes: strings of at most 255 characters without spaces, quotes and backslashes."
+            )
         }
         return texts.compactMap(\.self)
     }

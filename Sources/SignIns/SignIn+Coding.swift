@@ -69,7 +69,8 @@ extension BrowserSignIn {
         let flags = try reader.number(octets)
         guard flags == 0 || flags == 1 else { throw NotEncoded() }
         self.init(
-            state: state, nonce: nonce, verifier: verifier, redirectURI: redirectURI, issuer: issuer, requiresResponseIssuer: flags == 1
+            state: state, nonce: nonce, verifier: verifier, redirectURI: redirectURI, issuer: issuer,
+            requiresResponseIssuer: flags == 1
         )
     }
 }

@@ -176,7 +176,7 @@ import Testing
         (#"{"sub":"2"}"#, 200, CallFailure.answerInvalid(.member(.subject))),
         (#"{"sub":1}"#, 200, .answerInvalid(.member(.subject))),
         ("{}", 200, .answerInvalid(.member(.subject))), ("x.y.z", 200, .answerInvalid(.notJSON)),
-        (#"{"error":"invalid_token"}"#, 401, .answerInvalid(.status(401))),
+        (#"{"error":"invalid_token"}"#, 401, .refused(.invalidToken)), ("{}", 401, .answerInvalid(.status(401))),
         ("", 500, .unavailable(.status(500), retryAfterSeconds: nil)),
     ])
     func `answers of a user info endpoint`(body: String, status: UInt, expected: CallFailure?) {

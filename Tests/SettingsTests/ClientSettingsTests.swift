@@ -121,6 +121,69 @@ import Testing
         #expect(other.endpoints.revocation == "https://appleid.apple.com/auth/revoke")
     }
 
+    @Test func `settings of sign-ins in the browser`() throws {
+        let client = """
+            auth: client_secret_post, secret_file: s, scopes: [email, "a:b/c"], redirect_uris: ["https://app.example/cb", "com.example.app:/cb"], authorization_parameters: { access_type: offline, hd: "*" }
+            """
+        let provider = try read(provider: Self.yaml(client, "pkce: off\nallow_unbound_codes: true\nuser_info: true"))
+        let found = try #require(provider.clients.first).client
+        #expect(found.scopes == ["email", "a:b/c"] && found.redirectURIs.count == 2)
+        #expect(
+            found.authorizationParameters == [
+                AuthorizationParameter(name: "access_type", value: "offline"),
+                AuthorizationParameter(name: "hd", value: "*"),
+            ])
+        #expect(!provider.usesPKCE && provider.allowsUnboundCodes && provider.readsUserInfo)
+        let usual = try read(provider: Self.yaml("auth: none"))
+        #expect(usual.usesPKCE && !usual.allowsUnboundCodes && !usual.readsUserInfo)
+        let linkedIn = try read(
+            provider: "preset: linkedin\naudiences: [a]\nclients: [{ id: a, auth: client_secret_post, secret_file: s }]"
+        )
+        #expect(!linkedIn.usesPKCE)
+    }
+
+    @Test(arguments: [
+        ("auth: none", "pkce: off", "the client a has auth: none, which needs PKCE"),
+        ("auth: none, scopes: [\"a b\"]", "", "each of scopes must be a scope"),
+        ("auth: none, authorization_parameters: { state: x }", "", "state is set by Assay or by the request"),
+        ("auth: none, authorization_parameters: { request_uri: x }", "", "request_uri is set by Assay"),
+        ("auth: none, authorization_parameters: { a: [x, y] }", "", "a must be a parameter's name, with one value"),
+        ("auth: none, redirect_uris: [\"javascript:alert(1)\"]", "", "each of redirect_uris must be an absolute URI"),
+        (
+            "auth: none, redirect_uris: [\"https://app.example/cb\"]",
+            "jwks_uri: \"https://op.example/jwks\"\nendpoints: { token: \"https://op.example/token\" }",
+            "redirect_uris need endpoints.authorization here"
+        ),
+        (
+            "auth: none",
+            "user_info: true\njwks_uri: \"https://op.example/jwks\"\nendpoints: { token: \"https://op.example/token\" }",
+            "user_info needs endpoints.user_info here"
+        ),
+    ])
+    func `what no sign-in in the browser can be made with`(client: String, more: String, message: String) throws {
+        #expect(try fault(Self.document(client, more)).message.hasPrefix(message))
+    }
+
+    @Test func `risks of sign-ins in the browser are warned about`() throws {
+        func warnings(_ client: String, _ more: String = "") throws -> [String] {
+            try settings(Self.document(client, more)).warnings
+        }
+        let secret = "auth: client_secret_post, secret_file: s"
+        let unbound = "pkce: off\nallow_unbound_codes: true\nnonce: { check: off }"
+        #expect(try warnings(secret, unbound).contains { $0.contains("allow_unbound_codes") })
+        #expect(try !warnings(secret, "allow_unbound_codes: true").contains { $0.contains("allow_unbound_codes") })
+        for (uri, isRisk) in [
+            ("http://app.example/cb", true), ("http://localhost.evil.example/cb", true),
+            ("http://localhost:80/cb", false),
+            ("http://127.0.0.1/cb", false), ("https://app.example/cb", false),
+        ] {
+            let found = try warnings(secret + ", redirect_uris: [\"\(uri)\"]").contains {
+                $0.contains("without TLS: codes")
+            }
+            #expect(found == isRisk, "\(uri)")
+        }
+    }
+
     @Test func `a redirect URI at two providers is warned about`() throws {
         func provider(_ id: String) -> String {
             "  - { id: \(id), issuer: \"https://\(id).example\", audiences: [a], clients: [{ id: a, auth: none, redirect_uris: [\"https://app.example/cb\"] }] }\n"

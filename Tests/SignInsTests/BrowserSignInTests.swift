@@ -13,6 +13,11 @@ import Verification
     private static let callback = "https://example.com/callback"
     private static let endpoint = AuthorizationEndpoint(
         url: "https://idp.example/authorize?tenant=1", sendsResponseIssuer: false)
+
+    @Test(arguments: ["nonce=x", "a=b&response_mode=fragment", "%73tate=", "request_uri=x", "x=%zz&%zz=1"])
+    func `an endpoint whose own query has our parameters is none`(query: String) {
+        #expect(AuthorizationEndpoint(url: "https://idp.example/a?" + query, sendsResponseIssuer: false) == nil)
+    }
     private static let now = UnixTime(seconds: 1_700_000_000)
 
     private static func policy(_ change: (inout ProviderPolicy) -> Void = { _ in }) -> ProviderPolicy {
@@ -130,7 +135,7 @@ import Verification
     /// What a finish of a sign-in with this response does next.
     private static func plan(
         _ response: String, of opened: OpenedSignIn, members: String = "", policy: ProviderPolicy = policy(),
-        rules: GrantRules? = rules(), sendsResponseIssuer: Bool = false
+        rules: GrantRules? = rules(), sendsResponseIssuer: Bool? = false
     ) throws -> FinishPlan {
         let body = #"{"sign_in": "x", "response": \#(response)\#(members)}"#
         return try FinishPlan(
@@ -150,7 +155,7 @@ import Verification
     @Test func `a response is checked before anything is used up`() throws {
         let (begun, opened) = try Self.begin(#", "context": "/back""#)
         let state = try #require(begun.browser?.state)
-        func problem(_ response: String, members: String = "", requiresIssuer: Bool = false) -> Problem? {
+        func problem(_ response: String, members: String = "", requiresIssuer: Bool? = false) -> Problem? {
             Self.problem {
                 try Self.plan(
                     response.replacing("STATE", with: state), of: opened, members: members,
@@ -172,6 +177,10 @@ import Verification
             problem(#"{"state": "STATE", "code": "c"}"#, members: #", "redirect_uri": "\#(Self.callback)""#) == nil)
         #expect(problem(#"{"state": "STATE", "code": "c", "iss": "https://evil.example"}"#) == .responseIssuerMismatch)
         #expect(problem(#"{"state": "STATE", "code": "c"}"#, requiresIssuer: true) == .responseIssuerMismatch)
+        #expect(problem(#"{"state": "STATE", "code": "c"}"#, requiresIssuer: nil) == .endpointUnknown)
+        #expect(
+            problem(#"{"state": "STATE", "error": "access_denied"}"#, requiresIssuer: true) == .responseIssuerMismatch)
+        #expect(problem(#"{"state": "STATE", "code": "c", "user": "no JSON"}"#) == nil)
         for name in ["access_denied", "user_cancelled_authorize", "user_cancelled_login"] {
             #expect(problem(#"{"state": "STATE", "error": "\#(name)"}"#) == .signInDenied(context: "/back"))
         }
@@ -181,7 +190,7 @@ import Verification
         #expect(problem(#"{"state": "STATE", "error": "my own"}"#) == .signInRefused(.other, context: "/back"))
         for response in [
             #"{"state": "STATE"}"#, #"{"state": "STATE", "code": ""}"#, #"{"state": "STATE", "code": "ü"}"#,
-            #"{"state": "STATE", "code": "c", "user": "no JSON"}"#, #"{"state": 1}"#, "[]", "\"\"",
+            #"{"state": 1}"#, "[]", "\"\"",
         ] {
             #expect(problem(response)?.code == "request_invalid", "\(response)")
         }
@@ -209,6 +218,8 @@ import Verification
         #expect(problem(nil) == .signInInvalid)
         #expect(problem(Self.rules { $0.clients.removeLast() }) == .signInInvalid)
         #expect(problem(Self.rules { $0.clients[1].redirectURIs = [] }) == .signInInvalid)
+        let elsewhere = Self.policy { $0.issuer = "https://other.example" }
+        #expect(Self.problem { try Self.plan(response, of: opened, policy: elsewhere) } == .signInInvalid)
         let nonceless = Self.policy { $0.nonce.isChecked = false }
         let unbound = Self.rules {
             $0.usesPKCE = false
@@ -219,5 +230,10 @@ import Verification
         #expect(Self.problem { try Self.plan(answer, of: loose, policy: nonceless, rules: unbound) } == nil)
         #expect(
             Self.problem { try Self.plan(answer, of: loose, policy: nonceless, rules: Self.rules()) } == .signInInvalid)
+        // Tied by its nonce alone, which is then no longer checked.
+        let (noncy, tied) = try Self.begin(rules: Self.rules { $0.usesPKCE = false })
+        let reply = #"{"state": "\#(try #require(noncy.browser?.state))", "code": "c"}"#
+        #expect(Self.problem { try Self.plan(reply, of: tied) } == nil)
+        #expect(Self.problem { try Self.plan(reply, of: tied, policy: nonceless) } == .signInInvalid)
     }
 }

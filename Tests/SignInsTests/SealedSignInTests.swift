@@ -24,7 +24,8 @@ import Testing
                 BrowserSignIn(
                     state: State([UInt8](100..<116))!, nonce: hasNonce ? Nonce([UInt8](0..<24)) : nil,
                     verifier: hasVerifier ? CodeVerifier([UInt8](50..<82)) : nil,
-                    redirectURI: "https://example.com/callback", requiresResponseIssuer: hasNonce))
+                    redirectURI: "https://example.com/callback", issuer: "https://appleid.apple.com",
+                    requiresResponseIssuer: hasNonce))
             return signIn
         }
     }
@@ -53,13 +54,24 @@ import Testing
         }
     }
 
-    @Test func `native sign-ins keep the first version, so that instances of before open them`() throws {
+    /// Sealed by a release without sign-ins in the browser, with the key file of 32 ones.
+    private static let earlier =
+        "AUa5yI86-X2T3uuXrbUtPg5C5VobuRs5Ba00-Qsv4HT-LEWUp4BjDIAeiRxcgDoxcl7sLof7vbBsZiuVHXtrNTOSEN4yE4-1k6ZIu_V5t4rQbn-NvtTSUuRQ9r_7P7-Q3c85S4URqgtJbb-nngp7HATKvjFTuh0dpjwxLP5BKana"
+
+    @Test func `native sign-ins are those of earlier releases`() throws {
         let sealer = try SignInSealer(try Self.keys(1))
-        // Its first octet is the top six bits of the first character and two of the second.
-        #expect(try sealer.seal(Self.signIn(), salt: Self.salt)?.text.first == UInt8(ascii: "A"))
+        let opened = try #require(try sealer.open(SealedSignIn(text: Array(Self.earlier.utf8))))
+        let content = opened.content
+        #expect(content.nonce?.text == "Zh5EmtG7ns4Zs1F2_S7X5HaS2O_uAe4q")
+        #expect(content.provider == "apple" && content.audience == "com.example.app" && content.context == "/basket")
+        #expect(content.expiresAt == UnixTime(seconds: 1_795_496_038) && content.subject == "001.a")
+        #expect(content.maximumAuthenticationAgeSeconds == 60)
+        // And they open ours: the same content under the same salt is the same handle.
+        #expect(try sealer.seal(content, salt: opened.salt)?.text == Array(Self.earlier.utf8))
+    }
+
+    @Test func `the contents of one version are none of the other`() throws {
         let browser = try #require(Self.inBrowsers.first)
-        #expect(browser.version == .browser && Self.signIn().version == .native)
-        // The contents of one version under the other are none.
         #expect(SignIn(encoded: browser.encoded.span, .native) == nil)
         #expect(SignIn(encoded: Self.signIn().encoded.span, .browser) == nil)
         #expect(SignIn(encoded: browser.encoded.span, .browser) == browser)

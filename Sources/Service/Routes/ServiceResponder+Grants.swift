@@ -40,8 +40,10 @@ extension ServiceResponder {
                 guard let verification = refresh.verification(of: grant) else {
                     return loop.makeSucceededFuture(self.end(call, refresh, grant, nil))
                 }
-                return self.verdict(verification, by: call.verifier).assumeIsolated().map { self.end(call, refresh, grant, $0) }
-                    .nonisolated()
+                return self.verdict(verification, by: call.verifier).assumeIsolated().map {
+                    self.end(call, refresh, grant, $0)
+                }
+                .nonisolated()
             }
         }.nonisolated()
     }
@@ -125,7 +127,8 @@ extension ServiceResponder {
                 } catch {
                     return loop.makeSucceededFuture(self.end(call, error))
                 }
-                return self.verdict(verification, by: call.verifier).assumeIsolated().flatMap { verdict -> EventLoopFuture<HTTPResponse> in
+                return self.verdict(verification, by: call.verifier).assumeIsolated().flatMap {
+                    verdict -> EventLoopFuture<HTTPResponse> in
                     do throws(FinishFailure) {
                         let request = try code.revocation(of: grant, verdict)
                         return self.revoke(

@@ -16,7 +16,8 @@ extension ServiceResponder {
         let request = try BeginRequest(body)
         guard let (number, provider) = service.verifier.provider(request.provider) else { throw .providerUnknown }
         let begun = try BegunSignIn(
-            request, under: provider.policy, provider.grants?.rules, authorizationEndpoint(number, provider), now: VerificationTime.now().wall,
+            request, under: provider.policy, provider.grants?.rules, authorizationEndpoint(number, provider),
+            now: VerificationTime.now().wall,
             sealedBy: signIns.sealer, signIns.store.digests)
         service.metrics.signIns.countBegun(provider: number)
         let text = service.json { begun.write(to: &$0) }

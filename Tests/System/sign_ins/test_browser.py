@@ -140,8 +140,8 @@ def test_what_is_refused_before_the_exchange_uses_nothing_up(service, endpoint, 
     started = begun(service, context="/basket")
     problem = refused(finish(service, started, response, **members), code, False)
     assert not endpoint.calls
-    if "context" in problem:
-        assert problem["context"] == "/basket" and "bye" not in json.dumps(problem)
+    assert problem.get("context") == ("/basket" if code in ("sign_in_denied", "provider_refused") else None)
+    assert "bye" not in json.dumps(problem)
     assert problem.get("provider_error") == ("server_error" if code == "provider_refused" else None)
     endpoint.play(grant(id_token=issuer.token(nonce=started["nonce"])))
     assert finish(service, started).status == 200
@@ -290,11 +290,13 @@ def test_apple_without_scopes_may_send_a_query(apple_service):
 
 
 def test_what_ties_a_sign_in_is_never_logged(service, endpoint, issuer):
-    started = begun(service)
-    endpoint.play(grant(id_token=issuer.token(nonce=started["nonce"])))
+    started = begun(service, context="a context to look for", login_hint="a-hint-to-look-for")
+    refused(finish(service, started, {"error": "access_denied"}), "sign_in_denied", False)
+    refused(finish(service, started, {"state": started["nonce"]}), "state_mismatch", False)
+    endpoint.play(grant(access_token="an-access-token-to-look-for", id_token=issuer.token(nonce=started["nonce"])))
     assert finish(service, started, {"code": "a-code-to-look-for"}).status == 200
-    secrets = [started["sign_in"], started["nonce"], started["state"], "a-code-to-look-for"]
-    secrets += [endpoint.last().form["code_verifier"], "a refresh token"]
+    secrets = [started["sign_in"], started["nonce"], started["state"], "a-code-to-look-for", "-to-look-for"]
+    secrets += [endpoint.last().form["code_verifier"], "a refresh token", "a context to look for"]
     service.wait_until(lambda: any("/v1/sign-ins/finish" in line for line in service.log))
     log = "\n".join(service.log)
     assert not [secret for secret in secrets if secret in log]
