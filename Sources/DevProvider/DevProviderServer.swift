@@ -23,6 +23,9 @@ package final class DevProviderServer: Sendable {
         }
     }
 
+    /// The client secret of the Google-like provider. The Apple-like one accepts a client secret of any key.
+    package static var clientSecret: String { SimulatedProvider.clientSecret }
+
     /// The issuer of one of the providers.
     package func issuer(of kind: DevProviderKind) -> String { Self.issuer(of: kind, at: address) }
 

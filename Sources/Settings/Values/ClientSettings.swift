@@ -5,6 +5,11 @@ package struct ClientSettings: Sendable, Equatable {
     package var client: OAuthClient
     package var authentication: Authentication
 
+    package init(client: OAuthClient, authentication: Authentication) {
+        self.client = client
+        self.authentication = authentication
+    }
+
     /// How the client proves to the provider who it is.
     package enum Authentication: Sendable, Equatable {
         case secret(file: String, sentIn: ClientCredential.SecretPlace)

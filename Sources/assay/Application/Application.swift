@@ -1,6 +1,7 @@
 import Service
 import Host
 import FoundationEssentials
+import Grants
 import HTTPServer
 import IDToken
 import KeySource
@@ -30,10 +31,15 @@ struct Application: Sendable {
     /// The limit on open files and sockets of the process.
     private let descriptors: Int
 
-    /// - Parameter tellsOfRisks: whether to log settings that are allowed but risky.
+    /// - Parameters:
+    ///   - credentials: of clients whose settings name no files, by client ID.
+    ///   - tellsOfRisks: whether to log settings that are allowed but risky.
     /// - Throws: ``ConfigurationError`` if the environment's proxy settings are invalid, or a file that `tracing` names
     ///   can't be read.
-    init(_ settings: Settings, tellsOfRisks: Bool = true, sink: LogSink = LogSink()) throws {
+    init(
+        _ settings: Settings, credentials: [String: ClientCredential] = [:], tellsOfRisks: Bool = true,
+        sink: LogSink = LogSink()
+    ) throws {
         self.settings = settings
         self.sink = sink
         log = Log(
@@ -44,7 +50,7 @@ struct Application: Sendable {
         let proxy = try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment)
         tracing = try settings.tracing.map { [log] in try TraceExport($0, log: log) }
         disk.start()
-        factory = ProviderFactory(proxy, telemetry, calls, tracer: tracing?.tracer, disk)
+        factory = ProviderFactory(proxy, telemetry, calls, tracer: tracing?.tracer, disk, credentials: credentials)
         if settings.providers.contains(where: { $0.clients.contains { $0.authentication != .none } }) {
             Self.disableCoreDumps(log)
         }

@@ -19,6 +19,8 @@ struct ProviderFactory: Sendable {
     /// `nil` if fetches are not traced.
     private let tracer: SpanTracer?
     private let disk: NIOThreadPool
+    /// Of clients whose settings name no files, by client ID.
+    private let credentials: [String: ClientCredential]
     /// Keys live on their own loop, so that a slow handshake never delays a loop that serves requests.
     private let keysLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     /// The same for calls of providers' endpoints. Made when the first provider has clients.
@@ -34,16 +36,19 @@ struct ProviderFactory: Sendable {
         fileprivate let files: [ClientFiles.Entry]
     }
 
-    /// - Parameter disk: for blocking writes of keys.
+    /// - Parameters:
+    ///   - disk: for blocking writes of keys.
+    ///   - credentials: of clients whose settings name no files, by client ID.
     init(
         _ proxy: ProxyEnvironment?, _ telemetry: KeyTelemetry, _ calls: CallTelemetry, tracer: SpanTracer?,
-        _ disk: NIOThreadPool
+        _ disk: NIOThreadPool, credentials: [String: ClientCredential]
     ) {
         self.proxy = proxy
         self.telemetry = telemetry
         self.calls = calls
         self.tracer = tracer
         self.disk = disk
+        self.credentials = credentials
     }
 
     /// The providers of the settings, in their order.
@@ -124,7 +129,11 @@ struct ProviderFactory: Sendable {
         for client in provider.clients {
             // Before the files are read, so that a change meanwhile is noticed.
             versions.append(ClientFiles.versions(client))
-            credentials[client.client.id] = try ClientFiles.credential(of: client, provider: id)
+            if let given = self.credentials[client.client.id] {
+                credentials[client.client.id] = given
+            } else {
+                credentials[client.client.id] = try ClientFiles.credential(of: client, provider: id)
+            }
         }
         let made = ProviderCalls(
             rules: provider.network, proxy: proxy, credentials: credentials,

@@ -4,9 +4,11 @@ import ArgumentParser
 import Service
 import DevProvider
 import Glibc
+import Grants
 import IDToken
 import KeySource
 import Notifications
+import OpenSSL
 import Settings
 
 struct Dev: AsyncParsableCommand {
@@ -56,7 +58,7 @@ struct Dev: AsyncParsableCommand {
             settings.log.requests = .none
         }
         // These settings are right for a loopback address, and the user can't change them.
-        let application = try Application(settings, tellsOfRisks: false)
+        let application = try Application(settings, credentials: Self.credentials(), tellsOfRisks: false)
         application.log.write(.info, "listening", [("listener", .text("issuer")), ("address", .text(issuer.address))])
         try await application.run { server in
             print(Self.welcome(server.serviceAddress, admin: server.adminAddress, issuer: issuer.address))
@@ -83,8 +85,22 @@ struct Dev: AsyncParsableCommand {
         var provider = ProviderSettings(policy: policy, keys: .discovery(of: policy))
         provider.network.allowHTTP = true
         provider.network.allowPrivateAddresses = true
+        let client = OAuthClient(id: DevProviderServer.audience(of: kind))
+        provider.clients = [ClientSettings(client: client, authentication: .none)]
+        provider.quirks = preset.facts(PresetArguments()).quirks
         provider.notifications = NotificationRules(kinds: kind == .apple ? [.apple] : [.securityEvent, .logout])
         return provider
+    }
+
+    /// What the clients authenticate with. There are no files: everything is made anew at each start.
+    private static func credentials() throws -> [String: ClientCredential] {
+        let key = try SigningKey(generating: .ellipticCurve(.p256))
+        let apple = AppleClientSecret(key, teamID: "DEVTEAM000", keyID: "DEVKEY0000").map(ClientCredential.apple)
+        let secret = try SecretBytes(DevProviderServer.clientSecret.utf8.span)
+        return [
+            DevProviderServer.audience(of: .apple): apple ?? .none,
+            DevProviderServer.audience(of: .google): .secret(secret, sentIn: .post),
+        ]
     }
 
     private static func welcome(_ service: String, admin: String, issuer: String) -> String {
@@ -92,7 +108,8 @@ struct Dev: AsyncParsableCommand {
         Assay is running with a development provider, for trying it out on this machine. Ctrl-C stops it.
 
             console   http://\(admin)/console   providers, keys, verdicts; paste a token to see why it is refused
-            service   http://\(service)           POST /v1/verify, /v1/sign-ins, /v1/sign-ins/finish, /v1/notifications/verify
+            service   http://\(service)           POST /v1/verify, /v1/sign-ins, /v1/sign-ins/finish,
+                                                      /v1/grants/refresh, /v1/grants/revoke, /v1/notifications/verify
             provider  http://\(issuer)           signs any token that you ask for
 
         Paste these into another terminal:
@@ -106,6 +123,12 @@ struct Dev: AsyncParsableCommand {
 
         # a Google-like token with a claim of your choice
         curl -s http://\(issuer)/google/token -d '{"nonce":"abc","claims":{"email":"you@example.com"}}'
+
+        # a sign-in with a code: begin, finish, and refresh the grant
+        begun=$(curl -s http://\(service)/v1/sign-ins -H 'Content-Type: application/json' -d '{"provider":"google"}')
+        code=$(curl -s http://\(issuer)/google/token -d "{\\"nonce\\":\\"$(echo "$begun" | sed 's/.*"nonce":"\\([^"]*\\)".*/\\1/')\\",\\"code\\":true}" | sed 's/.*"code":"\\([^"]*\\)".*/\\1/')
+        finished=$(curl -s http://\(service)/v1/sign-ins/finish -H 'Content-Type: application/json' -d "{\\"sign_in\\":\\"$(echo "$begun" | sed 's/.*"sign_in":"\\([^"]*\\)".*/\\1/')\\",\\"code\\":\\"$code\\"}"); echo "$finished"
+        curl -s http://\(service)/v1/grants/refresh -H 'Content-Type: application/json' -d "{\\"provider\\":\\"google\\",\\"subject\\":\\"110248495921238986420\\",\\"refresh_token\\":\\"$(echo "$finished" | sed 's/.*"refresh_token":"\\([^"]*\\)".*/\\1/')\\"}"
 
         # what Apple sends when somebody revokes the app, and what it means
         curl -s http://\(issuer)/apple/notification -d '{"type":"consent-revoked"}' |

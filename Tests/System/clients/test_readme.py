@@ -144,6 +144,26 @@ def test_a_notification_is_verified_as_pasted():
     assert answer["events"][0]["type"] == shown["events"][0]["type"]
 
 
+def test_a_grant_is_refreshed_and_revoked_as_pasted():
+    """With `assay dev`, whose listeners use other ports here."""
+    with Dev() as dev:
+        script = block("docs/grants.md", "## Try it", "sh") + 'echo "$finished"\n'
+        pasted = script.replace("127.0.0.1:8080", dev.api.address).replace("127.0.0.1:9400", dev.issuer_address)
+        result = run_shell(pasted)
+        assert result.returncode == 0, result.stderr
+        # Revoking answers with nothing, so the two answers share a line.
+        refreshed, end = json.JSONDecoder().raw_decode(result.stdout)
+        finished = json.loads(result.stdout[end:])
+        assert refreshed["identity"]["subject"] == finished["identity"]["subject"]
+        assert refreshed["grant"]["access_token"] != finished["grant"]["access_token"]
+        token = finished["grant"]["refresh_token"]
+        again = dev.api.post(
+            "/v1/grants/refresh",
+            {"provider": "google", "refresh_token": token, "subject": finished["identity"]["subject"]},
+        )
+    assert again.json["code"] == "grant_invalid"
+
+
 def test_the_tables_of_the_pages_are_sql():
     database = sqlite3.connect(":memory:")
     database.executescript((REPOSITORY / "docs/clients/users.sql").read_text())

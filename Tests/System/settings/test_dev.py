@@ -91,6 +91,23 @@ def test_a_browser_gets_a_code_and_the_backend_tokens_for_it(dev):
     assert (again.status, again.json) == (400, {"error": "invalid_grant"})
 
 
+@pytest.mark.parametrize("provider", DEV_PROVIDERS)
+def test_its_clients_exchange_refresh_and_revoke(dev, provider):
+    begun = dev.api.post("/v1/sign-ins", {"provider": provider}).json
+    token = dev.token(provider, nonce=begun["nonce"], code=True)
+    # The code alone, and with the ID Token, as apps of Apple's send both.
+    more = {"id_token": token["id_token"]} if provider == "apple" else {}
+    finished = dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "code": token["code"]} | more)
+    assert finished.status == 200, finished
+    grant, subject = finished.json["grant"], finished.json["identity"]["subject"]
+    refresh = {"provider": provider, "refresh_token": grant["refresh_token"], "subject": subject}
+    refreshed = dev.api.post("/v1/grants/refresh", refresh)
+    assert refreshed.status == 200 and refreshed.json["identity"]["subject"] == subject, refreshed
+    assert dev.api.post("/v1/grants/revoke", {"provider": provider, "token": grant["refresh_token"]}).status == 204
+    # Apple calls it invalid_request, which means the same.
+    assert_code(dev.api.post("/v1/grants/refresh", refresh), "grant_invalid")
+
+
 @pytest.mark.parametrize("option", ["--listen", "--admin-listen", "--issuer-listen"])
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"])
 def test_an_address_that_others_can_reach_is_refused(option, address):
