@@ -153,14 +153,16 @@ struct TransferOptions: ParsableArguments {
         case .refused(let error):
             "\(client.id): Apple gives no access token for user.migration: \(error.rawValue)"
         default:
-            "\(client.id): there is no access token, because Apple can't be reached or does not answer (\(CallOutcome(failure).rawValue)); run the same command again"
+            "\(client.id): there is no access token, because Apple can't be reached or does not answer (\(CallOutcome(failure).rawValue)). assay apple check tells more. Then run the same command again"
         }
     }
 
     private func summary(_ statuses: [TransferResults.Status], _ step: TransferStep) -> String {
         func count(_ status: TransferResults.Status) -> Int { statuses.count { $0 == status } }
         let (done, refused, pending) = (count(.done), count(.refused), count(.pending))
-        var lines = ["\(statuses.count) users: \(done) done, \(refused) refused, \(pending) failed. Results: \(output)"]
+        var lines = [
+            "\(statuses.count) \(statuses.count == 1 ? "user" : "users"): \(done) done, \(refused) refused, \(pending) failed. Results: \(output)"
+        ]
         if refused > 0, done == 0, pending == 0 {
             lines.append("Apple refused every user: \(step.check)")
         } else if refused > 0 {

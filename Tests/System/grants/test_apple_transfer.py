@@ -243,7 +243,7 @@ def test_input_that_is_no_list_of_users_is_refused_before_anything_is_sent(gener
 def test_blank_lines_and_repetitions_count_once(generate, apple, old, users):
     subject = users[0].subject(old.id)
     result = generate([subject, "", "  " + subject + " ", subject])
-    assert b"1 users: 1 done" in result.stderr
+    assert b"1 user: 1 done" in result.stderr
     assert len(apple.to(MIGRATION)) == 1
 
 
