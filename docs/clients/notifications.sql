@@ -1,4 +1,4 @@
--- Senders repeat deliveries. The row is inserted in the transaction that acts on the events: what is there has taken effect.
+-- Senders repeat deliveries. Insert the row in the transaction that acts on the events: a notification with a row was processed before.
 CREATE TABLE notifications (
     provider    TEXT NOT NULL,
     id          TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- An address may change hands, and a subject is one provider's own: only both together are a user.
+-- A subject is unique only within its issuer, so both together identify a user. An email address may change its owner.
 CREATE TABLE users (
     id      INTEGER PRIMARY KEY,
     issuer  TEXT NOT NULL,

@@ -169,9 +169,9 @@ def test_the_tables_of_the_pages_are_sql():
     database.executescript((REPOSITORY / "docs/clients/users.sql").read_text())
     database.executescript((REPOSITORY / "docs/clients/notifications.sql").read_text())
     database.executescript((REPOSITORY / "docs/clients/grants.sql").read_text())
-    database.executescript(block("docs/notifications.md", "## Take effect once", "sql"))
+    database.executescript(block("docs/notifications.md", "## Process each notification once", "sql"))
     database.executescript(block("docs/moving-teams.md", "## At a sign-in", "sql"))
-    database.executescript(block("docs/anonymized-people.md", "## How to tell", "sql"))
+    database.executescript(block("docs/anonymized-people.md", "## How to recognize a relay address", "sql"))
 
 
 @pytest.mark.parametrize(
