@@ -65,7 +65,8 @@ extension IDTokenVerifier {
         let nonceMatch = try observer.check(
             .nonce, checkNonce(claims, policy.nonce, expected: signIn.nonce, checker, use: signIn.nonceUse))
         try observer.check(
-            .tokenKind, if: policy.detectsAccessTokens(claims, signIn), checkTokenKind(claims))
+            .tokenKind, if: policy.detectsAccessTokens(claims, nonce: signIn.nonce, use: signIn.nonceUse),
+            checkTokenKind(claims))
         try observer.check(
             .atHash, if: signIn.accessToken != nil, given: token.hashAlgorithm(jws)
         ) { digest throws(Rejection) in

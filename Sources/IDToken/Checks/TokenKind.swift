@@ -17,9 +17,11 @@ extension ProviderPolicy {
     /// Whether the nonce leaves open that the token is an access token: none was compared, and the token has none.
     ///
     /// A token from a token endpoint needs no such check: nobody else could have sent it.
-    func detectsAccessTokens(_ claims: Claims, _ signIn: VerificationParameters) -> Bool {
-        refusesAccessTokens && signIn.nonceUse == .compare && !(nonce.isChecked && signIn.nonce != nil)
-            && !claims.hasValue(.nonce)
+    /// - Parameters:
+    ///   - nonce: the raw nonce of the sign-in.
+    ///   - use: says whether the token is from a token endpoint.
+    func detectsAccessTokens(_ claims: Claims, nonce: String?, use: NonceUse) -> Bool {
+        refusesAccessTokens && !(self.nonce.isChecked && nonce != nil) && use == .compare && !claims.hasValue(.nonce)
     }
 }
 

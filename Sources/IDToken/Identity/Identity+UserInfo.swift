@@ -18,22 +18,31 @@ extension Identity {
         policy.email.authoritativeDomains = []
         policy.email.trustsHostedDomain = false
         let other = try Identity(Claims(userInfo), issuer: issuer, subject: subject, policy, clientName: nil)
-        var identity = self
-        if email == nil {
-            identity.email = other.email
-            identity.isEmailVerified = other.isEmailVerified
-            identity.emailTrust = other.emailTrust
-            identity.isPrivateEmail = other.isPrivateEmail
-        }
-        if nameSource != .token, other.nameSource != nil {
-            identity.name = other.name
-            identity.givenName = other.givenName
-            identity.familyName = other.familyName
-            identity.nameSource = .userInfo
-        }
-        identity.preferredUsername = preferredUsername ?? other.preferredUsername
-        identity.picture = picture ?? other.picture
-        identity.locale = locale ?? other.locale
-        return identity
+        return Identity(self, completedBy: other)
+    }
+
+    // The members are constants: where any can change, each verification of a token costs 600 instructions more.
+    private init(_ token: Identity, completedBy userInfo: Identity) {
+        provider = token.provider
+        issuer = token.issuer
+        subject = token.subject
+        let address = token.email == nil ? userInfo : token
+        email = address.email
+        isEmailVerified = address.isEmailVerified
+        emailTrust = address.emailTrust
+        isPrivateEmail = address.isPrivateEmail
+        let hasBetterNames = token.nameSource != .token && userInfo.nameSource != nil
+        let names = hasBetterNames ? userInfo : token
+        name = names.name
+        givenName = names.givenName
+        familyName = names.familyName
+        nameSource = hasBetterNames ? .userInfo : token.nameSource
+        preferredUsername = token.preferredUsername ?? userInfo.preferredUsername
+        picture = token.picture ?? userInfo.picture
+        locale = token.locale ?? userInfo.locale
+        realUserStatus = token.realUserStatus
+        transferSubject = token.transferSubject
+        tenant = token.tenant
+        hostedDomain = token.hostedDomain
     }
 }

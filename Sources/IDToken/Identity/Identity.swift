@@ -9,21 +9,21 @@ public struct Identity: Sendable, Equatable {
     /// `sub`, 1 to 255 characters, compared byte for byte.
     public let subject: String
     /// The address as written; `nil` if there is none, or if it is not one `addr-spec` of RFC 5322.
-    public internal(set) var email: String?
+    public let email: String?
     /// Whether the provider says that it verified the address; `nil` if it doesn't say, or if there is no address.
-    public internal(set) var isEmailVerified: Bool?
+    public let isEmailVerified: Bool?
     /// How far the address can be trusted; `nil` if there is none.
-    public internal(set) var emailTrust: EmailTrust?
+    public let emailTrust: EmailTrust?
     /// Whether the address is a relay to one that the user keeps private; `nil` if the provider has no relay.
-    public internal(set) var isPrivateEmail: Bool?
-    public internal(set) var name: String?
-    public internal(set) var givenName: String?
-    public internal(set) var familyName: String?
+    public let isPrivateEmail: Bool?
+    public let name: String?
+    public let givenName: String?
+    public let familyName: String?
     /// Where the names come from; `nil` if there are none.
-    public internal(set) var nameSource: NameSource?
-    public internal(set) var preferredUsername: String?
-    public internal(set) var picture: String?
-    public internal(set) var locale: String?
+    public let nameSource: NameSource?
+    public let preferredUsername: String?
+    public let picture: String?
+    public let locale: String?
     /// Apple's estimate of whether the user is a person; `nil` for other providers.
     public let realUserStatus: RealUserStatus?
     /// Apple's `transfer_sub`, sent for 60 days after an app is transferred; `nil` for other providers.
