@@ -5,25 +5,36 @@ import sys
 import tempfile
 from pathlib import Path
 
+from . import jwk
 from .browser import Browser, with_query
 from .process import Process
 from .sign_in import SignIn, new_nonce
 from harness.waiting import free_port
 
 _PACKAGE = Path(__file__).parent
-_CLIENT_SECRET = "client-secret"
-_REDIRECT_URI = "http://127.0.0.1/callback"
 
 
 class AuthlibProvider(contextlib.AbstractContextManager):
     """A provider that signs with ES256 by default."""
 
     client_id = "authlib-client"
+    client_secret = "client-secret"
+    assertion_audience = "issuer"
+    redirect_uri = "http://127.0.0.1/callback"
     subject = "maria"
+
+    def __init__(self):
+        # The private key of the client that authenticates with `private_key_jwt`.
+        self.client_key = jwk.new_client_key()
+
+    def client_id_with(self, authentication: str) -> str:
+        return f"{self.client_id}-with-{authentication}"
 
     def __enter__(self) -> "AuthlibProvider":
         with contextlib.ExitStack() as stack:
             self._directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="authlib-provider-")))
+            self._client_key = self._directory / "client-key.pem"
+            self._client_key.write_text(jwk.public_pem(self.client_key))
             self._port = free_port()
             self.issuer = f"http://127.0.0.1:{self._port}"
             stack.callback(self.stop)
@@ -41,7 +52,7 @@ class AuthlibProvider(contextlib.AbstractContextManager):
     def start(self, key_id: str) -> None:
         """Starts it, also after `stop`, with a new key of this name and none of the earlier ones."""
         self._process = Process(
-            [sys.executable, "-m", f"{_PACKAGE.name}.authlib_server", str(self._port), key_id],
+            [sys.executable, "-m", f"{_PACKAGE.name}.authlib_server", str(self._port), key_id, str(self._client_key)],
             f"{self.issuer}/keys", self._directory / "log", {"PYTHONPATH": str(_PACKAGE.parent)},
         )
         self._process.start()
@@ -75,15 +86,15 @@ class AuthlibProvider(contextlib.AbstractContextManager):
         """The authorization code flow: login form, redirect, token endpoint."""
         nonce = (nonce or new_nonce()) if with_nonce else None
         query = {
-            "response_type": "code", "client_id": self.client_id, "redirect_uri": _REDIRECT_URI, "scope": "openid",
+            "response_type": "code", "client_id": self.client_id, "redirect_uri": self.redirect_uri, "scope": "openid",
             "state": "a-state",
         } | ({"nonce": nonce} if nonce else {})
         address = with_query(f"{self.issuer}/authorize", query)
         browser = Browser()
         browser.get(address).expect()
         code = browser.post_form(address, {"subject": self.subject}).redirect_parameters["code"]
-        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": _REDIRECT_URI}
-        credentials = (self.client_id, _CLIENT_SECRET)
+        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.redirect_uri}
+        credentials = (self.client_id, self.client_secret)
         answer = Browser().post_form(f"{self.issuer}/token", form, basic=credentials).expect().json
         return SignIn(self.client_id, answer["id_token"], answer["access_token"], nonce, code)
 

@@ -1,6 +1,6 @@
-"""An OpenID Provider on Authlib, to be run as a program: `python -m providers.authlib_server PORT KEY_ID`.
+"""An OpenID Provider on Authlib, to be run as a program: `python -m providers.authlib_server PORT KEY_ID CLIENT_KEY`.
 
-Each run generates a new key with this ID. It implements Authlib's authorization code flow, and can be told to misbehave
+Each run generates a new key with this ID. CLIENT_KEY is a file with the public key of clients, in PEM. It implements Authlib's authorization code flow, and can be told to misbehave
 in ways that no honest provider does. All its tokens have valid signatures.
 
     POST /_admin/rotate   {"alg": "ES256", "kid": "next", "keep_old": true}   signs with a new key from now on;
@@ -9,11 +9,12 @@ in ways that no honest provider does. All its tokens have valid signatures.
                                                                               on, or removes them (null)
     GET  /_admin/grants                                                       how many refresh tokens are valid
 
-A client may send a PKCE challenge, and then must send the verifier. A refresh token is replaced at each use.
+A client whose ID ends in `-with-METHOD` authenticates by this method, others by HTTP Basic. It may send a PKCE challenge, and then must send the verifier. A refresh token is replaced at each use.
 """
 
 import os
 import sys
+from pathlib import Path
 
 # Authlib rejects plain HTTP otherwise; read at import.
 os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
@@ -21,6 +22,7 @@ os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
 from authlib.integrations.flask_oauth2 import AuthorizationServer
 from authlib.oauth2.rfc6749 import ClientMixin, TokenMixin, grants
 from authlib.oauth2.rfc7009 import RevocationEndpoint
+from authlib.oauth2.rfc7523 import JWTBearerClientAssertion
 from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oauth2.rfc9207 import IssuerParameter
 from authlib.oidc.core import AuthorizationCodeMixin
@@ -32,6 +34,9 @@ from joserfc.jwk import ECKey, KeySet, OKPKey, RSAKey
 CLIENT_SECRET = "client-secret"
 REDIRECT_URIS = ["http://127.0.0.1/callback", "https://example.com/callback/authlib"]
 USER = {"sub": "maria", "name": "Maria Muster", "email": "maria@example.com", "email_verified": True}
+# By their registered names; Authlib has a name of its own for assertions.
+AUTHENTICATIONS = ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"]
+_METHODS = [{"private_key_jwt": JWTBearerClientAssertion.CLIENT_AUTH_METHOD}.get(name, name) for name in AUTHENTICATIONS]
 _CURVES = {"ES256": "P-256", "ES384": "P-384", "ES512": "P-521", "ES256K": "secp256k1"}
 
 
@@ -68,10 +73,12 @@ def _new_key(algorithm: str, parameters: dict):
 
 
 class Client(ClientMixin):
-    """A confidential client with any name, which the provider's tests choose."""
+    """A client with any name, which the provider's tests choose."""
 
     def __init__(self, client_id: str):
         self.client_id = client_id
+        authentication = client_id.partition("-with-")[2] or AUTHENTICATIONS[0]
+        self._method = dict(zip(AUTHENTICATIONS, _METHODS)).get(authentication)
 
     def get_client_id(self):
         return self.client_id
@@ -86,7 +93,7 @@ class Client(ClientMixin):
         return client_secret == CLIENT_SECRET
 
     def check_endpoint_auth_method(self, method, endpoint):
-        return method == "client_secret_basic"
+        return method == self._method
 
     def check_response_type(self, response_type):
         return response_type == "code"
@@ -139,14 +146,18 @@ class RefreshToken(TokenMixin):
         return self.scope
 
 
-def make_app(issuer: str, key_id: str) -> Flask:
+def make_app(issuer: str, key_id: str, client_key: ECKey) -> Flask:
     app = Flask(__name__)
     app.config["OAUTH2_REFRESH_TOKEN_GENERATOR"] = True
     signer = Signer(key_id)
     codes: dict[tuple[str, str], Code] = {}
     refresh_tokens: dict[str, RefreshToken] = {}
 
+    assertions: set[str] = set()
+
     class CodeGrant(grants.AuthorizationCodeGrant):
+        TOKEN_ENDPOINT_AUTH_METHODS = _METHODS
+
         def save_authorization_code(self, code, request):
             codes[request.client.client_id, code] = Code(request.payload)
 
@@ -184,6 +195,7 @@ def make_app(issuer: str, key_id: str) -> Flask:
 
     class RefreshGrant(grants.RefreshTokenGrant):
         INCLUDE_NEW_REFRESH_TOKEN = True
+        TOKEN_ENDPOINT_AUTH_METHODS = _METHODS
 
         def authenticate_refresh_token(self, refresh_token):
             # Single-use: the first request removes it.
@@ -196,11 +208,26 @@ def make_app(issuer: str, key_id: str) -> Flask:
             pass
 
     class Revocation(RevocationEndpoint):
+        CLIENT_AUTH_METHODS = _METHODS
+
         def query_token(self, token_string, token_type_hint):
             return refresh_tokens.get(token_string)
 
         def revoke_token(self, token, request):
             refresh_tokens.pop(request.form["token"], None)
+
+    class Assertion(JWTBearerClientAssertion):
+        def get_audiences(self):
+            return [issuer]
+
+        def validate_jti(self, claims, jti):
+            # Each assertion serves one request.
+            is_new = jti not in assertions
+            assertions.add(jti)
+            return is_new
+
+        def resolve_client_public_key(self, client):
+            return client_key
 
     class Issuer(IssuerParameter):
         def get_issuer(self):
@@ -215,6 +242,7 @@ def make_app(issuer: str, key_id: str) -> Flask:
     server.register_grant(RefreshGrant)
     server.register_endpoint(Revocation)
     server.register_extension(Issuer())
+    server.register_client_auth_method(Assertion.CLIENT_AUTH_METHOD, Assertion())
 
     @app.get("/.well-known/openid-configuration")
     def metadata():
@@ -269,4 +297,5 @@ def make_app(issuer: str, key_id: str) -> Flask:
 
 if __name__ == "__main__":
     port = int(sys.argv[1])
-    make_app(f"http://127.0.0.1:{port}", sys.argv[2]).run("127.0.0.1", port)
+    client_key = ECKey.import_key(Path(sys.argv[3]).read_bytes())
+    make_app(f"http://127.0.0.1:{port}", sys.argv[2], client_key).run("127.0.0.1", port)

@@ -2,7 +2,8 @@
 
 Peculiarities that a verifier must handle: `auth_time` is 0, the JWK Set is sent with `Cache-Control: no-store`, the
 issuer has a path, discovery lists an algorithm that Assay does not support (ES256K), and with EdDSA `at_hash` and
-`c_hash` use SHA-256.
+`c_hash` use SHA-256. Clients' assertions must have the endpoint as their audience. Some refusals have no body: of a
+refresh token (400), and of a client at the revocation endpoint (401), where public ones are refused too.
 """
 
 import contextlib
@@ -10,9 +11,10 @@ import json
 import sqlite3
 import tempfile
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 from . import jwk
-from .browser import Browser, Page
+from .browser import Browser, Page, with_query
 from .process import Process
 from .sign_in import SignIn, new_nonce
 from harness.waiting import free_port
@@ -26,8 +28,8 @@ _SCHEMA = Path("/usr/share/dbconfig-common/data/glewlwyd/install/sqlite3")
 # The administrator in the initial schema.
 _ADMINISTRATOR = {"username": "admin", "password": "password"}
 _USER = {"username": "maria", "password": "correct horse battery"}
-_CLIENT_SECRET = "client-secret"
-_REDIRECT_URI = "http://127.0.0.1/callback"
+# Of clients that authenticate in these ways; those named after an algorithm do it by HTTP Basic.
+_AUTHENTICATIONS = ["client_secret_post", "private_key_jwt", "none"]
 _PLUGIN = "oidc"
 # The client property that names its key; the client database stores this one by default.
 _KEY_ID_PROPERTY = "alg_kid"
@@ -36,10 +38,14 @@ _KEY_ID_PROPERTY = "alg_kid"
 class Glewlwyd(contextlib.AbstractContextManager):
     """A glewlwyd with one user, and one key and one client per algorithm.
 
-    One more client, `encrypted_client_id`, has its ID Tokens encrypted.
+    One more client, `encrypted_client_id`, has its ID Tokens encrypted; others authenticate in another way than by HTTP
+    Basic, `client_id_with` one of them.
     """
 
     encrypted_client_id = "client-encrypted"
+    client_secret = "client-secret"
+    assertion_audience = "token_endpoint"
+    redirect_uri = "http://127.0.0.1/callback/glewlwyd"
 
     name = "Maria Muster"
     email = "maria@example.com"
@@ -47,10 +53,15 @@ class Glewlwyd(contextlib.AbstractContextManager):
     def __init__(self, algorithms: list[str] = ALGORITHMS):
         self._algorithms = algorithms
         self._generation = 0
+        # The private key of the client that authenticates with `private_key_jwt`.
+        self.client_key = jwk.new_client_key()
         self._keys = self._new_keys()
 
     def client_id(self, algorithm: str) -> str:
         return f"client-{algorithm.lower()}"
+
+    def client_id_with(self, authentication: str) -> str:
+        return f"client-with-{authentication}" if authentication in _AUTHENTICATIONS else self.client_id(self._algorithms[0])
 
     @property
     def client_ids(self) -> list[str]:
@@ -90,16 +101,21 @@ class Glewlwyd(contextlib.AbstractContextManager):
     def sign_in_at(self, client_id: str, nonce: str | None = None) -> SignIn:
         """The authorization code flow: the user's login and consent, the redirect, the token endpoint."""
         nonce = nonce or new_nonce()
+        query = {
+            "response_type": "code", "client_id": client_id, "redirect_uri": self.redirect_uri, "scope": "openid",
+            "nonce": nonce, "state": "a-state",
+        }
+        code = self.answer_for(with_query(f"{self.issuer}/auth", query))["code"]
+        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.redirect_uri}
+        answer = Browser().post_form(f"{self.issuer}/token", form, basic=(client_id, self.client_secret)).expect().json
+        return SignIn(client_id, answer["id_token"], answer["access_token"], nonce, code)
+
+    def answer_for(self, authorization_url: str) -> dict[str, str]:
+        """The parameters with which the browser comes back after the user's login and consent."""
+        client_id = dict(parse_qsl(urlsplit(authorization_url).query))["client_id"]
         browser = _logged_in(self._api, _USER)
         browser.send_json("PUT", f"{self._api}/auth/grant/{client_id}", {"scope": "openid"}).expect()
-        redirect = browser.get(
-            f"{self.issuer}/auth", response_type="code", client_id=client_id, redirect_uri=_REDIRECT_URI,
-            scope="openid", nonce=nonce, state="a-state", g_continue="",
-        )
-        code = redirect.redirect_parameters["code"]
-        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": _REDIRECT_URI}
-        answer = Browser().post_form(f"{self.issuer}/token", form, basic=(client_id, _CLIENT_SECRET)).expect().json
-        return SignIn(client_id, answer["id_token"], answer["access_token"], nonce, code)
+        return browser.get(authorization_url + "&g_continue=").redirect_parameters
 
     def rotate(self, keep_old: bool = False) -> None:
         """Signs with new keys from now on; the old ones are removed from the JWK Set at once unless `keep_old`."""
@@ -133,13 +149,22 @@ class Glewlwyd(contextlib.AbstractContextManager):
         clients = [self._client(self.client_id(algorithm), algorithm) for algorithm in self._algorithms]
         # A key derived from the client's secret wraps the content encryption key of the ID Token.
         encryption = {"encrypt_id_token": "1", "alg": "A256KW", "enc": "A256GCM"}
-        return [*clients, self._client(self.encrypted_client_id, self._algorithms[0]) | encryption]
+        return [*clients, self._client(self.encrypted_client_id, self._algorithms[0]) | encryption, *self._other_clients()]
+
+    def _other_clients(self) -> list[dict]:
+        """One for each other way to authenticate."""
+        own = {"private_key_jwt": {"pubkey": jwk.public_pem(self.client_key)}, "none": {"confidential": False, "client_secret": ""}}
+        return [
+            self._client(self.client_id_with(way), self._algorithms[0])
+            | {"token_endpoint_auth_method": [way]} | own.get(way, {})
+            for way in _AUTHENTICATIONS
+        ]
 
     def _client(self, client_id: str, algorithm: str) -> dict:
         return {
             "client_id": client_id, "name": client_id, "enabled": True, "confidential": True,
-            "client_secret": _CLIENT_SECRET, "token_endpoint_auth_method": ["client_secret_basic"],
-            "redirect_uri": [_REDIRECT_URI], "authorization_type": ["code"], "scope": ["openid"],
+            "client_secret": self.client_secret, "token_endpoint_auth_method": ["client_secret_basic"],
+            "redirect_uri": [self.redirect_uri], "authorization_type": ["code", "refresh_token", "client_credentials"], "scope": ["openid"],
             _KEY_ID_PROPERTY: self.key_id(algorithm),
         }
 
@@ -153,10 +178,12 @@ class Glewlwyd(contextlib.AbstractContextManager):
                 "iss": self.issuer, "subject-type": "public", "jwks-show": True,
                 "jwks-private": json.dumps({"keys": self._keys}), "client-sign_kid-parameter": _KEY_ID_PROPERTY,
                 "encrypt-out-token-allow": True, "client-encrypt_id_token-parameter": "encrypt_id_token",
-                "client-alg-parameter": "alg", "client-enc-parameter": "enc",
+                "client-pubkey-parameter": "pubkey", "client-alg-parameter": "alg", "client-enc-parameter": "enc",
                 "name-claim": "mandatory", "email-claim": "mandatory",
                 "auth-type-code-enabled": True, "auth-type-token-enabled": False, "auth-type-password-enabled": False,
-                "auth-type-client-enabled": False, "auth-type-refresh-enabled": False, "allow-non-oidc": False,
+                "auth-type-client-enabled": False, "auth-type-refresh-enabled": True, "allow-non-oidc": False,
+                "pkce-allowed": True, "request-parameter-allow": True, "introspection-revocation-allowed": True,
+                "introspection-revocation-allow-target-client": True,
                 "code-duration": 60, "access-token-duration": 3600, "refresh-token-duration": 3600,
                 "refresh-token-rolling": False,
             },

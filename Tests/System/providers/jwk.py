@@ -1,10 +1,10 @@
-"""Keys as JWKs: generated for providers that import their keys, and used to check signatures without Assay."""
+"""Keys as JWKs, and those of clients as PEM: generated for providers that import their keys, and used to check signatures without Assay."""
 
 import base64
 import secrets
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa, utils
 
 # Every asymmetric algorithm of Assay except Ed448, which no provider here supports.
@@ -61,6 +61,22 @@ def _new_key(algorithm: str) -> dict[str, str]:
         "dp": numbers.dmp1, "dq": numbers.dmq1, "qi": numbers.iqmp,
     }
     return {"kty": "RSA"} | {name: _encode_integer(value) for name, value in parts.items()}
+
+
+def new_client_key() -> ec.EllipticCurvePrivateKey:
+    """A key for a client's assertions."""
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+def public_pem(key: ec.EllipticCurvePrivateKey) -> str:
+    form = serialization.PublicFormat.SubjectPublicKeyInfo
+    return key.public_key().public_bytes(serialization.Encoding.PEM, form).decode()
+
+
+def private_pem(key: ec.EllipticCurvePrivateKey) -> str:
+    """As Assay reads it: PKCS#8."""
+    form, encryption = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    return key.private_bytes(serialization.Encoding.PEM, form, encryption).decode()
 
 
 def signature_holds(jwk: dict[str, str], algorithm: str, signature: bytes, signed: bytes) -> bool:

@@ -15,13 +15,13 @@ from .process import Process
 from .sign_in import SignIn, new_nonce
 from harness.waiting import free_port
 
-_REDIRECT_URI = "http://127.0.0.1/callback"
-
 
 class MockProvider(contextlib.AbstractContextManager):
     """An oidc-provider-mock with one user; any client may request tokens."""
 
     client_id = "mock-client"
+    client_secret = "any-secret"
+    redirect_uri = "http://127.0.0.1/callback"
     subject = "maria"
     user_claims = {"name": "Maria Muster", "email": "maria@example.com", "email_verified": True}
 
@@ -66,14 +66,21 @@ class MockProvider(contextlib.AbstractContextManager):
         """The authorization code flow: the user picked on the provider's form, the redirect, the token endpoint."""
         nonce = nonce or new_nonce()
         query = {
-            "response_type": "code", "client_id": self.client_id, "redirect_uri": _REDIRECT_URI,
+            "response_type": "code", "client_id": self.client_id, "redirect_uri": self.redirect_uri,
             "scope": "openid profile email", "nonce": nonce, "state": "a-state",
         }
-        address = with_query(f"{self.issuer}/oauth2/authorize", query)
-        browser = Browser()
-        browser.get(address).expect()
-        code = browser.post_form(address, {"sub": self.subject}).redirect_parameters["code"]
-        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": _REDIRECT_URI}
+        code = self.answer_for(with_query(f"{self.issuer}/oauth2/authorize", query))["code"]
+        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.redirect_uri}
         token_endpoint = f"{self.issuer}/oauth2/token"
-        answer = Browser().post_form(token_endpoint, form, basic=(self.client_id, "any-secret")).expect().json
+        answer = Browser().post_form(token_endpoint, form, basic=(self.client_id, self.client_secret)).expect().json
         return SignIn(self.client_id, answer["id_token"], answer["access_token"], nonce, code)
+
+    def client_id_with(self, authentication: str) -> str:
+        """Any client may authenticate in any way."""
+        return self.client_id
+
+    def answer_for(self, authorization_url: str) -> dict[str, str]:
+        """The parameters with which the browser comes back after the user was picked on the form."""
+        browser = Browser()
+        browser.get(authorization_url).expect()
+        return browser.post_form(authorization_url, {"sub": self.subject}).redirect_parameters

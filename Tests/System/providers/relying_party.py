@@ -1,15 +1,36 @@
 """A backend that signs its users in at one of the providers, and has Assay verify the tokens."""
 
+import pathlib
 from collections.abc import Callable
 
 from harness import contract
 from harness.service import NETWORK, Service
+from providers import jwk
 from providers.sign_in import SignIn
 
 
 def trusting(provider, id: str, audiences: list[str], **settings) -> dict:
     """Settings for Assay that trust a provider on loopback for these clients."""
     return {"id": id, "issuer": provider.issuer, "audiences": audiences, "network": dict(NETWORK)} | settings
+
+
+def client_of(provider, authentication: str, directory: pathlib.Path, **wrong) -> dict:
+    """Settings of the provider's client that authenticates in this way; `wrong` has another `secret`, `key` or `id`."""
+    client = {"id": wrong.get("id", provider.client_id_with(authentication)), "auth": authentication}
+    client |= {"redirect_uris": [provider.redirect_uri]}
+    if authentication.startswith("client_secret"):
+        client["secret_file"] = _private_file(directory / "secret", wrong.get("secret", provider.client_secret))
+    if authentication == "private_key_jwt":
+        key = wrong.get("key", provider.client_key)
+        client |= {"key_id": "the-client's", "key_file": _private_file(directory / "key.pem", jwk.private_pem(key))}
+        client |= {"assertion_audience": provider.assertion_audience}
+    return client
+
+
+def _private_file(path: pathlib.Path, text: str) -> str:
+    path.write_text(text)
+    path.chmod(0o600)
+    return str(path)
 
 
 def accept(service: Service, sign_in: SignIn, **members) -> dict:
