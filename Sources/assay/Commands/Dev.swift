@@ -30,6 +30,12 @@ struct Dev: AsyncParsableCommand {
     @Option(help: "Where the provider listens; loopback only.")
     var issuerListen = "127.0.0.1:9400"
 
+    @Option(
+        help:
+            "The origin of a backend whose users sign in through the browser. Its redirect URIs are ORIGIN/callback/apple and ORIGIN/callback/google."
+    )
+    var origin = "http://localhost:8000"
+
     @Flag(
         help:
             "Write the service's log to standard error, one JSON object per line.")
@@ -40,6 +46,9 @@ struct Dev: AsyncParsableCommand {
         let admin = try loopback(adminListen, "--admin-listen")
         guard case .network("127.0.0.1", let port) = try loopback(issuerListen, "--issuer-listen") else {
             throw ValidationError("--issuer-listen must be 127.0.0.1 with a port")
+        }
+        guard isOrigin(origin) else {
+            throw ValidationError("--origin must be a scheme, a host and a port, such as http://localhost:8000")
         }
         let issuer: DevProviderServer
         do {
@@ -61,7 +70,9 @@ struct Dev: AsyncParsableCommand {
         let application = try Application(settings, credentials: Self.credentials(), tellsOfRisks: false)
         application.log.write(.info, "listening", [("listener", .text("issuer")), ("address", .text(issuer.address))])
         try await application.run { server in
-            print(Self.welcome(server.serviceAddress, admin: server.adminAddress, issuer: issuer.address))
+            print(
+                Self.welcome(
+                    server.serviceAddress, admin: server.adminAddress, issuer: issuer.address, origin: origin))
             // Also if standard output is a pipe, whose reader waits for these lines.
             fflush(nil)
         }
@@ -77,6 +88,13 @@ struct Dev: AsyncParsableCommand {
         return listen
     }
 
+    private func isOrigin(_ text: String) -> Bool {
+        guard let scheme = ["http://", "https://"].first(where: text.hasPrefix) else { return false }
+        let authority = text.dropFirst(scheme.count)
+        return !authority.isEmpty
+            && authority.utf8.allSatisfy { (0x21...0x7e).contains($0) && !"/?#@\"\\".utf8.contains($0) }
+    }
+
     private func provider(_ kind: DevProviderKind, _ issuer: DevProviderServer) -> ProviderSettings {
         let preset: ProviderPreset = kind == .apple ? .apple : .google
         var policy = preset.policy(
@@ -85,7 +103,10 @@ struct Dev: AsyncParsableCommand {
         var provider = ProviderSettings(policy: policy, keys: .discovery(of: policy))
         provider.network.allowHTTP = true
         provider.network.allowPrivateAddresses = true
-        let client = OAuthClient(id: DevProviderServer.audience(of: kind))
+        var client = OAuthClient(id: DevProviderServer.audience(of: kind))
+        client.redirectURIs = ["\(origin)/callback/\(kind.rawValue)"]
+        // Apple then posts its response as a form, with the name at the first sign-in.
+        if kind == .apple { client.scopes = ["name", "email"] }
         provider.clients = [ClientSettings(client: client, authentication: .none)]
         provider.quirks = preset.facts(PresetArguments()).quirks
         provider.notifications = NotificationRules(kinds: kind == .apple ? [.apple] : [.securityEvent, .logout])
@@ -103,7 +124,7 @@ struct Dev: AsyncParsableCommand {
         ]
     }
 
-    private static func welcome(_ service: String, admin: String, issuer: String) -> String {
+    private static func welcome(_ service: String, admin: String, issuer: String, origin: String) -> String {
         """
         Assay is running with a development provider, for trying it out on this machine. Ctrl-C stops it.
 
@@ -111,6 +132,7 @@ struct Dev: AsyncParsableCommand {
             service   http://\(service)           POST /v1/verify, /v1/sign-ins, /v1/sign-ins/finish,
                                                       /v1/grants/refresh, /v1/grants/revoke, /v1/notifications/verify
             provider  http://\(issuer)           signs any token that you ask for
+            backend   \(origin)           yours, for sign-ins in the browser: /callback/apple, /callback/google
 
         Paste these into another terminal:
 

@@ -23,9 +23,11 @@ BACKENDS = {
 class Backend:
     """A running web backend. `log` is what it wrote."""
 
-    def __init__(self, command: list, assay: str, audiences: dict[str, str], api_key: str = "", origin: str = ORIGIN):
-        self.port = free_port()
-        self.origin = origin or f"http://127.0.0.1:{self.port}"
+    def __init__(
+        self, command: list, assay: str, audiences: dict[str, str], api_key: str = "", origin: str = ORIGIN, port: int = 0
+    ):
+        self.port = port or free_port()
+        self.origin = origin
         self._log = tempfile.TemporaryFile()
         variables = {"http_proxy": PROXY, "PYTHONDONTWRITEBYTECODE": "1", "PORT": str(self.port), "ORIGIN": self.origin}
         variables |= {"AUDIENCES": json.dumps(audiences), "ASSAY_URL": assay, "ASSAY_API_KEY": api_key}

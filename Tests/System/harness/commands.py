@@ -45,9 +45,9 @@ ROTATE = "/rotate"
 class Dev(service.Process):
     """`assay dev`: a service, and an issuer that it trusts."""
 
-    def __init__(self):
+    def __init__(self, *options: str):
         # The log has the listeners' addresses.
-        super().__init__(*DEV, "--log")
+        super().__init__(*DEV, "--log", *options)
         try:
             self.api = client.Client(self.listening("service"))
             self.admin = client.Client(self.listening("admin"))

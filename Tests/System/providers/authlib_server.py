@@ -1,7 +1,8 @@
 """An OpenID Provider on Authlib, to be run as a program: `python -m providers.authlib_server PORT KEY_ID CLIENT_KEY`.
 
-Each run generates a new key with this ID. CLIENT_KEY is a file with the public key of clients, in PEM. It implements Authlib's authorization code flow, and can be told to misbehave
-in ways that no honest provider does. All its tokens have valid signatures.
+Each run generates a new key with this ID. CLIENT_KEY is a file with the public key of clients, in PEM. It implements
+Authlib's authorization code flow, and can be told to misbehave in ways that no honest provider does. All its tokens have
+valid signatures.
 
     POST /_admin/rotate   {"alg": "ES256", "kid": "next", "keep_old": true}   signs with a new key from now on;
                                                                               "kid": null omits it from the header
@@ -9,7 +10,8 @@ in ways that no honest provider does. All its tokens have valid signatures.
                                                                               on, or removes them (null)
     GET  /_admin/grants                                                       how many refresh tokens are valid
 
-A client whose ID ends in `-with-METHOD` authenticates by this method, others by HTTP Basic. It may send a PKCE challenge, and then must send the verifier. A refresh token is replaced at each use.
+A client whose ID ends in `-with-METHOD` authenticates by this method, others by HTTP Basic. It may send a PKCE challenge,
+and then must send the verifier. A refresh token is replaced at each use.
 """
 
 import os
@@ -87,7 +89,7 @@ class Client(ClientMixin):
         return scope
 
     def check_redirect_uri(self, redirect_uri):
-        return redirect_uri in REDIRECT_URIS
+        return redirect_uri in REDIRECT_URIS or redirect_uri.startswith("http://localhost:")
 
     def check_client_secret(self, client_secret):
         return client_secret == CLIENT_SECRET

@@ -153,7 +153,10 @@ class Glewlwyd(contextlib.AbstractContextManager):
 
     def _other_clients(self) -> list[dict]:
         """One for each other way to authenticate."""
-        own = {"private_key_jwt": {"pubkey": jwk.public_pem(self.client_key)}, "none": {"confidential": False, "client_secret": ""}}
+        own = {
+            "private_key_jwt": {"pubkey": jwk.public_pem(self.client_key)},
+            "none": {"confidential": False, "client_secret": ""},
+        }
         return [
             self._client(self.client_id_with(way), self._algorithms[0])
             | {"token_endpoint_auth_method": [way]} | own.get(way, {})
@@ -164,7 +167,9 @@ class Glewlwyd(contextlib.AbstractContextManager):
         return {
             "client_id": client_id, "name": client_id, "enabled": True, "confidential": True,
             "client_secret": self.client_secret, "token_endpoint_auth_method": ["client_secret_basic"],
-            "redirect_uri": [self.redirect_uri], "authorization_type": ["code", "refresh_token", "client_credentials"], "scope": ["openid"],
+            "redirect_uri": [self.redirect_uri], "scope": ["openid"],
+            # The last one for revocation.
+            "authorization_type": ["code", "refresh_token", "client_credentials"],
             _KEY_ID_PROPERTY: self.key_id(algorithm),
         }
 

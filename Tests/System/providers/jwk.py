@@ -1,4 +1,5 @@
-"""Keys as JWKs, and those of clients as PEM: generated for providers that import their keys, and used to check signatures without Assay."""
+"""Keys as JWKs: generated for providers that import their keys, and used to check signatures without Assay. Clients' keys
+are in PEM."""
 
 import base64
 import secrets

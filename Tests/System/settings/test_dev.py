@@ -119,6 +119,24 @@ def test_an_address_that_others_can_reach_is_refused(option, address):
     assert b'"listening"' not in result.stderr
 
 
+@pytest.mark.parametrize("origin", ["", "localhost:8000", "http://", "http://localhost:8000/", "ftp://localhost", "http://a b"])
+def test_an_origin_that_is_none_is_refused(origin):
+    result = run(*commands.DEV, "--origin", origin)
+    assert result.returncode not in (0, -4, -5, -6, -11), result
+    assert b"--origin must be" in result.stderr
+
+
+@pytest.mark.parametrize("provider", DEV_PROVIDERS)
+def test_a_sign_in_in_the_browser_begins(dev, provider):
+    redirect = f"http://localhost:8000/callback/{provider}"
+    begun = dev.api.post("/v1/sign-ins", {"provider": provider, "redirect_uri": redirect})
+    assert begun.status == 201, begun
+    assert begun.json["authorization_url"].startswith(f"http://{dev.issuer_address}/{provider}/authorize?")
+    assert ("response_mode=form_post" in begun.json["authorization_url"]) == (provider == "apple")
+    another = dev.api.post("/v1/sign-ins", {"provider": provider, "redirect_uri": redirect + "/"})
+    assert_code(another, "redirect_uri_not_configured")
+
+
 def test_it_has_a_console(dev):
     assert dev.admin.get("/console").status == 200
     assert any(f"http://{dev.admin.address}/console" in line for line in dev.output)
