@@ -178,6 +178,72 @@ def test_a_provider_that_names_itself_in_its_responses(service, endpoint):
     assert finish(service, started, {"iss": named.url}).status == 200
 
 
+def test_the_response_and_the_token_are_of_one_tenant(endpoint, shared_server, tmp_path):
+    """Where the issuer has a tenant in it, each of two is an issuer of the provider."""
+    template, alias = "https://login.example/{tid}/v2.0", "https://old.example/{tid}/"
+    tenants = shared_server.issuer("tenants")
+    document = {"discovery_url": tenants.url + "/.well-known/openid-configuration", "discovery_issuer": tenants.url}
+    of_tenants = {"issuer": template, "issuer_aliases": [alias], "tenants": ["one", "two"]} | document
+
+    def finished(iss: str) -> client.Response:
+        """With a token of the first tenant."""
+        started = begun(service)
+        claims = {"iss": template.replace("{tid}", "one"), "tid": "one", "nonce": started["nonce"]}
+        endpoint.play(grant(id_token=tenants.token(**claims)))
+        return finish(service, started, {"iss": iss})
+
+    with Service(settings(tenants, endpoint, tmp_path) | of_tenants, **ON) as service:
+        service.wait_until_ready()
+        for name in (template, alias):
+            accepted = finished(name.replace("{tid}", "one"))
+            assert accepted.json["identity"]["issuer"] == template.replace("{tid}", "one"), accepted
+        refused(finished(template.replace("{tid}", "two")), "response_issuer_mismatch", True)
+        assert endpoint.received() == 3
+        # A tenant that is not allowed, and none, are no issuers of the provider.
+        for name in (template.replace("{tid}", "three"), template):
+            refused(finish(service, begun(service), {"iss": name}), "response_issuer_mismatch", False)
+        assert endpoint.received() == 3
+        assert reload.metrics(service).value("assay_grants_dropped_total", code="response_issuer_mismatch") == 1
+
+
+def changed(client: dict, **members) -> dict:
+    return {"clients": [client | members]}
+
+
+# What a reload changes between begin and finish, for a client; whether the sign-in is finished after it.
+RELOADS = {
+    "more is allowed": (lambda c: {"audiences": ["client", "new"]} | changed(c, redirect_uris=[REDIRECT, REDIRECT + "/2"]), True),
+    "another authentication": (lambda c: changed(c, auth="client_secret_post", scopes=["email"]), True),
+    "another redirect URI": (lambda c: changed(c, redirect_uris=[REDIRECT + "/"]), False),
+    "no redirect URI": (lambda c: changed(c, redirect_uris=[]), False),
+    "no clients": (lambda c: {"clients": None, "endpoints": None}, False),
+    "another audience": (lambda c: {"audiences": ["new"]} | changed(c, id="new"), False),
+    "another name": (lambda c: {"id": "renamed"}, False),
+    "another issuer": (lambda c: {"issuer": "https://new.example", "jwks_uri": "http://127.0.0.1:9/keys"}, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RELOADS)
+def test_a_reload_between_begin_and_finish(issuer, endpoint, tmp_path, name):
+    change, is_kept = RELOADS[name]
+    before = settings(issuer, endpoint, tmp_path)
+    after = {member: value for member, value in (before | change(before["clients"][0])).items() if value is not None}
+    with Service(before, **ON) as service:
+        service.wait_until_ready()
+        started = begun(service)
+        endpoint.play(grant(id_token=issuer.token(nonce=started["nonce"])))
+        reload.change(service, after, **ON)
+        response = finish(service, started, redirect_uri=REDIRECT)
+        if not is_kept:
+            refused(response, "sign_in_invalid", False)
+            assert not endpoint.calls
+            # Nothing was used up: with the former settings, it goes on.
+            reload.change(service, before, **ON)
+            service.wait_until_ready()
+            response = finish(service, started, redirect_uri=REDIRECT)
+        assert response.status == 200, response
+
+
 def test_without_nonce_and_pkce(service, endpoint):
     body = {"provider": "unbound", "redirect_uri": REDIRECT}
     client.contract.assert_code(service.api.post("/v1/sign-ins", body), "sign_in_not_supported")

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from harness import client
+from harness import client, reload
 from harness.clock import WallClock
 from harness.service import Service, apple_like, provider, run
 
@@ -97,6 +97,21 @@ def test_a_sign_in_accepts_its_own_audience_and_provider_alone(signing, issuer, 
     other = apple.token(aud="com.example.app", nonce=begun["nonce_sha256"])
     refused(finish(signing, begun, other), "issuer_mismatch")
     assert finish(signing, begun, issuer.token(nonce=begun["nonce"], aud="other-client")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("audiences", "is_kept"), [(["new", "client"], True), (["new"], False), (["client-2", "clien"], False)], ids=str
+)
+def test_a_reload_between_begin_and_finish(issuer, audiences, is_kept):
+    with Service(provider(issuer), **ON) as service:
+        service.wait_until_ready()
+        begun = begin(service)
+        token = issuer.token(nonce=begun["nonce"])
+        reload.change(service, provider(issuer, audiences=audiences), **ON)
+        if not is_kept:
+            refused(finish(service, begun, token), "sign_in_invalid")
+            reload.change(service, provider(issuer), **ON)
+        assert finish(service, begun, token).status == 200
 
 
 def test_a_handle_does_not_accept_another_users_token(signing, issuer):
