@@ -55,6 +55,8 @@ let package = Package(
             name: "Grants", dependencies: ["Bytes", "IDToken", "JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
         .target(
             name: "Notifications", dependencies: ["Bytes", "IDToken", "JOSE", "JSON"], swiftSettings: settings),
+        .target(
+            name: "AccessTokens", dependencies: ["Bytes", "IDToken", "JOSE", "JSON"], swiftSettings: settings),
         .target(name: "Host", dependencies: ["Bytes"], swiftSettings: settings),
         .target(name: "EventLoops", dependencies: nio, swiftSettings: settings),
         .target(
@@ -111,8 +113,8 @@ let package = Package(
         .target(
             name: "Verification",
             dependencies: [
-                "Bytes", "EventLoops", "Grants", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications",
-                "ProviderClient", "TokenDiagnostics",
+                "AccessTokens", "Bytes", "EventLoops", "Grants", "Host", "IDToken", "JOSE", "JSON", "KeySource",
+                "Notifications", "ProviderClient", "TokenDiagnostics",
             ] + nio,
             swiftSettings: settings
         ),
@@ -211,6 +213,10 @@ let package = Package(
             dependencies: [
                 "Bytes", "IDToken", "JOSE", "OpenSSL", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics",
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "AccessTokensTests",
+            dependencies: ["AccessTokens", "IDToken", "JOSE", "JSON", "SignInFixtures", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "NotificationsTests",

@@ -34,8 +34,8 @@ public struct ClaimName: Sendable, Hashable {
 
     // RFC 9068, section 2.2: claims of access tokens. `scp` is what some providers use instead of `scope`.
     package static let scope = ClaimName("scope")
-    static let shortScope = ClaimName("scp")
-    static let clientID = ClaimName("client_id")
+    package static let shortScope = ClaimName("scp")
+    package static let clientID = ClaimName("client_id")
 
     // OpenID Connect Core, section 5.1.
     package static let name = ClaimName("name")

@@ -1,6 +1,6 @@
 package import JOSE
 
-/// Why an ID Token was rejected.
+/// Why a token was rejected.
 ///
 /// Contains no text from the token, so it is safe to log. Callers may depend on ``code`` only, which is stable.
 public enum Rejection: Error, Equatable, Sendable {
@@ -28,6 +28,8 @@ public enum Rejection: Error, Equatable, Sendable {
     case cHashMissing
     case cHashMismatch
     case subjectMismatch
+    /// An access token does not grant a scope that the request needs.
+    case scopeMissing
     /// OpenSSL failed for a reason that no token can cause. The token may be valid.
     case cryptographyUnavailable
 
@@ -67,6 +69,7 @@ public enum Rejection: Error, Equatable, Sendable {
         case cHashMissing = "c_hash_missing"
         case cHashMismatch = "c_hash_mismatch"
         case subjectMismatch = "subject_mismatch"
+        case scopeMissing = "scope_missing"
         case `internal` = "internal"
     }
 
@@ -96,6 +99,7 @@ public enum Rejection: Error, Equatable, Sendable {
         case .cHashMissing: .cHashMissing
         case .cHashMismatch: .cHashMismatch
         case .subjectMismatch: .subjectMismatch
+        case .scopeMissing: .scopeMissing
         case .cryptographyUnavailable: .internal
         }
     }

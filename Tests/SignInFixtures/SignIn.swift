@@ -1,5 +1,5 @@
 package import IDToken
-private import JOSE
+package import JOSE
 package import JSON
 package import TestSupport
 private import Testing
@@ -107,7 +107,7 @@ package struct SignIn: Sendable {
             header: header ?? #"{"alg":"\#(alg)","kid":"\#(key.keyID)"}"#, payload: claims.json, signedBy: key, as: alg)
     }
 
-    private var keySet: JWKSet {
+    package var keySet: JWKSet {
         try! JWKSet(jwkSet(keys.map { $0.algorithm == key.algorithm ? $0.jwk(keyMembers) : $0.jwk() }))
     }
 

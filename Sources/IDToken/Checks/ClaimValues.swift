@@ -4,7 +4,7 @@ private import JSON
 /// Checks the claims whose values the settings require or forbid.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.
-func checkClaimValues(_ claims: Claims, _ policy: ProviderPolicy) throws(Rejection) {
+package func checkClaimValues(_ claims: Claims, _ policy: ProviderPolicy) throws(Rejection) {
     for rule in policy.claimRules { try rule.check(claims) }
 }
 

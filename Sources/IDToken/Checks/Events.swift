@@ -3,6 +3,6 @@
 ///
 /// - Throws: ``Rejection/claimInvalid(_:)``.
 /// - Source: RFC 8725, section 3.12; OpenID Connect Back-Channel Logout 1.0, 2.4.
-func checkNoEvents(_ claims: Claims) throws(Rejection) {
+package func checkNoEvents(_ claims: Claims) throws(Rejection) {
     guard !claims.contains(.events) else { throw .claimInvalid(.events) }
 }

@@ -4,7 +4,7 @@ private import Bytes
 ///
 /// - Parameter expected: `nil` if any user may sign in.
 /// - Throws: ``Rejection/subjectMismatch``.
-func checkExpectedSubject(_ identity: Identity, _ expected: ExpectedSubject?) throws(Rejection) {
+package func checkExpectedSubject(_ identity: Identity, _ expected: ExpectedSubject?) throws(Rejection) {
     guard let expected else { return }
     guard identity.subject.isExactly(expected.subject), expected.issuer.map(identity.issuer.isExactly) ?? true else {
         throw .subjectMismatch

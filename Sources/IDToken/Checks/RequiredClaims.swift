@@ -1,7 +1,7 @@
 /// Checks that every claim that the settings require has a value.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``.
-func checkRequiredClaims(_ claims: Claims, _ policy: ProviderPolicy) throws(Rejection) {
+package func checkRequiredClaims(_ claims: Claims, _ policy: ProviderPolicy) throws(Rejection) {
     for claim in policy.requiredClaims { try checkPresence(of: claim, claims) }
 }
 

@@ -8,7 +8,9 @@ private import JSON
 ///
 /// - Throws: ``Rejection/claimInvalid(_:)``, naming `azp` or the e-mail claim.
 /// - Source: cloud.google.com/iam/docs/reference/credentials, `projects.serviceAccounts.generateIdToken`.
-func checkServiceAccount(_ claims: Claims, _ policy: borrowing ProviderPolicy, subject: String) throws(Rejection) {
+package func checkServiceAccount(_ claims: Claims, _ policy: borrowing ProviderPolicy, subject: String)
+    throws(Rejection)
+{
     if policy.serviceAccounts.refusesAzpEqualToSub, let party = try claims.utf8(.authorizedParty),
         subject.isExactly(party.span)
     {
@@ -26,7 +28,7 @@ func checkServiceAccount(_ claims: Claims, _ policy: borrowing ProviderPolicy, s
 
 extension ServiceAccountRule {
     /// Whether the rule can reject any token.
-    var isActive: Bool { refusesAzpEqualToSub || !emailDomains.isEmpty }
+    package var isActive: Bool { refusesAzpEqualToSub || !emailDomains.isEmpty }
 }
 
 /// Whether an address ends in a domain or one of its subdomains.

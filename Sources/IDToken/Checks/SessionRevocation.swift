@@ -5,7 +5,7 @@
 ///
 /// - Parameter revokedAt: `nil` if no session was revoked.
 /// - Throws: ``Rejection/sessionRevoked``, ``Rejection/claimInvalid(_:)``.
-func checkSessionRevocation(
+package func checkSessionRevocation(
     _ claims: Claims, _ policy: ProviderPolicy, after revokedAt: UnixTime?, issuedAt: UnixTime, now: UnixTime
 ) throws(Rejection) {
     guard let revokedAt else { return }

@@ -5,7 +5,7 @@ private import Bytes
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.
 /// - Source: OpenID Connect Core 1.0, section 2.
-func checkSubject(_ claims: Claims) throws(Rejection) -> String {
+package func checkSubject(_ claims: Claims) throws(Rejection) -> String {
     guard let subject = try claims.string(.subject), !subject.isEmpty else { throw .claimMissing(.subject) }
     guard subject.hasScalars(1...255), !subject.utf8.allSatisfy({ $0 == UInt8(ascii: " ") }),
         !hasControlCharacter(subject.utf8.span)

@@ -66,7 +66,7 @@ public struct Identity: Sendable, Equatable {
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)`` for an `email`, `email_verified` or `is_private_email` of another type,
     ///   and for a required address that is malformed.
-    init(
+    package init(
         _ claims: borrowing Claims, issuer: String, subject: String, _ policy: borrowing ProviderPolicy,
         clientName: ClientName?
     ) throws(Rejection) {

@@ -6,7 +6,15 @@ extension ProviderPreset {
     public static let auth0 = ProviderPreset(
         name: "auth0", summary: "Auth0, one tenant or custom domain", parameters: [.auth0Domain]
     ) { arguments in
-        ProviderFacts(issuer: "https://\(arguments[.auth0Domain])/")
+        var facts = ProviderFacts(issuer: "https://\(arguments[.auth0Domain])/")
+        // An API of Auth0 has access tokens by RFC 9068, or by an older profile with azp in place of client_id
+        // (auth0.com/docs/secure/tokens/access-tokens/access-token-profiles). An ID Token with one audience has
+        // neither.
+        facts.accessTokens = .jwt(
+            AccessTokenDialect(clientClaims: [.clientID, .authorizedParty]) {
+                $0.authorization.entitlements = ClaimPath("permissions")
+            })
+        return facts
     }
 }
 

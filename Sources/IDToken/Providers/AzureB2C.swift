@@ -24,6 +24,11 @@ extension ProviderPreset {
             ClaimRule(ClaimPath("tfp"), .oneOf, [policy]), ClaimRule(ClaimPath("scp"), .absent, []),
         ]
         facts.policy.identityClaims = [.email: ClaimPath("emails")]
+        facts.accessTokens = .jwt(
+            AccessTokenDialect(clientClaims: [.authorizedParty]) {
+                $0.requiredClaims = [.shortScope]
+                $0.claimRules = [ClaimRule(ClaimPath("tfp"), .oneOf, [policy])]
+            })
         return facts
     }
 }

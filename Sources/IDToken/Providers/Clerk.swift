@@ -13,6 +13,7 @@ extension ProviderPreset {
         var facts = ProviderFacts(issuer: issuer)
         facts.keys = .jwkSet(issuer + "/.well-known/jwks.json")
         facts.policy.algorithms = [.rs256]
+        facts.accessTokens = .noneBeside("session tokens")
         // A pending user must complete a step, such as choosing an organization, before being signed in.
         facts.policy.claimRules = [ClaimRule(ClaimPath("sts"), .noneOf, ["pending"])]
         return facts

@@ -15,6 +15,12 @@ extension ProviderPreset {
         facts.policy.algorithms = [.rs256]
         facts.policy.claimRules = [ClaimRule(ClaimPath("token_use"), .oneOf, ["id"])]
         facts.policy.identityClaims = [.preferredUsername: ClaimPath("cognito:username")]
+        // Access tokens name the user in another claim, and have an audience only if the app asked for one.
+        facts.accessTokens = .jwt(
+            AccessTokenDialect {
+                $0.claimRules = [ClaimRule(ClaimPath("token_use"), .oneOf, ["access"])]
+                $0.authorization.groups = ClaimPath("cognito:groups")
+            })
         return facts
     }
 }

@@ -7,5 +7,8 @@ extension ProviderPreset {
     ///   `cmd/dex/serve.go`.
     public static let dex = selfHosted(
         name: "dex", summary: "Dex", issuer: "https://<host>/dex"
-    ) { $0.policy.refusesAccessTokens = true }
+    ) { facts in
+        facts.policy.refusesAccessTokens = true
+        facts.accessTokens = .unsupported(because: "nothing in them says that they are not ID Tokens")
+    }
 }

@@ -19,6 +19,7 @@ extension ProviderPreset {
         facts.policy.algorithms = [.rs256]
         facts.policy.claimRules = .noEntraAccessToken
         facts.policy.email.verification = .entra
+        facts.accessTokens = .jwt(.entraVersion2)
         return facts
     }
 }

@@ -6,5 +6,14 @@ extension ProviderPreset {
     /// - Source: keycloak.org, "Securing applications and services with OpenID Connect"; tokens in public repositories.
     public static let keycloak = selfHosted(
         name: "keycloak", summary: "Keycloak, one realm", issuer: "https://<host>/realms/<realm>"
-    ) { $0.policy.claimRules = [ClaimRule(ClaimPath("typ"), .oneOf, ["ID"])] }
+    ) { facts in
+        facts.policy.claimRules = [ClaimRule(ClaimPath("typ"), .oneOf, ["ID"])]
+        facts.accessTokens = .jwt(
+            AccessTokenDialect(clientClaims: [.authorizedParty]) {
+                // Older versions copy the nonce into access tokens.
+                $0.idTokenClaims = [.accessTokenHash, .codeHash]
+                $0.claimRules = [ClaimRule(ClaimPath("typ"), .oneOf, ["Bearer"])]
+                $0.authorization.roles = ClaimPath("/realm_access/roles")
+            })
+    }
 }

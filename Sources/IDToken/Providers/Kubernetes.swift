@@ -10,6 +10,7 @@ extension ProviderPreset {
         issuer: "https://kubernetes.default.svc.cluster.local"
     ) { facts in
         facts.policy.issuesTokensOfSignIns = false
+        facts.accessTokens = .jwt(.singleKind)
         facts.requireClaimRule(
             on: "sub", "/kubernetes.io/namespace", "/kubernetes.io/serviceaccount/uid",
             against: "every service account of the cluster")

@@ -19,6 +19,7 @@ extension ProviderPreset {
         facts.endpoints.token = "https://login.microsoftonline.com/\(directory.path)/oauth2/v2.0/token"
         facts.assertionAudience = .tokenEndpoint
         facts.policy.adjust(directory, version: "2.0", keysOf: [issuerOfVersion2])
+        facts.accessTokens = .jwt(.entraVersion2)
         return facts
     }
 
@@ -38,6 +39,7 @@ extension ProviderPreset {
         facts.endpoints.token = "https://login.microsoftonline.com/\(directory.path)/oauth2/token"
         facts.assertionAudience = .tokenEndpoint
         facts.policy.adjust(directory, version: "1.0", keysOf: [issuerOfVersion1, issuerOfVersion2])
+        facts.accessTokens = .jwt(.entraVersion1)
         return facts
     }
 
@@ -68,6 +70,31 @@ extension [ClaimRule] {
     /// - Source: learn.microsoft.com/entra/identity-platform/access-token-claims-reference.
     static var noEntraAccessToken: [ClaimRule] {
         ["azpacr", "appidacr"].map { ClaimRule(ClaimPath($0), .noneOf, ["0", "1", "2"]) }
+    }
+}
+
+extension AccessTokenDialect {
+    /// The version depends on the API's registration, not on the endpoint that the client used. Only access tokens say
+    /// how the client authenticated.
+    ///
+    /// - Source: learn.microsoft.com/entra/identity-platform/access-token-claims-reference.
+    static var entraVersion2: AccessTokenDialect {
+        entra(version: "2.0", clientClaim: .authorizedParty, authenticationClaim: "azpacr")
+    }
+
+    static var entraVersion1: AccessTokenDialect {
+        entra(version: "1.0", clientClaim: ClaimName("appid"), authenticationClaim: "appidacr")
+    }
+
+    private static func entra(
+        version: String, clientClaim: ClaimName, authenticationClaim: String
+    ) -> AccessTokenDialect {
+        AccessTokenDialect(clientClaims: [clientClaim]) {
+            $0.claimRules = [
+                ClaimRule(ClaimPath("ver"), .oneOf, [version]),
+                ClaimRule(ClaimPath(authenticationClaim), .oneOf, ["0", "1", "2"]),
+            ]
+        }
     }
 }
 

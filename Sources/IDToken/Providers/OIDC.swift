@@ -4,7 +4,10 @@ extension ProviderPreset {
     /// - Source: OpenID Connect Core 1.0; OpenID Connect Discovery 1.0.
     public static let oidc = selfHosted(
         name: "oidc", summary: "any OpenID Provider, by its issuer", issuer: "https://<host>"
-    ) { $0.policy.refusesAccessTokens = true }
+    ) { facts in
+        facts.policy.refusesAccessTokens = true
+        facts.accessTokens = .jwt(.rfc9068)
+    }
 
     /// A self-hosted provider: each installation has its own issuer.
     ///

@@ -1,7 +1,8 @@
 extension ProviderPreset {
     /// Okta: the organization's own authorization server, or a custom one.
     ///
-    /// ID Tokens only: Okta does not publish the keys of the organization's access tokens.
+    /// Okta does not publish the keys of access tokens of the organization's server. Those of a custom server name the
+    /// client in `cid`.
     /// - Source: developer.okta.com/docs/concepts/key-rotation and /docs/guides/validate-id-tokens; the path of custom
     ///   authorization servers is unsourced.
     public static let okta = ProviderPreset(
@@ -10,7 +11,13 @@ extension ProviderPreset {
     ) { arguments in
         let issuer = "https://\(arguments[.oktaDomain])"
         let server = arguments[PresetParameter.authorizationServer.name]
-        return ProviderFacts(issuer: server.map { "\(issuer)/oauth2/\($0)" } ?? issuer)
+        var facts = ProviderFacts(issuer: server.map { "\(issuer)/oauth2/\($0)" } ?? issuer)
+        facts.accessTokens =
+            server == nil
+            ? .unsupported(
+                because: "Okta publishes keys only for those of custom servers, which authorization_server names")
+            : .jwt(AccessTokenDialect(clientClaims: [ClaimName("cid")]))
+        return facts
     }
 }
 

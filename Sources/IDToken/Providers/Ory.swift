@@ -5,5 +5,8 @@ extension ProviderPreset {
     /// - Source: ory.sh/docs/hydra/jwks.
     public static let ory = selfHosted(
         name: "ory", summary: "Ory Network or Ory Hydra", issuer: "https://<project>.projects.oryapis.com"
-    ) { $0.policy.refusesAccessTokens = true }
+    ) { facts in
+        facts.policy.refusesAccessTokens = true
+        facts.accessTokens = .jwt(AccessTokenDialect { $0.requiredClaims = [.tokenID, .shortScope] })
+    }
 }

@@ -74,6 +74,8 @@ public struct ProviderFacts: Sendable, Equatable {
     public var usesPKCE = true
     /// Whether the ID Tokens of sign-ins in a browser can't be verified, or there are no such sign-ins.
     public var refusesBrowserSignIns = false
+    /// Whether the provider's access tokens can be verified, and by which rules.
+    public var accessTokens = AccessTokenSupport.opaque
 
     init(issuer: String) {
         policy = ProviderPolicy(id: "", issuer: issuer, audiences: [])

@@ -4,7 +4,11 @@ extension ProviderPreset {
     /// - Source: a token in a public write-up; that the discovery document lies below the issuer is unsourced.
     public static let salesforce = ProviderPreset(
         name: "salesforce", summary: "Salesforce, by its login host or your My Domain", parameters: [.myDomain]
-    ) { arguments in ProviderFacts(issuer: "https://\(arguments[.myDomain])") }
+    ) { arguments in
+        var facts = ProviderFacts(issuer: "https://\(arguments[.myDomain])")
+        facts.accessTokens = .unsupported(because: "how they look as JWTs is not documented")
+        return facts
+    }
 }
 
 extension PresetParameter {

@@ -12,6 +12,7 @@ extension ProviderPreset {
         var facts = ProviderFacts(issuer: issuer)
         facts.keys = .jwkSet(issuer + "/.well-known/jwks.json")
         facts.policy.audiences = ["authenticated"]
+        facts.accessTokens = .jwt(.supabase)
         facts.policy.algorithms = [.es256, .rs256]
         // Supabase's own SDK makes the sign-in, and its tokens have no nonce.
         facts.policy.issuesTokensOfSignIns = false
@@ -19,6 +20,14 @@ extension ProviderPreset {
         // claim.
         facts.policy.claimRules = [ClaimRule(ClaimPath("client_id"), .absent, [])]
         return facts
+    }
+}
+
+extension AccessTokenDialect {
+    fileprivate static var supabase: AccessTokenDialect {
+        var dialect = singleKind
+        dialect.authorization.roles = ClaimPath("role")
+        return dialect
     }
 }
 

@@ -8,5 +8,13 @@ extension ProviderPreset {
     ) { facts in
         // JWT access tokens have the same audience, but no auth_time.
         facts.policy.requiredClaims = [.authTime]
+        // They have a jti, which ID Tokens lack. Whether every version names the client is unsourced.
+        facts.accessTokens = .jwt(
+            AccessTokenDialect {
+                $0.requiresClient = false
+                $0.idTokenClaims += [.authTime]
+                $0.requiredClaims = [.tokenID]
+                $0.authorization.roles = ClaimPath("urn:zitadel:iam:org:project:roles")
+            })
     }
 }

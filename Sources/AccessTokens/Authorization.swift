@@ -1,0 +1,63 @@
+private import Bytes
+internal import IDToken
+private import JSON
+
+/// What an access token lets its bearer do.
+package struct Authorization: Sendable, Equatable {
+    /// The client that the token was issued to; `nil` if the provider's tokens name none.
+    package let clientID: String?
+    /// In the token's order, each once.
+    package let scopes: [String]
+    package let roles: [String]
+    package let groups: [String]
+    package let entitlements: [String]
+
+    /// Reads an access token's claims.
+    ///
+    /// - Throws: ``Rejection/claimInvalid(_:)`` if the scopes have another form than a text or a list of texts.
+    /// - Source: RFC 9068, sections 2.2.3 and 2.2.3.1; `scp` is what some providers use instead of `scope`.
+    init(_ claims: Claims, client: String?, _ names: AuthorizationClaims) throws(Rejection) {
+        clientID = client
+        let scopes = try claims.scopes(.scope)
+        self.scopes = if let scopes { scopes } else { try claims.scopes(.shortScope) ?? [] }
+        roles = claims.names(at: names.roles)
+        groups = claims.names(at: names.groups)
+        entitlements = claims.names(at: names.entitlements)
+    }
+}
+
+extension Claims {
+    /// The scopes in a claim: one text with a space between two, or a list; `nil` if the claim is absent or `null`.
+    fileprivate func scopes(_ claim: ClaimName) throws(Rejection) -> [String]? {
+        guard let value = value(at: ClaimPath(claim.string)), value.kind != .null else { return nil }
+        var texts: [String]
+        if let text = value.string {
+            texts = text.split(separator: " ").map(String.init)
+        } else if let elements = value.elements {
+            texts = []
+            for element in elements {
+                guard let text = element.string else { throw .claimInvalid(claim) }
+                texts.append(text)
+            }
+        } else {
+            throw .claimInvalid(claim)
+        }
+        var seen: Set<ExactString> = []
+        return texts.filter { seen.insert(ExactString($0)).inserted }
+    }
+
+    /// The names in a claim: a text, a list of texts, a list of SCIM values (RFC 7643, section 2.4), or the members of
+    /// an object, as Zitadel lists roles. Anything else grants nothing.
+    fileprivate func names(at path: ClaimPath) -> [String] {
+        guard let value = value(at: path) else { return [] }
+        if let name = value.string { return name.isEmpty ? [] : [name] }
+        if let elements = value.elements { return elements.compactMap { $0.string ?? $0.object?[Names.value]?.string } }
+        var names: [String] = []
+        value.object?.forEachMember { name, _ in names.append(name) }
+        return names
+    }
+
+    private enum Names {
+        static let value: JSONName = "value"
+    }
+}

@@ -1,0 +1,28 @@
+private import Bytes
+internal import IDToken
+
+/// Checks that the access token was issued for this API, and returns `aud`.
+///
+/// One audience must be ours. Others are other APIs that accept the same token.
+///
+/// If no audience is configured, tokens have none, and only their client ties them to this API; see
+/// ``checkClient(_:_:_:)``.
+///
+/// - Parameter audience: if given, the only audience that counts as ours.
+/// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/audienceMismatch``.
+/// - Source: RFC 9068, section 4, step 4.
+func checkResourceAudience(
+    _ claims: Claims, _ policy: ProviderPolicy, narrowedTo audience: String?
+) throws(Rejection) -> [String] {
+    let audiences = try claims.audiences()
+    guard !policy.audiences.isEmpty else {
+        guard audiences.isEmpty, !policy.authorizedParties.isEmpty else { throw .audienceMismatch }
+        return audiences
+    }
+    guard !audiences.isEmpty else { throw .claimMissing(.audience) }
+    let isOurs = audiences.contains { candidate in
+        policy.audiences.containsExactly(candidate) && audience.map { candidate.isExactly($0) } ?? true
+    }
+    guard isOurs else { throw .audienceMismatch }
+    return audiences
+}

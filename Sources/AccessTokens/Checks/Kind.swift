@@ -1,0 +1,29 @@
+internal import IDToken
+internal import JOSE
+
+/// Checks the JOSE header's `typ`.
+///
+/// By RFC 9068 it must be `at+jwt` or `application/at+jwt`, in any letter case. Other dialects may also say `JWT`, or
+/// nothing.
+///
+/// - Throws: ``Rejection/headerUnsupported``.
+/// - Source: RFC 9068, section 4, step 1; RFC 7515, section 4.1.9.
+func checkAccessTokenType(_ header: JOSEHeader, _ dialect: AccessTokenDialect) throws(Rejection) {
+    switch header.type?.lowercased() {
+    case "at+jwt", "application/at+jwt": return
+    default: if dialect.declaresType { throw .headerUnsupported }
+    }
+    try checkTokenType(header)
+}
+
+/// Checks that the token is neither an ID Token nor a notification, which are signed with the same keys.
+///
+/// Comes first of all claims but the issuer, so that a rejection says which kind of token was sent. Values of claims
+/// that tell the kinds apart are among the policy's own rules.
+///
+/// - Throws: ``Rejection/claimInvalid(_:)``, which names a claim that access tokens don't have.
+/// - Source: RFC 8725, section 3.12.
+func checkIsAccessToken(_ claims: Claims, _ dialect: AccessTokenDialect) throws(Rejection) {
+    for claim in dialect.idTokenClaims where claims.contains(claim) { throw .claimInvalid(claim) }
+    try checkNoEvents(claims)
+}

@@ -1,0 +1,71 @@
+/// How the JWT access tokens of a provider are recognized and read. The defaults are those of RFC 9068.
+public struct AccessTokenDialect: Sendable, Equatable {
+    /// Whether the header must declare an access token (`typ: at+jwt`). Otherwise, `typ` may also be `JWT` or absent.
+    public var declaresType = false
+    /// The claims that can name the client. The first that has a value counts.
+    public var clientClaims: [ClaimName]
+    /// Whether a token must name its client.
+    public var requiresClient = true
+    /// Claims that only the provider's ID Tokens have.
+    public var idTokenClaims: [ClaimName] = [.nonce, .accessTokenHash, .codeHash]
+    /// Claims that must be present, in addition to `iss`, `sub`, `exp`, `iat` and the audience.
+    public var requiredClaims: [ClaimName] = []
+    /// Claim values that tell access tokens from other tokens signed with the same keys.
+    public var claimRules: [ClaimRule] = []
+    public var authorization = AuthorizationClaims()
+    /// Whether the provider issues a single kind of token, which is also verified as an ID Token.
+    public var isAlsoIDToken = false
+
+    init(clientClaims: [ClaimName] = [.clientID], adjust: (inout AccessTokenDialect) -> Void = { _ in }) {
+        self.clientClaims = clientClaims
+        requiresClient = !clientClaims.isEmpty
+        adjust(&self)
+    }
+
+    /// The JWT profile for access tokens.
+    ///
+    /// - Source: RFC 9068, section 2.2.
+    static let rfc9068 = AccessTokenDialect {
+        $0.declaresType = true
+        $0.idTokenClaims = []
+        $0.requiredClaims = [.tokenID]
+    }
+
+    /// A provider whose tokens name a user or a machine, and neither a client nor a sign-in.
+    static let singleKind = AccessTokenDialect(clientClaims: []) { $0.isAlsoIDToken = true }
+}
+
+/// The claims that say what the bearer may do, apart from scopes.
+///
+/// - Source: RFC 9068, section 2.2.3.1.
+public struct AuthorizationClaims: Sendable, Equatable {
+    public var roles = ClaimPath("roles")
+    public var groups = ClaimPath("groups")
+    public var entitlements = ClaimPath("entitlements")
+
+    public init() {}
+}
+
+/// Whether a provider's access tokens can be verified.
+public enum AccessTokenSupport: Sendable, Equatable {
+    case jwt(AccessTokenDialect)
+    /// Completes the sentence "its access tokens can't be verified: …".
+    case unsupported(because: String)
+
+    static let opaque = Self.unsupported(because: "only the provider can read them")
+    /// - Parameter what: names the token that is verified instead.
+    static func noneBeside(_ what: String) -> Self { .unsupported(because: "verify its \(what) with tokens: id") }
+}
+
+extension ProviderFacts {
+    /// The same provider as the issuer of access tokens, which differ from its ID Tokens by a dialect.
+    public func ofAccessTokens(_ dialect: AccessTokenDialect) -> ProviderFacts {
+        var facts = self
+        facts.policy.issuesTokensOfSignIns = false
+        facts.policy.refusesAccessTokens = false
+        guard !dialect.isAlsoIDToken else { return facts }
+        facts.policy.claimRules = dialect.claimRules
+        facts.policy.requiredClaims = dialect.requiredClaims
+        return facts
+    }
+}
