@@ -76,7 +76,7 @@ struct AuthorizationRequest {
         nonceForm = policy.nonce.isChecked ? policy.nonce.accepted.first : nil
         usesPKCE = rules.usesPKCE
         issuer = policy.issuer
-        guard policy.issuesTokensOfSignIns, !rules.refusesBrowserSignIns,
+        guard !rules.refusesBrowserSignIns,
             nonceForm != nil || usesPKCE || rules.allowsUnboundCodes
         else { throw .signInNotSupported }
         let asked = browser.scopes ?? client.scopes

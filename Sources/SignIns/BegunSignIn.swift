@@ -25,10 +25,11 @@ package struct BegunSignIn {
         now: UnixTime, sealedBy sealer: SignInSealer, _ digests: borrowing DigestContext
     ) throws(Problem) {
         if let audience = request.audience, !policy.audiences.containsExactly(audience) { throw .audienceNotConfigured }
+        guard policy.issuesTokensOfSignIns else { throw .signInNotSupported }
         var authorization: AuthorizationRequest?
         if let browser = request.browser {
             authorization = try AuthorizationRequest(browser, audience: request.audience, under: policy, rules)
-        } else if !policy.nonce.isChecked || !policy.issuesTokensOfSignIns {
+        } else if !policy.nonce.isChecked {
             throw .signInNotSupported
         }
         guard let audience = authorization?.client.id ?? request.audience ?? policy.audiences.first else {

@@ -42,6 +42,8 @@ package enum Problem: Error, Equatable, Sendable {
     case rejected(Rejection)
     /// Like `rejected`, for a notification.
     case notificationRejected(Rejection)
+    /// Like `rejected`, for an access token.
+    case accessTokenRejected(Rejection)
     /// The code or token can't be used.
     case grantInvalid(OAuthErrorName)
     /// The provider refuses the client's credentials.
@@ -82,7 +84,8 @@ package enum Problem: Error, Equatable, Sendable {
         case .responseIssuerMismatch: "response_issuer_mismatch"
         case .signInDenied: "sign_in_denied"
         case .storeUnavailable: "store_unavailable"
-        case .rejected(let rejection), .notificationRejected(let rejection): rejection.code.rawValue
+        case .rejected(let rejection), .notificationRejected(let rejection), .accessTokenRejected(let rejection):
+            rejection.code.rawValue
         case .grantInvalid: "grant_invalid"
         case .clientRejected: "client_rejected"
         case .signInRefused, .providerRefused: "provider_refused"
@@ -106,8 +109,11 @@ package enum Problem: Error, Equatable, Sendable {
         case .requestTimeout: 408
         case .requestTooLarge: 413
         case .contentTypeUnsupported: 415
-        case .rejected(.cryptographyUnavailable), .notificationRejected(.cryptographyUnavailable): 500
-        case .rejected, .notificationRejected, .signInInvalid, .signInExpired, .signInReplayed, .nonceReplayed: 422
+        case .rejected(.cryptographyUnavailable), .notificationRejected(.cryptographyUnavailable),
+            .accessTokenRejected(.cryptographyUnavailable):
+            500
+        case .rejected, .notificationRejected, .accessTokenRejected: 422
+        case .signInInvalid, .signInExpired, .signInReplayed, .nonceReplayed: 422
         case .stateMismatch, .redirectURIMismatch, .responseIssuerMismatch, .signInDenied, .signInRefused,
             .grantInvalid, .providerRefused:
             422
@@ -145,7 +151,8 @@ package enum Problem: Error, Equatable, Sendable {
         case .responseIssuerMismatch: "Response issuer mismatch"
         case .signInDenied: "Sign-in denied"
         case .storeUnavailable: "Store unavailable"
-        case .rejected(let rejection), .notificationRejected(let rejection): rejection.title
+        case .rejected(let rejection), .notificationRejected(let rejection), .accessTokenRejected(let rejection):
+            rejection.title
         case .grantInvalid: "Grant invalid"
         case .clientRejected: "Client rejected"
         case .signInRefused, .providerRefused: "Refused by the provider"
@@ -209,6 +216,7 @@ package enum Problem: Error, Equatable, Sendable {
             "The sign-in store did not confirm in time, so the sign-in or nonce may be used up; begin a new sign-in."
         case .rejected(let rejection): rejection.detail
         case .notificationRejected(let rejection): rejection.notificationDetail
+        case .accessTokenRejected(let rejection): rejection.accessTokenDetail
         case .grantInvalid:
             "The provider says that the code or token is expired, used, revoked or another client's; have the user sign in again."
         case .clientRejected:
@@ -231,7 +239,8 @@ package enum Problem: Error, Equatable, Sendable {
     /// The claim that caused the rejection. The name is known from the code or the settings.
     var claim: String? {
         switch self {
-        case .rejected(let rejection), .notificationRejected(let rejection): rejection.claim?.string
+        case .rejected(let rejection), .notificationRejected(let rejection), .accessTokenRejected(let rejection):
+            rejection.claim?.string
         default: nil
         }
     }
@@ -328,6 +337,7 @@ extension Rejection {
         case .cHashMismatch: "Code hash mismatch"
         case .sessionRevoked: "Session revoked"
         case .subjectMismatch: "Subject mismatch"
+        case .scopeMissing: "Scope missing"
         case .cryptographyUnavailable: "Internal error"
         }
     }
@@ -386,6 +396,8 @@ extension Rejection {
             "The user authenticated before authenticated_after, when sessions were revoked; have the user sign in again."
         case .subjectMismatch:
             "The token is valid, but for a different user than subject and issuer name; have the expected user sign in."
+        case .scopeMissing:
+            "The access token does not grant every scope in scopes; have the app request an access token with them."
         case .cryptographyUnavailable:
             "The verification failed inside Assay, and the token may be valid; try once more, and report request_id if it fails again."
         }
@@ -415,7 +427,49 @@ extension Rejection {
         case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature), .algorithmNotAllowed,
             .keyNotFound, .keyUnsuitable, .signatureInvalid, .authorizedPartyMismatch, .authTimeTooOld, .sessionRevoked,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
-            .cHashMismatch, .subjectMismatch, .cryptographyUnavailable:
+            .cHashMismatch, .subjectMismatch, .scopeMissing, .cryptographyUnavailable:
+            detail
+        }
+    }
+}
+
+extension Rejection {
+    /// The detail for an access token, where it differs from that for an ID Token. Says which kind was sent, as far as
+    /// that can be known.
+    fileprivate var accessTokenDetail: String {
+        switch self {
+        case .tokenMalformed(.tooLong):
+            "The token is longer than \(UnverifiedToken.maximumLength) bytes; send only the access token."
+        case .tokenMalformed(.encrypted):
+            "The token has five parts: it is encrypted (JWE); ask the provider for signed access tokens."
+        case .tokenMalformed(.serialization):
+            "The token is not three parts of base64url joined by full stops: an opaque access token, which only the provider can read, or a damaged one; ask the provider for JWT access tokens."
+        case .headerUnsupported:
+            "The token's header has crit, b64 or zip, or a typ other than an access token's (at+jwt); send the access token, not the ID Token or another token."
+        case .audienceMismatch:
+            "The token's aud is none of this API's identifiers; check audiences, and that the access token is sent and not the ID Token, whose aud is the client."
+        case .authorizedPartyMismatch:
+            "The token was issued to a client that this API does not accept; if it is one of yours, add it to authorized_parties."
+        case .tokenExpired: "The token's exp has passed; have the client refresh it."
+        case .tokenTooOld: "The token was issued longer ago than max_token_age allows; have the client refresh it."
+        case .claimMissing(.scope), .claimMissing(.shortScope), .claimMissing(.clientID):
+            "The token has no \(claim?.string ?? ""), which this provider's access tokens have; send the access token, not the ID Token."
+        case .claimMissing(let claim):
+            "The token has no \(claim.string), which is required; send an access token, have the provider add the claim, or change required_claims."
+        case .claimInvalid(.nonce), .claimInvalid(.accessTokenHash), .claimInvalid(.codeHash), .claimInvalid(.authTime):
+            "The token has \(claim?.string ?? ""), as only ID Tokens have: it is an ID Token; send the access token of the provider's response."
+        case .claimInvalid(.events):
+            "The token has events: it is a notification; send it to /v1/notifications/verify."
+        case .claimInvalid(let claim):
+            "The token's \(claim.string) has a value that is invalid, that the settings refuse, or that another kind of token has; send the access token, and check claim_values."
+        case .sessionRevoked:
+            "The user authenticated before authenticated_after, when sessions were revoked; have the user sign in again."
+        case .subjectMismatch:
+            "The token is valid, but for a different user or machine than subject and issuer name."
+        case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature), .algorithmNotAllowed,
+            .keyNotFound, .keyUnsuitable, .signatureInvalid, .issuerMismatch, .tokenNotYetValid, .authTimeTooOld,
+            .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
+            .cHashMismatch, .scopeMissing, .cryptographyUnavailable:
             detail
         }
     }

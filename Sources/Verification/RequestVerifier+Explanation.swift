@@ -64,7 +64,7 @@ extension RequestVerifier {
     private func explain(
         _ request: VerifyRequest, _ status: KeyStatus?, verdict: Problem?, now: Int64
     ) throws(Problem) -> ExplainAnswer {
-        let named = request.provider.flatMap { provider($0) }
+        let named = request.provider.flatMap(ofIDTokens.named).flatMap { slots[$0] }?.provider
         if request.provider != nil, named == nil { throw .providerUnknown }
         let token: UnverifiedToken
         do throws(Rejection) {
@@ -72,10 +72,11 @@ extension RequestVerifier {
         } catch {
             return ExplainAnswer(
                 explanation: verifier.explain(malformed: request.idToken, error),
-                provider: named?.provider.policy.id, keys: status, time: now)
+                provider: named?.policy.id, keys: status, time: now)
         }
-        let policies = providers.map(\.provider.policy)
-        guard let provider = (named ?? token.unverifiedIssuer.flatMap(provider(ofIssuer:)))?.provider else {
+        let policies = providers.map(\.provider).filter { $0.accessTokens == nil }.map(\.policy)
+        let ofIssuer = token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) }.flatMap { slots[$0] }
+        guard let provider = named ?? ofIssuer?.provider else {
             return ExplainAnswer(
                 explanation: verifier.explain(token, ofNoneOf: policies, now: UnixTime(seconds: now)), provider: nil,
                 keys: nil, time: now)

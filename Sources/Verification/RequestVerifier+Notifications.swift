@@ -45,7 +45,7 @@ extension RequestVerifier {
     }
 
     private func attempt(_ request: NotificationRequest, at now: VerificationTime) -> Attempt<NotificationVerdict> {
-        var index = request.provider.flatMap(index(named:))
+        var index = request.provider.flatMap(ofIDTokens.named)
         do throws(Problem) {
             if request.provider != nil, index == nil { throw .providerUnknown }
             if let slot = index.flatMap({ slots[$0] }), slot.provider.notifications == nil {
@@ -68,7 +68,7 @@ extension RequestVerifier {
 
     /// Searches the issuers of all providers, then the spellings that only notifications have.
     private func index(ofNotificationIssuer issuer: String) -> Int? {
-        index(ofIssuer: issuer)
+        ofIDTokens.withIssuer(issuer, slots)
             ?? slots.firstIndex { $0?.provider.notifications?.issuers.containsExactly(issuer) == true }
     }
 
@@ -79,30 +79,16 @@ extension RequestVerifier {
     ) throws(Problem) -> Attempt<NotificationVerdict> {
         let policy = slot.policy
         let jwsVerifier = verifier.jwsVerifier
-        var mayFetch: Bool { token.wouldPassClaims(ofNotificationUnder: policy, rules, now: now.wall) }
-        guard let keys = slot.keys, now.monotonic <= keys.usableUntil else {
-            do throws(Rejection) {
-                try jwsVerifier.checkNotificationHeader(token, allowing: policy.algorithms ?? .all)
-            } catch {
-                throw .notificationRejected(error)
-            }
-            return .waiting(KeyWait(without: slot, index, mayFetch: mayFetch))
-        }
-        do throws(Rejection) {
+        return try attempt(token, index, slot, now, refused: Problem.notificationRejected) {
+            token.wouldPassClaims(ofNotificationUnder: policy, rules, now: now.wall)
+        } checkingHeader: { () throws(Rejection) in
+            try jwsVerifier.checkNotificationHeader(token, allowing: policy.algorithms ?? .all)
+        } verifying: { keys throws(Rejection) in
             let notification = try jwsVerifier.verifyNotification(
                 token, with: keys.keys, algorithms: keys.algorithms, under: policy, rules, now: now.wall)
             let answer = NotificationAnswer(
                 provider: policy.id, notification: notification, keys: keys.used(at: now.monotonic))
-            return .decided(.verified(answer, provider: index))
-        } catch {
-            guard let need = need(after: error, token, keys.snapshot, policy, now.monotonic), mayFetch else {
-                throw .notificationRejected(error)
-            }
-            let isMissingKey = error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true)
-            return .waiting(
-                KeyWait(
-                    keys: slot.provider.keys, need: need, version: keys.snapshot.version, isMissingKey: isMissingKey,
-                    provider: index, currentProblem: .notificationRejected(error)))
+            return .verified(answer, provider: index)
         }
     }
 }

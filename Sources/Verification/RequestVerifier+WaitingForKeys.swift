@@ -1,6 +1,7 @@
 package import Host
 package import NIOCore
 
+internal import IDToken
 private import KeySource
 
 /// Handles requests that the current keys can't decide.
@@ -25,6 +26,38 @@ extension RequestVerifier {
     enum Attempt<Answer: Sendable> {
         case decided(Answer)
         case waiting(KeyWait)
+    }
+
+    /// Verifies a token other than an ID Token with the current keys, and waits for others only if they could change
+    /// the verdict.
+    ///
+    /// - Parameters:
+    ///   - refused: the problem for a rejection.
+    ///   - couldPass: whether fetching keys for the token could help.
+    ///   - checkHeader: the checks that need no keys.
+    /// - Throws: the problem for a rejection that no newer keys could change.
+    func attempt<Answer: Sendable>(
+        _ token: UnverifiedToken, _ index: Int, _ slot: ProviderSlot, _ now: VerificationTime,
+        refused: (Rejection) -> Problem, couldPass: () -> Bool,
+        checkingHeader checkHeader: () throws(Rejection) -> Void,
+        verifying verify: (LoopKeySnapshot.Latest) throws(Rejection) -> Answer
+    ) throws(Problem) -> Attempt<Answer> {
+        guard let keys = slot.keys, now.monotonic <= keys.usableUntil else {
+            do throws(Rejection) { try checkHeader() } catch { throw refused(error) }
+            return .waiting(KeyWait(without: slot, index, mayFetch: couldPass()))
+        }
+        do throws(Rejection) {
+            return .decided(try verify(keys))
+        } catch {
+            guard let need = need(after: error, token, keys.snapshot, slot.policy, now.monotonic), couldPass() else {
+                throw refused(error)
+            }
+            let isMissingKey = error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true)
+            return .waiting(
+                KeyWait(
+                    keys: slot.provider.keys, need: need, version: keys.snapshot.version, isMissingKey: isMissingKey,
+                    provider: index, currentProblem: refused(error)))
+        }
     }
 
     /// Waits for a provider's shared fetch, off this loop, then verifies again.

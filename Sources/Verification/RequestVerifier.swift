@@ -13,10 +13,10 @@ package final class RequestVerifier {
     /// Indexed by number; `nil` if the provider is no longer configured.
     let slots: [ProviderSlot?]
     package let verifier: IDTokenVerifier
-    private let indicesByID: [ExactString: Int]
-    private let indicesByIssuer: [ExactString: Int]
-    /// The providers that accept tokens of any tenant, so their issuers can't be listed.
-    private let indicesOfAnyTenant: [Int]
+    /// The providers whose ID Tokens are verified.
+    let ofIDTokens: ProviderIndex
+    /// The providers whose access tokens are verified. An issuer can be in both.
+    let ofAccessTokens: ProviderIndex
 
     /// A provider, and this loop's latest copy of its keys.
     ///
@@ -75,17 +75,8 @@ package final class RequestVerifier {
     package init(_ providers: [(provider: Provider, keys: LoopKeySnapshot)?], by verifier: IDTokenVerifier) {
         slots = providers.map { $0.map { ProviderSlot($0.provider, $0.keys) } }
         self.verifier = verifier
-        var byID: [ExactString: Int] = [:]
-        var byIssuer: [ExactString: Int] = [:]
-        for case (let index, let provider?) in providers.lazy.map({ $0?.provider }).enumerated() {
-            byID[ExactString(provider.policy.id)] = index
-            for issuer in provider.policy.allIssuers ?? [] { byIssuer[ExactString(issuer)] = index }
-        }
-        indicesOfAnyTenant = providers.indices.filter {
-            providers[$0].map { $0.provider.policy.allIssuers == nil } == true
-        }
-        indicesByID = byID
-        indicesByIssuer = byIssuer
+        ofIDTokens = ProviderIndex(slots) { $0.accessTokens == nil }
+        ofAccessTokens = ProviderIndex(slots) { $0.accessTokens != nil }
     }
 
     package var providers: [(number: Int, provider: Provider, snapshot: KeySnapshot?)] {
@@ -94,28 +85,17 @@ package final class RequestVerifier {
         }
     }
 
+    /// A provider of either kind of token.
     package func provider(_ id: String) -> (number: Int, provider: Provider)? {
-        guard let number = indicesByID[ExactString(id)], let slot = slots[number] else { return nil }
+        guard let number = ofIDTokens.named(id) ?? ofAccessTokens.named(id), let slot = slots[number] else {
+            return nil
+        }
         return (number, slot.provider)
-    }
-
-    func provider(ofIssuer issuer: String) -> (number: Int, provider: Provider)? {
-        guard let number = index(ofIssuer: issuer), let slot = slots[number] else { return nil }
-        return (number, slot.provider)
-    }
-
-    /// The index of the provider with this ID.
-    func index(named id: String) -> Int? { indicesByID[ExactString(id)] }
-
-    /// The index of the provider with this issuer.
-    func index(ofIssuer issuer: String) -> Int? {
-        indicesByIssuer[ExactString(issuer)]
-            ?? indicesOfAnyTenant.first { slots[$0]?.policy.isIssuer(issuer) == true }
     }
 
     /// Verifies one token, in the contract's order: the request, the token's form, then all checks of the verifier.
     package func verify(_ request: VerifyRequest, at now: VerificationTime) -> Outcome {
-        var index = request.provider.flatMap { indicesByID[ExactString($0)] }
+        var index = request.provider.flatMap(ofIDTokens.named)
         if request.provider != nil, index == nil { return .decided(.refused(.providerUnknown, provider: nil)) }
         let token: UnverifiedToken
         do throws(Rejection) {
@@ -123,7 +103,7 @@ package final class RequestVerifier {
         } catch {
             return .decided(.refused(.rejected(error), provider: index))
         }
-        if index == nil { index = token.unverifiedIssuer.flatMap(self.index(ofIssuer:)) }
+        if index == nil { index = token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) } }
         guard let index, let slot = slots[index] else {
             return .decided(.refused(.providerUnknown, provider: nil))
         }

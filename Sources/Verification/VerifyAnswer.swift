@@ -47,9 +47,9 @@ package struct VerifyAnswer {
     /// The same with the identity as user info completes it.
     package func writeMembers(_ identity: borrowing Identity, to json: inout JSONWriter) {
         json.name("identity")
-        write(identity, to: &json)
+        identity.write(to: &json)
         json.name("token")
-        writeToken(to: &json)
+        token.write(to: &json)
         json.name("keys")
         keys.write(to: &json)
         if includesClaims {
@@ -57,51 +57,59 @@ package struct VerifyAnswer {
             json.raw(token.claimsText)
         }
     }
+}
 
-    private func write(_ identity: borrowing Identity, to json: inout JSONWriter) {
+extension Identity {
+    /// Writes the identity as a JSON object, every member present.
+    @inline(__always)
+    func write(to json: inout JSONWriter) {
         json.beginObject()
-        json.member("provider", identity.provider)
-        json.member("issuer", identity.issuer)
-        json.member("subject", identity.subject)
-        json.member("email", identity.email)
-        json.member("email_verified", identity.isEmailVerified)
-        json.member("email_trust", identity.emailTrust?.rawValue)
-        json.member("is_private_email", identity.isPrivateEmail)
-        json.member("name", identity.name)
-        json.member("given_name", identity.givenName)
-        json.member("family_name", identity.familyName)
-        json.member("name_source", identity.nameSource?.rawValue)
-        json.member("preferred_username", identity.preferredUsername)
-        json.member("picture", identity.picture)
-        json.member("locale", identity.locale)
-        json.member("real_user_status", identity.realUserStatus?.rawValue)
-        json.member("transfer_subject", identity.transferSubject)
-        json.member("tenant", identity.tenant)
-        json.member("hosted_domain", identity.hostedDomain)
+        json.member("provider", provider)
+        json.member("issuer", issuer)
+        json.member("subject", subject)
+        json.member("email", email)
+        json.member("email_verified", isEmailVerified)
+        json.member("email_trust", emailTrust?.rawValue)
+        json.member("is_private_email", isPrivateEmail)
+        json.member("name", name)
+        json.member("given_name", givenName)
+        json.member("family_name", familyName)
+        json.member("name_source", nameSource?.rawValue)
+        json.member("preferred_username", preferredUsername)
+        json.member("picture", picture)
+        json.member("locale", locale)
+        json.member("real_user_status", realUserStatus?.rawValue)
+        json.member("transfer_subject", transferSubject)
+        json.member("tenant", tenant)
+        json.member("hosted_domain", hostedDomain)
         json.endObject()
     }
+}
 
-    private func writeToken(to json: inout JSONWriter) {
+extension VerifiedToken {
+    /// Writes what is told of the token as a JSON object, every member present.
+    @inline(__always)
+    func write(to json: inout JSONWriter) {
         json.beginObject()
         json.name("audience")
         json.beginArray()
-        for audience in token.audiences { json.value(audience) }
+        for audience in audiences { json.value(audience) }
         json.endArray()
-        json.member("authorized_party", token.authorizedParty)
-        json.member("issued_at", token.issuedAt.seconds)
-        json.member("expires_at", token.expiresAt.seconds)
-        json.member("not_before", token.notBefore?.seconds)
-        json.member("auth_time", token.authTime?.seconds)
-        json.member("token_id", token.tokenID)
-        json.member("session_id", token.sessionID)
-        json.member("acr", token.authenticationContextClass)
+        json.member("authorized_party", authorizedParty)
+        json.member("issued_at", issuedAt.seconds)
+        json.member("expires_at", expiresAt.seconds)
+        json.member("not_before", notBefore?.seconds)
+        json.member("auth_time", authTime?.seconds)
+        json.member("token_id", tokenID)
+        json.member("session_id", sessionID)
+        json.member("acr", authenticationContextClass)
         json.name("amr")
         json.beginArray()
-        for method in token.authenticationMethods { json.value(method) }
+        for method in authenticationMethods { json.value(method) }
         json.endArray()
-        json.member("algorithm", token.algorithm.rawValue)
-        json.member("key_id", token.keyID)
-        json.member("nonce_match", token.nonceMatch?.rawValue)
+        json.member("algorithm", algorithm.rawValue)
+        json.member("key_id", keyID)
+        json.member("nonce_match", nonceMatch?.rawValue)
         json.endObject()
     }
 }

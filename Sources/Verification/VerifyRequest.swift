@@ -86,7 +86,7 @@ package final class VerifyRequest: Sendable {
     }
 
     /// - Throws: ``Problem/requestInvalid(_:)``, also if it is `null`.
-    private static func authenticatedAfter(_ object: JSONObject) throws(Problem) -> UnixTime? {
+    static func authenticatedAfter(_ object: JSONObject) throws(Problem) -> UnixTime? {
         do throws(JSONTypeMismatch) {
             return try object.integer(MemberNames.authenticatedAfter).map(UnixTime.init(seconds:))
         } catch {

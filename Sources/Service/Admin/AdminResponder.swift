@@ -79,7 +79,7 @@ final class AdminResponder: HTTPResponder {
             }
         case .root: return .now(redirectToConsole(record))
         case .console, .consoleStyle, .consoleScript, .explain, .verify, .batch, .signIns, .finishSignIn,
-            .refreshGrant, .revokeGrant, .notifications,
+            .refreshGrant, .revokeGrant, .notifications, .accessTokens,
             .openAPI, .unknown:
             guard let file = route.consoleFile else { return .now(service.end(record, Problem.notFoundByAdmin)) }
             return .now(

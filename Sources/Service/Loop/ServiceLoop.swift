@@ -27,6 +27,8 @@ final class ServiceLoop {
     private(set) var usesNoncesOnce: Bool
     /// Whether any provider's notifications are accepted.
     private var acceptsNotifications: Bool
+    /// Whether any provider's access tokens are verified.
+    private var acceptsAccessTokens: Bool
     /// Whether any provider has clients.
     private var hasClients: Bool
     var requestIDs = RequestIDs()
@@ -61,6 +63,7 @@ final class ServiceLoop {
             registry, on: loop, by: try IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity))
         usesNoncesOnce = verifier.usesNoncesOnce
         acceptsNotifications = verifier.acceptsNotifications
+        acceptsAccessTokens = verifier.acceptsAccessTokens
         hasClients = verifier.hasClients
         storeSetup = store
         do throws(OpenSSLError) {
@@ -98,6 +101,7 @@ final class ServiceLoop {
         verifier = RequestVerifier(registry, on: loop, by: tokenVerifier)
         usesNoncesOnce = verifier.usesNoncesOnce
         acceptsNotifications = verifier.acceptsNotifications
+        acceptsAccessTokens = verifier.acceptsAccessTokens
         hasClients = verifier.hasClients
         // If memory runs out, there is no store, and the tokens of such providers are rejected.
         if usesNoncesOnce, store == nil { store = try? LoopStore(storeSetup, on: loop) }
@@ -110,6 +114,7 @@ final class ServiceLoop {
         case .signIns, .finishSignIn: signIns != nil
         case .refreshGrant, .revokeGrant: hasClients
         case .notifications: acceptsNotifications
+        case .accessTokens: acceptsAccessTokens
         default: true
         }
     }

@@ -14,6 +14,8 @@ struct LoopMetrics: Sendable {
     var signIns = SignInMetrics()
     var grants = GrantMetrics()
     private(set) var notifications = Counter<NotificationLabel>()
+    /// Access tokens by provider number and code, as in ``verifications``.
+    private(set) var accessTokens = Counter<VerdictLabel>()
 
     /// Requests by caller.
     private(set) var callers: [Caller: Int] = [:]
@@ -56,6 +58,10 @@ struct LoopMetrics: Sendable {
         notifications.count(NotificationLabel(provider: provider, kind: kind, code: code))
     }
 
+    mutating func countAccessToken(provider: Int?, code: String) {
+        accessTokens.count(VerdictLabel(provider: provider, code: code))
+    }
+
     mutating func countRequest(_ route: Route, status: UInt, microseconds: Int64) {
         requests.count(Answer(route: route, status: status))
         if route == .verify { verifyDurations.record(microseconds: microseconds) }
@@ -83,6 +89,7 @@ struct LoopMetrics: Sendable {
         signIns.add(other.signIns)
         grants.add(other.grants)
         notifications.add(other.notifications)
+        accessTokens.add(other.accessTokens)
         callers.merge(other.callers, uniquingKeysWith: +)
     }
 }

@@ -44,6 +44,7 @@ struct MetricsPage {
         writeCalls(to: &page)
         writeGrants(to: &page)
         writeNotifications(to: &page)
+        writeAccessTokens(to: &page)
         writeKeys(to: &page)
         writeFetches(to: &page)
         writeConfigurations(to: &page)
@@ -100,6 +101,15 @@ struct MetricsPage {
                 let provider = label.provider.map { providerIDs[$0] } ?? ""
                 return Sample(
                     [("provider", provider), ("kind", label.kind?.rawValue ?? ""), ("code", label.code)], count)
+            })
+    }
+
+    private func writeAccessTokens(to page: inout PrometheusText) {
+        guard providers.contains(where: { $0.accessTokens != nil }) else { return }
+        page.metric(
+            "assay_access_tokens_total", .counter, "Access tokens by provider and verdict; ok, or the problem's code.",
+            loops.accessTokens.map { verdict, count in
+                Sample([("provider", verdict.provider.map { providerIDs[$0] } ?? ""), ("code", verdict.code)], count)
             })
     }
 

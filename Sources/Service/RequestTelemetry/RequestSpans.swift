@@ -106,8 +106,8 @@ extension Route {
         switch self {
         case .live, .ready, .metrics, .events, .verdicts, .root, .console, .consoleStyle, .consoleScript, .unknown:
             false
-        case .verify, .batch, .signIns, .finishSignIn, .refreshGrant, .revokeGrant, .notifications, .openAPI,
-            .providers, .refresh, .explain:
+        case .verify, .batch, .signIns, .finishSignIn, .refreshGrant, .revokeGrant, .notifications, .accessTokens,
+            .openAPI, .providers, .refresh, .explain:
             true
         }
     }
@@ -115,6 +115,6 @@ extension Route {
     /// Whether the span of a successful request has the code `ok`.
     fileprivate var hasVerdict: Bool {
         self == .verify || self == .signIns || self == .finishSignIn || self == .refreshGrant
-            || self == .revokeGrant || self == .notifications
+            || self == .revokeGrant || self == .notifications || self == .accessTokens
     }
 }

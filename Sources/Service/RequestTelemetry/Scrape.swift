@@ -43,7 +43,8 @@ struct Scrape: Sendable {
             let registry = served.registry
             return Verdicts(
                 LoopMetrics(sumOf: parts.map(\.metrics)), parts.compactMap(\.store), registry.ids,
-                acceptsNotifications: registry.providers.contains { $0.notifications != nil })
+                acceptsNotifications: registry.providers.contains { $0.notifications != nil },
+                acceptsAccessTokens: registry.providers.contains { $0.accessTokens != nil })
         }
     }
 

@@ -11,6 +11,8 @@ struct Verdicts: Sendable {
     private let finished: [Count]
     /// By kind, where there is one; `nil` if no provider's notifications are accepted.
     private let notifications: [(kind: String?, count: Count)]?
+    /// `nil` if no provider's access tokens are verified.
+    private let accessTokens: [Count]?
     /// One per event loop; empty if nothing is single-use.
     private let stores: [StoreStatus]
 
@@ -24,7 +26,8 @@ struct Verdicts: Sendable {
 
     /// - Parameter providerIDs: indexed by number.
     init(
-        _ metrics: LoopMetrics, _ stores: [StoreStatus], _ providerIDs: [String], acceptsNotifications: Bool = false
+        _ metrics: LoopMetrics, _ stores: [StoreStatus], _ providerIDs: [String], acceptsNotifications: Bool = false,
+        acceptsAccessTokens: Bool = false
     ) {
         func counts(_ counter: Counter<LoopMetrics.VerdictLabel>) -> [Count] {
             counter.map { verdict, count in
@@ -41,6 +44,7 @@ struct Verdicts: Sendable {
                 let provider = label.provider.map { providerIDs[$0] }
                 return (label.kind?.rawValue, Count(provider: provider, code: label.code, count: count))
             }
+        accessTokens = acceptsAccessTokens ? counts(metrics.accessTokens) : nil
         self.stores = stores
     }
 
@@ -57,6 +61,13 @@ struct Verdicts: Sendable {
                     json.member("kind", each.kind)
                     json.member("code", each.count.code)
                     json.member("count", Int64(each.count.count))
+                }
+            }
+            if let accessTokens {
+                json.objects("access_tokens", accessTokens) { json, each in
+                    json.member("provider", each.provider)
+                    json.member("code", each.code)
+                    json.member("count", Int64(each.count))
                 }
             }
             guard let worst = stores.max(by: { $0.health.severity < $1.health.severity }) else { return }

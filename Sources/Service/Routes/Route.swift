@@ -3,7 +3,8 @@ internal import HTTPServer
 
 /// The paths of both listeners. A closed set, so they can be used in metrics and logs.
 enum Route: Int, CaseIterable {
-    case verify, batch, signIns, finishSignIn, refreshGrant, revokeGrant, notifications, openAPI, live, ready,
+    case verify, batch, signIns, finishSignIn, refreshGrant, revokeGrant, notifications, accessTokens, openAPI, live,
+        ready,
         providers, refresh, explain, events,
         verdicts,
         metrics, unknown
@@ -22,6 +23,7 @@ enum Route: Int, CaseIterable {
         case .refreshGrant: "/v1/grants/refresh"
         case .revokeGrant: "/v1/grants/revoke"
         case .notifications: "/v1/notifications/verify"
+        case .accessTokens: "/v1/access-tokens/verify"
         case .openAPI: "/openapi.yaml"
         case .live: "/livez"
         case .ready: "/readyz"
@@ -44,7 +46,8 @@ enum Route: Int, CaseIterable {
 
     var method: RequestMethod {
         switch self {
-        case .verify, .batch, .signIns, .finishSignIn, .refreshGrant, .revokeGrant, .notifications, .refresh, .explain:
+        case .verify, .batch, .signIns, .finishSignIn, .refreshGrant, .revokeGrant, .notifications, .accessTokens,
+            .refresh, .explain:
             .post
         case .openAPI, .live, .ready, .providers, .events, .verdicts, .metrics, .unknown: .get
         case .root, .console, .consoleStyle, .consoleScript: .get
@@ -85,6 +88,7 @@ enum Route: Int, CaseIterable {
         case "/v1/grants/refresh": .refreshGrant
         case "/v1/grants/revoke": .revokeGrant
         case "/v1/notifications/verify": .notifications
+        case "/v1/access-tokens/verify": .accessTokens
         case "/openapi.yaml": .openAPI
         case "/livez": .live
         case "/readyz": .ready

@@ -52,6 +52,7 @@ final class ServiceResponder: HTTPResponder {
             case .revokeGrant: return try revokeGrant(body(of: request, &record), record)
             case .finishSignIn: return try finishSignIn(body(of: request, &record), record)
             case .notifications: return try verifyNotification(body(of: request, &record), record)
+            case .accessTokens: return try verifyAccessToken(body(of: request, &record), record)
             default: throw .notFound
             }
         } catch {

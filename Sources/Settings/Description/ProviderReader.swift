@@ -10,7 +10,8 @@ enum ProviderReader {
                 name: "providers", expected: "a list of mappings",
                 form: .list(
                     of: .section(
-                        [id, preset.description] + parameters + ProviderReading.members.flatMap(\.descriptions)),
+                        [id, preset.description] + parameters + [ProviderReading.tokens.description]
+                            + ProviderReading.members.flatMap(\.descriptions)),
                     isNeverEmpty: true),
                 help: "The OpenID Providers whose ID Tokens are verified.", isRequired: true)
         ]
@@ -94,7 +95,8 @@ enum ProviderReader {
         }
         let section = Section(node, path: path, preset: origin, reading)
         _ = (section.node("id"), section.node("preset"))
-        var provider = ProviderReading(preset, arguments(for: preset, section, id: id))
+        let arguments = arguments(for: preset, section, id: id)
+        var provider = ProviderReading(preset, arguments, ProviderReading.readTokens(section, preset, arguments))
         provider.policy.id = id
         provider.policy.clockSkewSeconds = defaultClockSkew
         let unknown = provider.unknown
@@ -102,6 +104,7 @@ enum ProviderReader {
         section.finish()
         guard givenID != nil, let keys = provider.keys else { return nil }
         var settings = ProviderSettings(policy: provider.policy, keys: keys)
+        settings.accessTokens = provider.accessTokens
         settings.network = provider.network
         settings.isOptional = provider.isOptional
         settings.usesNoncesOnce = provider.usesNoncesOnce
@@ -114,7 +117,9 @@ enum ProviderReader {
         settings.allowsUnboundCodes = provider.allowsUnboundCodes
         settings.readsUserInfo = provider.readsUserInfo
         settings.refusesBrowserSignIns = provider.facts.refusesBrowserSignIns
-        settings.mayMeetAccessTokens = provider.facts.policy.refusesAccessTokens || provider.policy.refusesAccessTokens
+        settings.mayMeetAccessTokens =
+            provider.accessTokens == nil
+            && (provider.facts.policy.refusesAccessTokens || provider.policy.refusesAccessTokens)
         return settings
     }
 
@@ -163,22 +168,28 @@ enum ProviderReader {
         return arguments
     }
 
-    /// Providers need distinct IDs and distinct issuers, so that every token belongs to one.
+    /// Providers need distinct IDs and, for each kind of token, distinct issuers, so that every token belongs to one.
     private static func checkDiffers(
         _ provider: ProviderSettings, _ others: [ProviderSettings], line: Int?, _ reading: SettingsReading
     ) {
         let policy = provider.policy
-        for other in others.map(\.policy) {
+        for (other, dialect) in others.map({ ($0.policy, $0.accessTokens) }) {
+            // A provider with one kind of token would have each accepted as two.
+            let isOtherKind = (dialect == nil) != (provider.accessTokens == nil)
+            let mayShareIssuer =
+                isOtherKind && (dialect ?? provider.accessTokens)?.isAlsoIDToken == false
             var message: String?
             if policy.id == other.id {
                 message = "duplicate provider id \(policy.id); rename one"
             } else if Section.share(policy.id, other.id) {
                 message = "provider ids \(policy.id) and \(other.id) map to the same environment variables; rename one"
-            } else if policy.sharesIssuer(with: other), !reading.isFaulty(["providers", policy.id]),
+            } else if !mayShareIssuer, policy.sharesIssuer(with: other), !reading.isFaulty(["providers", policy.id]),
                 !reading.isFaulty(["providers", other.id])
             {
                 message =
-                    "providers \(other.id) and \(policy.id) have the same issuer or alias; list all audiences under one of them"
+                    isOtherKind
+                    ? "providers \(other.id) and \(policy.id) have the same issuer, whose tokens are both ID Tokens and access tokens; keep one of them"
+                    : "providers \(other.id) and \(policy.id) have the same issuer or alias; list all audiences under one of them"
             }
             if let message {
                 reading.report(nil, line: line, message)

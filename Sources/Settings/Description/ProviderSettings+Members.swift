@@ -8,6 +8,8 @@ struct ProviderReading {
     let preset: ProviderPreset
     let facts: ProviderFacts
     var policy: ProviderPolicy
+    /// `nil` if its ID Tokens are verified.
+    var accessTokens: AccessTokenDialect?
     var isOptional = false
     var usesNoncesOnce = false
     var notifications: NotificationRules?
@@ -23,10 +25,12 @@ struct ProviderReading {
     var keys: KeyLocation?
 
     /// - Parameter arguments: values of the preset's parameters.
-    init(_ preset: ProviderPreset, _ arguments: PresetArguments) {
+    init(_ preset: ProviderPreset, _ arguments: PresetArguments, _ accessTokens: AccessTokenDialect?) {
         self.preset = preset
-        facts = preset.facts(arguments)
-        policy = facts.policy
+        self.accessTokens = accessTokens
+        let facts = preset.facts(arguments)
+        self.facts = accessTokens.map(facts.ofAccessTokens) ?? facts
+        policy = self.facts.policy
         endpoints = facts.endpoints
         quirks = facts.quirks.sorted { $0.rawValue < $1.rawValue }
         usesPKCE = facts.usesPKCE
@@ -102,6 +106,7 @@ struct ProviderReading {
                 "Domains of relay addresses, which forward to a private address."),
             at: \.policy.email.privateDomains),
         Member([notificationKinds.description, notificationAge.description], read: readNotifications),
+        Member([authorization], read: readAuthorization),
         Member(section: "network", network, "Restrictions on connections that fetch this provider's keys."),
         Member(
             [discoveryURL, discoveryIssuer, jwksURI, certificatesURI, jwksFile].map(\.description), read: readKeys),

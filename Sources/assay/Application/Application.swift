@@ -133,6 +133,7 @@ struct Application: Sendable {
         if !singleUse.isEmpty { features.append("nonce.single_use") }
         let needsStore = !features.isEmpty
         if settings.providers.contains(where: { $0.notifications != nil }) { features.append("notifications") }
+        if settings.providers.contains(where: { $0.accessTokens != nil }) { features.append("access_tokens") }
         guard !features.isEmpty else { return }
         var fields: [(name: StaticString, value: Log.Value)] = [("features", .texts(features))]
         if needsStore { fields.append(("store", .text((settings.signIns ?? Settings.SignIns()).store.url.text))) }

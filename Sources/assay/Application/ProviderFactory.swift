@@ -71,9 +71,9 @@ struct ProviderFactory: Sendable {
             configured.append(
                 ConfiguredProvider(
                     provider: Provider(
-                        policy: provider.policy, isOptional: provider.isOptional,
-                        usesNoncesOnce: provider.usesNoncesOnce,
-                        notifications: provider.notifications, keys: keys, grants: grants),
+                        policy: provider.policy, accessTokens: provider.accessTokens, isOptional: provider.isOptional,
+                        usesNoncesOnce: provider.usesNoncesOnce, notifications: provider.notifications, keys: keys,
+                        grants: grants),
                     origin: origin, settings: provider, files: files))
         }
         for provider in running {

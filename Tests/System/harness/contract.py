@@ -43,6 +43,7 @@ STATUS = {
     "c_hash_missing": 422,
     "c_hash_mismatch": 422,
     "subject_mismatch": 422,
+    "scope_missing": 422,
     "client_not_configured": 400,
     "sign_in_not_supported": 400,
     "redirect_uri_not_configured": 400,

@@ -11,6 +11,10 @@ PROVIDERS = {
 }
 
 
+# An API's own, for access tokens.
+API = {"id": "api", "issuer": "https://login.example.com/", "audiences": ["https://api.example.com/"], "tokens": "access"}
+API_KID = "api-2025"
+
 # Nothing listens there.
 NOWHERE = "http://127.0.0.1:9"
 
@@ -20,6 +24,7 @@ class ExampleService:
 
     def __init__(self, key_server: KeyServer, key_status: int = 200, endpoints: str = NOWHERE, **settings):
         self.issuers = {id: key_server.issuer(id, rsa_key(entry["kid"])) for id, entry in PROVIDERS.items()}
+        self.issuers["api"] = key_server.issuer("api", rsa_key(API_KID))
         for issuer in self.issuers.values():
             issuer.jwks.status = key_status
         providers = [
@@ -35,6 +40,7 @@ class ExampleService:
             }
             for id, entry in PROVIDERS.items()
         ]
+        providers.append(API | {"jwks_uri": self.issuers["api"].jwks_uri, "network": NETWORK})
         # Without it, the page would not exist.
         admin = {"listen": "127.0.0.1:0", "console": True}
         self.service = Service(*providers, **({"admin": admin, "sign_ins": {}} | settings))

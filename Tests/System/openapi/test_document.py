@@ -18,6 +18,7 @@ OPERATIONS = {
     ("post", "/v1/grants/refresh"): {SERVICE},
     ("post", "/v1/grants/revoke"): {SERVICE},
     ("post", "/v1/notifications/verify"): {SERVICE},
+    ("post", "/v1/access-tokens/verify"): {SERVICE},
     ("get", "/openapi.yaml"): {SERVICE},
     ("get", "/livez"): {SERVICE, ADMIN},
     ("get", "/readyz"): {SERVICE, ADMIN},
@@ -36,11 +37,12 @@ OPERATIONS = {
 # The harness checks actual answers against the same table, and never accepts 500.
 STATUSES = contract.STATUS | {"internal": 500}
 OF_GRANTS = {"grant_invalid", "provider_refused"}
+OF_ACCESS_TOKENS = {"scope_missing"}
 OF_BROWSERS = {"state_mismatch", "redirect_uri_mismatch", "response_issuer_mismatch"}
 REJECTIONS = {
     code
     for code, status in STATUSES.items()
-    if status == 422 and not code.startswith("sign_in_") and code not in OF_GRANTS | OF_BROWSERS
+    if status == 422 and not code.startswith("sign_in_") and code not in OF_GRANTS | OF_BROWSERS | OF_ACCESS_TOKENS
 }
 
 # Optional members of answers: (schema, member).
@@ -54,6 +56,8 @@ OPTIONAL = {
     ("/components/schemas/Problem", "spent"),
     ("/components/schemas/Readiness", "store"),
     ("/components/schemas/VerdictList", "notifications"),
+    ("/components/schemas/VerdictList", "access_tokens"),
+    ("/components/schemas/AccessTokenAnswer", "claims"),
     ("/components/schemas/VerdictList", "sign_ins"),
     ("/components/schemas/VerdictList", "store"),
 }
@@ -61,7 +65,7 @@ OPTIONAL = {
 CHECKS = {"nonce", "subject", "issuer", "authenticated_after", "scopes"}
 # For paths and methods that no operation covers.
 OF_NO_OPERATION = {"/components/responses/NotFound", "/components/responses/MethodNotAllowed"}
-REQUEST_SCHEMAS = {"VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "FinishRequest", "NotificationRequest", "ApplePayload", "RefreshRequest", "RevokeRequest"}
+REQUEST_SCHEMAS = {"VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "FinishRequest", "NotificationRequest", "AccessTokenRequest", "ApplePayload", "RefreshRequest", "RevokeRequest"}
 
 responses = [response for operation in document().operations for response in operation.responses.values()]
 responses += [document().not_found, document().method_not_allowed]
@@ -128,7 +132,7 @@ def test_calling_with_an_api_key_is_optional_and_not_for_health_and_metrics():
         if "security" in document()[operation.pointer]
     }
     assert secured == dict.fromkeys(
-        ["verify", "verifyBatch", "beginSignIn", "finishSignIn", "refreshGrant", "revokeGrant", "verifyNotification"]
+        ["verify", "verifyBatch", "beginSignIn", "finishSignIn", "refreshGrant", "revokeGrant", "verifyNotification", "verifyAccessToken"]
         + ["listProviders", "refreshProvider", "explain", "listEvents", "listVerdicts"],
         [{}, {"apiKey": []}],
     )
@@ -180,7 +184,7 @@ def test_the_free_objects_are_the_claims_and_the_response_and_no_other():
         for pointer, value in document().walk("/components/schemas")
         if isinstance(value, dict) and value.get("type") == "object" and "properties" not in value
     }
-    expected = {f"/components/schemas/{answer}/properties/claims" for answer in ("VerifyAnswer", "FinishAnswer", "RefreshAnswer")}
+    expected = {f"/components/schemas/{answer}/properties/claims" for answer in ("VerifyAnswer", "FinishAnswer", "RefreshAnswer", "AccessTokenAnswer")}
     assert free == expected | {"/components/schemas/NotifiedEvent/properties/data"}
 
 

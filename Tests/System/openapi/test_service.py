@@ -19,6 +19,7 @@ explain = document().operation("explain")
 begin = document().operation("beginSignIn")
 finish = document().operation("finishSignIn")
 notification = document().operation("verifyNotification")
+access_token = document().operation("verifyAccessToken")
 
 
 def renewed(request: dict, examples, **changes: str) -> tuple[dict, int]:
@@ -115,6 +116,16 @@ def test_a_notifications_example_is_answered_by_its_answer(name, api, examples):
     assert response.status == 200, response
     expected = notification.responses[200].content.examples[name]
     expected["notification"]["issued_at"] += shift
+    assert without_keys(response.json) == without_keys(expected)
+
+
+@pytest.mark.parametrize("name", access_token.request.examples)
+def test_an_access_tokens_example_is_answered_by_its_answer(name, api, examples):
+    request = access_token.request.examples[name]
+    sent, shift = renewed({"id_token": request["token"]}, examples)
+    response = api.post("/v1/access-tokens/verify", request | {"token": sent["id_token"]})
+    assert response.status == 200, response
+    expected = later(access_token.responses[200].content.examples[name], shift)
     assert without_keys(response.json) == without_keys(expected)
 
 

@@ -1,0 +1,89 @@
+internal import IDToken
+
+/// The kind of token that an entry verifies.
+enum TokenUse: String, CaseIterable {
+    case id, access
+}
+
+/// Which kind of token an entry verifies, and how access tokens are read.
+extension ProviderReading {
+    static let tokens = Setting(
+        "tokens", ValueType<TokenUse>.word("id or access"), defaultDescription: "`id`",
+        "The kind of token that this entry verifies: ID Tokens at `POST /v1/verify`, or [access tokens](access-tokens.md) at `POST /v1/access-tokens/verify`. An issuer may have one entry of each kind."
+    )
+
+    /// Reads which kind of token is verified; see ``AccessTokenSupport``. Must come first, because a preset's rules
+    /// differ by kind.
+    ///
+    /// - Returns: `nil` for ID Tokens.
+    static func readTokens(
+        _ section: Section, _ preset: ProviderPreset, _ arguments: PresetArguments
+    ) -> AccessTokenDialect? {
+        guard let kind = tokens.read(section) else {
+            section.record(tokens.name, .scalar("id"), .default)
+            return nil
+        }
+        guard kind == .access else { return nil }
+        for name in ofIDTokensOnly where section.mentions(name) {
+            section.refuse(name, "\(name) is only for ID Tokens, but tokens: access verifies access tokens; remove it")
+        }
+        switch preset.facts(arguments).accessTokens {
+        case .jwt(let dialect): return dialect
+        case .unsupported(let reason):
+            section.refuse(
+                tokens.name, "access tokens of preset \(preset.name) can't be verified: \(reason)")
+            return nil
+        }
+    }
+
+    /// Settings without effect on access tokens.
+    private static let ofIDTokensOnly = [
+        "nonce", "trusted_audiences", "refuse_access_tokens", "real_user_status", "notifications",
+        "notifications_max_age", "clients", "endpoints", "quirks", "pkce", "allow_unbound_codes", "user_info",
+        "max_calls",
+    ]
+
+    static let authorization = SettingDescription(
+        section: "authorization", authorizationClaims.map(\.setting.description),
+        "Claims of access tokens that `authorization` in the answer is read from, if the preset's are not yours. Only with `tokens: access`."
+    )
+
+    private static let authorizationClaims: [(setting: Setting<ClaimPath>, path: AuthorizationPath)] = [
+        (claim("roles"), \.roles), (claim("groups"), \.groups), (claim("entitlements"), \.entitlements),
+    ]
+
+    private typealias AuthorizationPath = any WritableKeyPath<AuthorizationClaims, ClaimPath> & Sendable
+
+    private static func claim(_ name: String) -> Setting<ClaimPath> {
+        Setting(
+            name,
+            ValueType(
+                expected: "the name of a claim", form: .text(), parse: { $0.isEmpty ? nil : ClaimPath($0) },
+                text: \.name.string), defaultDescription: "the preset's, else `\(name)`",
+            "The claim that supplies `authorization.\(name)`: a text, a list of texts, or an object whose members' names count."
+        )
+    }
+
+    @Sendable static func readAuthorization(_ parent: Section, _ provider: inout ProviderReading) {
+        let section = parent.section("authorization")
+        let claims = authorizationClaims.map { ($0.setting.read(section), $0) }
+        section.finish()
+        guard var dialect = provider.accessTokens else {
+            if let (_, (setting, _)) = claims.first(where: { $0.0 != nil }), !parent.isFaulty(tokens.name) {
+                section.refuse(
+                    setting.name, "authorization needs tokens: access, since ID Tokens grant nothing; remove it")
+            }
+            return
+        }
+        for (claim, (setting, path)) in claims {
+            if let claim {
+                dialect.authorization[keyPath: path] = claim
+            } else {
+                let claim = dialect.authorization[keyPath: path]
+                let isUsual = claim == AuthorizationClaims()[keyPath: path]
+                section.record(setting.name, setting.shown(claim), isUsual ? .default : section.preset)
+            }
+        }
+        provider.accessTokens = dialect
+    }
+}

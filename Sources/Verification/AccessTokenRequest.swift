@@ -1,0 +1,62 @@
+internal import AccessTokens
+private import Bytes
+private import Grants
+internal import IDToken
+package import JSON
+
+/// The body of `POST /v1/access-tokens/verify`.
+package struct AccessTokenRequest: Sendable {
+    let token: ArraySlice<UInt8>
+    let provider: String?
+    let parameters: AccessTokenParameters
+    let includesClaims: Bool
+
+    /// Unknown members are rejected, and so is `null` for a member that enables a check, as in ``VerifyRequest``.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    package init(_ object: JSONObject) throws(Problem) {
+        try object.requireOnly(Names.all, in: "request")
+        guard let token = try? object.utf8(Names.token) else {
+            throw .requestInvalid("The request needs a member token, a string.")
+        }
+        self.token = token
+        provider = try object.string(MemberNames.provider, characters: MemberBounds.provider)
+        parameters = AccessTokenParameters(
+            audience: try object.string(MemberNames.audience, characters: MemberBounds.audience),
+            expectedSubject: try ExpectedSubject(of: object),
+            authenticatedAfter: try VerifyRequest.authenticatedAfter(object), scopes: try Self.scopes(of: object))
+        includesClaims = try object.boolean(MemberNames.includeClaims) ?? false
+    }
+
+    /// - Throws: ``Problem/requestInvalid(_:)``, also if it is `null`.
+    private static func scopes(of object: JSONObject) throws(Problem) -> [String] {
+        guard let value = object[Names.scopes] else { return [] }
+        let scopes = value.elements?.map { $0.string ?? "" }
+        guard let scopes, scopes.count <= maximumScopes, scopes.allSatisfy(\.isScope) else {
+            throw .requestInvalid(
+                "scopes must be a list of up to \(maximumScopes) scopes, each one word such as \"read:orders\".")
+        }
+        return scopes
+    }
+
+    private static let maximumScopes = 64
+
+    /// Rejects a request for something that the provider's settings don't allow.
+    ///
+    /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/requestInvalid(_:)``.
+    func check(against policy: ProviderPolicy) throws(Problem) {
+        if let audience = parameters.audience, !policy.audiences.containsExactly(audience) {
+            throw .audienceNotConfigured
+        }
+        if let person = parameters.expectedSubject { try person.check(against: policy) }
+    }
+
+    private enum Names {
+        static let token: JSONName = "token"
+        static let scopes: JSONName = "scopes"
+        static let all = [
+            token, MemberNames.provider, MemberNames.audience, MemberNames.subject, MemberNames.issuer,
+            MemberNames.authenticatedAfter, scopes, MemberNames.includeClaims,
+        ]
+    }
+}

@@ -1,0 +1,264 @@
+"""Access tokens over HTTP: an issuer with both kinds of token, every code of a refusal, keys that change or can't be had."""
+
+import pytest
+
+from harness.client import contract
+from harness.reload import change
+from harness.service import Service, provider
+from harness.tokens import assemble, b64url, jws, now, parts, rsa_key
+
+PATH = "/v1/access-tokens/verify"
+API = "https://api.example/"
+TENANT = "11111111-2222-3333-4444-55555555aaaa"
+
+
+def access(issuer, id: str = "api", **settings) -> dict:
+    return provider(issuer, id, **({"tokens": "access", "audiences": [API]} | settings))
+
+
+def access_token(issuer, header=None, key=None, **claims) -> str:
+    usual = {"aud": API, "client_id": "app", "jti": "a1", "scope": "openid orders:read"}
+    return jws(key or issuer.keys[0], issuer.claims(**(usual | claims)), **({"typ": "at+jwt"} | (header or {})))
+
+
+def verify(service, token=None, **members):
+    return service.api.post(PATH, ({} if token is None else {"token": token}) | members)
+
+
+def accepted(service, token, **members) -> dict:
+    response = verify(service, token, **members)
+    assert response.status == 200, response
+    return response.json
+
+
+def refused(response, code: str, claim: str | None = None) -> dict:
+    problem = contract.assert_code(response, code)
+    assert problem.get("claim") == claim
+    return problem
+
+
+@pytest.fixture(scope="module")
+def issuer(shared_server):
+    return shared_server.issuer("both-kinds", rsa_key("op"), rsa_key("weak", bits=1024))
+
+
+@pytest.fixture(scope="module")
+def keycloak(shared_server):
+    return shared_server.issuer("realm", rsa_key("realm"))
+
+
+@pytest.fixture(scope="module")
+def cognito(shared_server):
+    return shared_server.issuer("pool", rsa_key("pool"))
+
+
+@pytest.fixture(scope="module")
+def down(shared_server):
+    issuer = shared_server.issuer("access-down", rsa_key("down"))
+    issuer.jwks.status = 500
+    return issuer
+
+
+@pytest.fixture(scope="module")
+def service(issuer, keycloak, cognito, down):
+    providers = [
+        provider(issuer),
+        access(issuer, audiences=[API, "https://second.example/"]),
+        access(keycloak, "realm", preset="keycloak", authorization={"groups": "/resource_access/shop/roles"}),
+        access(cognito, "pool", preset="cognito", pool="eu-west-1_AbCdEfGhI", jwks_uri=cognito.jwks_uri,
+               audiences="none", authorized_parties=["app"]),
+        access(down, "down", optional=True),
+    ]  # fmt: skip
+    with Service(*providers) as service:
+        service.wait_until_ready()
+        yield service
+
+
+def test_a_token_says_who_asks_and_what_is_granted(service, issuer):
+    token = access_token(issuer, roles=["clerk"], groups=["staff"], entitlements=[{"value": "print"}], azp="x")
+    answer = accepted(service, token, scopes=["orders:read"], include_claims=True)
+    assert answer["identity"] | {"provider": "api", "issuer": issuer.url, "subject": "user-1"} == answer["identity"]
+    assert answer["authorization"] == {
+        "client_id": "app", "scopes": ["openid", "orders:read"], "roles": ["clerk"], "groups": ["staff"],
+        "entitlements": ["print"],
+    }  # fmt: skip
+    assert answer["token"]["audience"] == [API]
+    assert (answer["token"]["authorized_party"], answer["token"]["nonce_match"]) == ("x", None)
+    assert answer["keys"]["source"] == "network"
+    assert answer["claims"]["client_id"] == "app"
+    assert "claims" not in accepted(service, token)
+
+
+def test_each_endpoint_sees_the_entries_of_its_own_kind(service, issuer, keycloak):
+    token = access_token(issuer)
+    accepted(service, token, provider="api")
+    refused(verify(service, token, provider="oidc"), "provider_unknown")
+    service.reject(issuer.token(), "provider_unknown", provider="api")
+    # No entry of this issuer verifies ID Tokens.
+    service.reject(keycloak.token(typ="ID"), "provider_unknown")
+    assert service.verify(issuer.token()).status == 200
+
+
+def test_an_id_token_is_no_access_token_and_the_other_way_round(service, issuer, keycloak):
+    for claims in ({}, {"aud": API, "client_id": "app", "jti": "1"}):
+        problem = refused(verify(service, issuer.token(**claims)), "header_unsupported")
+        assert "not the ID Token" in problem["detail"]
+    id_token = keycloak.token(aud=API, azp="shop", typ="ID")
+    refused(verify(service, id_token), "claim_invalid", "typ")
+    refused(verify(service, keycloak.token(aud=API, azp="shop", typ="Bearer", at_hash="x")), "claim_invalid", "at_hash")
+    service.reject(access_token(issuer), "header_unsupported")
+    problem = service.reject(access_token(issuer, {"typ": "JWT"}, aud="client"), "claim_invalid")
+    assert problem["claim"] == "scope"
+
+
+def test_a_dialect_without_the_declared_type(service, keycloak):
+    claims = {"aud": [API, "account"], "azp": "shop", "typ": "Bearer", "nonce": "old", "scope": "orders"}
+    token = keycloak.token(**claims, realm_access={"roles": ["clerk"]}, resource_access={"shop": {"roles": ["a", "b"]}})
+    authorization = accepted(service, token)["authorization"]
+    assert authorization == {"client_id": "shop", "scopes": ["orders"], "roles": ["clerk"], "groups": ["a", "b"], "entitlements": []}
+
+
+def test_a_dialect_without_an_audience(service, cognito):
+    token = cognito.token(aud=None, client_id="app", token_use="access", scope="orders/read")
+    assert accepted(service, token, scopes=["orders/read"])["token"]["audience"] == []
+    refused(verify(service, cognito.token(aud=None, client_id="x", token_use="access")), "authorized_party_mismatch")
+    refused(verify(service, cognito.token(aud="app", client_id="app", token_use="access")), "audience_mismatch")
+    refused(verify(service, cognito.token(aud=None, client_id="app", token_use="id")), "claim_invalid", "token_use")
+
+
+def test_a_machine_has_its_client_as_subject(service, issuer):
+    answer = accepted(service, access_token(issuer, sub="app"))
+    assert answer["identity"]["subject"] == answer["authorization"]["client_id"] == "app"
+
+
+# By code: what is wrong with a token, and the claim that is named.
+REFUSALS = {
+    "header_unsupported": ({"header": {"typ": "logout+jwt"}}, None),
+    "key_not_found": ({"header": {"kid": "another"}}, None),
+    "key_unsuitable": ({"header": {"kid": "weak"}}, None),
+    "issuer_mismatch": ({"iss": "https://elsewhere.example"}, None),
+    "audience_mismatch": ({"aud": ["another"]}, None),
+    "token_expired": ({"exp": 1}, None),
+    "token_not_yet_valid": ({"iat": 1 << 40}, None),
+    "claim_missing": ({"client_id": None}, "client_id"),
+    "claim_invalid": ({"scope": 5}, "scope"),
+}
+
+
+@pytest.mark.parametrize("code", REFUSALS)
+def test_a_refused_token(service, issuer, code):
+    claims, claim = REFUSALS[code]
+    refused(verify(service, access_token(issuer, **claims), provider="api"), code, claim)
+
+
+def test_tokens_that_are_none(service, issuer):
+    good = access_token(issuer)
+    header, payload, _ = parts(good)
+    problem = refused(verify(service, "2YotnFZFEjr1zCsicMWpAA", provider="api"), "token_malformed")
+    assert "opaque" in problem["detail"]
+    refused(verify(service, good + "." + good), "token_malformed")
+    refused(verify(service, assemble({"alg": "none", "typ": "at+jwt"}, issuer.claims(), b"")), "algorithm_not_allowed")
+    refused(verify(service, f"{header}.{payload}.{b64url(bytes(256))}"), "signature_invalid")
+
+
+def test_what_the_request_asks_for(service, issuer):
+    token = access_token(issuer, auth_time=now() - 100)
+    refused(verify(service, token, scopes=["orders:read", "orders:write"]), "scope_missing")
+    accepted(service, token, scopes=[])
+    accepted(service, token, subject="user-1", issuer=issuer.url)
+    refused(verify(service, token, subject="user-2"), "subject_mismatch")
+    refused(verify(service, token, subject="user-2", scopes=["x"]), "subject_mismatch")
+    refused(verify(service, token, authenticated_after=now() - 99), "session_revoked")
+    accepted(service, token, authenticated_after=now() - 101)
+    accepted(service, token, audience=API)
+    refused(verify(service, token, audience="https://second.example/"), "audience_mismatch")
+    refused(verify(service, token, audience="https://third.example/"), "audience_not_configured")
+    accepted(service, token, audience=None, provider=None, include_claims=None)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"scopes": None}, {"scopes": "orders"}, {"scopes": [1]}, {"scopes": [""]}, {"scopes": ["a b"]}, {"scopes": ["a"] * 65},
+        {"scopes": ["é"]}, {"subject": None}, {"subject": ""}, {"issuer": "https://a.example"}, {"authenticated_after": None},
+        {"nonce": "n"}, {"id_token": "a"}, {"max_age": 5}, {"include_claims": 1}, {"provider": ""}, {"audience": 5},
+    ],
+)  # fmt: skip
+def test_a_member_of_another_form(service, issuer, members):
+    refused(verify(service, access_token(issuer), **members), "request_invalid")
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"token": 1}', b'{"token": null}', b'{"token": "a", "token": "b"}'])
+def test_a_request_of_another_form(service, body):
+    refused(service.api.post(PATH, body), "request_invalid")
+
+
+def test_a_body_of_another_type(service):
+    refused(service.api.post(PATH, b"{}", {"Content-Type": "text/plain"}), "content_type_unsupported")
+    refused(service.api.post(PATH, b" " * 70_000), "request_too_large")
+    assert service.api.get(PATH).code == "method_not_allowed"
+
+
+def test_a_provider_that_nobody_knows(service, issuer):
+    refused(verify(service, access_token(issuer), provider="nobody"), "provider_unknown")
+    refused(verify(service, access_token(issuer, iss="https://elsewhere.example")), "provider_unknown")
+
+
+def test_keys_that_cant_be_had_are_worth_another_try(service, down):
+    response = verify(service, access_token(down))
+    refused(response, "keys_unavailable")
+    assert int(response.header("Retry-After")) >= 1
+    # It can't pass with any key.
+    refused(verify(service, down.token()), "header_unsupported")
+
+
+def test_a_rotated_key_is_found_and_a_hopeless_token_fetches_none(server):
+    issuer = server.issuer("rotating", rsa_key("old"))
+    with Service(access(issuer)) as service:
+        service.wait_until_ready()
+        accepted(service, access_token(issuer))
+        fetched = issuer.jwks.count
+        issuer.rotate(rsa_key("new"), rsa_key("old"))
+        refused(verify(service, access_token(issuer, client_id=None), provider="api"), "key_not_found")
+        assert issuer.jwks.count == fetched
+        accepted(service, access_token(issuer))
+        assert issuer.jwks.count == fetched + 1
+
+
+def test_the_path_is_there_once_an_entry_verifies_access_tokens(server):
+    issuer = server.issuer("turning-on", rsa_key("on"))
+    with Service(provider(issuer)) as service:
+        service.wait_until_ready()
+        assert verify(service, access_token(issuer)).code == "not_found"
+        assert "access_tokens" not in service.admin.get("/v1/verdicts").json
+        assert "assay_access_tokens_total" not in service.admin.get("/metrics").text
+        change(service, provider(issuer), access(issuer))
+        accepted(service, access_token(issuer))
+        refused(verify(service, access_token(issuer), scopes=["x"]), "scope_missing")
+        counts = {(each["provider"], each["code"]): each["count"] for each in service.admin.get("/v1/verdicts").json["access_tokens"]}
+        assert counts == {("api", "ok"): 1, ("api", "scope_missing"): 1}
+        assert 'assay_access_tokens_total{provider="api",code="ok"} 1' in service.admin.get("/metrics").text
+        # What verifies ID Tokens is as it was.
+        assert service.verify(issuer.token()).status == 200
+        assert service.admin.get("/v1/verdicts").json["verdicts"] == [{"provider": "oidc", "code": "ok", "count": 1}]
+
+
+def test_no_sign_in_begins_at_an_entry_for_access_tokens(server):
+    issuer = server.issuer("no-sign-in", rsa_key("none"))
+    with Service(access(issuer), sign_ins={}) as service:
+        service.wait_until_ready()
+        for members in ({}, {"redirect_uri": "https://example.com/callback"}):
+            assert service.api.post("/v1/sign-ins", {"provider": "api"} | members).code == "sign_in_not_supported"
+
+
+def test_nothing_of_a_token_is_logged(server):
+    issuer = server.issuer("logged", rsa_key("logged"))
+    with Service(access(issuer), log={"level": "debug", "requests": True}) as service:
+        service.wait_until_ready()
+        token = access_token(issuer, sub="somebody", scope="secret:scope")
+        accepted(service, token)
+        refused(verify(service, token, scopes=["other"]), "scope_missing")
+        service.stop()
+    assert [entry.get("code") for entry in service.entries(route=PATH)] == [None, "scope_missing"]
+    for secret in (token, token.split(".")[2], "somebody", "secret:scope"):
+        assert not any(secret in line for line in service.log)
