@@ -85,7 +85,7 @@ struct AuthorizationRequest {
         if rules.quirks.contains(.formPostForScopes), !scopes.isEmpty {
             guard browser.responseMode != .query else {
                 throw .requestInvalid(
-                    "This provider posts its response where scopes are asked for; leave response_mode out, or send no scopes."
+                    "This provider posts its response if scopes are requested; omit response_mode, or send no scopes."
                 )
             }
             responseMode = .formPost

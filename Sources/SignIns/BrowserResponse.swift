@@ -64,7 +64,7 @@ struct BrowserResponse {
             throw .signInRefused(OAuthErrorName(naming: error), context: context)
         }
         guard let text = code, let code = AuthorizationCode(text) else {
-            throw .requestInvalid("response has no code that an authorization endpoint sends; send all its parameters.")
+            throw .requestInvalid("response has no valid code; send all parameters that the redirect URI received.")
         }
         return CheckedResponse(
             code: code, codeText: text, issuer: canonicalIssuer, name: user.flatMap(ClientName.init(ofResponse:)))

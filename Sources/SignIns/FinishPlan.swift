@@ -69,7 +69,7 @@ extension FinishPlan {
         var code: PendingExchange?
         if let text = request.code, client != nil {
             guard let secret = AuthorizationCode(text) else {
-                throw .requestInvalid("code must have 1 to \(AuthorizationCode.maximumLength) characters of ASCII.")
+                throw .requestInvalid("code must have 1 to \(AuthorizationCode.maximumLength) ASCII characters.")
             }
             code = PendingExchange(
                 signIn: signIn,

@@ -22,7 +22,7 @@ package struct RefreshRequest {
             throw .requestInvalid("The request needs a member refresh_token.")
         }
         guard let subject = try ExpectedSubject(of: object) else {
-            throw .requestInvalid("The request needs a member subject: the person that the refresh token is of.")
+            throw .requestInvalid("The request needs a member subject: the user to whom the refresh token belongs.")
         }
         self.token = token
         self.subject = subject

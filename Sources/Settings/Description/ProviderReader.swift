@@ -13,7 +13,7 @@ enum ProviderReader {
                         [id, preset.description] + parameters + [ProviderReading.tokens.description]
                             + ProviderReading.members.flatMap(\.descriptions)),
                     isNeverEmpty: true),
-                help: "The OpenID Providers whose ID Tokens are verified.", isRequired: true)
+                help: "The OpenID Providers whose tokens are verified.", isRequired: true)
         ]
     ) { top, settings in
         let elements = top.elements("providers")

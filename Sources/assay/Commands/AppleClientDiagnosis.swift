@@ -11,7 +11,7 @@ struct AppleClientDiagnosis {
         let file = client.keyFile.split(separator: "/").last.map(String.init) ?? client.keyFile
         if file.hasPrefix("AuthKey_"), file.hasSuffix(".p8"), file != "AuthKey_\(client.keyID).p8" {
             let named = file.dropFirst("AuthKey_".count).dropLast(".p8".count)
-            suspicions.append("the Key ID is \(client.keyID), but the name of the key's file says \(named)")
+            suspicions.append("the Key ID is \(client.keyID), but the key file's name says \(named)")
         }
         if client.teamID == client.keyID { suspicions.append("the Team ID and the Key ID are the same") }
         if client.id == client.teamID || client.id == client.keyID {
@@ -54,7 +54,7 @@ struct AppleClientDiagnosis {
             registered,
             "the Key ID: \(client.keyID) is another key's, or the key has been revoked (Keys)",
             "the Team ID: \(client.teamID) is not the team that owns the key and the app (Membership details)",
-            "the key: it was downloaded for something else than Sign in with Apple (Keys)",
+            "the key: it was not created for Sign in with Apple (Keys)",
             "this machine's clock, which sets iat and exp: is it \(Self.now) in UTC?",
         ]
     }

@@ -115,7 +115,7 @@ struct ClientCalls: Sendable {
     private func called<Value>(
         _ call: @Sendable (ProviderCalls, CallSlot, MonotonicTime) -> EventLoopFuture<Called<Value>>
     ) async -> (result: Result<Value, CallFailure>, reason: String) {
-        let unknown = "no answer, or one that says to try again later"
+        let unknown = "no response, or one that says to try again later"
         // A call never fails, and there are slots enough.
         guard let slot = grants.slots.reserve(),
             let called = try? await call(grants.calls, slot, SystemClocks.monotonic() + Self.timeout).get()

@@ -25,7 +25,7 @@ final class TransferProgress: Sendable {
         self.total = total
         isTerminal = isatty(STDERR_FILENO) == 1
         state = Mutex(State(done: before, shownAt: startedAt))
-        if before > 0 { printToStandardError("\(before) of \(total) users have a result already; they are skipped") }
+        if before > 0 { printToStandardError("\(before) of \(total) users already have a result and are skipped") }
     }
 
     /// Counts a user. Any thread may call this.

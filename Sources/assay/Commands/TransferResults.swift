@@ -32,7 +32,7 @@ final class TransferResults: Sendable {
         }
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw Self.fault(path, "it is not a regular file, so a run could not go on after a stop")
+            throw Self.fault(path, "it is not a regular file, so an interrupted run could not continue; name a regular file")
         }
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else { throw Self.fault(path, "another run is writing it") }
         try readEarlier()
@@ -55,12 +55,12 @@ final class TransferResults: Sendable {
         for (index, line) in lines.enumerated() {
             guard let (user, status) = result(Array(line)) else {
                 throw Self.fault(
-                    path, "line \(index + 1) is not a result of this command, of these teams; name another file")
+                    path, "line \(index + 1) is not a result of this command for these teams; name another file")
             }
             found[user] = status
         }
         guard end == contents.count || ftruncate(file, end) == 0 else {
-            throw Self.fault(path, "its last line is not complete, and can't be removed")
+            throw Self.fault(path, "its last line is incomplete, and can't be removed")
         }
         statuses.withLock { $0 = found }
     }
