@@ -5,7 +5,7 @@ internal import JSON
 private import OpenSSL
 internal import Verification
 
-/// The parameters that came to the redirect URI (RFC 6749, section 4.1.2; RFC 9207). All others are ignored.
+/// The parameters that the redirect URI received (RFC 6749, section 4.1.2; RFC 9207). Others are ignored.
 struct BrowserResponse {
     private let state: String?
     private let code: String?
@@ -70,7 +70,7 @@ struct BrowserResponse {
             code: code, codeText: text, issuer: canonicalIssuer, name: user.flatMap(ClientName.init(ofResponse:)))
     }
 
-    /// Names of errors that say: the user cancelled. The second is Apple's and LinkedIn's, the third LinkedIn's.
+    /// Names of errors that mean that the user cancelled. The second is Apple's and LinkedIn's, the third LinkedIn's.
     private static let denials = ["access_denied", "user_cancelled_authorize", "user_cancelled_login"]
 }
 

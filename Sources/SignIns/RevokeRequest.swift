@@ -97,7 +97,7 @@ package struct CodeToRevoke {
 
     /// The request to verify the grant's ID Token. Its nonce is not known here.
     ///
-    /// - Throws: a failure if none came.
+    /// - Throws: a failure if the grant has none.
     package func verification(of grant: Grant) throws(FinishFailure) -> VerifyRequest {
         guard let idToken = grant.idToken else {
             throw FinishFailure(.providerAnswerInvalid, isSpent: true, dropsGrant: true)

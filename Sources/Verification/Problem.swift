@@ -476,7 +476,7 @@ extension Rejection {
 }
 
 extension Problem {
-    /// The problem that a call of a provider's endpoint has met.
+    /// The problem for a failed call to a provider's endpoint.
     package init(_ failure: CallFailure) {
         self =
             switch failure {
@@ -492,7 +492,7 @@ extension Problem {
 
     /// An endpoint is not known yet, because the discovery document has not been read.
     package static let endpointUnknown = Problem.providerUnavailable(retryAfterSeconds: usualRetryAfter)
-    /// All calls that a provider may have in flight are.
+    /// All of a provider's `max_calls` are in flight.
     package static let callsFull = Problem.providerUnavailable(retryAfterSeconds: 1, limit: "max_calls")
 
     private static let usualRetryAfter: Int64 = 2

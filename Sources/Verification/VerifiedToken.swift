@@ -2,9 +2,9 @@ internal import AccessTokens
 internal import IDToken
 internal import JOSE
 
-/// What answers tell of a verified token, whatever its kind.
+/// The parts of a verified token that responses contain, whatever its kind.
 protocol VerifiedToken {
-    /// Whom the token names.
+    /// The user or machine that the token belongs to.
     var identity: Identity { get }
     /// `aud`.
     var audiences: [String] { get }

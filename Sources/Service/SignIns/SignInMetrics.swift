@@ -8,7 +8,7 @@ struct SignInMetrics: Sendable {
     /// By provider number (`nil` if unknown) and code; the code is `ok` for finished sign-ins.
     private(set) var finished = Counter<LoopMetrics.VerdictLabel>()
     private(set) var claims = Counter<Claim>()
-    /// Claims that were given back, because nothing was sent to the provider; whether that is known to have worked.
+    /// Claims that were released because nothing was sent to the provider, by whether the release was confirmed.
     private(set) var releases = Counter<Bool>()
     /// Response times of the store.
     private(set) var claimDurations = Histogram()

@@ -2,7 +2,7 @@ internal import Grants
 internal import IDToken
 private import KeySource
 
-/// Clients, and the endpoints that are called in their names.
+/// Clients, and the endpoints that they call.
 extension ProviderReading {
     static let maximumCalls = Setting(
         "max_calls", .integer(1...10_000), defaultDescription: "`64`",
@@ -56,7 +56,7 @@ extension ProviderReading {
         "Completes the identity from the user info endpoint when a finish exchanges a code. For providers whose ID Tokens lack names or addresses."
     )
 
-    /// Settings that do something only for a provider with clients.
+    /// Settings that have an effect only with clients.
     static let ofClients = [
         maximumCalls.description, pkce.description, unboundCodes.description, userInfo.description,
         ClientReader.setting,

@@ -15,7 +15,7 @@ package struct ProviderSettings: Sendable, Equatable {
     /// `nil` if no notifications are accepted.
     package var notifications: NotificationRules?
     package var keys: KeyLocation
-    /// How endpoints are called, and keys fetched.
+    /// The network rules of key fetches and of calls to endpoints.
     package var network = NetworkRules()
     /// Empty: the provider's endpoints are not called.
     package var clients: [ClientSettings] = []

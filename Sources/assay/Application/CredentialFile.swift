@@ -5,7 +5,7 @@ import OpenSSL
 /// A file that holds a client's secret, its private key, or the certificate of that key.
 struct CredentialFile {
     let path: String
-    /// What names the file to the operator, such as an option or a setting.
+    /// The option or setting that names the file, for errors.
     let name: String
 
     private static let maximumSize = 16384

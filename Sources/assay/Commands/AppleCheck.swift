@@ -9,9 +9,9 @@ extension Apple {
         static let configuration = CommandConfiguration(
             abstract: "Check whether Apple accepts your clients, and if not, why.",
             discussion: """
-                Sends Apple one request for each client, with a made-up refresh token, so that nothing is used up. Apple answers \
-                invalid_client to wrong credentials, whatever is wrong with them; then the likely causes are printed. The exit \
-                code is 0 if Apple accepts every client, and otherwise 1.
+                Sends Apple one request for each client, with a made-up refresh token, so that nothing is used up. Apple \
+                responds invalid_client to wrong credentials, whatever is wrong with them, so the command then prints the \
+                likely causes. The exit code is 0 if Apple accepts every client, and 1 otherwise.
 
                   assay apple check --config assay.yaml
                   assay apple check --key-file AuthKey_XYZ123ABCD.p8 --key-id XYZ123ABCD \\

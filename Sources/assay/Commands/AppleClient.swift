@@ -8,7 +8,7 @@ import JSON
 import KeySource
 import Settings
 
-/// A client of Apple's, as the settings or the options name it.
+/// A client with `auth: apple`, from the settings or the options.
 struct AppleClient: Sendable {
     /// The provider with this client alone.
     let provider: ProviderSettings
@@ -154,7 +154,7 @@ struct AppleClientOptions: ParsableArguments {
     }
 }
 
-/// - Throws: `ValidationError` for a text that is no Team ID or Key ID.
+/// - Throws: `ValidationError` unless it has the form of a Team ID or Key ID.
 func checkAppleIdentifier(_ text: String, _ option: String) throws {
     guard AppleClientSecret.isIdentifier(text) else {
         throw ValidationError("\(option) must be ten capital letters and digits")

@@ -5,7 +5,7 @@ import Host
 struct AppleClientDiagnosis {
     let client: AppleClient
 
-    /// What can be seen from here: none of it is certain to be wrong.
+    /// Probable mistakes in the credentials themselves. None is certain.
     var suspicions: [String] {
         var suspicions: [String] = []
         let file = client.keyFile.split(separator: "/").last.map(String.init) ?? client.keyFile
@@ -59,7 +59,7 @@ struct AppleClientDiagnosis {
         ]
     }
 
-    /// What Apple was told, for a comparison with its developer pages. It contains nothing secret.
+    /// The values that were sent to Apple, to compare with its developer pages. None is secret.
     var sent: [(name: String, value: String)] {
         [
             ("client_id, sub", client.id), ("iss (Team ID)", client.teamID), ("kid (Key ID)", client.keyID),

@@ -77,7 +77,7 @@ extension Apple {
     }
 }
 
-/// What both steps of a transfer have in common.
+/// The options of both steps of a transfer.
 struct TransferOptions: ParsableArguments {
     static let discussion = """
         The outcome "refused" means that Apple returned an error for this user, who has most likely revoked the app's \
@@ -174,7 +174,7 @@ struct TransferOptions: ParsableArguments {
     }
 }
 
-/// What is asked of Apple for each user.
+/// A step of a transfer.
 enum TransferStep: Sendable, Equatable {
     case generate(recipientTeamID: String)
     case redeem
@@ -187,7 +187,7 @@ enum TransferStep: Sendable, Equatable {
         }
     }
 
-    /// What a line of the input is.
+    /// The name of an input line in messages.
     var noun: String {
         switch self {
         case .generate: "subject"
@@ -195,7 +195,7 @@ enum TransferStep: Sendable, Equatable {
         }
     }
 
-    /// What to check if nobody is accepted.
+    /// What to check if Apple refuses every user.
     fileprivate var check: String {
         switch self {
         case .generate: "are the subjects of this client's team, and does --recipient-team-id exist?"

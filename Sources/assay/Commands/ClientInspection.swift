@@ -4,7 +4,7 @@ import KeySource
 import NIOCore
 import Settings
 
-/// Finds out whether a provider accepts its clients' credentials, without spending anything.
+/// Finds out whether a provider accepts its clients' credentials, without using anything up.
 struct ClientInspection: Sendable {
     private let provider: ProviderSettings
     private let proxy: ProxyEnvironment?

@@ -1,14 +1,14 @@
 import FoundationEssentials
 import Glibc
 
-/// The users of a transfer, one a line.
+/// The users of a transfer, one per line.
 enum TransferInput {
     private static let maximumLength = 255
 
     /// Reads all lines, without blank ones and repetitions.
     ///
     /// - Parameter path: `nil` for standard input.
-    /// - Throws: ``ConfigurationError`` that names the first line that is no user.
+    /// - Throws: ``ConfigurationError`` that names the first invalid line.
     static func read(_ path: String?, of step: TransferStep) throws(ConfigurationError) -> [String] {
         var users: [String] = []
         var known: Set<String> = []
@@ -43,7 +43,7 @@ enum TransferInput {
             omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     }
 
-    /// Why a line is no subject or transfer identifier of Apple's; `nil` if it may be one. Nothing else is sent.
+    /// Why a line can't be a subject or transfer identifier; `nil` if it may be one. Invalid lines are never sent.
     private static func fault(_ user: String, _ step: TransferStep) -> String? {
         if user.hasPrefix("{") {
             let member = step == .redeem ? "transfer_subject" : "subject"

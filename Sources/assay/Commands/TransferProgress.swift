@@ -3,7 +3,7 @@ import Host
 import ProviderClient
 import Synchronization
 
-/// Shows on standard error how far a transfer is: a bar on a terminal, and elsewhere a line every ten seconds.
+/// Shows the progress of a transfer on standard error: a bar on a terminal, otherwise a line every ten seconds.
 final class TransferProgress: Sendable {
     private let total: Int
     private let isTerminal: Bool
@@ -67,7 +67,7 @@ final class TransferProgress: Sendable {
         _ = unsafe write(STDERR_FILENO, line, line.count)
     }
 
-    /// At the rate so far; `nil` until there is one.
+    /// Estimated from the rate so far; `nil` until there is one.
     private func timeLeft(_ state: State, _ now: MonotonicTime) -> String? {
         let elapsed = (now - startedAt).milliseconds
         guard state.done < total, state.now >= 5, elapsed > 2000 else { return nil }

@@ -5,7 +5,7 @@ import JSON
 import ProviderClient
 import Synchronization
 
-/// The file with the results of a transfer: a JSON object a line, appended as they come, so that a run can be stopped at
+/// The file with the results of a transfer: one JSON object per line, appended as results arrive, so that a run can stop at
 /// any time. A later line about a user replaces an earlier one.
 final class TransferResults: Sendable {
     private let path: String
@@ -15,7 +15,7 @@ final class TransferResults: Sendable {
 
     enum Status: Sendable, Equatable {
         case done, refused
-        /// No result, or none that stays.
+        /// No result, or only a failure.
         case pending
     }
 
@@ -48,7 +48,7 @@ final class TransferResults: Sendable {
         guard let contents = FileManager.default.contents(atPath: path) else {
             throw Self.fault(path, "it can't be read")
         }
-        // A line that a stop cut off.
+        // The incomplete last line of an interrupted run.
         let end = contents.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         let lines = contents[..<end].split(separator: UInt8(ascii: "\n"))
         var found: [String: Status] = [:]
@@ -85,7 +85,7 @@ final class TransferResults: Sendable {
 
     func status(of user: String) -> Status { statuses.withLock { $0[user] ?? .pending } }
 
-    /// Whether Apple is still to be asked about a user.
+    /// Whether a request for a user is still needed.
     func isPending(_ user: String, retryingRefused: Bool) -> Bool {
         let status = status(of: user)
         return status == .pending || retryingRefused && status == .refused
