@@ -369,7 +369,7 @@ extension Rejection {
         case .issuerMismatch:
             "The token's iss, its tenant or its key's issuer is not one that this provider accepts; check issuer and tenants in the settings."
         case .audienceMismatch:
-            "The token's aud has no configured audience, or another one that is not trusted; check audiences and trusted_audiences."
+            "None of the token's audiences is configured, or another one is not trusted; check audiences and trusted_audiences."
         case .authorizedPartyMismatch:
             "The token's azp is not an accepted party; if it is your client ID, add it to authorized_parties."
         case .tokenExpired: "The token's exp has passed; have the user sign in again."
@@ -385,7 +385,7 @@ extension Rejection {
             "The request has no nonce, but the token has one or the provider requires one; send the raw nonce."
         case .nonceMissing: "The token has no nonce, but one is expected; have the app pass the nonce to the provider."
         case .nonceMismatch:
-            "The token's nonce does not match this sign-in's: the app used the nonce of another sign-in, or in the wrong form; see nonce.match."
+            "The token's nonce does not match this sign-in's: it is another sign-in's, or in the wrong form; see nonce.match."
         case .atHashMissing: "The token has no at_hash to check the access token against; omit access_token."
         case .atHashMismatch:
             "The access token is not the one that this ID Token was issued with; send both from the same response of the provider."

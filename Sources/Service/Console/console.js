@@ -422,7 +422,7 @@ function drawEvents(events) {
 
 const CHECK_STATES = {
   passed: ["✓", "good", "passed"], failed: ["✗", "bad", "failed"],
-  not_reached: ["○", "none", "not reached"], not_asked: ["–", "none", "not asked for"],
+  not_reached: ["○", "none", "not reached"], not_asked: ["–", "none", "not enabled"],
 };
 
 function drawExplanation(answer) {
