@@ -221,7 +221,8 @@ package enum Problem: Error, Equatable, Sendable {
             "The provider says that the code or token has expired, was used or revoked, or belongs to another client; have the user sign in again."
         case .clientRejected:
             "The provider refuses the client's credentials, or its redirect URI; correct the client in the settings."
-        case .signInRefused, .providerRefused: "The provider refused the request; see provider_error, and correct the request or the client's settings at the provider."
+        case .signInRefused, .providerRefused:
+            "The provider refused the request; see provider_error, and correct the request or the client's settings at the provider."
         case .providerAnswerInvalid:
             "The provider's response does not conform to the protocol; see the log, and try again later unless spent is true."
         case .providerUnavailable(_, nil):
@@ -414,16 +415,20 @@ extension Rejection {
             "The notification is not three parts of base64url joined by full stops; send it exactly as the provider sent it."
         case .headerUnsupported:
             "The notification's header has crit, b64 or zip, or a typ that does not fit its events; check that it is a notification, and not another token."
-        case .issuerMismatch: "The notification's iss is not this provider's issuer, byte for byte; check issuer in the settings."
+        case .issuerMismatch:
+            "The notification's iss is not this provider's issuer, byte for byte; check issuer in the settings."
         case .audienceMismatch: "The notification's aud must contain a configured audience; check audiences."
         case .tokenExpired: "The notification's exp has passed; check for a queue that delays notifications."
-        case .tokenNotYetValid: "The notification's nbf or iat is in the future; check this machine's clock and the provider's."
+        case .tokenNotYetValid:
+            "The notification's nbf or iat is in the future; check this machine's clock and the provider's."
         case .tokenTooOld:
             "The notification was issued longer ago than notifications_max_age allows; raise it if deliveries may take longer."
-        case .claimMissing(let claim): "The notification has no \(claim.string), which is required; check that it is a notification, and not another token."
+        case .claimMissing(let claim):
+            "The notification has no \(claim.string), which is required; check that it is a notification, and not another token."
         case .claimInvalid(.events):
             "The notification's events are of no known kind, or of one that notifications does not list; add the kind to the provider's notifications."
-        case .claimInvalid(let claim): "The notification's \(claim.string) has an invalid value for its kind; report it to the provider."
+        case .claimInvalid(let claim):
+            "The notification's \(claim.string) has an invalid value for its kind; report it to the provider."
         case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature), .algorithmNotAllowed,
             .keyNotFound, .keyUnsuitable, .signatureInvalid, .authorizedPartyMismatch, .authTimeTooOld, .sessionRevoked,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,

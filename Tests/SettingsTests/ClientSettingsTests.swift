@@ -49,7 +49,8 @@ import Testing
             "secret_file only has an effect with auth: client_secret_basic and client_secret_post; remove it"
         ),
         (
-            "auth: client_secret_post, secret_file: s, team_id: ABCDE12345", "team_id only has an effect with auth: apple; remove it"
+            "auth: client_secret_post, secret_file: s, team_id: ABCDE12345",
+            "team_id only has an effect with auth: apple; remove it"
         ),
         (
             "auth: apple, team_id: abc, key_id: XYZ123ABCD, key_file: k",
@@ -178,7 +179,7 @@ import Testing
             ("http://127.0.0.1/cb", false), ("https://app.example/cb", false),
         ] {
             let found = try warnings(secret + ", redirect_uris: [\"\(uri)\"]").contains {
-                $0.contains("without TLS: codes")
+                $0.contains("is not https: codes")
             }
             #expect(found == isRisk, "\(uri)")
         }

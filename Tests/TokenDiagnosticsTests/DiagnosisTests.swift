@@ -424,7 +424,7 @@ import TokenDiagnostics
             SignIn.plain.with("events", "{}").explanation[.events], "claim_invalid", "a notification or a logout token")
         expect(
             SignIn.plain.with("email_verified", #""yes""#).explanation[.identity], "claim_invalid",
-            "email_verified is not a boolean")
+            "email_verified is neither a boolean")
     }
 
     // MARK: Nonce

@@ -46,7 +46,8 @@ enum ClientReader {
         "A file with the private key (PEM, PKCS#8), for `apple` and `private_key_jwt`. Re-read when it changes.")
     private static let certificateFile = Setting(
         "certificate_file", .file(.certificate),
-        "A file with the certificate (PEM) that is registered for the key at the provider; its thumbprint is sent as `x5t#S256`.")
+        "A file with the certificate (PEM) that is registered for the key at the provider; its thumbprint is sent as `x5t#S256`."
+    )
     private static let assertionAudience = Setting(
         "assertion_audience", ValueType<AssertionAudience>.word,
         defaultDescription: "`issuer`; the preset `microsoft` has `token_endpoint`",

@@ -107,7 +107,9 @@ struct ProviderReading {
             at: \.policy.email.privateDomains),
         Member([notificationKinds.description, notificationAge.description], read: readNotifications),
         Member([authorization], read: readAuthorization),
-        Member(section: "network", network, "Restrictions on connections to this provider, for key fetches and for calls to its endpoints."),
+        Member(
+            section: "network", network,
+            "Restrictions on connections to this provider, for key fetches and for calls to its endpoints."),
         Member(
             [discoveryURL, discoveryIssuer, jwksURI, certificatesURI, jwksFile].map(\.description), read: readKeys),
         Member(

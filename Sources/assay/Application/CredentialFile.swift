@@ -56,7 +56,9 @@ struct CredentialFile {
             guard let certificate = Certificate(pem: text), let thumbprint = certificate.thumbprint else {
                 return .failure(fault("it contains no PEM certificate"))
             }
-            guard certificate.matches(key) else { return .failure(fault("it is the certificate of another key; name that of key_file")) }
+            guard certificate.matches(key) else {
+                return .failure(fault("it is the certificate of another key; name that of key_file"))
+            }
             return .success(thumbprint)
         }
         return try thumbprint.get()

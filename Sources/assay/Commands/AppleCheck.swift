@@ -65,9 +65,11 @@ extension Apple {
                 return
                     "\(client.id): Apple answered \(error.rawValue), which does not show whether it accepts the client"
             case .success(.granted):
-                return "\(client.id): the token endpoint accepted a made-up refresh token, so it is probably not Apple's; check endpoints.token"
+                return
+                    "\(client.id): the token endpoint accepted a made-up refresh token, so it is probably not Apple's; check endpoints.token"
             case .success(.notOAuth):
-                return "\(client.id): the token endpoint's response is not one of OAuth, so it is probably not Apple's; check endpoints.token"
+                return
+                    "\(client.id): the token endpoint's response is not one of OAuth, so it is probably not Apple's; check endpoints.token"
             case .success(.unreachable(let reason)): return "\(client.id): Apple can't be reached: \(reason)"
             }
         }

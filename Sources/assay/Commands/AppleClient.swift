@@ -42,7 +42,8 @@ extension ProviderSettings {
 struct AppleClientOptions: ParsableArguments {
     @OptionGroup var file: ConfigurationFile
 
-    @Option(help: ArgumentHelp("The provider in the settings, if several have clients with auth: apple.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp("The provider in the settings, if several have clients with auth: apple.", valueName: "id"))
     var provider: String?
 
     @Option(
@@ -102,7 +103,8 @@ struct AppleClientOptions: ParsableArguments {
             (provider.map { client.provider.policy.id == $0 } ?? true) && (clientID.map { client.id == $0 } ?? true)
         }
         guard !found.isEmpty else {
-            throw ConfigurationError(text: "the settings have no such client with auth: apple; they have \(Self.list(all))")
+            throw ConfigurationError(
+                text: "the settings have no such client with auth: apple; they have \(Self.list(all))")
         }
         return found
     }

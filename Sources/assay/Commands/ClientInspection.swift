@@ -61,7 +61,9 @@ struct ClientInspection: Sendable {
                 "the provider answered \(error.rawValue) to a made-up refresh token of the client \(name), which does not show whether it accepts the client"
             )
         case .granted:
-            Finding(.clients, .warning, "the provider accepted a made-up refresh token of the client \(name): check endpoints.token")
+            Finding(
+                .clients, .warning,
+                "the provider accepted a made-up refresh token of the client \(name): check endpoints.token")
         case .notOAuth:
             Finding(
                 .clients, .failure,

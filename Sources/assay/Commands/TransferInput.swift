@@ -57,6 +57,7 @@ enum TransferInput {
                     || octet == 0x2d || octet == 0x2e || octet == 0x5f
             }
         return isValid
-            ? nil : "one \(step.noun) per line is expected, such as 001234.5e7f01b2c3d4.0219: letters, digits, and . - _"
+            ? nil
+            : "one \(step.noun) per line is expected, such as 001234.5e7f01b2c3d4.0219: letters, digits, and . - _"
     }
 }

@@ -32,7 +32,8 @@ final class TransferResults: Sendable {
         }
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw Self.fault(path, "it is not a regular file, so an interrupted run could not continue; name a regular file")
+            throw Self.fault(
+                path, "it is not a regular file, so an interrupted run could not continue; name a regular file")
         }
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else { throw Self.fault(path, "another run is writing it") }
         try readEarlier()
