@@ -3,9 +3,9 @@ package import JSON
 extension Identity {
     /// The same identity, completed by claims from the user info endpoint.
     ///
-    /// The ID Token, which is signed, wins. Members that belong together, such as an address and whether it is verified,
-    /// are all from one source. Tenant and hosted domain, which backends authorize by, are the ID Token's alone, and an
-    /// address from user info is at most ``EmailTrust/verified``.
+    /// The ID Token, which is signed, wins. Members that belong together, such as an address and whether it is
+    /// verified, are all from one source. Tenant and hosted domain, which backends authorize by, are the ID Token's
+    /// alone, and an address from user info is at most ``EmailTrust/verified``.
     ///
     /// - Parameter userInfo: claims whose `sub` is this identity's, fetched from the provider over TLS.
     /// - Throws: ``Rejection/claimInvalid(_:)`` for a claim of another type.

@@ -5,8 +5,8 @@ import JSON
 import ProviderClient
 import Synchronization
 
-/// The file with the results of a transfer: one JSON object per line, appended as results arrive, so that a run can stop at
-/// any time. A later line about a user replaces an earlier one.
+/// The file with the results of a transfer: one JSON object per line, appended as results arrive, so that a run can
+/// stop at any time. A later line about a user replaces an earlier one.
 final class TransferResults: Sendable {
     private let path: String
     private let step: TransferStep
