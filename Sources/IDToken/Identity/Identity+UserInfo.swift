@@ -21,7 +21,7 @@ extension Identity {
         return Identity(self, completedBy: other)
     }
 
-    // The members are constants: where any can change, each verification of a token costs 600 instructions more.
+    // The members are constants: if any could change, each verification of a token would cost 600 instructions more.
     private init(_ token: Identity, completedBy userInfo: Identity) {
         provider = token.provider
         issuer = token.issuer
