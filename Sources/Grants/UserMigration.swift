@@ -19,7 +19,7 @@ package enum UserMigration: Sendable, Equatable {
 }
 
 extension EndpointAnswer {
-    /// The answer of Apple's endpoint for users who move to another team.
+    /// The response of Apple's endpoint for users who move to another team.
     ///
     /// - Throws: ``CallFailure``. `refused` is about this user.
     package func userMigration(_ request: UserMigrationRequest) throws(CallFailure) -> UserMigration {

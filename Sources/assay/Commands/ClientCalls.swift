@@ -49,7 +49,7 @@ struct ClientCalls: Sendable {
         if case .known(let address) = grants.revocationEndpoint(discovered) { address } else { nil }
     }
 
-    /// Apple's endpoint for users who move to another team. It is beside the token endpoint.
+    /// Apple's endpoint for users who move to another team. It is next to the token endpoint.
     ///
     /// - Throws: ``ConfigurationError``.
     func userMigrationEndpoint(besides token: FetchURL) throws(ConfigurationError) -> FetchURL {
@@ -116,7 +116,7 @@ struct ClientCalls: Sendable {
         _ call: @Sendable (ProviderCalls, CallSlot, MonotonicTime) -> EventLoopFuture<Called<Value>>
     ) async -> (result: Result<Value, CallFailure>, reason: String) {
         let unknown = "no response, or one that says to try again later"
-        // A call never fails, and there are slots enough.
+        // Calls never fail, and there are enough slots.
         guard let slot = grants.slots.reserve(),
             let called = try? await call(grants.calls, slot, SystemClocks.monotonic() + Self.timeout).get()
         else { return (.failure(.notSent(.unreachable)), unknown) }

@@ -21,7 +21,8 @@ final class TransferResults: Sendable {
 
     /// Opens the file, and reads the results of earlier runs.
     ///
-    /// - Throws: ``ConfigurationError`` if it can't be written, another run is writing it, or it has something else.
+    /// - Throws: ``ConfigurationError`` if it can't be written, another run is writing it, or it contains something
+    ///   else.
     init(path: String, _ step: TransferStep) throws(ConfigurationError) {
         self.path = path
         self.step = step
