@@ -67,7 +67,7 @@ def test_the_backend_gets_the_body(site, issuer):
 
 def test_four_kilobytes_of_values_arrive_beside_large_cookies(site, issuer):
     scopes = " ".join(["read"] + ["s" * 99] * 40)
-    received = site.passes(token(issuer, scope=scopes), ("Cookie", "c=" + "c" * 6000))
+    received = site.passes(token(issuer, scope=scopes), ("Cookie", "c=" + "c" * 7200))
     assert received.values("X-Auth-Scopes") == [scopes]
     assert received.values("X-Auth-Subject") == ["user-1"]
     assert 4000 < sum(len(value) for name in IDENTITY for value in received.values(name)) < 4096
