@@ -88,6 +88,8 @@ def test_a_trailer_stays_a_trailer(site, issuer, announced):
     received = site.passes(token(issuer), *fields, method="POST", body=chunked)
     is_who_the_token_says(received, issuer)
     assert received.body == b"body"
+    # HAProxy passes trailers on, as trailers.
+    assert (received.trailers == []) == (site.name != "haproxy")
     site.denies(401, None, *fields, method="POST", body=chunked)
 
 
