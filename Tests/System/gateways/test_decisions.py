@@ -71,3 +71,7 @@ def test_four_kilobytes_of_values_arrive_beside_large_cookies(site, issuer):
     assert received.values("X-Auth-Scopes") == [scopes]
     assert received.values("X-Auth-Subject") == ["user-1"]
     assert 4000 < sum(len(value) for name in IDENTITY for value in received.values(name)) < 4096
+
+
+def test_more_than_four_kilobytes_of_values_are_denied(site, issuer):
+    site.denies(403, token(issuer, scope=" ".join(["read"] + ["s" * 99] * 42)))
