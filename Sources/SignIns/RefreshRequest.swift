@@ -1,4 +1,3 @@
-private import Bytes
 package import Grants
 package import IDToken
 package import JSON
