@@ -269,7 +269,8 @@ let package = Package(
         .testTarget(
             name: "VerificationTests",
             dependencies: [
-                "EventLoops", "Grants", "Host", "IDToken", "JSON", "KeySource", "TestSupport", "Verification",
+                "AccessTokens", "EventLoops", "Grants", "Host", "IDToken", "JSON", "KeySource", "TestSupport",
+                "Verification",
             ] + nio,
             swiftSettings: settings),
         .testTarget(
