@@ -211,7 +211,7 @@ let package = Package(
         .testTarget(
             name: "IDTokenTests",
             dependencies: [
-                "Bytes", "IDToken", "JOSE", "OpenSSL", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics",
+                "Bytes", "IDToken", "JOSE", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -234,7 +234,7 @@ let package = Package(
             exclude: ["RESULTS.md"], resources: [.copy("Vectors")], swiftSettings: settings),
         .testTarget(
             name: "GrantsTests",
-            dependencies: ["Bytes", "Grants", "IDToken", "JOSE", "JSON", "OpenSSL", "TestSupport"],
+            dependencies: ["Grants", "IDToken", "JOSE", "JSON", "OpenSSL", "TestSupport"],
             swiftSettings: settings),
         .testTarget(name: "HostTests", dependencies: ["Bytes", "Host", "TestSupport"], swiftSettings: settings),
         .testTarget(
@@ -256,7 +256,6 @@ let package = Package(
             name: "SettingsTests",
             dependencies: [
                 "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "Settings",
-                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -284,8 +283,7 @@ let package = Package(
         .testTarget(
             name: "SignInsTests",
             dependencies: [
-                "Bytes", "Grants", "IDToken", "JSON", "OpenSSL", "ReplayStore", "SignIns", "TestSupport",
-                "Verification",
+                "Bytes", "Grants", "IDToken", "JSON", "OpenSSL", "ReplayStore", "SignIns", "Verification",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -298,10 +296,9 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications", "OpenSSL",
-                "ReplayStore", "Service", "Telemetry", "TestSupport", "TokenDiagnostics", "Verification",
+                "HTTPServer", "Host", "IDToken", "JSON", "KeySource", "Notifications", "OpenSSL", "ReplayStore",
+                "Service", "Telemetry", "TestSupport", "TokenDiagnostics", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
             swiftSettings: settings),
         .testTarget(
