@@ -216,7 +216,7 @@ let package = Package(
         .testTarget(
             name: "IDTokenTests",
             dependencies: [
-                "Bytes", "IDToken", "JOSE", "OpenSSL", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics",
+                "Bytes", "IDToken", "JOSE", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -243,7 +243,7 @@ let package = Package(
             exclude: ["RESULTS.md"], resources: [.copy("Vectors")], swiftSettings: settings),
         .testTarget(
             name: "GrantsTests",
-            dependencies: ["Bytes", "Grants", "IDToken", "JOSE", "JSON", "OpenSSL", "TestSupport"],
+            dependencies: ["Grants", "IDToken", "JOSE", "JSON", "OpenSSL", "TestSupport"],
             swiftSettings: settings),
         .testTarget(name: "HostTests", dependencies: ["Bytes", "Host", "TestSupport"], swiftSettings: settings),
         .testTarget(
@@ -265,7 +265,6 @@ let package = Package(
             name: "SettingsTests",
             dependencies: [
                 "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "Settings",
-                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -278,7 +277,8 @@ let package = Package(
         .testTarget(
             name: "VerificationTests",
             dependencies: [
-                "EventLoops", "Grants", "Host", "IDToken", "JSON", "KeySource", "TestSupport", "Verification",
+                "AccessTokens", "EventLoops", "Grants", "Host", "IDToken", "JSON", "KeySource", "TestSupport",
+                "Verification",
             ] + nio,
             swiftSettings: settings),
         .testTarget(
@@ -292,8 +292,7 @@ let package = Package(
         .testTarget(
             name: "SignInsTests",
             dependencies: [
-                "Bytes", "Grants", "IDToken", "JSON", "OpenSSL", "ReplayStore", "SignIns", "TestSupport",
-                "Verification",
+                "Bytes", "Grants", "IDToken", "JSON", "OpenSSL", "ReplayStore", "SignIns", "Verification",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -306,10 +305,9 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications", "OpenSSL",
-                "ReplayStore", "Service", "Telemetry", "TestSupport", "TokenDiagnostics", "Verification",
+                "HTTPServer", "Host", "IDToken", "JSON", "KeySource", "Notifications", "OpenSSL", "ReplayStore",
+                "Service", "Telemetry", "TestSupport", "TokenDiagnostics", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
             swiftSettings: settings),
         .testTarget(

@@ -1,9 +1,6 @@
 internal import AccessTokens
-package import Host
 internal import IDToken
 private import JOSE
-private import KeySource
-package import NIOCore
 
 /// Verifies access tokens, with the keys and the waiting of ID Tokens.
 extension RequestVerifier {
@@ -11,39 +8,13 @@ extension RequestVerifier {
     package var acceptsAccessTokens: Bool { slots.contains { $0?.provider.accessTokens != nil } }
 
     /// Verifies an access token: the request, the token's form, then all checks.
-    package func verify(_ request: AccessTokenRequest, at now: VerificationTime) -> AccessTokenOutcome {
-        switch attempt(request, at: now) {
-        case .decided(let verdict): .decided(verdict)
-        case .waiting(let wait): .pending(PendingAccessToken(request: request, wait: wait))
-        }
+    package func verify(_ request: AccessTokenRequest, at now: VerificationTime) -> TokenOutcome<AccessTokenAnswer> {
+        outcome(at: now) { self.attempt(request, at: $0) }
     }
 
-    /// A verdict, or an access token that has to wait for keys.
-    package enum AccessTokenOutcome {
-        case decided(AccessTokenVerdict)
-        case pending(PendingAccessToken)
-    }
-
-    /// An access token whose verdict could change with newer keys.
-    package struct PendingAccessToken {
-        let request: AccessTokenRequest
-        let wait: KeyWait
-    }
-
-    /// Waits for the provider's shared fetch, off this loop, then verifies again.
-    ///
-    /// - Parameter loop: this verifier's event loop.
-    package func waitForKeys(
-        _ pending: PendingAccessToken, until deadline: MonotonicTime, on loop: any EventLoop
-    ) -> EventLoopFuture<AccessTokenVerdict> {
-        wait(pending.wait, until: deadline, on: loop) { problem in
-            .refused(problem, provider: pending.wait.provider)
-        } verifyingAgain: {
-            self.attempt(pending.request, at: .now())
-        }
-    }
-
-    private func attempt(_ request: AccessTokenRequest, at now: VerificationTime) -> Attempt<AccessTokenVerdict> {
+    private func attempt(_ request: AccessTokenRequest, at now: VerificationTime) -> Attempt<
+        TokenVerdict<AccessTokenAnswer>
+    > {
         var index = request.provider.flatMap(ofAccessTokens.named)
         do throws(Problem) {
             if request.provider != nil, index == nil { throw .providerUnknown }

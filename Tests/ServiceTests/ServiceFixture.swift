@@ -2,7 +2,6 @@ import Verification
 import Host
 @testable import HTTPServer
 import IDToken
-import JOSE
 import JSON
 import KeySource
 import NIOCore

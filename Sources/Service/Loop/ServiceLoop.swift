@@ -1,10 +1,8 @@
 private import Gateway
 internal import Verification
 private import Host
-internal import HTTPServer
 internal import IDToken
 internal import JSON
-internal import KeySource
 internal import NIOCore
 internal import NIOHTTP1
 private import OpenSSL

@@ -1,9 +1,7 @@
 internal import Verification
 internal import Host
 internal import HTTPServer
-internal import IDToken
 internal import JSON
-internal import KeySource
 internal import NIOCore
 internal import NIOHTTP1
 

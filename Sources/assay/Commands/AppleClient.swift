@@ -1,11 +1,8 @@
 import ArgumentParser
-import Bytes
 import FoundationEssentials
 import Grants
-import Host
 import IDToken
 import JSON
-import KeySource
 import Settings
 
 /// A client of Apple's, as the settings or the options name it.

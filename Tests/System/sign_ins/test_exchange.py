@@ -14,12 +14,6 @@ REDIRECT = "https://app.example/callback"
 
 
 @pytest.fixture(scope="module")
-def endpoint():
-    with TokenEndpoint() as endpoint:
-        yield endpoint
-
-
-@pytest.fixture(scope="module")
 def issuer(shared_server):
     return shared_server.issuer("exchange")
 
@@ -30,12 +24,6 @@ def service(issuer, endpoint, tmp_path_factory):
     with Service(provider, limits={"provider_timeout": "2s"}, **ON) as service:
         service.wait_until_ready()
         yield service
-
-
-@pytest.fixture(autouse=True)
-def fresh(endpoint):
-    # Connections stay open: one that is closed just when a code is sent would be a fault of its own.
-    endpoint.forget()
 
 
 def finish(service, begun: dict, **members) -> client.Response:
