@@ -11,7 +11,7 @@ enum ClientAssertion {
     ///
     /// - Parameters:
     ///   - thumbprint: the SHA-256 of the certificate in DER, for `x5t#S256`; `nil` for none.
-    ///   - audience: the issuer, or the token endpoint of a server that insists on it.
+    ///   - audience: the issuer, or the token endpoint for servers that require it.
     /// - Throws: ``OpenSSLError``.
     static func make(
         clientID: String, _ key: SigningKey, keyID: String, thumbprint: [UInt8]?, audience: String, now: UnixTime

@@ -7,7 +7,7 @@ package enum TokenEndpoint {}
 package enum RevocationEndpoint {}
 package enum UserMigrationEndpoint {}
 
-/// A form with client authentication, which is sent once or not at all.
+/// A form with client authentication, which is sent at most once.
 ///
 /// Only ``ClientAuthenticator`` makes one. The type of the endpoint keeps a refresh token from going to the wrong one.
 package struct AuthenticatedRequest<Endpoint>: ~Copyable, Sendable {
@@ -31,7 +31,7 @@ package struct AuthenticatedRequest<Endpoint>: ~Copyable, Sendable {
     }
 }
 
-/// Authenticates the requests of one client: always in the one way that is configured. Confined to one thread.
+/// Authenticates the requests of one client: always by the configured method. Confined to one thread.
 package struct ClientAuthenticator {
     private let clientID: String
     private let credential: ClientCredential
@@ -74,7 +74,7 @@ package struct ClientAuthenticator {
         return try authenticate(form, now: now)
     }
 
-    /// - Parameter accessToken: for the scope `user.migration`. Apple wants both, the token and the client's secret.
+    /// - Parameter accessToken: for the scope `user.migration`. Apple requires both the token and the client secret.
     /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
         _ request: UserMigrationRequest, with accessToken: AccessToken, now: UnixTime

@@ -2,7 +2,7 @@ private import Bytes
 package import IDToken
 internal import JSON
 
-/// A complete answer of a provider's endpoint, and what it means.
+/// A complete response of a provider's endpoint, and its meaning.
 package struct EndpointAnswer: Sendable {
     let status: UInt
     private let retryAfter: String?
@@ -11,7 +11,7 @@ package struct EndpointAnswer: Sendable {
 
     /// - Parameters:
     ///   - retryAfter: the value of `Retry-After`.
-    ///   - hasContentCoding: whether there is a `Content-Encoding` other than `identity`, which nobody asked for.
+    ///   - hasContentCoding: whether there is a `Content-Encoding` other than `identity`, which was not requested.
     package init(status: UInt, retryAfter: String?, hasContentCoding: Bool, body: [UInt8]) {
         self.status = status
         self.retryAfter = retryAfter
@@ -19,7 +19,7 @@ package struct EndpointAnswer: Sendable {
         self.body = body
     }
 
-    /// The answer of a token endpoint (RFC 6749, section 5).
+    /// The response of a token endpoint (RFC 6749, section 5).
     ///
     /// - Parameter isInvalidRequestRevoked: whether `invalid_request` says that the token was revoked, as Apple does.
     /// - Throws: ``CallFailure``.
@@ -68,7 +68,7 @@ package struct EndpointAnswer: Sendable {
 
     /// The answer of a user info endpoint (OpenID Connect Core 1.0, section 5.3).
     ///
-    /// - Parameter subject: the ID Token's. Claims of anybody else would be an attack (section 5.3.2).
+    /// - Parameter subject: the ID Token's. Claims of another user are rejected (section 5.3.2).
     /// - Returns: the claims, as JSON.
     /// - Throws: ``CallFailure``.
     package func userInfo(of subject: String) throws(CallFailure) -> [UInt8] {
@@ -111,7 +111,7 @@ extension CallFailure {
     }
 }
 
-/// Members that are `null` or empty are absent: some providers send them so.
+/// Members that are `null` or empty count as absent, because some providers send them.
 extension JSONObject {
     /// An error counts at any status: some providers send it with 200.
     var errorName: OAuthErrorName? {
@@ -119,7 +119,7 @@ extension JSONObject {
         return (try? string("error")).flatMap(\.self).map(OAuthErrorName.init(naming:)) ?? .other
     }
 
-    /// An integer or its digits as a text; `nil` for anything else, which is no reason to lose a grant.
+    /// An integer, or its digits as a string; `nil` for anything else, because that is no reason to drop a grant.
     fileprivate var expiresInSeconds: Int64? {
         let seconds = self["expires_in"].flatMap { value in
             value.integer ?? value.string.flatMap { $0.utf8.allSatisfy(\.isDigit) ? Int64($0) : nil }

@@ -1,7 +1,7 @@
 private import Bytes
 package import JSON
 
-/// A secret text of a grant. No description shows any of it; only JSON for the backend and forms for the provider do.
+/// A secret string of a grant. Descriptions omit it; only JSON for the backend and forms for the provider contain it.
 package struct SecretText<Purpose>: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     let text: String
 

@@ -1,7 +1,7 @@
 internal import IDToken
 internal import JSON
 
-/// The `events` claim. Its form tells the kinds of notifications apart.
+/// The `events` claim. Its form distinguishes the kinds of notifications.
 enum EventsClaim {
     /// The one event of a notification from Apple.
     case apple(JSONObject)

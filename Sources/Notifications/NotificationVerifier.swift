@@ -78,7 +78,7 @@ extension NotificationKind {
         }
     }
 
-    /// Apple declares nothing. Its notifications are security event tokens with `events` of its own form.
+    /// Apple declares nothing. Its notifications are security event tokens whose `events` has a form of Apple's own.
     fileprivate func mayBeDeclared(as declared: NotificationKind) -> Bool {
         switch self {
         case .apple, .securityEvent: declared == .securityEvent

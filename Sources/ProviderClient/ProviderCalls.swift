@@ -8,8 +8,8 @@ internal import OutboundHTTP
 
 /// Calls one provider's endpoints: token, revocation, user info.
 ///
-/// It opens a connection first, then authenticates the request, then sends it. So whatever fails before sending is known
-/// to be unsent. All of it runs on one event loop, which serves no requests.
+/// It opens a connection first, then authenticates the request, then sends it. So if anything fails before that, the
+/// request is known to be unsent. Everything runs on one event loop, which serves no requests.
 package final class ProviderCalls: Sendable {
     package let loop: any EventLoop
     let dialer: ProviderDialer
@@ -64,9 +64,9 @@ package final class ProviderCalls: Sendable {
         }
     }
 
-    /// Revokes a token. This is idempotent, so it is tried again if the provider can't be reached or does not answer.
+    /// Revokes a token. This is idempotent, so it is retried if the provider can't be reached or does not respond.
     ///
-    /// - Parameter deadline: for all tries together.
+    /// - Parameter deadline: for all attempts together.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func revoke(
         _ request: RevocationRequest, by clientID: String, at address: FetchURL, _ slot: CallSlot,
@@ -83,7 +83,7 @@ package final class ProviderCalls: Sendable {
     ) -> EventLoopFuture<Called<Void>> {
         perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.revoked() }.flatMap { called in
             let called = Called(result: called.result, reports: earlier + called.reports)
-            // With jitter, so that calls that one outage has failed don't come back together.
+            // With jitter, so that calls that failed in one outage are not all retried at once.
             let pause = Int64(called.reports.count == 1 ? 100 : 300) * .random(in: 75...125) / 100
             guard case .failure(let failure) = called.result, failure.isWorthAnotherTry,
                 called.reports.count < Self.revocationTries,
@@ -95,7 +95,7 @@ package final class ProviderCalls: Sendable {
         }
     }
 
-    /// Reads the claims of the person that an ID Token names.
+    /// Reads the claims of the user that an ID Token names.
     ///
     /// - Parameters:
     ///   - subject: the ID Token's.
@@ -109,7 +109,7 @@ package final class ProviderCalls: Sendable {
         return perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.userInfo(of: subject) }
     }
 
-    /// Asks Apple about a user whose app moves to another team.
+    /// Requests the migration of a user whose app moves to another team.
     ///
     /// - Parameters:
     ///   - accessToken: of the scope `user.migration`.
@@ -125,14 +125,14 @@ package final class ProviderCalls: Sendable {
         return perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.userMigration(request) }
     }
 
-    /// Replaces a client's credential. Calls that were sent keep the one before.
+    /// Replaces a client's credential. Calls that were sent keep the previous one.
     package func change(_ credential: ClientCredential, ofClient clientID: String) {
         loop.execute {
             self.state.value.authenticators[clientID] = ClientAuthenticator(clientID: clientID, credential)
         }
     }
 
-    /// Closes idle connections, and keeps none from now on. Calls under way go on.
+    /// Closes idle connections, and keeps none from now on. Calls in progress continue.
     package func stop() {
         loop.execute {
             self.state.value.isStopped = true
@@ -142,7 +142,7 @@ package final class ProviderCalls: Sendable {
 }
 
 extension CallFailure {
-    /// Whether an idempotent call may succeed a moment later.
+    /// Whether a retry of an idempotent call may succeed.
     fileprivate var isWorthAnotherTry: Bool {
         switch self {
         case .notSent(.unreachable), .notSent(.timeout), .unavailable: true

@@ -5,7 +5,7 @@ internal import JSON
 private import OpenSSL
 internal import Verification
 
-/// The parameters that came to the redirect URI (RFC 6749, section 4.1.2; RFC 9207). All others are ignored.
+/// The parameters that the redirect URI received (RFC 6749, section 4.1.2; RFC 9207). Others are ignored.
 struct BrowserResponse {
     private let state: String?
     private let code: String?
@@ -64,13 +64,13 @@ struct BrowserResponse {
             throw .signInRefused(OAuthErrorName(naming: error), context: context)
         }
         guard let text = code, let code = AuthorizationCode(text) else {
-            throw .requestInvalid("response has no code that an authorization endpoint sends; send all its parameters.")
+            throw .requestInvalid("response has no valid code; send all parameters that the redirect URI received.")
         }
         return CheckedResponse(
             code: code, codeText: text, issuer: canonicalIssuer, name: user.flatMap(ClientName.init(ofResponse:)))
     }
 
-    /// Names of errors that say: the user cancelled. The second is Apple's and LinkedIn's, the third LinkedIn's.
+    /// Names of errors that mean that the user cancelled. The second is Apple's and LinkedIn's, the third LinkedIn's.
     private static let denials = ["access_denied", "user_cancelled_authorize", "user_cancelled_login"]
 }
 

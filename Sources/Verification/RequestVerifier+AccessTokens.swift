@@ -2,7 +2,7 @@ internal import AccessTokens
 internal import IDToken
 private import JOSE
 
-/// Verifies access tokens, with the keys and the waiting of ID Tokens.
+/// Verifies access tokens. Keys and waiting work as for ID Tokens.
 extension RequestVerifier {
     /// Whether any provider's access tokens are verified.
     package var acceptsAccessTokens: Bool { slots.contains { $0?.provider.accessTokens != nil } }

@@ -1,7 +1,7 @@
 package import JSON
 
 extension Identity {
-    /// The same identity, with what only the user info endpoint says.
+    /// The same identity, completed by claims from the user info endpoint.
     ///
     /// The ID Token, which is signed, wins. Members that belong together, such as an address and whether it is verified,
     /// are all from one source. Tenant and hosted domain, which backends authorize by, are the ID Token's alone, and an
@@ -12,9 +12,9 @@ extension Identity {
     /// - Source: OpenID Connect Core 1.0, 5.3.2.
     package func completed(byUserInfo userInfo: JSONObject, _ policy: ProviderPolicy) throws(Rejection) -> Identity {
         var policy = policy
-        // What the settings require, they require of the ID Token.
+        // Required claims must be in the ID Token.
         policy.requiredClaims = []
-        // Nobody signed it, so accounts must not be linked by an address from here.
+        // User info is unsigned, so accounts must not be linked by its address.
         policy.email.authoritativeDomains = []
         policy.email.trustsHostedDomain = false
         let other = try Identity(Claims(userInfo), issuer: issuer, subject: subject, policy, clientName: nil)

@@ -223,7 +223,7 @@ function drawProvider({ provider, outcome }) {
     outcome ? element("p", { className: `outcome ${kind}` }, symbol(sign, kind), ` ${outcome.text}`) : null,
     definitions(
       [provider.audiences.length === 1 ? "Audience" : "Audiences", drawAudiences(provider.audiences)],
-      ["Keys from", provider.source ?? "nowhere yet"],
+      ["Keys from", provider.source ?? "no source yet"],
       ["Fetched", provider.fetched_at === null ? "never" : time(provider.fetched_at)],
       ["Next fetch", provider.next_fetch_at === null ? "in progress" : time(provider.next_fetch_at)],
       ["Last error", error && element("span", { className: "bad" }, `${reason(error)}, `, time(error.at))],
@@ -422,7 +422,7 @@ function drawEvents(events) {
 
 const CHECK_STATES = {
   passed: ["✓", "good", "passed"], failed: ["✗", "bad", "failed"],
-  not_reached: ["○", "none", "not reached"], not_asked: ["–", "none", "not asked for"],
+  not_reached: ["○", "none", "not reached"], not_asked: ["–", "none", "not enabled"],
 };
 
 function drawExplanation(answer) {

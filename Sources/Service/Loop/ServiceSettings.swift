@@ -8,7 +8,7 @@ package struct ServiceSettings: Sendable {
     package var maximumBatchBody = 4 * 1024 * 1024
     /// How long a request waits for keys.
     package var keysTimeout = Interval.seconds(5)
-    /// How long a call of a provider's endpoint may take.
+    /// How long a call to a provider's endpoint may take.
     package var providerTimeout = Interval.seconds(5)
     /// How long a request may wait in the queue before load is shed.
     package var queueTimeout = Interval(milliseconds: 500)

@@ -53,7 +53,8 @@ struct MetricsPage {
         writeProcess(to: &page)
         writeTLS(to: &page)
         page.metric(
-            "assay_log_dropped_bytes_total", .counter, "Bytes of log lines dropped because nobody read them in time.",
+            "assay_log_dropped_bytes_total", .counter,
+            "Bytes of log lines dropped because standard error was not read in time.",
             droppedLogBytes)
         writeSpans(to: &page)
         return page.bytes

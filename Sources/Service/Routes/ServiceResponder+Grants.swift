@@ -97,7 +97,7 @@ extension ServiceResponder {
         }
     }
 
-    /// Exchanges a code, verifies the ID Token that came, and revokes the tokens.
+    /// Exchanges a code, verifies the ID Token that it gave, and revokes the tokens.
     private func revoke(
         _ code: CodeToRevoke, at target: RevocationTarget, _ call: GrantCall
     ) -> EventLoopFuture<HTTPResponse> {
@@ -185,7 +185,7 @@ extension ServiceResponder {
 
     func callDeadline() -> MonotonicTime { SystemClocks.monotonic() + service.settings.providerTimeout }
 
-    /// Verifies an ID Token that came from the provider, waiting for keys.
+    /// Verifies an ID Token from the provider, and waits for keys if necessary.
     ///
     /// - Parameter deadline: `nil`: the usual time to wait for keys.
     func verdict(

@@ -104,7 +104,7 @@ package struct Settings: Sendable {
             for uri in Set(provider.clients.flatMap(\.client.redirectURIs)).sorted() {
                 if let owner = owners[uri] {
                     warnings.append(
-                        "the redirect URI \(uri) is listed at \(owner) and at \(provider.policy.id): give each provider its own, so that a response can't be taken for the other's"
+                        "the redirect URI \(uri) is listed for \(owner) and for \(provider.policy.id): give each provider its own, so that one's response can't pass as the other's"
                     )
                 } else {
                     owners[uri] = provider.policy.id

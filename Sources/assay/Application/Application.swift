@@ -125,7 +125,7 @@ struct Application: Sendable {
         await waitForDisk()
     }
 
-    /// Logs the enabled features that need a store or a secret, in one line.
+    /// Logs the optional features that are enabled, in one line.
     private func logFeatures() {
         let singleUse = settings.providers.filter(\.usesNoncesOnce).map(\.policy.id)
         var features: [String] = []
@@ -176,7 +176,7 @@ struct Application: Sendable {
         return configuration
     }
 
-    /// Keeps secrets of files out of core dumps.
+    /// Disables core dumps, which would contain secrets from files.
     private static func disableCoreDumps(_ log: Log) {
         if !OpenSSL.disableCoreDumps() {
             log.warn(

@@ -13,14 +13,14 @@ extension Apple {
             abstract: "Move users to another Apple team.",
             discussion: """
                 When an app moves to another team, Apple gives each user a new subject. Before the transfer, the old team \
-                gets a transfer identifier for each user; within 60 days after it, the new team redeems them.
+                gets a transfer identifier for each user. Within 60 days after the transfer, the new team redeems them.
 
                   assay apple transfer generate --recipient-team-id TEAM654321 \\
                     --input subjects.txt --output generated.ndjson
                   assay apple transfer redeem --input transfer-subjects.txt \\
                     --output redeemed.ndjson
 
-                docs/moving-teams.md describes both.
+                docs/moving-teams.md describes both steps.
                 """,
             subcommands: [Generate.self, Redeem.self])
 
@@ -28,7 +28,7 @@ extension Apple {
             static let configuration = CommandConfiguration(
                 abstract: "As the old team: get a transfer identifier for each user.",
                 discussion: """
-                    Reads subjects, one a line, and appends a JSON object for each to the output file:
+                    Reads subjects, one per line, and appends a JSON object for each to the output file:
 
                       {"subject":"…","recipient_team_id":"…","outcome":"done",
                        "transfer_subject":"…"}
@@ -50,7 +50,7 @@ extension Apple {
                 guard client.teamID != recipientTeamID else {
                     throw ConfigurationError(
                         text:
-                            "the client \(client.id) is of the team \(recipientTeamID) itself: --recipient-team-id is the other team's"
+                            "the client \(client.id) belongs to the team \(recipientTeamID) itself; --recipient-team-id must be the other team's ID"
                     )
                 }
                 try await options.run(.generate(recipientTeamID: recipientTeamID), as: client)
@@ -61,7 +61,7 @@ extension Apple {
             static let configuration = CommandConfiguration(
                 abstract: "As the new team: get each user's new subject for a transfer identifier.",
                 discussion: """
-                    Reads transfer identifiers, one a line, and appends a JSON object for each to the output file:
+                    Reads transfer identifiers, one per line, and appends a JSON object for each to the output file:
 
                       {"transfer_subject":"…","outcome":"done","subject":"…",
                        "email":"…","is_private_email":true}
@@ -77,18 +77,19 @@ extension Apple {
     }
 }
 
-/// What both steps of a transfer have in common.
+/// The options of both steps of a transfer.
 struct TransferOptions: ParsableArguments {
     static let discussion = """
-        Another outcome is "refused": Apple's error is about this user, who most likely has revoked the app. "failed" \
-        means that Apple could not be reached or did not answer, after four tries.
+        The outcome "refused" means that Apple returned an error for this user, who has most likely revoked the app's \
+        access. "failed" means that Apple could not be reached or did not respond, in four attempts.
 
-        After a stop, run the same command again: users with a result are skipped, and those that failed are tried \
-        again. The exit code is 0 if every user is done, 1 if another run may help, and 2 if all the others are refused.
+        After an interruption, run the same command again: it skips users with a result, and retries those that \
+        failed. The exit code is 0 if every user is done, 1 if any user is failed, and 2 if none is failed but some \
+        are refused.
         """
 
     @Option(
-        help: ArgumentHelp("The file with the users, one a line; standard input without it.", valueName: "file"),
+        help: ArgumentHelp("The file with the users, one per line. Default: standard input.", valueName: "file"),
         completion: .file())
     var input: String?
 
@@ -97,10 +98,10 @@ struct TransferOptions: ParsableArguments {
         completion: .file())
     var output: String
 
-    @Option(help: ArgumentHelp("The most requests per second, 1 to 100.", valueName: "number"))
+    @Option(help: ArgumentHelp("Maximum number of requests per second, 1 to 100.", valueName: "number"))
     var rate = 5
 
-    @Flag(help: "Also try users again that Apple refused in an earlier run.")
+    @Flag(help: "Also retry users that Apple refused in an earlier run.")
     var retryRefused = false
 
     func validate() throws {
@@ -151,9 +152,9 @@ struct TransferOptions: ParsableArguments {
         case .clientRejected(let error):
             AppleClientDiagnosis(client: client).explanation(of: error, isKeyAccepted: false)
         case .refused(let error):
-            "\(client.id): Apple gives no access token for user.migration: \(error.rawValue)"
+            "\(client.id): Apple issues no access token for the scope user.migration: \(error.rawValue)"
         default:
-            "\(client.id): there is no access token, because Apple can't be reached or does not answer (\(CallOutcome(failure).rawValue)). assay apple check tells more. Then run the same command again"
+            "\(client.id): there is no access token, because Apple can't be reached or does not respond (\(CallOutcome(failure).rawValue)). Run assay apple check to see why, then the same command again"
         }
     }
 
@@ -166,14 +167,14 @@ struct TransferOptions: ParsableArguments {
         if refused > 0, done == 0, pending == 0 {
             lines.append("Apple refused every user: \(step.check)")
         } else if refused > 0 {
-            lines.append("A refused user has most likely revoked the app. --retry-refused tries again.")
+            lines.append("A refused user has most likely revoked the app's access. --retry-refused tries again.")
         }
         if pending > 0 { lines.append("Run the same command again for those that failed.") }
         return lines.joined(separator: "\n")
     }
 }
 
-/// What is asked of Apple for each user.
+/// A step of a transfer.
 enum TransferStep: Sendable, Equatable {
     case generate(recipientTeamID: String)
     case redeem
@@ -186,7 +187,7 @@ enum TransferStep: Sendable, Equatable {
         }
     }
 
-    /// What a line of the input is.
+    /// The name of an input line in messages.
     var noun: String {
         switch self {
         case .generate: "subject"
@@ -194,7 +195,7 @@ enum TransferStep: Sendable, Equatable {
         }
     }
 
-    /// What to check if nobody is accepted.
+    /// What to check if Apple refuses every user.
     fileprivate var check: String {
         switch self {
         case .generate: "are the subjects of this client's team, and does --recipient-team-id exist?"

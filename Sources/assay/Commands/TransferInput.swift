@@ -1,14 +1,14 @@
 import FoundationEssentials
 import Glibc
 
-/// The users of a transfer, one a line.
+/// The users of a transfer, one per line.
 enum TransferInput {
     private static let maximumLength = 255
 
     /// Reads all lines, without blank ones and repetitions.
     ///
     /// - Parameter path: `nil` for standard input.
-    /// - Throws: ``ConfigurationError`` that names the first line that is no user.
+    /// - Throws: ``ConfigurationError`` that names the first invalid line.
     static func read(_ path: String?, of step: TransferStep) throws(ConfigurationError) -> [String] {
         var users: [String] = []
         var known: Set<String> = []
@@ -22,7 +22,7 @@ enum TransferInput {
         }
         guard !users.isEmpty else {
             throw ConfigurationError(
-                text: "\(path ?? "standard input"): it has no \(step.noun): one a line is expected")
+                text: "\(path ?? "standard input"): it has no \(step.noun); one per line is expected")
         }
         return users
     }
@@ -30,7 +30,7 @@ enum TransferInput {
     private static func lines(_ path: String?, _ step: TransferStep) throws(ConfigurationError) -> [Substring] {
         guard let path else {
             if isatty(STDIN_FILENO) == 1 {
-                printToStandardError("Type one \(step.noun) a line, and end with Ctrl-D; or use --input.")
+                printToStandardError("Type one \(step.noun) per line, and end with Ctrl-D; or use --input.")
             }
             var lines: [Substring] = []
             while let line = readLine() { lines.append(line[...]) }
@@ -43,12 +43,12 @@ enum TransferInput {
             omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     }
 
-    /// Why a line is no subject or transfer identifier of Apple's; `nil` if it may be one. Nothing else is sent.
+    /// Why a line can't be a subject or transfer identifier; `nil` if it may be one. Invalid lines are never sent.
     private static func fault(_ user: String, _ step: TransferStep) -> String? {
         if user.hasPrefix("{") {
             let member = step == .redeem ? "transfer_subject" : "subject"
             return
-                "it is JSON; one \(step.noun) a line is expected: jq -r '.\(member) // empty' takes them out of results"
+                "it is JSON, but one \(step.noun) per line is expected; extract them with jq -r '.\(member) // empty'"
         }
         let isValid =
             user.utf8.count <= maximumLength
@@ -57,6 +57,7 @@ enum TransferInput {
                     || octet == 0x2d || octet == 0x2e || octet == 0x5f
             }
         return isValid
-            ? nil : "one \(step.noun) a line is expected, such as 001234.5e7f01b2c3d4.0219: letters, digits, and . - _"
+            ? nil
+            : "one \(step.noun) per line is expected, such as 001234.5e7f01b2c3d4.0219: letters, digits, and . - _"
     }
 }

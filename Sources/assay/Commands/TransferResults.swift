@@ -5,7 +5,7 @@ import JSON
 import ProviderClient
 import Synchronization
 
-/// The file with the results of a transfer: a JSON object a line, appended as they come, so that a run can be stopped at
+/// The file with the results of a transfer: one JSON object per line, appended as results arrive, so that a run can stop at
 /// any time. A later line about a user replaces an earlier one.
 final class TransferResults: Sendable {
     private let path: String
@@ -15,7 +15,7 @@ final class TransferResults: Sendable {
 
     enum Status: Sendable, Equatable {
         case done, refused
-        /// No result, or none that stays.
+        /// No result, or only a failure.
         case pending
     }
 
@@ -32,7 +32,8 @@ final class TransferResults: Sendable {
         }
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw Self.fault(path, "it is not a regular file, so a run could not go on after a stop")
+            throw Self.fault(
+                path, "it is not a regular file, so an interrupted run could not continue; name a regular file")
         }
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else { throw Self.fault(path, "another run is writing it") }
         try readEarlier()
@@ -48,19 +49,19 @@ final class TransferResults: Sendable {
         guard let contents = FileManager.default.contents(atPath: path) else {
             throw Self.fault(path, "it can't be read")
         }
-        // A line that a stop cut off.
+        // The incomplete last line of an interrupted run.
         let end = contents.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         let lines = contents[..<end].split(separator: UInt8(ascii: "\n"))
         var found: [String: Status] = [:]
         for (index, line) in lines.enumerated() {
             guard let (user, status) = result(Array(line)) else {
                 throw Self.fault(
-                    path, "line \(index + 1) is not a result of this command, of these teams; name another file")
+                    path, "line \(index + 1) is not a result of this command for these teams; name another file")
             }
             found[user] = status
         }
         guard end == contents.count || ftruncate(file, end) == 0 else {
-            throw Self.fault(path, "its last line is not complete, and can't be removed")
+            throw Self.fault(path, "its last line is incomplete, and can't be removed")
         }
         statuses.withLock { $0 = found }
     }
@@ -85,7 +86,7 @@ final class TransferResults: Sendable {
 
     func status(of user: String) -> Status { statuses.withLock { $0[user] ?? .pending } }
 
-    /// Whether Apple is still to be asked about a user.
+    /// Whether a request for a user is still needed.
     func isPending(_ user: String, retryingRefused: Bool) -> Bool {
         let status = status(of: user)
         return status == .pending || retryingRefused && status == .refused

@@ -165,7 +165,7 @@ def test_what_does_not_pass_is_recorded_and_the_next_run_goes_on_from_there(gene
     apple.on_migration = lambda form, count: None
     result = generate(subjects)
     assert result.returncode == 0
-    assert b"11 of 12 users have a result already" in result.stderr
+    assert b"11 of 12 users already have a result" in result.stderr
     assert len(apple.to(MIGRATION)) == 11 + 4 + 1
     # Nothing to do, and nothing is asked.
     tokens = len(apple.to("/auth/token"))
@@ -227,8 +227,8 @@ def test_credentials_that_apple_rejects_end_it_at_once_with_likely_causes(comman
     ("lines", "told"),
     [
         ([], "it has no subject"),
-        (["001234.abc.0219", "not a subject"], "line 2: one subject a line is expected"),
-        (["a,b"], "line 1: one subject a line is expected"),
+        (["001234.abc.0219", "not a subject"], "line 2: one subject per line is expected"),
+        (["a,b"], "line 1: one subject per line is expected"),
         (['{"subject":"a"}'], "line 1: it is JSON"),
         (["x" * 256], "line 1"),
     ],
