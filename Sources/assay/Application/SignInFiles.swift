@@ -48,6 +48,8 @@ final class SignInFiles: Sendable {
     /// - Returns: the keys, where a file of theirs is another one than before; else `nil`.
     /// - Throws: ``ConfigurationError`` where one can't be used; what was read before is kept.
     func read() throws(ConfigurationError) -> HandleKeys? {
+        // Commands read these too. The service warns at its start if this fails.
+        if !isEmpty { _ = disableCoreDumps() }
         try tls?.readAgain()
         if let passwordFile {
             let password = try Self.password(passwordFile)
