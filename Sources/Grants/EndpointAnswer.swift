@@ -21,12 +21,12 @@ package struct EndpointAnswer: Sendable {
 
     /// The response of a token endpoint (RFC 6749, section 5).
     ///
-    /// - Parameter isInvalidRequestRevoked: whether `invalid_request` says that the token was revoked, as Apple does.
+    /// - Parameter quirks: with ``ProviderQuirk/revokedIsInvalidRequest`` only where a token was redeemed.
     /// - Throws: ``CallFailure``.
-    package func grant(isInvalidRequestRevoked: Bool, now: UnixTime) throws(CallFailure) -> Grant {
+    package func grant(_ quirks: Set<ProviderQuirk>, now: UnixTime) throws(CallFailure) -> Grant {
         let answer = try readable()
         if let name = answer.errorName {
-            throw CallFailure(name, isInvalidRequestRevoked: isInvalidRequestRevoked)
+            throw CallFailure(name, isInvalidRequestRevoked: quirks.contains(.revokedIsInvalidRequest))
         }
         guard status == 200 else { throw .answerInvalid(.status(status)) }
         guard let accessToken: AccessToken = try answer.secret("access_token", .accessToken) else {
@@ -40,7 +40,7 @@ package struct EndpointAnswer: Sendable {
             accessToken: accessToken, tokenType: tokenType,
             expiresAt: answer.expiresInSeconds.map { now.advanced(bySeconds: $0) },
             refreshToken: try answer.secret("refresh_token", .refreshToken),
-            scopes: try answer.text("scope", .scope)?.split(separator: " ").map(String.init),
+            scopes: try answer.scopes(areList: quirks.contains(.scopeIsList)),
             idToken: idToken.map { Array($0.text.utf8) })
     }
 
@@ -84,9 +84,10 @@ package struct EndpointAnswer: Sendable {
         if status == 429 || status >= 500 {
             throw .unavailable(.status(status), retryAfterSeconds: retryAfterSeconds)
         }
-        if (300..<400).contains(status) { throw .answerInvalid(.redirect) }
-        if hasContentCoding { throw .answerInvalid(.contentCoding) }
-        guard let object = try? JSONObject(body) else { throw .answerInvalid(.notJSON) }
+        let object = hasContentCoding ? nil : try? JSONObject(body)
+        // Not followed, but an error counts at this status too.
+        if (300..<400).contains(status), object?.errorName == nil { throw .answerInvalid(.redirect) }
+        guard let object else { throw .answerInvalid(hasContentCoding ? .contentCoding : .notJSON) }
         return object
     }
 
@@ -126,6 +127,16 @@ extension JSONObject {
             value.integer ?? value.string.flatMap { $0.utf8.allSatisfy(\.isDigit) ? Int64($0) : nil }
         }
         return seconds.flatMap { (0...Int64(Int32.max)).contains($0) ? $0 : nil }
+    }
+
+    /// - Parameter areList: whether a list of texts is read besides the text of RFC 6749.
+    fileprivate func scopes(areList: Bool) throws(CallFailure) -> [String]? {
+        guard areList, let elements = self["scope"]?.elements else {
+            return try text("scope", .scope)?.split(separator: " ").map(String.init)
+        }
+        let scopes = elements.compactMap(\.string)
+        guard scopes.count == elements.count else { throw .answerInvalid(.member(.scope)) }
+        return scopes.isEmpty ? nil : scopes
     }
 
     func text(

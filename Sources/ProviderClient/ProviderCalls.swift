@@ -1,6 +1,6 @@
 package import Grants
 package import Host
-private import IDToken
+package import IDToken
 package import KeySource
 package import NIOCore
 private import OpenSSL
@@ -16,7 +16,7 @@ package final class ProviderCalls: Sendable {
     let idleTimeout: Interval
     let onReport: @Sendable (CallReport) -> Void
     let state: NIOLoopBoundBox<State>
-    private let isInvalidRequestRevoked: Bool
+    private let quirks: Set<ProviderQuirk>
 
     struct State {
         var authenticators: [String: ClientAuthenticator]
@@ -30,17 +30,17 @@ package final class ProviderCalls: Sendable {
 
     /// - Parameters:
     ///   - credentials: by client ID.
-    ///   - isInvalidRequestRevoked: whether `invalid_request` for a refresh says that the token was revoked.
+    ///   - quirks: how the provider's answers differ from the protocol.
     ///   - loop: must not serve requests.
     ///   - onReport: called on that loop after each request.
     package init(
         rules: NetworkRules, proxy: ProxyEnvironment?, credentials: [String: ClientCredential],
-        isInvalidRequestRevoked: Bool, on loop: any EventLoop, onReport: @escaping @Sendable (CallReport) -> Void
+        quirks: Set<ProviderQuirk>, on loop: any EventLoop, onReport: @escaping @Sendable (CallReport) -> Void
     ) {
         self.loop = loop
         dialer = ProviderDialer(rules: rules, proxy: proxy, loop: loop, unixSeconds: SystemClocks.unixSeconds)
         idleTimeout = rules.idleTimeout
-        self.isInvalidRequestRevoked = isInvalidRequestRevoked
+        self.quirks = quirks
         self.onReport = onReport
         let authenticators = credentials.map { ($0, ClientAuthenticator(clientID: $0, $1)) }
         state = NIOLoopBoundBox.makeBoxSendingValue(
@@ -55,12 +55,14 @@ package final class ProviderCalls: Sendable {
         _ request: GrantRequest, by clientID: String, at address: FetchURL, _ slot: CallSlot,
         until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<Grant>> {
-        let isInvalidRequestRevoked = if case .refresh = request { self.isInvalidRequestRevoked } else { false }
+        // Of a code, Apple says `invalid_grant`.
+        let quirks =
+            if case .refresh = request { self.quirks } else { self.quirks.subtracting([.revokedIsInvalidRequest]) }
         let call = Call(.token, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
             OutgoingMessage(try authenticator.authenticate(request, now: now))
         }
         return perform(call, by: clientID) { answer, now throws(CallFailure) in
-            try answer.grant(isInvalidRequestRevoked: isInvalidRequestRevoked, now: now)
+            try answer.grant(quirks, now: now)
         }
     }
 

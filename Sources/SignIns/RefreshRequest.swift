@@ -1,4 +1,3 @@
-private import Bytes
 package import Grants
 package import IDToken
 package import JSON
@@ -140,21 +139,5 @@ package struct RefreshAnswer {
             json.null()
         }
         json.endObject()
-    }
-}
-
-extension JSONObject {
-    /// A list of scopes. `null` is an error: the backend probably lost them.
-    ///
-    /// - Throws: ``Problem/requestInvalid(_:)``.
-    func scopes(_ name: JSONName) throws(Problem) -> [String]? {
-        guard let value = self[name] else { return nil }
-        let texts = value.elements?.map { $0.string.flatMap { $0.isScope ? $0 : nil } }
-        guard let texts, texts.count <= 64, !texts.contains(nil) else {
-            throw .requestInvalid(
-                "scopes must be a list of at most 64 scopes: strings of at most 255 characters without spaces, quotes and backslashes."
-            )
-        }
-        return texts.compactMap(\.self)
     }
 }

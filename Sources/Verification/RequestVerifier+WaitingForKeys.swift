@@ -28,6 +28,41 @@ extension RequestVerifier {
         case waiting(KeyWait)
     }
 
+    /// A verdict on a token that is not an ID Token, or such a token that has to wait for keys.
+    package enum TokenOutcome<Answer: TokenAnswer> {
+        case decided(TokenVerdict<Answer>)
+        case pending(PendingToken<Answer>)
+    }
+
+    /// A token that is not an ID Token, and whose verdict could change with newer keys.
+    package struct PendingToken<Answer: TokenAnswer> {
+        let wait: KeyWait
+        let verifyAgain: () -> Attempt<TokenVerdict<Answer>>
+    }
+
+    /// The outcome of an attempt, which is made again once there are newer keys.
+    func outcome<Answer: TokenAnswer>(
+        at now: VerificationTime, _ attempt: @escaping (VerificationTime) -> Attempt<TokenVerdict<Answer>>
+    ) -> TokenOutcome<Answer> {
+        switch attempt(now) {
+        case .decided(let verdict): .decided(verdict)
+        case .waiting(let wait): .pending(PendingToken(wait: wait) { attempt(.now()) })
+        }
+    }
+
+    /// Waits for the provider's shared fetch, off this loop, then verifies again.
+    ///
+    /// - Parameter loop: this verifier's event loop.
+    package func waitForKeys<Answer: TokenAnswer>(
+        _ pending: PendingToken<Answer>, until deadline: MonotonicTime, on loop: any EventLoop
+    ) -> EventLoopFuture<TokenVerdict<Answer>> {
+        wait(pending.wait, until: deadline, on: loop) { problem in
+            .refused(problem, provider: pending.wait.provider)
+        } verifyingAgain: {
+            pending.verifyAgain()
+        }
+    }
+
     /// Verifies a token other than an ID Token with the current keys, and waits for others only if they could change
     /// the verdict.
     ///

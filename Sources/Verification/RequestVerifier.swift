@@ -1,4 +1,3 @@
-private import Bytes
 internal import Host
 package import IDToken
 internal import JOSE

@@ -115,11 +115,21 @@ import Testing
         #expect(try fault("providers:\n  - id: p\n" + indented(plain)).message.contains("https://"))
         let apple = try read(provider: "preset: apple\naudiences: [a]")
         #expect(apple.endpoints.revocation == "https://appleid.apple.com/auth/revoke")
-        #expect(apple.quirks == Set(ProviderQuirk.allCases))
+        #expect(apple.quirks == Set(ProviderQuirk.allCases).subtracting([.scopeIsList]))
+        #expect(try read(provider: "preset: twitch\naudiences: [a]").quirks == [.scopeIsList])
         let other = try read(
             provider: "preset: apple\naudiences: [a]\nquirks: []\nendpoints: { token: \"https://b.example/t\" }")
         #expect(other.quirks.isEmpty && other.endpoints.token == "https://b.example/t")
         #expect(other.endpoints.revocation == "https://appleid.apple.com/auth/revoke")
+    }
+
+    /// Their endpoints are in no discovery document that is read.
+    @Test(arguments: ["apple", "yahoo-japan"])
+    func `clients of a preset without discovery need no endpoints`(preset: String) throws {
+        let client = "clients: [{ id: a, auth: none, redirect_uris: [\"https://e.example/c\"] }]"
+        let userInfo = preset == "apple" ? "" : "\nuser_info: true"
+        let provider = try read(provider: "preset: \(preset)\naudiences: [a]\n\(client)\(userInfo)")
+        #expect(provider.endpoints.authorization?.hasPrefix("https://") == true)
     }
 
     @Test func `settings of sign-ins in the browser`() throws {

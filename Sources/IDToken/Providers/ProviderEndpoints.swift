@@ -25,6 +25,8 @@ public enum ProviderQuirk: String, Sendable, CaseIterable {
     case noOpenIDScope = "no_openid_scope"
     /// If scopes are requested, it sends its response only as a form POST.
     case formPostForScopes = "form_post_for_scopes"
+    /// Its token endpoint names the granted scopes in a list of texts, not in one text.
+    case scopeIsList = "scope_is_list"
 }
 
 /// The audience of the assertions by which clients authenticate (`private_key_jwt`).

@@ -1,4 +1,3 @@
-private import ProviderClient
 internal import Telemetry
 private import Verification
 

@@ -1,6 +1,5 @@
 internal import Grants
 internal import IDToken
-private import KeySource
 
 /// Reads a provider's `clients`.
 enum ClientReader {

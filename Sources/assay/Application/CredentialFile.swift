@@ -65,6 +65,8 @@ struct CredentialFile {
     }
 
     private func read<Value>(_ body: (Span<UInt8>) -> Value) throws(ConfigurationError) -> Value {
+        // Commands read credentials too. The service warns at its start if this fails.
+        _ = disableCoreDumps()
         do throws(SmallFile.Failure) {
             return try SmallFile.withSecret(path: path, maximumSize: Self.maximumSize) { text, _ in body(text) }
         } catch {

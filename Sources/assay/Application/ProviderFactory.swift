@@ -121,8 +121,6 @@ struct ProviderFactory: Sendable {
     private func newCalls(
         _ provider: ProviderSettings
     ) throws(ConfigurationError) -> (ProviderCalls, [ClientFiles.Entry]) {
-        // A reload may bring the first secrets. At the start, a failure is warned about.
-        _ = disableCoreDumps()
         let id = provider.policy.id
         var credentials: [String: ClientCredential] = [:]
         var versions: [[SmallFile.Version?]] = []
@@ -137,7 +135,7 @@ struct ProviderFactory: Sendable {
         }
         let made = ProviderCalls(
             rules: provider.network, proxy: proxy, credentials: credentials,
-            isInvalidRequestRevoked: provider.quirks.contains(.revokedIsInvalidRequest), on: Self.callsLoop
+            quirks: provider.quirks, on: Self.callsLoop
         ) { [calls] report in calls.record(report, provider: id) }
         let files = zip(provider.clients, versions).map { client, versions in
             ClientFiles.Entry(provider: id, settings: client, versions: versions, calls: made)

@@ -48,6 +48,8 @@ final class SignInFiles: Sendable {
     /// - Returns: the keys if one of their files has changed; otherwise `nil`.
     /// - Throws: ``ConfigurationError`` if one can't be used; the previous contents then stay in use.
     func read() throws(ConfigurationError) -> HandleKeys? {
+        // Commands read these too. The service warns at its start if this fails.
+        if !isEmpty { _ = disableCoreDumps() }
         try tls?.readAgain()
         if let passwordFile {
             let password = try Self.password(passwordFile)

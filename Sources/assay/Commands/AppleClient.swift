@@ -1,11 +1,8 @@
 import ArgumentParser
-import Bytes
 import FoundationEssentials
 import Grants
-import Host
 import IDToken
 import JSON
-import KeySource
 import Settings
 
 /// A client with `auth: apple`, from the settings or the options.

@@ -28,7 +28,7 @@ extension Apple {
             static let configuration = CommandConfiguration(
                 abstract: "As the old team: get a transfer identifier for each user.",
                 discussion: """
-                    Reads subjects, one per line, and appends a JSON object for each to the output file:
+                    Reads subjects, one per line or the column subject of a CSV, and appends a JSON object for each to the output file:
 
                       {"subject":"…","recipient_team_id":"…","outcome":"done",
                        "transfer_subject":"…"}
@@ -61,7 +61,7 @@ extension Apple {
             static let configuration = CommandConfiguration(
                 abstract: "As the new team: get each user's new subject for a transfer identifier.",
                 discussion: """
-                    Reads transfer identifiers, one per line, and appends a JSON object for each to the output file:
+                    Reads transfer identifiers, one per line or the column transfer_subject of a CSV, and appends a JSON object for each to the output file:
 
                       {"transfer_subject":"…","outcome":"done","subject":"…",
                        "email":"…","is_private_email":true}
@@ -83,13 +83,14 @@ struct TransferOptions: ParsableArguments {
         The outcome "refused" means that Apple returned an error for this user, who has most likely revoked the app's \
         access. "failed" means that Apple could not be reached or did not respond, in four attempts.
 
-        After an interruption, run the same command again: it skips users with a result, and retries those that \
-        failed. The exit code is 0 if every user is done, 1 if any user is failed, and 2 if none is failed but some \
-        are refused.
+        At the end, the lines of users who are not done are listed. After a stop, run the same command again: users with \
+        a result are skipped, and those that failed are tried again. The exit code is 0 if every user is done, 1 if another run may help, and 2 if all the others are refused.
         """
 
     @Option(
-        help: ArgumentHelp("The file with the users, one per line. Default: standard input.", valueName: "file"),
+        help: ArgumentHelp(
+            "The file with the users: one per line, or CSV with a first line that names the columns; standard input without it.",
+            valueName: "file"),
         completion: .file())
     var input: String?
 
@@ -111,7 +112,7 @@ struct TransferOptions: ParsableArguments {
     func run(_ step: TransferStep, as client: AppleClient) async throws {
         let users = try TransferInput.read(input, of: step)
         let results = try TransferResults(path: output, step)
-        let rest = users.filter { results.isPending($0, retryingRefused: retryRefused) }
+        let rest = users.map(\.id).filter { results.isPending($0, retryingRefused: retryRefused) }
         let calls = try ClientCalls(
             client.provider, try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment),
             on: MultiThreadedEventLoopGroup.singleton.next(),
@@ -141,10 +142,20 @@ struct TransferOptions: ParsableArguments {
             throw error
         }
         progress.finish()
-        let counts = users.map { results.status(of: $0) }
-        printToStandardError(summary(counts, step))
-        if counts.contains(.pending) { throw ExitCode(1) }
-        if counts.contains(.refused) { throw ExitCode(2) }
+        let statuses = users.map { (user: $0, status: results.status(of: $0.id)) }
+        printToStandardError((list(statuses) + summary(statuses.map(\.status), step)).joined(separator: "\n"))
+        if statuses.contains(where: \.status.isPending) { throw ExitCode(1) }
+        if statuses.contains(where: \.status.isRefused) { throw ExitCode(2) }
+    }
+
+    /// The users who are not done, with their lines in the input.
+    private func list(_ statuses: [(user: TransferInput.User, status: TransferResults.Status)]) -> [String] {
+        let maximum = 100
+        let open = statuses.compactMap { user, status in
+            status.text.map { "line \(user.line): \(user.id): \($0)" }
+        }
+        let more = open.count > maximum ? ["and \(open.count - maximum) more, which \(output) has too"] : []
+        return open.prefix(maximum) + more
     }
 
     private func unauthorized(_ failure: CallFailure, _ client: AppleClient) -> String {
@@ -158,9 +169,9 @@ struct TransferOptions: ParsableArguments {
         }
     }
 
-    private func summary(_ statuses: [TransferResults.Status], _ step: TransferStep) -> String {
-        func count(_ status: TransferResults.Status) -> Int { statuses.count { $0 == status } }
-        let (done, refused, pending) = (count(.done), count(.refused), count(.pending))
+    private func summary(_ statuses: [TransferResults.Status], _ step: TransferStep) -> [String] {
+        let (refused, pending) = (statuses.count(where: \.isRefused), statuses.count(where: \.isPending))
+        let done = statuses.count - refused - pending
         var lines = [
             "\(statuses.count) \(statuses.count == 1 ? "user" : "users"): \(done) done, \(refused) refused, \(pending) failed. Results: \(output)"
         ]
@@ -170,7 +181,7 @@ struct TransferOptions: ParsableArguments {
             lines.append("A refused user has most likely revoked the app's access. --retry-refused tries again.")
         }
         if pending > 0 { lines.append("Run the same command again for those that failed.") }
-        return lines.joined(separator: "\n")
+        return lines
     }
 }
 
@@ -195,7 +206,15 @@ enum TransferStep: Sendable, Equatable {
         }
     }
 
-    /// What to check if Apple refuses every user.
+    /// The names of the column that has it. The first is that of results.
+    var columns: [String] {
+        switch self {
+        case .generate: ["subject", "sub"]
+        case .redeem: ["transfer_subject", "transfer_sub"]
+        }
+    }
+
+    /// What to check if nobody is accepted.
     fileprivate var check: String {
         switch self {
         case .generate: "are the subjects of this client's team, and does --recipient-team-id exist?"

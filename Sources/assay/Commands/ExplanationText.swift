@@ -1,4 +1,3 @@
-import Host
 import IDToken
 import JSON
 import TokenDiagnostics

@@ -13,10 +13,33 @@ final class TransferResults: Sendable {
     private let file: CInt
     private let statuses: Mutex<[String: Status]>
 
-    enum Status: Sendable, Equatable {
-        case done, refused
-        /// No result, or only a failure.
-        case pending
+    enum Status: Sendable {
+        case done
+        /// By Apple, with this error.
+        case refused(error: String)
+        /// No result, or one that another run may replace, with its error.
+        case pending(error: String?)
+
+        var isRefused: Bool { if case .refused = self { true } else { false } }
+        var isPending: Bool { if case .pending = self { true } else { false } }
+
+        /// Why the user is not done, for people.
+        var text: String? {
+            switch self {
+            case .done: nil
+            case .refused(let error): "refused (\(error))"
+            case .pending(let error): error.map { "failed (\($0))" } ?? "no result"
+            }
+        }
+
+        init(_ outcome: UserMigrationOutcome) {
+            self =
+                switch outcome {
+                case .done: .done
+                case .refused(let error): .refused(error: error.rawValue)
+                case .failed(let failure): .pending(error: CallOutcome(failure).rawValue)
+                }
+        }
     }
 
     /// Opens the file, and reads the results of earlier runs.
@@ -77,20 +100,21 @@ final class TransferResults: Sendable {
         case .redeem: user = recipient == nil ? object["transfer_subject"]?.string : nil
         }
         guard let user else { return nil }
+        let error = object["error"]?.string
         switch outcome {
         case "done": return (user, .done)
-        case "refused": return (user, .refused)
-        case "failed": return (user, .pending)
+        case "refused": return (user, .refused(error: error.map(OAuthErrorName.init(naming:))?.rawValue ?? "other"))
+        case "failed": return (user, .pending(error: error.flatMap(CallOutcome.init(rawValue:))?.rawValue))
         default: return nil
         }
     }
 
-    func status(of user: String) -> Status { statuses.withLock { $0[user] ?? .pending } }
+    func status(of user: String) -> Status { statuses.withLock { $0[user] ?? .pending(error: nil) } }
 
     /// Whether a request for a user is still needed.
     func isPending(_ user: String, retryingRefused: Bool) -> Bool {
         let status = status(of: user)
-        return status == .pending || retryingRefused && status == .refused
+        return status.isPending || retryingRefused && status.isRefused
     }
 
     /// Any thread may call this.
@@ -112,12 +136,7 @@ final class TransferResults: Sendable {
             guard unsafe write(file, line, line.count) == line.count else {
                 throw Self.fault(path, "it can't be written: \(unsafe String(cString: strerror(errno)))")
             }
-            statuses[request.user] =
-                switch outcome {
-                case .done: .done
-                case .refused: .refused
-                case .failed: .pending
-                }
+            statuses[request.user] = Status(outcome)
         }
     }
 }

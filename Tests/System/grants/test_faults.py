@@ -20,12 +20,6 @@ SECRET = "a client's secret, 100 % +&="
 
 
 @pytest.fixture(scope="module")
-def endpoint():
-    with TokenEndpoint() as token_endpoint:
-        yield token_endpoint
-
-
-@pytest.fixture(scope="module")
 def service(endpoint, tmp_path_factory):
     secret = tmp_path_factory.mktemp("clients") / "secret"
     secret.write_text(SECRET + "\n")
@@ -44,7 +38,6 @@ def service(endpoint, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def healed(endpoint):
-    endpoint.forget()
     yield
     endpoint.heal()
 
