@@ -8,6 +8,8 @@ package enum Problem: Error, Equatable, Sendable {
     /// unknown member (see ``JSONObject/redactedName(_:)``), and the position of a JSON error.
     case requestInvalid(String)
     case notFound
+    /// The path names a policy of `forward_auth` that does not exist.
+    case policyUnknown
     /// Like `notFound`, on the admin listener, which has other paths.
     case notFoundByAdmin
     /// A path of the console while the console is disabled.
@@ -61,7 +63,7 @@ package enum Problem: Error, Equatable, Sendable {
     package var code: String {
         switch self {
         case .requestInvalid: "request_invalid"
-        case .notFound, .notFoundByAdmin, .consoleOff: "not_found"
+        case .notFound, .policyUnknown, .notFoundByAdmin, .consoleOff: "not_found"
         case .methodNotAllowed: "method_not_allowed"
         case .requestTimeout: "request_timeout"
         case .requestTooLarge: "request_too_large"
@@ -104,7 +106,7 @@ package enum Problem: Error, Equatable, Sendable {
             .notificationsNotConfigured, .redirectURINotConfigured, .revocationNotSupported:
             400
         case .callerUnauthenticated: 401
-        case .notFound, .notFoundByAdmin, .consoleOff, .providerUnknown: 404
+        case .notFound, .policyUnknown, .notFoundByAdmin, .consoleOff, .providerUnknown: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
         case .requestTooLarge: 413
@@ -128,7 +130,7 @@ package enum Problem: Error, Equatable, Sendable {
     package var title: String {
         switch self {
         case .requestInvalid: "Invalid request"
-        case .notFound, .notFoundByAdmin, .consoleOff: "Not found"
+        case .notFound, .policyUnknown, .notFoundByAdmin, .consoleOff: "Not found"
         case .methodNotAllowed: "Method not allowed"
         case .requestTimeout: "Request timed out"
         case .requestTooLarge: "Request too large"
@@ -170,6 +172,8 @@ package enum Problem: Error, Equatable, Sendable {
         case .requestInvalid(let text): text
         case .notFound:
             "This listener has no such path; /openapi.yaml lists the paths, and /v1/sign-ins needs sign_ins in the settings."
+        case .policyUnknown:
+            "No policy of forward_auth has the id in the path, byte for byte; correct the gateway's path, or add the policy."
         case .notFoundByAdmin:
             "The admin listener has no such path; it has /livez, /readyz, /metrics, /v1/providers, "
                 + "/v1/providers/{id}/refresh, /v1/explain, /v1/events and /v1/verdicts; tokens are verified on the service listener."

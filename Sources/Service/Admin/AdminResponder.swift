@@ -80,7 +80,7 @@ final class AdminResponder: HTTPResponder {
         case .root: return .now(redirectToConsole(record))
         case .console, .consoleStyle, .consoleScript, .explain, .verify, .batch, .signIns, .finishSignIn,
             .refreshGrant, .revokeGrant, .notifications, .accessTokens,
-            .openAPI, .unknown:
+            .forwardAuth, .openAPI, .unknown:
             guard let file = route.consoleFile else { return .now(service.end(record, Problem.notFoundByAdmin)) }
             return .now(
                 service.end(record, .ok, file.contentType, constant: file.content, headers: Console.headers))

@@ -1,3 +1,4 @@
+package import Gateway
 package import Host
 package import NIOCore
 
@@ -26,6 +27,7 @@ package struct ServiceSettings: Sendable {
     package var loggedRequests = LoggedRequests(.all)
     /// How many valid signatures each event loop caches; 0 disables the cache.
     package var signatureCacheCapacity = 0
+    package var forwardAuth = ForwardAuthSettings()
     /// The contract, served at `/openapi.yaml`.
     package var openAPI: ByteBuffer
 

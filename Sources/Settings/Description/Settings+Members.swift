@@ -84,6 +84,7 @@ extension Settings {
                 "How far a provider's clock may differ from this machine's; the default for every provider."),
             at: \.clockSkewSeconds),
         ProviderReader.member,
+        ForwardAuthReader.member,
     ]
 
     private static let limits: [Member<Settings>] = [

@@ -1,4 +1,5 @@
 import Service
+import Gateway
 import Host
 import FoundationEssentials
 import Grants
@@ -134,6 +135,7 @@ struct Application: Sendable {
         let needsStore = !features.isEmpty
         if settings.providers.contains(where: { $0.notifications != nil }) { features.append("notifications") }
         if settings.providers.contains(where: { $0.accessTokens != nil }) { features.append("access_tokens") }
+        if !settings.forwardAuth.policies.isEmpty { features.append("forward_auth") }
         guard !features.isEmpty else { return }
         var fields: [(name: StaticString, value: Log.Value)] = [("features", .texts(features))]
         if needsStore { fields.append(("store", .text((settings.signIns ?? Settings.SignIns()).store.url.text))) }
