@@ -11,7 +11,8 @@ import Testing
 
     /// An ID Token of 1 700 000 000 with these claims besides the usual ones.
     private static func idToken(_ claims: [String: String]) throws -> GatewayToken {
-        .idToken(try claims.reduce(SignIn.plain) { $0.with($1.key, $1.value) }.verify())
+        let signIn = SignIn.plain.policy { $0.refusesAccessTokens = false }
+        return .idToken(try claims.reduce(signIn) { $0.with($1.key, $1.value) }.verify())
     }
 
     private static func accessToken(_ claims: [String: String]) throws -> GatewayToken {

@@ -347,6 +347,20 @@ def test_a_key_server_that_hangs_is_not_waited_for(server):
         issuer.jwks.release()
 
 
+def test_only_so_many_gateways_wait_for_keys(server):
+    issuer = server.issuer("gateway-crowd", rsa_key("crowd"))
+    issuer.jwks.hold()
+    policy = {"keys_timeout": "10s", "policies": [{"id": "api", "providers": ["api"]}]}
+    access = provider(issuer, "api", tokens="access", audiences=[API], optional=True)
+    with Service(access, forward_auth=policy, limits={"max_in_flight": 1}) as service, service.api.connect() as waiting:
+        request = request_bytes("GET", PATH + "api", None, bearer(access_token(issuer)))
+        waiting.send(request)
+        service.wait_until(lambda: b"assay_requests_in_flight 1" in service.admin.get("/metrics").body)
+        assert ask(service, "api", bearer(access_token(issuer))).code == "overloaded"
+        issuer.jwks.release()
+        assert waiting.response("GET", PATH + "api").status == 200
+
+
 def test_a_rotated_key_is_found(server):
     issuer = server.issuer("gateway-rotating", rsa_key("old"))
     policies = {"keys_timeout": "5s", "policies": [{"id": "api", "providers": ["api"]}]}

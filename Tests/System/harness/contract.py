@@ -268,6 +268,11 @@ def _check_members(members: dict, expected: dict) -> None:
 
 
 def _record(method: str, path: str, response) -> None:
+    if path.startswith("/v1/forward-auth/"):
+        # Every method and every path below is one operation. The response to HEAD has no content to compare.
+        if method == "HEAD":
+            return
+        method, path = "GET", "/".join(path.split("?")[0].split("/")[:4])
     code, body = None, response.body.decode("utf-8", "replace")
     with contextlib.suppress(ValueError, AttributeError):
         answer = json.loads(body)

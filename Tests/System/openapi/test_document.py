@@ -19,6 +19,7 @@ OPERATIONS = {
     ("post", "/v1/grants/revoke"): {SERVICE},
     ("post", "/v1/notifications/verify"): {SERVICE},
     ("post", "/v1/access-tokens/verify"): {SERVICE},
+    ("get", "/v1/forward-auth/{policy}"): {SERVICE},
     ("get", "/openapi.yaml"): {SERVICE},
     ("get", "/livez"): {SERVICE, ADMIN},
     ("get", "/readyz"): {SERVICE, ADMIN},
@@ -57,6 +58,7 @@ OPTIONAL = {
     ("/components/schemas/Readiness", "store"),
     ("/components/schemas/VerdictList", "notifications"),
     ("/components/schemas/VerdictList", "access_tokens"),
+    ("/components/schemas/VerdictList", "forward_auth"),
     ("/components/schemas/AccessTokenAnswer", "claims"),
     ("/components/schemas/VerdictList", "sign_ins"),
     ("/components/schemas/VerdictList", "store"),
@@ -135,7 +137,7 @@ def test_calling_with_an_api_key_is_optional_and_not_for_health_and_metrics():
         ["verify", "verifyBatch", "beginSignIn", "finishSignIn", "refreshGrant", "revokeGrant", "verifyNotification", "verifyAccessToken"]
         + ["listProviders", "refreshProvider", "explain", "listEvents", "listVerdicts"],
         [{}, {"apiKey": []}],
-    )
+    ) | {"forwardAuth": [{}, {"gatewayKey": []}]}
     assert {operation.id for operation in document().operations if 401 in operation.responses} == set(secured)
 
 
