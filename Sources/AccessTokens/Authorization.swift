@@ -46,8 +46,8 @@ extension Claims {
         return texts.filter { seen.insert(ExactString($0)).inserted }
     }
 
-    /// The names in a claim: a string, a list of strings, a list of SCIM values (RFC 7643, section 2.4), or the members of
-    /// an object, as Zitadel lists roles. Anything else grants nothing.
+    /// The names in a claim: a string, a list of strings, a list of SCIM values (RFC 7643, section 2.4), or the members
+    /// of an object, as Zitadel lists roles. Anything else grants nothing.
     fileprivate func names(at path: ClaimPath) -> [String] {
         guard let value = value(at: path) else { return [] }
         if let name = value.string { return name.isEmpty ? [] : [name] }

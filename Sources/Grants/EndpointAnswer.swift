@@ -46,7 +46,8 @@ package struct EndpointAnswer: Sendable {
 
     private enum IDTokenPurpose {}
 
-    /// The answer of a revocation endpoint (RFC 7009, section 2.2): a token that is invalid already counts as revoked.
+    /// The response of a revocation endpoint (RFC 7009, section 2.2): a token that is invalid already counts as
+    /// revoked.
     ///
     /// - Throws: ``CallFailure``.
     package func revoked() throws(CallFailure) {
@@ -66,7 +67,7 @@ package struct EndpointAnswer: Sendable {
         }
     }
 
-    /// The answer of a user info endpoint (OpenID Connect Core 1.0, section 5.3).
+    /// The response of a user info endpoint (OpenID Connect Core 1.0, section 5.3).
     ///
     /// - Parameter subject: the ID Token's. Claims of another user are rejected (section 5.3.2).
     /// - Returns: the claims, as JSON.

@@ -5,7 +5,7 @@ package import JSON
 package struct SecretText<Purpose>: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     let text: String
 
-    /// The most characters. Real tokens of providers have up to a few thousand.
+    /// The maximum number of characters. Providers' tokens have up to a few thousand.
     package static var maximumLength: Int { 16384 }
 
     /// - Returns: `nil` for an empty or overlong text, and one with characters that no code or token has (RFC 6749,

@@ -2,8 +2,8 @@ private import JSON
 
 /// A request to Apple's endpoint for users whose app moves to another team, without client authentication.
 ///
-/// Source: TN3159; developer.apple.com, "Transferring your apps and users to another team", "Bringing new apps and users
-/// into your team".
+/// Source: TN3159; developer.apple.com, "Transferring your apps and users to another team", "Bringing new apps and
+/// users into your team".
 package enum UserMigrationRequest: Sendable, Equatable {
     /// Requests a user's transfer identifier, as the team that transfers the app.
     case generate(subject: String, recipientTeamID: String)
@@ -19,7 +19,7 @@ package enum UserMigration: Sendable, Equatable {
 }
 
 extension EndpointAnswer {
-    /// The answer of Apple's endpoint for users who move to another team.
+    /// The response of Apple's endpoint for users who move to another team.
     ///
     /// - Throws: ``CallFailure``. `refused` is about this user.
     package func userMigration(_ request: UserMigrationRequest) throws(CallFailure) -> UserMigration {

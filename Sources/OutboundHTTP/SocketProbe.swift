@@ -3,8 +3,8 @@ internal import NIOCore
 
 /// Inspects a socket directly, because the event loop notices new input only in its next turn.
 enum SocketProbe {
-    /// Whether an idle connection is still open and nothing waits to be read. Otherwise its server has closed it, is about
-    /// to, or sent unsolicited data. Called on the channel's event loop; reads nothing.
+    /// Whether an idle connection is still open and nothing waits to be read. Otherwise its server has closed it, is
+    /// about to, or sent unsolicited data. Called on the channel's event loop; reads nothing.
     static func isQuiet(_ channel: any Channel) -> Bool {
         do {
             let isQuiet = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable {

@@ -28,7 +28,7 @@ struct Call: Sendable {
     }
 }
 
-/// What is written to a connection.
+/// A message to write to a connection.
 struct OutgoingMessage {
     /// The form of a POST; `nil` for a GET.
     let form: ByteBuffer?
@@ -71,7 +71,7 @@ extension ProviderCalls {
         let startedAt = SystemClocks.unixNanoseconds()
         return loop.flatSubmit { [self] in
             let begun = loop.now
-            // Of the clock that sets the deadline: the event loop's has another start.
+            // By the clock of the deadline: the event loop's clock starts elsewhere.
             let rest = (call.deadline - SystemClocks.monotonic()).milliseconds
             let deadline = begun + .milliseconds(max(rest, 0))
             return connection(for: call.address, until: deadline).flatMap { [self] opened in

@@ -8,8 +8,8 @@ internal import OutboundHTTP
 
 /// Calls one provider's endpoints: token, revocation, user info.
 ///
-/// It opens a connection first, then authenticates the request, then sends it. So if anything fails before that, the
-/// request is known to be unsent. Everything runs on one event loop, which serves no requests.
+/// It opens a connection first, then authenticates the request, then sends it. So if anything fails before sending,
+/// the request is known to be unsent. Everything runs on one event loop, which serves no requests.
 package final class ProviderCalls: Sendable {
     package let loop: any EventLoop
     let dialer: ProviderDialer

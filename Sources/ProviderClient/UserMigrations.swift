@@ -1,8 +1,8 @@
 package import Grants
 private import Synchronization
 
-/// Migrates many users whose app moves to another Apple team: one request for each, at a limited rate, with retries where
-/// they may help. The failure of one user does not affect the others.
+/// Migrates many users whose app moves to another Apple team: one request for each, at a limited rate, with retries
+/// where they may help. The failure of one user does not affect the others.
 package struct UserMigrations<C: Clock>: Sendable where C.Duration == Duration {
     private let clock: C
     private let requestsPerSecond: Int

@@ -81,7 +81,7 @@ struct CheckedResponse {
     let codeText: String
     /// The canonical issuer that the response names; `nil` if it names none.
     let issuer: String?
-    /// As Apple sends it once.
+    /// The name that Apple sends once.
     let name: ClientName?
 }
 
@@ -89,7 +89,7 @@ extension ClientName {
     /// Reads Apple's one-time `user` from a response, which is JSON in a string. It is the provider's text, so members
     /// that are not known are ignored.
     ///
-    /// - Returns: `nil` if it is no JSON object: other providers may send anything under this name.
+    /// - Returns: `nil` if it is not a JSON object: other providers may send anything under this name.
     fileprivate init?(ofResponse text: String) {
         guard let user = try? JSONObject(Array(text.utf8)) else { return nil }
         let name = user["name"]?.object

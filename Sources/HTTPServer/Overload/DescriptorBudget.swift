@@ -1,7 +1,7 @@
 /// Divides the file descriptors of the process.
 package struct DescriptorBudget {
-    /// Reserved for key fetches, calls to providers, the store of sign-ins, files, the log, the event loops and name lookups, so that clients
-    /// can't keep the service from its keys.
+    /// Reserved for key fetches, calls to providers, the store of sign-ins, files, the log, the event loops and name
+    /// lookups, so that clients can't keep the service from its keys.
     package let reserve: Int
     private let limit: Int
     /// More are allowed, but they are not all in flight at once.

@@ -3,9 +3,9 @@ package import JSON
 extension Identity {
     /// The same identity, completed by claims from the user info endpoint.
     ///
-    /// The ID Token, which is signed, wins. Members that belong together, such as an address and whether it is verified,
-    /// are all from one source. Tenant and hosted domain, which backends authorize by, are the ID Token's alone, and an
-    /// address from user info is at most ``EmailTrust/verified``.
+    /// The ID Token, which is signed, wins. Members that belong together, such as an address and whether it is
+    /// verified, are all from one source. Tenant and hosted domain, which backends authorize by, are the ID Token's
+    /// alone, and an address from user info is at most ``EmailTrust/verified``.
     ///
     /// - Parameter userInfo: claims whose `sub` is this identity's, fetched from the provider over TLS.
     /// - Throws: ``Rejection/claimInvalid(_:)`` for a claim of another type.
@@ -21,7 +21,7 @@ extension Identity {
         return Identity(self, completedBy: other)
     }
 
-    // The members are constants: where any can change, each verification of a token costs 600 instructions more.
+    // The members are constants: if any could change, each verification of a token would cost 600 instructions more.
     private init(_ token: Identity, completedBy userInfo: Identity) {
         provider = token.provider
         issuer = token.issuer

@@ -62,7 +62,8 @@ extension ServiceResponder {
                 switch verdict {
                 case .refused(let problem, let provider): return .now(self.refuse(problem, provider, record))
                 case .verified(let answer, let number):
-                    // Only after the connection has admitted the request, so that a request that is shed has claimed nothing.
+                    // Only after the connection has admitted the request, so that a request that is shed has claimed
+                    // nothing.
                     return .later { self.exchange(finishing.verified(answer), number, verifier, signIns, record) }
                 }
             }

@@ -22,7 +22,8 @@ extension StoreSetup {
 }
 
 extension Settings {
-    /// Warnings about secret files that other users may read. No error, because containers' secrets are often mounted so.
+    /// Warnings about secret files that other users may read. No error, because containers' secrets are often mounted
+    /// so.
     var exposedKeyFiles: [String] {
         let files =
             (signIns?.keyFiles ?? []).map { ("sign_ins.key_files", $0) }

@@ -49,7 +49,7 @@ struct ClientCalls: Sendable {
         if case .known(let address) = grants.revocationEndpoint(discovered) { address } else { nil }
     }
 
-    /// Apple's endpoint for users who move to another team. It is beside the token endpoint.
+    /// Apple's endpoint for users who move to another team. It is next to the token endpoint.
     ///
     /// - Throws: ``ConfigurationError``.
     func userMigrationEndpoint(besides token: FetchURL) throws(ConfigurationError) -> FetchURL {
@@ -77,8 +77,8 @@ struct ClientCalls: Sendable {
         case unreachable(String)
     }
 
-    /// Finds out whether a provider accepts a client's credentials, without using anything up: it tries to redeem a refresh
-    /// token that does not exist.
+    /// Finds out whether a provider accepts a client's credentials, without using anything up: it tries to redeem a
+    /// refresh token that does not exist.
     func verdict(on clientID: String, at address: FetchURL) async -> Verdict {
         guard let token = RefreshToken("assay-made-this-up") else { return .unreachable("no request can be made") }
         let called = await called { calls, slot, deadline in
@@ -116,7 +116,7 @@ struct ClientCalls: Sendable {
         _ call: @Sendable (ProviderCalls, CallSlot, MonotonicTime) -> EventLoopFuture<Called<Value>>
     ) async -> (result: Result<Value, CallFailure>, reason: String) {
         let unknown = "no response, or one that says to try again later"
-        // A call never fails, and there are slots enough.
+        // Calls never fail, and there are enough slots.
         guard let slot = grants.slots.reserve(),
             let called = try? await call(grants.calls, slot, SystemClocks.monotonic() + Self.timeout).get()
         else { return (.failure(.notSent(.unreachable)), unknown) }

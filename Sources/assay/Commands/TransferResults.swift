@@ -5,8 +5,8 @@ import JSON
 import ProviderClient
 import Synchronization
 
-/// The file with the results of a transfer: one JSON object per line, appended as results arrive, so that a run can stop at
-/// any time. A later line about a user replaces an earlier one.
+/// The file with the results of a transfer: one JSON object per line, appended as results arrive, so that a run can
+/// stop at any time. A later line about a user replaces an earlier one.
 final class TransferResults: Sendable {
     private let path: String
     private let step: TransferStep
@@ -44,7 +44,8 @@ final class TransferResults: Sendable {
 
     /// Opens the file, and reads the results of earlier runs.
     ///
-    /// - Throws: ``ConfigurationError`` if it can't be written, another run is writing it, or it has something else.
+    /// - Throws: ``ConfigurationError`` if it can't be written, another run is writing it, or it contains something
+    ///   else.
     init(path: String, _ step: TransferStep) throws(ConfigurationError) {
         self.path = path
         self.step = step
