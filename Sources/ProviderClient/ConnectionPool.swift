@@ -23,7 +23,9 @@ struct ConnectionPool<Connection: Sendable>: Sendable {
     static var idleLimit: Interval { .seconds(4) }
     /// Renews the vetted address and the trusted certificates.
     static var ageLimit: Interval { .seconds(60) }
-    static var capacity: Int { 8 }
+    /// As many as a provider's calls have by default: answers that arrive together are followed by as many calls. With
+    /// eight, two of three calls under load opened a connection.
+    static var capacity: Int { 64 }
 
     /// In the order of their last use.
     private var idle: [(kept: Kept, since: MonotonicTime)] = []

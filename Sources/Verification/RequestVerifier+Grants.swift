@@ -20,7 +20,7 @@ extension RequestVerifier {
         ofProvider number: Int, until deadline: MonotonicTime, on loop: any EventLoop
     ) -> EventLoopFuture<Problem?> {
         let slot = slots[number]
-        func areUsable() -> Bool { slot?.keys.map { SystemClocks.monotonic() <= $0.usableUntil } ?? false }
+        func areUsable() -> Bool { slot?.keys(usableAt: SystemClocks.monotonic()) != nil }
         guard let slot, !areUsable() else { return loop.makeSucceededFuture(nil) }
         let outcome = slot.provider.keys.wait(
             for: .anyKeys(mayFetch: true), judgedBy: slot.keys?.snapshot.version ?? 0, until: deadline

@@ -77,21 +77,18 @@ extension RequestVerifier {
         checkingHeader checkHeader: () throws(Rejection) -> Void,
         verifying verify: (LoopKeySnapshot.Latest) throws(Rejection) -> Answer
     ) throws(Problem) -> Attempt<Answer> {
-        guard let keys = slot.keys, now.monotonic <= keys.usableUntil else {
+        guard let keys = slot.keys(usableAt: now.monotonic) else {
             do throws(Rejection) { try checkHeader() } catch { throw refused(error) }
             return .waiting(KeyWait(without: slot, index, mayFetch: couldPass()))
         }
         do throws(Rejection) {
             return .decided(try verify(keys))
         } catch {
-            guard let need = need(after: error, token, keys.snapshot, slot.policy, now.monotonic), couldPass() else {
-                throw refused(error)
-            }
-            let isMissingKey = error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true)
-            return .waiting(
-                KeyWait(
-                    keys: slot.provider.keys, need: need, version: keys.snapshot.version, isMissingKey: isMissingKey,
-                    provider: index, currentProblem: refused(error)))
+            let problem = refused(error)
+            let wait = wait(
+                after: error, problem, token, keys.snapshot, index, slot, now.monotonic, couldPass: couldPass)
+            guard let wait else { throw problem }
+            return .waiting(wait)
         }
     }
 

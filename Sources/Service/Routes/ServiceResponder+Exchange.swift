@@ -14,15 +14,12 @@ internal import Verification
 
 /// Finishes a sign-in whose code is exchanged: first the claim, then the code is sent, once.
 extension ServiceResponder {
-    /// Less than the 12 s after which clients time out a finish.
-    private static let finishTimeout = Interval.seconds(11)
-
     func exchange(
         _ pending: PendingExchange, _ number: Int?, _ verifier: RequestVerifier, _ signIns: LoopSignIns,
         _ record: RequestRecord
     ) -> EventLoopFuture<HTTPResponse> {
         let loop = service.loop
-        guard let number, let finish = FinishCall(number, record, verifier, until: Self.finishTimeout) else {
+        guard let number, let finish = FinishCall(number, record, verifier, until: Self.totalTimeout) else {
             return loop.makeSucceededFuture(refuse(.clientNotConfigured, number, record))
         }
         let keys = verifier.waitForUsableKeys(

@@ -26,10 +26,11 @@ def twin(name: str) -> str:
 
 
 class Backend:
-    """Answers every request with 200."""
+    """Answers every request with 200 and no body, as Assay does when it allows."""
 
     def __init__(self):
         self.received: list[Received] = []
+        self.connections = 0
         self._server = _Server(("127.0.0.1", 0), _Conversation)
         self._server.backend = self
         self.address = f"127.0.0.1:{self._server.server_address[1]}"
@@ -59,12 +60,13 @@ class _Conversation(socketserver.StreamRequestHandler):
     disable_nagle_algorithm = True
 
     def handle(self):
+        self.server.backend.connections += 1
         while line := self.rfile.readline():
             method, target, _ = line.decode("latin-1").split(" ")
             headers = self._fields()
             body, trailers = self._body(headers)
             self.server.backend.received.append(Received(method, target, headers, body, trailers))
-            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n" + (b"" if method == "HEAD" else b"ok"))
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
     def _fields(self) -> Fields:
         found = []

@@ -38,6 +38,12 @@ def token(issuer: Issuer, key=None, **claims) -> str:
     return jws(key or issuer.keys[0], issuer.claims(**(usual | claims)), typ="at+jwt")
 
 
+def refresh(service: Service, query: str = "") -> None:
+    """Fetches the provider's keys now, as an operator."""
+    response = service.admin.post(f"/v1/providers/api/refresh{query}", b"", {"Authorization": f"Bearer {KEY}"})
+    assert response.status == 200, response
+
+
 class Conversation(Connection):
     """A gateway may end an answer by closing the connection."""
 

@@ -118,6 +118,8 @@ def test_a_spoofed_path_leads_to_no_other_policy(site, issuer, field):
 # itself, no matter whose they are, its status is listed.
 PATHS = {
     LAX: {},
+    # The location from which nginx asks.
+    "/_assay": {"nginx": 404},
     "/../open": {"nginx": 400},
     "/../../forward-auth/open": {"nginx": 400},
     "/x/../../open": {"nginx": 400},

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateways.site import IDENTITY, request, token
+from gateways.site import IDENTITY, Site, assay, request, token
 from harness.tokens import now, rsa_key
 
 
@@ -65,8 +65,13 @@ def test_the_backend_gets_the_body(site, issuer):
     site.denies(401, None, ("Content-Length", str(len(body))), method="POST", body=body)
 
 
+def scopes_of(hundreds: int) -> str:
+    """So many hundred bytes of scopes, and five more."""
+    return " ".join(["read", *(f"{number:099}" for number in range(hundreds))])
+
+
 def test_four_kilobytes_of_values_arrive_beside_large_cookies(site, issuer):
-    scopes = " ".join(["read"] + ["s" * 99] * 40)
+    scopes = scopes_of(40)
     received = site.passes(token(issuer, scope=scopes), ("Cookie", "c=" + "c" * 7200))
     assert received.values("X-Auth-Scopes") == [scopes]
     assert received.values("X-Auth-Subject") == ["user-1"]
@@ -74,4 +79,14 @@ def test_four_kilobytes_of_values_arrive_beside_large_cookies(site, issuer):
 
 
 def test_more_than_four_kilobytes_of_values_are_denied(site, issuer):
-    site.denies(403, token(issuer, scope=" ".join(["read"] + ["s" * 99] * 42)))
+    site.denies(403, token(issuer, scope=scopes_of(42)))
+
+
+def test_envoy_removes_the_token_if_the_policy_says_so(issuer, tmp_path):
+    api = {"id": "api", "providers": ["api"], "strip_token": True}
+    with assay(issuer, forward_auth={"policies": [api]}).wait_until_ready() as service:
+        with Site("envoy", service.api.address, tmp_path / "envoy") as site:
+            received = site.passes(token(issuer), ("X-Other", "stays"))
+            assert received.values("Authorization") == []
+            assert received.values("X-Other") == ["stays"]
+            assert received.values("X-Auth-Subject") == ["user-1"]

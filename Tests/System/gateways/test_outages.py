@@ -9,7 +9,7 @@ import time
 import pytest
 
 from gateways.gateways import NAMES
-from gateways.site import KEY, Site, assay, token
+from gateways.site import KEY, Site, assay, refresh, token
 from harness.waiting import free_port, poll
 
 # What a client is told where Assay gives no decision. Caddy's own words for an upstream that fails are 502 and 504.
@@ -56,7 +56,7 @@ def test_missing_keys_deny_until_they_are_there(name, shared_server, tmp_path):
     with assay(down) as service, Site(name, service.api.address, tmp_path / name) as site:
         site.denies(503, token(down))
         down.jwks.reset(down.jwk_set)
-        service.admin.post("/v1/providers/api/refresh")
+        refresh(service)
         service.wait_until_ready()
         site.passes(token(down))
 

@@ -78,3 +78,11 @@ def test_all_tokens_of_a_request_are_shown_to_assay(asked):
     cookies = "session=three; session=four"
     question, passed = asked.decided(None, ("Cookie", cookies))
     assert question.values("Cookie") == passed.values("Cookie") == [cookies]
+
+
+def test_connections_to_assay_are_reused(asked):
+    before = asked.recorder.connections
+    for _ in range(20):
+        asked.site.passes("a-token")
+    # Both of nginx's workers have their own, and HAProxy's health checks.
+    assert asked.recorder.connections - before < 10

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from gateways.gateways import NAMES
-from gateways.site import Site, assay, request, token
+from gateways.site import Site, assay, refresh, request, token
 from harness.client import ConnectionClosed
 from harness.tokens import rsa_key
 
@@ -78,11 +78,11 @@ def test_keys_rotate_under_load(name, shared_server, tmp_path):
         with Traffic(site, requests) as traffic:
             traffic.await_rounds()
             issuer.rotate(old, new)
-            service.admin.post("/v1/providers/api/refresh")
+            refresh(service)
             traffic.send("new", asks("new", new))
             traffic.await_rounds()
             issuer.rotate(new)
-            assert service.admin.post("/v1/providers/api/refresh?drop_omitted=true").status == 200
+            refresh(service, "?drop_omitted=true")
             withdrawn = traffic.answers["old"].total()
             traffic.await_rounds()
         answers = {name: set(counts) for name, counts in traffic.answers.items()}

@@ -65,8 +65,8 @@ OPTIONAL = {
 }
 # Members of requests that enable a check. A backend that has lost one must get an error.
 CHECKS = {"nonce", "subject", "issuer", "authenticated_after", "scopes"}
-# For paths and methods that no operation covers.
-OF_NO_OPERATION = {"/components/responses/NotFound", "/components/responses/MethodNotAllowed"}
+# For methods that no operation covers.
+OF_NO_OPERATION = {"/components/responses/MethodNotAllowed"}
 REQUEST_SCHEMAS = {"VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "FinishRequest", "NotificationRequest", "AccessTokenRequest", "ApplePayload", "RefreshRequest", "RevokeRequest"}
 
 responses = [response for operation in document().operations for response in operation.responses.values()]
