@@ -1,15 +1,15 @@
 /// Why a gateway must not let a request pass.
 package enum Denial: Error, Equatable, Sendable {
-    /// The gateway's own key is missing, wrong, or there more than once.
+    /// The gateway's own key is missing, wrong, or sent more than once.
     case gatewayUnauthenticated
-    /// No source of the policy is there.
+    /// The request has none of the policy's sources.
     case tokenMissing
-    /// The source holds several tokens, or bytes that no token has.
+    /// The source contains several tokens, or bytes that no token can contain.
     case tokenUnreadable
-    /// - Parameter code: the code of the problem with which the token would be refused elsewhere.
+    /// - Parameter code: the code of the problem that the other endpoints answer for such a token.
     case tokenRejected(code: String)
     case scopeMissing(needed: [String])
-    /// The token is good, but has not what the policy requires besides scopes.
+    /// The token is valid, but lacks something other than scopes that the policy requires.
     case requirementNotMet
     /// The values for the backend are longer than ``ForwardAuthPolicy/maximumValuesLength``.
     case valuesTooLong

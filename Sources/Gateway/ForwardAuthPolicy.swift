@@ -1,19 +1,19 @@
 package import IDToken
 
-/// What a gateway must require of the requests that it asks about, and what it learns of those that may pass.
+/// What requests must have so that a gateway may let them pass, and what the gateway is told about them.
 package struct ForwardAuthPolicy: Sendable, Equatable {
     /// The third segment of the path that the gateway asks, byte for byte.
     package var id: String
-    /// The IDs of the providers whose tokens count. No two of them have the same issuer.
+    /// The IDs of the providers whose tokens are accepted. No two of them have the same issuer.
     package var providers: [String]
-    /// Where the token is looked for. The first source that is there counts.
+    /// Where the token is searched for. The first source that the request has is used.
     package var sources: [TokenSource]
     package var requirements: Requirements
-    /// The header fields of an answer that lets the request pass. Every one is always there.
+    /// The header fields of an answer that lets the request pass. All of them are always sent.
     package var headers: [IdentityHeader]
     /// Whether the gateway must send an API key of its own.
     package var requiresKey: Bool
-    /// Whether Envoy is told to remove the token from the request that it passes on.
+    /// Whether Envoy is told to remove the token from the request that it forwards.
     package var stripsToken: Bool
 
     package init(
@@ -29,7 +29,7 @@ package struct ForwardAuthPolicy: Sendable, Equatable {
         self.stripsToken = stripsToken
     }
 
-    /// Checks the requirements, and writes the header fields that tell the backend who asks.
+    /// Checks the requirements, and returns the header fields that tell the backend who sent the request.
     ///
     /// - Returns: the fields of the answer, each name once.
     /// - Throws: ``Denial/scopeMissing(needed:)``, ``Denial/requirementNotMet``, ``Denial/valuesTooLong``.
@@ -50,10 +50,10 @@ package struct ForwardAuthPolicy: Sendable, Equatable {
         return fields
     }
 
-    /// All values together, in bytes. Gateways have buffers of this size for a whole response head.
+    /// The limit of all values together, in bytes.
     package static let maximumValuesLength = 4096
 
-    /// Names the fields that Envoy removes before it passes the request on.
+    /// Names the fields that Envoy removes before it forwards the request.
     ///
     /// - Source: Envoy, ext_authz filter, "x-envoy-auth-headers-to-remove".
     private static let strippingField = "x-envoy-auth-headers-to-remove"

@@ -1,8 +1,8 @@
 /// How gateways are answered.
 package struct ForwardAuthSettings: Sendable, Equatable {
-    /// Empty: gateways are not answered.
+    /// If empty, gateways get no answer.
     package var policies: [ForwardAuthPolicy] = []
-    /// How long a gateway waits for keys. Envoy waits 200 ms for the whole answer.
+    /// How long a request waits for keys. The shipped configurations wait 200 ms for the whole answer.
     package var keysTimeoutMilliseconds: Int64 = 100
 
     package init() {}

@@ -1,7 +1,7 @@
 package import AccessTokens
 package import IDToken
 
-/// A verified token of either kind, as policies look at it.
+/// What policies need of a verified access token or ID Token.
 package enum GatewayToken: Sendable {
     case idToken(VerifiedIDToken)
     case accessToken(VerifiedAccessToken)

@@ -1,8 +1,8 @@
 private import Bytes
 
-/// A header field that tells the backend something of a verified token.
+/// A header field that tells the backend something about a verified token.
 package struct IdentityHeader: Sendable, Equatable {
-    /// In the spelling of the settings.
+    /// Spelled as in the settings.
     package let name: String
     package let value: IdentityValue
 
@@ -19,8 +19,8 @@ package struct IdentityHeader: Sendable, Equatable {
 
     /// Why no field may have this name; `nil` if one may.
     ///
-    /// Fields that frame or route a request, authenticate it, or belong to a gateway would change more than the backend
-    /// is told. Underscores are refused, because many servers take them for hyphens, and gateways drop such fields.
+    /// Fields that frame, route or authenticate a request, or belong to a gateway, would do more than inform the backend.
+    /// Underscores are refused, because many servers treat them like hyphens, and gateways drop such fields.
     package static func refusal(ofName name: String) -> String? {
         let lowercase = name.lowercased()
         guard !name.isEmpty, name.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }) else {
@@ -47,7 +47,7 @@ package struct IdentityHeader: Sendable, Equatable {
 }
 
 extension IdentityHeader {
-    /// A pair of headers that servers take for one, because their names differ only in case; `nil` if there is none.
+    /// Two headers whose names differ only in case, so that servers can't tell them apart; `nil` if there are none.
     package static func twins(in headers: [IdentityHeader]) -> (String, String)? {
         var seen: [String: String] = [:]
         for header in headers {

@@ -2,7 +2,7 @@ private import AccessTokens
 private import Bytes
 private import IDToken
 
-/// What a header field can tell of a verified token. The raw values are those of the settings.
+/// What a header field can tell about a verified token. The raw values are the words of the settings.
 package enum IdentityValue: String, Sendable, CaseIterable {
     case provider, issuer, subject, email
     case emailVerified = "email_verified"

@@ -3,14 +3,14 @@ private import Bytes
 package import IDToken
 private import JSON
 
-/// What a policy requires of a verified token. The default requires nothing more.
+/// What a policy requires of a verified token. By default, nothing.
 package struct Requirements: Sendable, Equatable {
     /// The scopes that the token must all grant.
     package var scopes: [String] = []
     package var claimRules: [ClaimRule] = []
-    /// The domains, one of which the e-mail address must be in; empty: any. Subdomains are other domains.
+    /// The domains that the email address may have; if empty, any. Subdomains are other domains.
     package var emailDomains: [String] = []
-    /// How far the address must be trusted at least; `nil`: as ``emailDomains`` need it.
+    /// The lowest trust that is enough; `nil`: `verified` if there are ``emailDomains``, else any.
     package var emailTrust: Identity.EmailTrust?
     /// How long ago the user may have authenticated, in seconds.
     package var maximumAgeSeconds: Int64?
@@ -28,7 +28,7 @@ package struct Requirements: Sendable, Equatable {
 
     private func hasClaims(_ token: GatewayToken) -> Bool {
         guard !claimRules.isEmpty else { return true }
-        // Few policies have such rules, so the claims are not kept for them with every verified token.
+        // Only few policies have such rules, so verified tokens don't keep their claims as an object.
         guard let object = try? JSONObject(token.claimsText) else { return false }
         let claims = Claims(object)
         return claimRules.allSatisfy { rule in

@@ -1,9 +1,9 @@
 private import Bytes
 
-/// A part of a request that may carry its token.
+/// A part of a request that can contain its token.
 package enum TokenSource: Sendable, Equatable {
-    /// A header field. Its name and the scheme before the token compare without regard to case; `nil`: the value is the
-    /// token.
+    /// A header field. Its name and the scheme before the token are compared without regard to case. If the scheme is
+    /// `nil`, the value is the token.
     case header(String, scheme: String?)
     /// A cookie, by its name, byte for byte.
     case cookie(String)
@@ -21,7 +21,7 @@ package protocol RequestFields {
 }
 
 extension ForwardAuthPolicy {
-    /// The request's token, from the first source that is there, whether it is good or bad.
+    /// The request's token, from the first source that the request has, whether the token is valid or not.
     ///
     /// A second token in the same source is an error, because gateway and backend could disagree about which counts.
     ///
@@ -41,7 +41,7 @@ extension ForwardAuthPolicy {
         throw .tokenMissing
     }
 
-    /// - Returns: `nil` if there is no field, or if its scheme is another one.
+    /// - Returns: `nil` if there is no such field, or if its scheme is another one.
     private static func token(
         in values: [ArraySlice<UInt8>], after scheme: String?
     ) throws(Denial) -> ArraySlice<UInt8>? {

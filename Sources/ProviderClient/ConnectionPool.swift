@@ -23,8 +23,8 @@ struct ConnectionPool<Connection: Sendable>: Sendable {
     static var idleLimit: Interval { .seconds(4) }
     /// Renews the vetted address and the trusted certificates.
     static var ageLimit: Interval { .seconds(60) }
-    /// As many as a provider's calls have by default: answers that arrive together are followed by as many calls. With
-    /// eight, two of three calls under load opened a connection.
+    /// The default of `max_calls`, so that calls find a connection after responses that arrived together. With a capacity
+    /// of 8, two of three calls under load opened a new one.
     static var capacity: Int { 64 }
 
     /// In the order of their last use.

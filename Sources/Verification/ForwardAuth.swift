@@ -7,7 +7,7 @@ private import JOSE
 private import KeySource
 package import NIOCore
 
-/// Decides for gateways on one event loop, by one version of the settings: the policies, and the loop's verifier.
+/// Decides for gateways on one event loop, with one version of the settings: the policies, and the loop's verifier.
 package final class ForwardAuth {
     private let verifier: RequestVerifier
     private let rules: [Rule]
@@ -27,7 +27,7 @@ package final class ForwardAuth {
         /// The request may pass, with these header fields.
         case allowed([(name: String, value: String)], provider: Int)
         case denied(Denial, provider: Int?)
-        /// Nothing is known about the token, for a reason other than the token.
+        /// The token could not be verified, for a reason other than the token itself.
         case undecided(Problem, provider: Int?)
     }
 

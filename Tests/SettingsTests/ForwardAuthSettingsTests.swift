@@ -86,7 +86,7 @@ import Testing
         ("id: a, providers: [api], require: { scope: [x] }", "did you mean scopes?"),
         ("id: a, providers: [api], headers: { Host: subject }", "choose another name"),
         ("id: a, providers: [api], headers: { X_Who: subject }", "letters, digits and hyphens"),
-        ("id: a, providers: [api], headers: { X-A: subject, x-a: email }", "are one header"),
+        ("id: a, providers: [api], headers: { X-A: subject, x-a: email }", "many servers can't tell"),
         ("id: a, providers: [api], headers: { X-A: subjet }", "did you mean subject?"),
         ("id: a, providers: [api], headers: { X-A: [subject, email] }", "one of the values"),
         ("id: a, providers: [api], token: []", "at least one header or cookie"),
@@ -105,7 +105,7 @@ import Testing
         let twice =
             Self.providers
             + "forward_auth: { policies: [{ id: a, providers: [api] }, { id: a, providers: [users] }] }\n"
-        #expect(try fault(twice).message == "the policy a is there twice; rename one")
+        #expect(try fault(twice).message == "the policy a is listed twice; rename one")
     }
 
     @Test func `with several issuers, the backend must be told which`() throws {

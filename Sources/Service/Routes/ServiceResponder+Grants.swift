@@ -12,7 +12,7 @@ internal import Verification
 
 /// `POST /v1/grants/refresh` and `POST /v1/grants/revoke`.
 extension ServiceResponder {
-    /// For all that a request asks of a provider. Below the 12 seconds that clients wait.
+    /// For all calls to a provider that one request needs. Less than the 12 seconds that clients wait.
     static let totalTimeout = Interval.seconds(11)
 
     func refreshGrant(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {

@@ -31,7 +31,7 @@ enum ForwardAuthReader {
 
     private static let keysTimeout = Setting(
         "keys_timeout", .milliseconds(10...10_000),
-        "How long a gateway waits for keys before the answer is 503. Envoy waits 200 ms for the whole answer.")
+        "How long a request of a gateway waits for keys before the answer is 503. Gateways usually wait 200 ms for the whole answer.")
 
     private static let policies = SettingDescription(
         name: "policies", expected: "a list of mappings",
@@ -49,7 +49,7 @@ enum ForwardAuthReader {
     private static func checkDiffer(_ read: [ForwardAuthPolicy], _ section: Section) {
         var ids: Set<String> = []
         for policy in read where !ids.insert(policy.id).inserted {
-            section.refuse(policies.name, "the policy \(policy.id) is there twice; rename one")
+            section.refuse(policies.name, "the policy \(policy.id) is listed twice; rename one")
         }
     }
 }

@@ -9,24 +9,24 @@ enum PolicyReader {
         .text("1 to 64 letters, digits and hyphens", pattern: "^[A-Za-z0-9-]{1,64}$") { text in
             (1...64).contains(text.utf8.count)
                 && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
-        }, isRequired: true, "The policy's name in the path, in log and metrics.")
+        }, isRequired: true, "The policy's name in the path, the log and the metrics.")
     private static let providers = Setting(
         "providers", listOf: .text, refusesEmpty: "must name at least one provider",
-        "The IDs of the providers whose tokens count, of either kind, each issuer once. The nonces of ID Tokens are not checked."
+        "The IDs of the providers whose tokens are accepted: access tokens or ID Tokens. No two may have the same issuer. The nonces of ID Tokens are not checked."
     )
     private static let requiresKey = Setting(
         "require_key", .boolean, defaultDescription: "`true`",
-        "Whether the gateway must send one of `api_keys` in `X-Assay-Key`. Without it, the network or client certificates must keep strangers out."
+        "Whether the gateway must send one of `api_keys` in `X-Assay-Key`. If not, make sure that only the gateway can reach the listener: by network or client certificates."
     )
     private static let stripsToken = Setting(
         "strip_token", .boolean, defaultDescription: "`false`",
-        "Tells Envoy to remove the token's header before it passes the request on. Not with a cookie, because all other cookies would be removed too."
+        "Tells Envoy to remove the token's header before it forwards the request. Not allowed with a cookie, because all other cookies would be removed too."
     )
     private static let headers = SettingDescription(
         name: "headers", expected: "a mapping of header names to values",
         form: .mapping(of: .words(IdentityValue.allCases.map(\.rawValue))),
         help:
-            "The response's header fields, which the gateway passes to the backend. Every one is always there, empty if the token says nothing.",
+            "The response's header fields, which the gateway forwards to the backend. All of them are always sent, empty if the token says nothing.",
         defaultDescription:
             "`{ \(IdentityHeader.usual.map { "\($0.name): \($0.value.rawValue)" }.joined(separator: ", ")) }`")
 
@@ -74,7 +74,7 @@ enum PolicyReader {
             if let other = found.first(where: { $0.policy.sharesIssuer(with: provider.policy) }) {
                 element.refuse(
                     providers.name,
-                    "\(other.policy.id) and \(name) have the same issuer, so that a token could be either's; keep one")
+                    "\(other.policy.id) and \(name) have the same issuer, so a token could belong to either; keep one")
             }
             found.append(provider)
         }
@@ -98,7 +98,7 @@ enum PolicyReader {
             return IdentityHeader(name, value)
         }
         if let (one, other) = IdentityHeader.twins(in: read) {
-            element.refuse(headers.name, "\(one) and \(other) are one header for many servers; rename one")
+            element.refuse(headers.name, "many servers can't tell \(one) from \(other); rename one")
         }
         return read
     }
@@ -112,7 +112,7 @@ enum PolicyReader {
         else { return }
         element.refuse(
             headers.name,
-            "the tokens of this policy have several issuers, and the same subject can be another user's; add a header for issuer"
+            "this policy accepts tokens of several issuers, and the same subject can belong to different users; add a header for issuer"
         )
     }
 }

@@ -21,19 +21,19 @@ enum RequirementReader {
     private static let emailDomains = Setting(
         "email_domains",
         listOf: .text("a domain such as example.com") { $0.isName(upTo: 253) },
-        "Domains of e-mail addresses, without their subdomains. The address must be verified.")
+        "The domains that the email address may have; their subdomains are other domains. The address must be verified.")
     private static let emailTrust = Setting(
         "email_trust", ValueType<Trust>.word, defaultDescription: "`verified` with `email_domains`, else none",
-        "How far the e-mail address must be trusted at least.")
+        "The lowest `email_trust` that is enough.")
     private static let maximumAge = Setting(
         "max_age", .seconds(1...(366 * 86400)),
-        "How long ago the user may have authenticated: `auth_time`, or `iat` where a token has none.")
+        "How long ago the user may have authenticated, by `auth_time`, or by `iat` if the token has none.")
 
     static let description = SettingDescription(
         section: "require",
         [
             scopes.description, claimValues, emailDomains.description, emailTrust.description, maximumAge.description,
-        ], "What a token must have besides being valid. Otherwise the answer is 403.")
+        ], "What a token must have, in addition to being valid. Otherwise the answer is 403.")
 
     /// - Parameter providers: those of the policy.
     static func read(_ element: Section, _ providers: [ProviderSettings]) -> Requirements {

@@ -13,7 +13,7 @@ enum TokenSourceReader {
         form: .list(
             of: .section([header.description, scheme.description, cookie.description]), isNeverEmpty: true),
         help:
-            "Where the request's token is looked for. The first that is there counts, good or bad. A cookie needs the backend's own defence against cross-site requests.",
+            "Where the token is searched for. The first source that the request has is used, even if its token is refused. With a cookie, the backend must defend itself against CSRF.",
         defaultDescription: "`[{ header: Authorization, scheme: Bearer }]`")
 
     /// - Returns: `nil` if there is no list, or an error was reported.
@@ -37,7 +37,7 @@ enum TokenSourceReader {
         case (let header?, nil): return .header(header, scheme: scheme)
         case (nil, let cookie?) where scheme == nil: return .cookie(cookie)
         default:
-            element.refuse(nil, "each of token must have either header, with or without scheme, or cookie")
+            element.refuse(nil, "each element of token must have either header, with or without scheme, or cookie")
             return nil
         }
     }

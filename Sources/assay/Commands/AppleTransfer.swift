@@ -84,7 +84,7 @@ struct TransferOptions: ParsableArguments {
         access. "failed" means that Apple could not be reached or did not respond, in four attempts.
 
         At the end, the lines of users who are not done are listed. After a stop, run the same command again: users with \
-        a result are skipped, and those that failed are tried again. The exit code is 0 if every user is done, 1 if another run may help, and 2 if all the others are refused.
+        a result are skipped, and those that failed are tried again. The exit code is 0 if every user is done, 1 if another run may help, and 2 if all users who are not done were refused.
         """
 
     @Option(
