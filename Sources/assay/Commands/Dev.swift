@@ -51,7 +51,7 @@ struct Dev: AsyncParsableCommand {
     @Flag(help: "Allow addresses that other machines can reach, for containers. The default is then 0.0.0.0.")
     var allowRemote = false
 
-    @Flag(help: "Print one line of JSON instead, once everything listens.")
+    @Flag(help: "Print one line of JSON instead, once it is ready.")
     var json = false
 
     @Flag(help: "Print a web app in Python that signs in here, and exit: assay dev --sample > sample.py.")
@@ -92,6 +92,7 @@ struct Dev: AsyncParsableCommand {
             .info, "listening", [("listener", .text("issuer")), ("address", .text(provider.address))])
         try await application.run { server in
             service.withLock { $0 = ListenAddress(server.serviceAddress) }
+            await ListenAddress(server.adminAddress)?.waitUntilReady()
             let started = DevAnnouncement(
                 service: server.serviceAddress, admin: server.adminAddress, provider: provider,
                 providers: development.settings.providers)

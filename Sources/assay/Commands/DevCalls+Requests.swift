@@ -33,3 +33,16 @@ extension DevCalls {
         return Answer(status: Int(status), body: body)
     }
 }
+
+extension ListenAddress {
+    /// Waits until the service has the keys of its providers, so that a test that begins at once finds them, whatever it
+    /// makes a provider do. Gives up after some seconds.
+    func waitUntilReady() async {
+        let limits = HTTPExchange.Limits(
+            connectTimeout: .seconds(1), totalTimeout: .seconds(1), maximumBody: 64 * 1024)
+        for _ in 0..<500 {
+            guard await request(.GET, "/readyz", tls: nil, limits: limits).head?.status != .ok else { return }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+}

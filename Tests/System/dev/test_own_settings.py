@@ -140,3 +140,40 @@ def test_no_other_assay_trusts_its_keys(dev):
         assert "it is a key of assay dev" in message
         token = dev.token("auth0", audience="mine")["id_token"]
         assert service.api.post("/v1/verify", {"id_token": token}).status == 503
+
+
+# Providers whose access tokens are verified, by preset.
+APIS = {
+    "auth0": {"domain": "example.eu.auth0.com"},
+    "azure-b2c": {"tenant": TENANT, "subdomain": "contoso", "policy": "B2C_1_sign_in"},
+    "cognito": {"pool": "eu-west-1_AbCdEfGhI"},
+    "keycloak": {"issuer": "https://sso.example.com/realms/staff"},
+    "kubernetes": {
+        "issuer": "https://kubernetes.default.svc.cluster.local", "claim_values": {"/kubernetes.io/namespace": ["shop"]},
+    },
+    "microsoft": {"tenant": TENANT},
+    "microsoft-v1": {"tenant": TENANT},
+    "oidc": {"issuer": "https://id.example.com"},
+    "okta": {"domain": "example.okta.com", "authorization_server": "default"},
+    "supabase": {"project": "abcdefgh", "audiences": None},
+    "zitadel": {"issuer": "https://zitadel.example.com"},
+}  # fmt: skip
+
+
+def test_access_tokens_pass_the_rules_of_every_preset(tmp_path):
+    providers = [
+        {"id": preset, "preset": preset, "tokens": "access", "audiences": ["https://api.example.com"]} | own
+        for preset, own in APIS.items()
+    ]
+    for each in providers:
+        if each["audiences"] is None:
+            del each["audiences"]
+    file = tmp_path / "mine.yaml"
+    file.write_text(yaml.dump({"providers": providers}))
+    with Dev("--config", str(file)) as dev:
+        for preset in APIS:
+            token = dev.token(preset)
+            answer = dev.api.post("/v1/access-tokens/verify", {"provider": preset} | token)
+            assert answer.status == 200, (preset, answer)
+            expired = dev.token(preset, claims={"exp": 1})
+            assert_code(dev.api.post("/v1/access-tokens/verify", {"provider": preset} | expired), "token_expired")

@@ -68,6 +68,12 @@ def test_xctest_compiles(tmp_path, path):
     run(["swiftc", "-typecheck", "-I", libraries, "SignInTests.swift"], tmp_path, path, HOME=str(tmp_path))
 
 
+def test_the_workflow_is_one(tmp_path, path):
+    (tmp_path / "workflow.yaml").write_text(block(PAGE, "### GitHub Actions", "yaml"))
+    command = ["-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", "workflow.yaml"]
+    run([sys.executable, *command], tmp_path, path)
+
+
 def test_a_sign_in_without_a_browser():
     """`prompt=none`, and the page's form sent by curl."""
     script = next(each for each in blocks(PAGE, "## Sign in through the browser", "sh"))
