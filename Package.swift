@@ -111,9 +111,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "Gateway", dependencies: ["AccessTokens", "Bytes", "IDToken", "JSON"], swiftSettings: settings),
+        .target(
             name: "Verification",
             dependencies: [
-                "AccessTokens", "Bytes", "EventLoops", "Grants", "Host", "IDToken", "JOSE", "JSON", "KeySource",
+                "AccessTokens", "Bytes", "EventLoops", "Gateway", "Grants", "Host", "IDToken", "JOSE", "JSON",
+                "KeySource",
                 "Notifications", "ProviderClient", "TokenDiagnostics",
             ] + nio,
             swiftSettings: settings
@@ -130,8 +133,8 @@ let package = Package(
         .target(
             name: "Service",
             dependencies: [
-                "EventLoops", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications",
-                "OpenSSL", "ProviderClient", "ReplayStore", "SignIns", "Telemetry", "Verification",
+                "EventLoops", "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource",
+                "Notifications", "OpenSSL", "ProviderClient", "ReplayStore", "SignIns", "Telemetry", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
@@ -145,7 +148,8 @@ let package = Package(
         .target(
             name: "Settings",
             dependencies: [
-                "Bytes", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "YAML",
+                "Bytes", "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications",
+                "YAML",
             ],
             swiftSettings: settings
         ),
@@ -160,7 +164,8 @@ let package = Package(
         .executableTarget(
             name: "assay",
             dependencies: [
-                "Bytes", "DevProvider", "Grants", "HTTPServer", "Host", "IDToken", "JSON", "JOSE", "KeySource",
+                "Bytes", "DevProvider", "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JSON", "JOSE",
+                "KeySource",
                 "Notifications", "OpenSSL", "OutboundHTTP", "ProviderClient", "ReplayStore", "Service", "Settings",
                 "SignIns", "Telemetry", "TokenDiagnostics", "Verification",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -219,6 +224,10 @@ let package = Package(
             dependencies: ["AccessTokens", "IDToken", "JOSE", "JSON", "SignInFixtures", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
+            name: "GatewayTests",
+            dependencies: ["AccessTokens", "Bytes", "Gateway", "IDToken", "JOSE", "SignInFixtures", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "NotificationsTests",
             dependencies: ["IDToken", "JOSE", "JSON", "Notifications", "SignInFixtures", "TestSupport"],
             swiftSettings: settings),
@@ -255,7 +264,7 @@ let package = Package(
         .testTarget(
             name: "SettingsTests",
             dependencies: [
-                "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "Settings",
+                "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "Settings",
             ],
             swiftSettings: settings),
         .testTarget(

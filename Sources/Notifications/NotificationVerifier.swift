@@ -78,7 +78,7 @@ extension NotificationKind {
         }
     }
 
-    /// Apple declares nothing. Its notifications are security event tokens with `events` of its own form.
+    /// Apple declares nothing. Its notifications are security event tokens whose `events` has a form of Apple's own.
     fileprivate func mayBeDeclared(as declared: NotificationKind) -> Bool {
         switch self {
         case .apple, .securityEvent: declared == .securityEvent
@@ -136,14 +136,22 @@ extension EventsClaim {
     ) throws(Rejection) -> [NotifiedEvent] {
         switch self {
         case .apple(let event): return [try NotifiedEvent(apple: event)]
-        case .logout(let event):
+        case .logout(let event, let others):
             try checkNoNonce(claims)
-            return [try NotifiedEvent(logout: event, claims)]
+            let logout = try NotifiedEvent(logout: event, claims)
+            return [logout] + Self.securityEvents(others, claims, policy, rules)
         case .securityEvents(let events):
             try checkNoNonce(claims)
-            let own = OwnIssuer(claims, policy, rules)
-            return events.map { NotifiedEvent(security: $0.event, named: $0.type, claims, issuer: own) }
+            return Self.securityEvents(events, claims, policy, rules)
         }
+    }
+
+    private static func securityEvents(
+        _ events: [(type: String, event: JSONObject)], _ claims: Claims, _ policy: ProviderPolicy,
+        _ rules: NotificationRules
+    ) -> [NotifiedEvent] {
+        let own = OwnIssuer(claims, policy, rules)
+        return events.map { NotifiedEvent(security: $0.event, named: $0.type, claims, issuer: own) }
     }
 }
 

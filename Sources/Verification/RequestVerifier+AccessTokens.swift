@@ -1,8 +1,8 @@
-private import AccessTokens
-private import IDToken
+internal import AccessTokens
+internal import IDToken
 private import JOSE
 
-/// Verifies access tokens, with the keys and the waiting of ID Tokens.
+/// Verifies access tokens. Keys and waiting work as for ID Tokens.
 extension RequestVerifier {
     /// Whether any provider's access tokens are verified.
     package var acceptsAccessTokens: Bool { slots.contains { $0?.provider.accessTokens != nil } }
@@ -29,17 +29,23 @@ extension RequestVerifier {
                 throw .providerUnknown
             }
             try request.check(against: slot.policy)
-            return try attempt(token, request, dialect, index, slot, now)
+            return try attempt(accessToken: token, dialect, index, slot, now, request.parameters) { token, keys in
+                let answer = AccessTokenAnswer(
+                    token: token, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims)
+                return .verified(answer, provider: index)
+            }
         } catch {
             return .decided(.refused(error, provider: index))
         }
     }
 
+    /// - Parameter answer: makes the answer of a verified token and the keys that verified it.
     /// - Throws: ``Problem/accessTokenRejected(_:)``.
-    private func attempt(
-        _ token: UnverifiedToken, _ request: AccessTokenRequest, _ dialect: AccessTokenDialect, _ index: Int,
-        _ slot: ProviderSlot, _ now: VerificationTime
-    ) throws(Problem) -> Attempt<TokenVerdict<AccessTokenAnswer>> {
+    func attempt<Answer: Sendable>(
+        accessToken token: UnverifiedToken, _ dialect: AccessTokenDialect, _ index: Int, _ slot: ProviderSlot,
+        _ now: VerificationTime, _ parameters: AccessTokenParameters,
+        answer: (VerifiedAccessToken, LoopKeySnapshot.Latest) -> Answer
+    ) throws(Problem) -> Attempt<Answer> {
         let policy = slot.policy
         let jwsVerifier = verifier.jwsVerifier
         return try attempt(token, index, slot, now, refused: Problem.accessTokenRejected) {
@@ -49,10 +55,8 @@ extension RequestVerifier {
         } verifying: { keys throws(Rejection) in
             let verified = try jwsVerifier.verifyAccessToken(
                 token, with: keys.keys, algorithms: keys.algorithms, under: policy, dialect,
-                expecting: request.parameters, now: now.wall)
-            let answer = AccessTokenAnswer(
-                token: verified, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims)
-            return .verified(answer, provider: index)
+                expecting: parameters, now: now.wall)
+            return answer(verified, keys)
         }
     }
 }

@@ -2,7 +2,7 @@ package import Host
 package import KeySource
 package import NIOCore
 
-/// What the exchange of codes and tokens needs to know of a provider.
+/// Information about providers that requests for codes and grants need.
 extension RequestVerifier {
     /// Whether any provider has clients.
     package var hasClients: Bool { slots.contains { $0?.provider.grants != nil } }

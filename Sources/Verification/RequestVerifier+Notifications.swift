@@ -3,7 +3,7 @@ private import IDToken
 private import JOSE
 internal import Notifications
 
-/// Verifies notifications, with the keys and the waiting of ID Tokens.
+/// Verifies notifications. Keys and waiting work as for ID Tokens.
 extension RequestVerifier {
     /// Whether any provider's notifications are accepted.
     package var acceptsNotifications: Bool { slots.contains { $0?.provider.notifications != nil } }

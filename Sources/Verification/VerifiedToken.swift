@@ -2,7 +2,7 @@ internal import AccessTokens
 internal import IDToken
 internal import JOSE
 
-/// What answers tell of a verified token, whatever its kind.
+/// The parts of a verified token that responses contain, whatever its kind.
 protocol VerifiedToken {
     /// `aud`.
     var audiences: [String] { get }

@@ -63,7 +63,7 @@ def down(shared_server):
 def service(issuer, keycloak, cognito, down):
     providers = [
         provider(issuer),
-        access(issuer, audiences=[API, "https://second.example/"]),
+        access(issuer, audiences=[API, "https://second.example/"], max_token_age="1h"),
         access(keycloak, "realm", preset="keycloak", authorization={"groups": "/resource_access/shop/roles"}),
         access(cognito, "pool", preset="cognito", pool="eu-west-1_AbCdEfGhI", jwks_uri=cognito.jwks_uri,
                audiences="none", authorized_parties=["app"]),
@@ -140,6 +140,7 @@ REFUSALS = {
     "audience_mismatch": ({"aud": ["another"]}, None),
     "token_expired": ({"exp": 1}, None),
     "token_not_yet_valid": ({"iat": 1 << 40}, None),
+    "token_too_old": ({"iat": now() - 4000}, None),
     "claim_missing": ({"client_id": None}, "client_id"),
     "claim_invalid": ({"scope": 5}, "scope"),
 }
