@@ -49,6 +49,8 @@ class Dev(service.Process):
         # The log has the listeners' addresses.
         super().__init__(*DEV, "--log", *options)
         try:
+            # It prints once it is ready.
+            self.wait_for(lambda: self.output)
             self.api = client.Client(self.listening("service"))
             self.admin = client.Client(self.listening("admin"))
             self.issuer_address = self.listening("issuer")
