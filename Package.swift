@@ -156,9 +156,10 @@ let package = Package(
         .target(
             name: "DevProvider",
             dependencies: [
-                "Bytes", "HTTPServer", "Host", "JOSE", "JSON", "OpenSSL",
+                "Bytes", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "OpenSSL",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,
+            resources: [.embedInCode("Pages/dev.css"), .embedInCode("Pages/submit.js")],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -173,7 +174,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ] + nio,
-            resources: [.embedInCode("openapi.yaml")],
+            resources: [.embedInCode("openapi.yaml"), .embedInCode("sample.py")],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -313,7 +314,7 @@ let package = Package(
         .testTarget(
             name: "DevProviderTests",
             dependencies: [
-                "DevProvider", "IDToken", "JOSE", "JSON", "Notifications",
+                "DevProvider", "HTTPServer", "IDToken", "JOSE", "JSON", "Notifications", "OpenSSL",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ] + nio,

@@ -14,7 +14,8 @@ extension JWKSet {
         guard entries.count <= Self.maximumKeys else { throw .tooManyKeys }
         self.init(
             keys: entries.sorted { $0.key < $1.key }.compactMap { keyID, value in
-                value.string.flatMap { JWK(keyID: keyID, certificate: $0) }
+                guard !DevelopmentKeys.contain(keyID) else { return nil }
+                return value.string.flatMap { JWK(keyID: keyID, certificate: $0) }
             })
         guard keys.contains(where: \.isUsable) else { throw .noUsableKey }
     }

@@ -15,6 +15,10 @@ extension JWKSet {
                 return
             }
             let keyID = members["kid"]?.string
+            guard !DevelopmentKeys.contain(keyID) else {
+                self.init(keyID: keyID, flaw: Self.reasonOfDevelopment)
+                return
+            }
             guard let key = JWK(members) else {
                 self.init(keyID: keyID, flaw: Self.reasonIgnored(members))
                 return
@@ -33,6 +37,8 @@ extension JWKSet {
             self.algorithms = algorithms
             self.flaw = flaw
         }
+
+        private static let reasonOfDevelopment = "it is a key of assay dev, with which anyone can sign"
 
         private static func reasonIgnored(_ members: [String: JSONTree]) -> String {
             guard members["d"] == nil else { return "it is a private key: anyone who has read it can sign tokens" }

@@ -22,15 +22,25 @@ public struct JWKSet: Sendable {
         case noUsableKey
     }
 
-    /// Reads the JSON text of a JWK Set. A key that can't be used is skipped and does not invalidate the set.
+    /// Reads the JSON text of a JWK Set. A key that can't be used is skipped and does not invalidate the set. So is a
+    /// key of `assay dev`, with which anyone can sign.
     ///
     /// - Throws: ``ReadingError``.
-    public init(_ json: [UInt8]) throws(ReadingError) {
+    public init(_ json: [UInt8]) throws(ReadingError) { try self.init(json, acceptingDevelopmentKeys: false) }
+
+    /// - Parameter acceptingDevelopmentKeys: whether to read keys of `assay dev` too. Only `assay dev` does.
+    /// - Throws: ``ReadingError``.
+    package init(_ json: [UInt8], acceptingDevelopmentKeys: Bool) throws(ReadingError) {
         guard let tree = try? JSONTree(readingObject: json), let entries = tree.object?["keys"]?.array else {
             throw .malformed
         }
         guard entries.count <= Self.maximumKeys else { throw .tooManyKeys }
-        self.init(keys: entries.compactMap { $0.object.flatMap(JWK.init) })
+        self.init(
+            keys: entries.compactMap { entry in
+                guard let members = entry.object else { return nil }
+                let isRefused = !acceptingDevelopmentKeys && DevelopmentKeys.contain(members["kid"]?.string)
+                return isRefused ? nil : JWK(members)
+            })
         guard keys.contains(where: \.isUsable) else { throw .noUsableKey }
     }
 

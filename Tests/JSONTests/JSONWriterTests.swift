@@ -134,6 +134,16 @@ import Testing
         }
     }
 
+    @Test func `a line ends within the writer's memory`() {
+        var writer = JSONWriter(reservingCapacity: 4)
+        writer.raw([0x31])
+        writer.raw([0x31, 0x32])
+        #expect(writer.count == 4 && writer.capacity == 4)
+        writer.endLine()
+        #expect(writer.count == 5 && writer.capacity >= 5)
+        #expect(text(writer.bytes) == "1,12\n")
+    }
+
     @Test func `what is written is read again, by both readers, unchanged`() throws {
         var generator = SplitMix64(seed: 20_241)
         for round in 0..<500 {

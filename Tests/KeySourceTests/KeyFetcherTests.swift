@@ -31,6 +31,21 @@ import Testing
         }
     }
 
+    @Test func `keys of assay dev are fetched by assay dev alone`() async throws {
+        let set = text(KeySets.json(["assay-dev-1"]))
+        try await RawServer.run(answering: { Self.answer($0, ["/keys": set]) }) { server async throws in
+            let location = KeyLocation.Network.jwkSet(address: server.address("/keys"))
+            let failure = await #expect(throws: FetchFailure.self) {
+                try await Self.fetcher(location).fetch(.reload)
+            }
+            #expect(failure?.message.contains("it is a key of assay dev") == true)
+            let developing = ProviderKeyFetcher(
+                location, documents: .onLoopback { $0.acceptsDevelopmentKeys = true },
+                unixSeconds: { 1_700_000_000 })
+            #expect(try await developing.fetch(.reload).keys.hasKey("assay-dev-1"))
+        }
+    }
+
     @Test func `keys are fetched from where the discovery document says, each time anew`() async throws {
         let set = text(KeySets.json(["a"]))
         try await RawServer.run(answering: { head in

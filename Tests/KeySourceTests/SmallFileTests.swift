@@ -62,6 +62,18 @@ import Testing
         }
     }
 
+    @Test func `a secret may be behind a link, as those of the kubelet are`() async throws {
+        try await TemporaryDirectory.run { directory in
+            try directory.write("secret")
+            let link = directory.path + "/link"
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory.file)
+            let secret = try SmallFile.withSecret(path: link, maximumSize: 6) { octets, _ in
+                octets.indices.map { octets[$0] }
+            }
+            #expect(secret == Array("secret".utf8))
+        }
+    }
+
     @Test func `a directory, a pipe, a device or a socket is no file, and holds nobody up`() async throws {
         try await TemporaryDirectory.run { directory in
             #expect(read(directory.path) == .failure(.notRegular))

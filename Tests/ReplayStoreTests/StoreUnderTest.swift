@@ -69,6 +69,15 @@ struct StoreUnderTest: Sendable {
         }.get()
     }
 
+    /// Prepares a claim, and makes it after the store has ended.
+    func claimAfterEnd() async throws -> ClaimOutcome {
+        try await loop.flatSubmit {
+            let claim = store.value.claim(ClaimKey(high: 0, low: 1), until: ClaimEnd(after: 600), now: now)
+            store.value.end()
+            return outcome(of: claim)
+        }.get()
+    }
+
     /// Claims in one turn of the event loop.
     func claims(_ numbers: [UInt64]) async throws -> [ClaimOutcome] {
         try await loop.flatSubmit { EventLoopFuture.whenAllSucceed(numbers.map(begin), on: loop) }.get()
@@ -95,7 +104,11 @@ struct StoreUnderTest: Sendable {
     }
 
     private func begin(_ number: UInt64) -> EventLoopFuture<ClaimOutcome> {
-        switch store.value.claim(ClaimKey(high: 0, low: number), until: ClaimEnd(after: 600), now: now) {
+        outcome(of: store.value.claim(ClaimKey(high: 0, low: number), until: ClaimEnd(after: 600), now: now))
+    }
+
+    private func outcome(of claim: ClaimReply) -> EventLoopFuture<ClaimOutcome> {
+        switch claim {
         case .now(let outcome): loop.makeSucceededFuture(outcome)
         case .later(let begin): begin()
         }

@@ -36,6 +36,18 @@ import Testing
         }
     }
 
+    @Test func `without a connection, nothing is claimed or given back`() async throws {
+        try await ScriptedServer.run { _ in
+            .ok
+        } _: { server async throws in
+            try await StoreUnderTest.run(server) { store async throws in
+                #expect(try await store.claimAfterEnd() == .unavailable(mayBeClaimed: false))
+                #expect(try await !store.release())
+                #expect(server.count("SET") == 0 && server.count("DEL") == 0)
+            }
+        }
+    }
+
     // MARK: Errors and replies
 
     @Test(arguments: [

@@ -3,7 +3,8 @@ private import Bytes
 /// Checks `azp`, the party to which the ID Token was issued, against the configured parties, and returns it.
 ///
 /// Skipped unless the settings name authorized parties and the claim is present: in Google's tokens for Android, `azp`
-/// rightly differs from `aud`. ``checkAudience(_:_:narrowedTo:)`` handles `azp` in tokens with several audiences.
+/// rightly differs from `aud`. Two other checks read `azp`: ``checkAudience(_:_:narrowedTo:)`` in tokens with several
+/// audiences, and ``checkServiceAccount(_:_:subject:)``.
 ///
 /// - Throws: ``Rejection/claimInvalid(_:)``, ``Rejection/authorizedPartyMismatch``.
 /// - Source: OpenID Connect Core 1.0, 3.1.3.7, steps 4 and 5, as relaxed by errata set 2.

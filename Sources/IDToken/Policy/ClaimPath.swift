@@ -4,7 +4,7 @@ public struct ClaimPath: Sendable, Hashable {
     /// The path as written. Rejections name it.
     public let name: ClaimName
     /// The member names from the outermost object inwards, at least one.
-    let steps: [ClaimName]
+    package let steps: [ClaimName]
 
     public init(_ text: String) {
         name = ClaimName(text)

@@ -75,9 +75,10 @@ extension KeyLocation.Network {
     /// Reads a JWK Set, or converts certificates to one.
     ///
     /// - Throws: ``FetchFailure`` of the phase `parse`.
-    func keySet(in document: [UInt8]) throws(FetchFailure) -> JWKSet {
+    func keySet(in document: [UInt8], under rules: NetworkRules) throws(FetchFailure) -> JWKSet {
         switch self {
-        case .discovery, .jwkSet: try JWKSet(reading: document)
+        case .discovery, .jwkSet:
+            try JWKSet(reading: document, acceptingDevelopmentKeys: rules.acceptsDevelopmentKeys)
         case .certificates: try JWKSet(readingCertificates: document)
         }
     }

@@ -43,7 +43,7 @@ package final class ProviderKeyFetcher: KeyFetching {
         if let last, last.document.body == document.body {
             keys = last.keys
         } else {
-            keys = try location.keySet(in: document.body)
+            keys = try location.keySet(in: document.body, under: documents.rules)
         }
         memory.withLock { $0.jwks = (found.address, document, keys) }
         return FetchedKeys(
@@ -74,9 +74,9 @@ extension JWKSet {
     /// Reads a provider's JWK Set.
     ///
     /// - Throws: ``FetchFailure`` of the phase `parse`.
-    init(reading json: [UInt8]) throws(FetchFailure) {
+    init(reading json: [UInt8], acceptingDevelopmentKeys: Bool = false) throws(FetchFailure) {
         do throws(ReadingError) {
-            try self.init(json)
+            try self.init(json, acceptingDevelopmentKeys: acceptingDevelopmentKeys)
         } catch {
             throw FetchFailure(
                 describing: error, malformed: "the key set is not a JSON object with an array of keys",

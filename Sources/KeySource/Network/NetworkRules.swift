@@ -5,6 +5,8 @@ package struct NetworkRules: Sendable, Equatable {
     package var allowHTTP = false
     /// Whether fetches may connect to any address.
     package var allowPrivateAddresses = false
+    /// Whether the provider is one of `assay dev`, whose keys nothing else trusts.
+    package var acceptsDevelopmentKeys = false
     /// Addresses outside the public Internet to which fetches may connect.
     package var allowedAddresses: [AddressBlock] = []
     /// A PEM file with CA certificates to trust in addition to the system's.

@@ -104,6 +104,7 @@ enum ProviderReader {
         section.finish()
         guard givenID != nil, let keys = provider.keys else { return nil }
         var settings = ProviderSettings(policy: provider.policy, keys: keys)
+        settings.preset = preset.name
         settings.accessTokens = provider.accessTokens
         settings.network = provider.network
         settings.isOptional = provider.isOptional

@@ -6,6 +6,8 @@ package import Notifications
 /// One provider's validated settings: the rules for its tokens, and the location of its keys.
 package struct ProviderSettings: Sendable, Equatable {
     package var policy: ProviderPolicy
+    /// The name of its preset.
+    package var preset = ProviderPreset.oidc.name
     /// How its access tokens are recognized and read; `nil` if its ID Tokens are verified.
     package var accessTokens: AccessTokenDialect?
     /// Whether the service can be ready without its keys.

@@ -33,12 +33,12 @@ struct Application: Sendable {
     private let descriptors: Int
 
     /// - Parameters:
-    ///   - credentials: of clients whose settings name no files, by client ID.
+    ///   - credentials: of clients whose settings name no files, by provider and client ID.
     ///   - tellsOfRisks: whether to log settings that are allowed but risky.
     /// - Throws: ``ConfigurationError`` if the environment's proxy settings are invalid, or a file that `tracing` names
     ///   can't be read.
     init(
-        _ settings: Settings, credentials: [String: ClientCredential] = [:], tellsOfRisks: Bool = true,
+        _ settings: Settings, credentials: [String: [String: ClientCredential]] = [:], tellsOfRisks: Bool = true,
         sink: LogSink = LogSink()
     ) throws {
         self.settings = settings

@@ -19,8 +19,8 @@ struct ProviderFactory: Sendable {
     /// `nil` if fetches are not traced.
     private let tracer: SpanTracer?
     private let disk: NIOThreadPool
-    /// Of clients whose settings name no files, by client ID.
-    private let credentials: [String: ClientCredential]
+    /// Of clients whose settings name no files, by provider and client ID.
+    private let credentials: [String: [String: ClientCredential]]
     /// Keys live on their own loop, so that a slow handshake never delays a loop that serves requests.
     private let keysLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     /// The same for calls to providers' endpoints. Created when the first provider has clients.
@@ -38,10 +38,10 @@ struct ProviderFactory: Sendable {
 
     /// - Parameters:
     ///   - disk: for blocking writes of keys.
-    ///   - credentials: of clients whose settings name no files, by client ID.
+    ///   - credentials: of clients whose settings name no files, by provider and client ID.
     init(
         _ proxy: ProxyEnvironment?, _ telemetry: KeyTelemetry, _ calls: CallTelemetry, tracer: SpanTracer?,
-        _ disk: NIOThreadPool, credentials: [String: ClientCredential]
+        _ disk: NIOThreadPool, credentials: [String: [String: ClientCredential]]
     ) {
         self.proxy = proxy
         self.telemetry = telemetry
@@ -127,7 +127,7 @@ struct ProviderFactory: Sendable {
         for client in provider.clients {
             // Before the files are read, so that a change meanwhile is noticed.
             versions.append(ClientFiles.versions(client))
-            if let given = self.credentials[client.client.id] {
+            if let given = self.credentials[id]?[client.client.id] {
                 credentials[client.client.id] = given
             } else {
                 credentials[client.client.id] = try ClientFiles.credential(of: client, provider: id)

@@ -1,40 +1,61 @@
-import HTTPServer
-import Telemetry
 import ArgumentParser
-import Service
 import DevProvider
+import FoundationEssentials
 import Glibc
-import Grants
-import IDToken
+import HTTPServer
+import JSON
 import KeySource
-import Notifications
-import OpenSSL
+import Service
 import Settings
+import Synchronization
+import Telemetry
 
 struct Dev: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run the service with a development provider, to try it out.",
+        abstract: "Run the service with development providers: whole sign-ins without a network or an account.",
         discussion: """
-            Needs no network, no account and no configuration. The provider signs any claims, with new keys at each \
-            start. It listens on loopback only.
+            Stands in for every provider of --config: the same client IDs, nonce rules and claims, with keys of its own. \
+            The files with secrets and private keys that the settings name are not opened, and any secret of a client is right. \
+            Without --config: Apple, Google, Microsoft and an OpenID Provider.
 
-            Prints addresses and commands to paste. Without --log, standard error has only warnings and errors.
+            Prints the page to open, the console, and a curl command. Without --log, standard error has only warnings \
+            and errors. Anyone can sign in as anyone, so it listens on loopback only.
             """)
 
-    @Option(help: "Where the service listens; loopback only.")
-    var listen = "127.0.0.1:8080"
+    @Option(
+        name: .customLong("config"),
+        help: ArgumentHelp("The settings to develop with. Without it, four providers.", valueName: "file"))
+    var path: String?
 
-    @Option(help: "Where the admin listener listens; loopback only.")
-    var adminListen = "127.0.0.1:9090"
+    @Option(help: "Where the service listens. With port 0, the system chooses all ports. Default: 127.0.0.1:8080.")
+    var listen: String?
 
-    @Option(help: "Where the provider listens; loopback only.")
-    var issuerListen = "127.0.0.1:9400"
+    @Option(help: "Where the admin listener listens. Default: port 9090.")
+    var adminListen: String?
+
+    @Option(help: "Where the providers listen. Default: port 9400.")
+    var issuerListen: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What the providers' URLs begin with, such as http://provider.test:9400. Default: http://127.0.0.1 and the port.",
+            valueName: "url"))
+    var issuerOrigin: String?
 
     @Option(
         help:
-            "The origin of a backend whose users sign in through the browser. Its redirect URIs are ORIGIN/callback/apple and ORIGIN/callback/google."
+            "Without --config: the origin of a backend whose users sign in through the browser. The redirect URIs are ORIGIN/callback/ and the provider."
     )
     var origin = "http://localhost:8000"
+
+    @Flag(help: "Allow addresses that other machines can reach, for containers. The default is then 0.0.0.0.")
+    var allowRemote = false
+
+    @Flag(help: "Print one line of JSON instead, once it is ready.")
+    var json = false
+
+    @Flag(help: "Print a web app in Python that signs in here, and exit: assay dev --sample > sample.py.")
+    var sample = false
 
     @Flag(
         help:
@@ -42,50 +63,55 @@ struct Dev: AsyncParsableCommand {
     var log = false
 
     func run() async throws {
-        let service = try loopback(listen, "--listen")
-        let admin = try loopback(adminListen, "--admin-listen")
-        guard case .network("127.0.0.1", let port) = try loopback(issuerListen, "--issuer-listen") else {
-            throw ValidationError("--issuer-listen must be 127.0.0.1 with a port")
+        guard !sample else {
+            print(String(decoding: PackageResources.sample_py, as: UTF8.self), terminator: "")
+            return
         }
-        guard isOrigin(origin) else {
-            throw ValidationError("--origin must be a scheme, a host and a port, such as http://localhost:8000")
-        }
-        let issuer: DevProviderServer
+        let addresses = try DevAddresses(self)
+        let team = try teamSettings()
+        let service = Mutex<ListenAddress?>(nil)
+        let provider: DevProviderServer
         do {
-            issuer = try await DevProviderServer.start(port: port)
+            provider = try await DevProviderServer.start(
+                addresses.issuer, origin: issuerOrigin,
+                calls: .calls(deliversAnywhere: allowRemote) { service.withLock { $0 } })
         } catch {
             throw ConfigurationError(text: "the development provider: \(error)")
         }
-        var settings = Settings()
-        settings.service = Settings.Listener(service)
-        settings.admin = Settings.Listener(admin)
-        settings.servesConsole = true
-        settings.signIns = Settings.SignIns()
-        settings.providers = DevProviderKind.allCases.map { provider($0, issuer) }
+        let development = try DevelopmentSettings(
+            team, provider, service: addresses.service, admin: addresses.admin)
+        try await provider.serve(development.providers)
+        var settings = development.settings
         if !log {
             settings.log.level = "warning"
             settings.log.requests = .none
         }
-        // These settings are right for a loopback address, and the user can't change them.
-        let application = try Application(settings, credentials: Self.credentials(), tellsOfRisks: false)
-        application.log.write(.info, "listening", [("listener", .text("issuer")), ("address", .text(issuer.address))])
+        // These settings are right for a development provider, and the user can't change them.
+        let application = try Application(settings, credentials: development.credentials, tellsOfRisks: false)
+        application.log.write(
+            .info, "listening", [("listener", .text("issuer")), ("address", .text(provider.address))])
         try await application.run { server in
-            print(
-                Self.welcome(
-                    server.serviceAddress, admin: server.adminAddress, issuer: issuer.address, origin: origin))
+            service.withLock { $0 = ListenAddress(server.serviceAddress) }
+            await ListenAddress(server.adminAddress)?.waitUntilReady()
+            let started = DevAnnouncement(
+                service: server.serviceAddress, admin: server.adminAddress, provider: provider,
+                providers: development.settings.providers)
+            print(json ? started.json : started.text)
             // Also if standard output is a pipe, whose reader waits for these lines.
             fflush(nil)
         }
-        await issuer.stop()
+        await provider.stop()
     }
 
-    /// - Throws: `ValidationError` for an address that other machines could reach.
-    private func loopback(_ text: String, _ option: String) throws -> ListenAddress {
-        guard let listen = ListenAddress(text), listen.isLocal else {
-            throw ValidationError(
-                "\(option) must be a loopback address such as 127.0.0.1:8080: this is not for production")
+    private func teamSettings() throws -> Settings {
+        if let path {
+            let file = SettingsFile(path: path, environment: ProcessInfo.processInfo.environment)
+            return try file.settings(file.content)
         }
-        return listen
+        guard isOrigin(origin), let settings = try? Settings.development(origin: origin) else {
+            throw ValidationError("--origin must be a scheme, a host and a port, such as http://localhost:8000")
+        }
+        return settings
     }
 
     private func isOrigin(_ text: String) -> Bool {
@@ -94,71 +120,48 @@ struct Dev: AsyncParsableCommand {
         return !authority.isEmpty
             && authority.utf8.allSatisfy { (0x21...0x7e).contains($0) && !"/?#@\"\\".utf8.contains($0) }
     }
+}
 
-    private func provider(_ kind: DevProviderKind, _ issuer: DevProviderServer) -> ProviderSettings {
-        let preset: ProviderPreset = kind == .apple ? .apple : .google
-        var policy = preset.policy(
-            id: kind.rawValue, issuer: issuer.issuer(of: kind), audiences: [DevProviderServer.audience(of: kind)])
-        policy.issuerAliases = []
-        var provider = ProviderSettings(policy: policy, keys: .discovery(of: policy))
-        provider.network.allowHTTP = true
-        provider.network.allowPrivateAddresses = true
-        var client = OAuthClient(id: DevProviderServer.audience(of: kind))
-        client.redirectURIs = ["\(origin)/callback/\(kind.rawValue)"]
-        // Apple then posts its response as a form, with the name at the first sign-in.
-        if kind == .apple { client.scopes = ["name", "email"] }
-        provider.clients = [ClientSettings(client: client, authentication: .none)]
-        provider.quirks = preset.facts(PresetArguments()).quirks
-        provider.notifications = NotificationRules(kinds: kind == .apple ? [.apple] : [.securityEvent, .logout])
-        return provider
+/// The addresses of `assay dev`: loopback only, unless others are allowed.
+private struct DevAddresses {
+    let service: ListenAddress
+    let admin: ListenAddress
+    let issuer: ListenAddress
+
+    /// - Throws: `ValidationError`.
+    init(_ options: Dev) throws {
+        let usual = options.allowRemote ? "0.0.0.0" : "127.0.0.1"
+        let (service, isPortChosen) = try Self.address(
+            options.listen ?? "\(usual):8080", "--listen", allowRemote: options.allowRemote)
+        self.service = service
+        func other(_ text: String?, _ option: String, port: Int) throws -> ListenAddress {
+            try Self.address(text ?? "\(usual):\(isPortChosen ? port : 0)", option, allowRemote: options.allowRemote).0
+        }
+        admin = try other(options.adminListen, "--admin-listen", port: 9090)
+        issuer = try other(options.issuerListen, "--issuer-listen", port: 9400)
+        guard case .network(let host, _) = issuer, ["127.0.0.1", "0.0.0.0"].contains(host) else {
+            throw ValidationError(
+                "--issuer-listen must be 127.0.0.1 with a port; with --allow-remote, 0.0.0.0 with a port")
+        }
+        if let origin = options.issuerOrigin, !DevProviderServer.isOrigin(origin) {
+            throw ValidationError(
+                "--issuer-origin must be http://, then 127.0.0.1 or a name that ends in .test, and a port")
+        }
     }
 
-    /// What the clients authenticate with. There are no files: everything is made anew at each start.
-    private static func credentials() throws -> [String: ClientCredential] {
-        let key = try SigningKey(generating: .ellipticCurve(.p256))
-        let apple = AppleClientSecret(key, teamID: "DEVTEAM000", keyID: "DEVKEY0000").map(ClientCredential.apple)
-        let secret = try SecretBytes(DevProviderServer.clientSecret.utf8.span)
-        return [
-            DevProviderServer.audience(of: .apple): apple ?? .none,
-            DevProviderServer.audience(of: .google): .secret(secret, sentIn: .post),
-        ]
-    }
-
-    private static func welcome(_ service: String, admin: String, issuer: String, origin: String) -> String {
-        """
-        Assay is running with a development provider, for trying it out on this machine. Ctrl-C stops it.
-
-            console   http://\(admin)/console   providers, keys, verdicts; paste a token to see why it is refused
-            service   http://\(service)           POST /v1/verify, /v1/sign-ins, /v1/sign-ins/finish,
-                                                      /v1/grants/refresh, /v1/grants/revoke, /v1/notifications/verify
-            provider  http://\(issuer)           signs any token that you ask for
-            backend   \(origin)           yours, for sign-ins in the browser: /callback/apple, /callback/google
-
-        Paste these into another terminal:
-
-        # an Apple-like token: the provider echoes the SHA-256 of the raw nonce, as the app would have sent it
-        token=$(curl -s http://\(issuer)/apple/token -d '{"nonce":"n-0S6_WzA2Mj"}' | sed 's/.*"id_token":"\\([^"]*\\)".*/\\1/')
-        curl -s http://\(service)/v1/verify -H 'Content-Type: application/json' -d "{\\"provider\\":\\"apple\\",\\"id_token\\":\\"$token\\",\\"nonce\\":\\"n-0S6_WzA2Mj\\"}"
-
-        # the same token for another sign-in: refused
-        curl -s http://\(service)/v1/verify -H 'Content-Type: application/json' -d "{\\"provider\\":\\"apple\\",\\"id_token\\":\\"$token\\",\\"nonce\\":\\"another\\"}"
-
-        # a Google-like token with a claim of your choice
-        curl -s http://\(issuer)/google/token -d '{"nonce":"abc","claims":{"email":"you@example.com"}}'
-
-        # a sign-in with a code: begin, finish, and refresh the grant
-        begun=$(curl -s http://\(service)/v1/sign-ins -H 'Content-Type: application/json' -d '{"provider":"google"}')
-        code=$(curl -s http://\(issuer)/google/token -d "{\\"nonce\\":\\"$(echo "$begun" | sed 's/.*"nonce":"\\([^"]*\\)".*/\\1/')\\",\\"code\\":true}" | sed 's/.*"code":"\\([^"]*\\)".*/\\1/')
-        finished=$(curl -s http://\(service)/v1/sign-ins/finish -H 'Content-Type: application/json' -d "{\\"sign_in\\":\\"$(echo "$begun" | sed 's/.*"sign_in":"\\([^"]*\\)".*/\\1/')\\",\\"code\\":\\"$code\\"}"); echo "$finished"
-        curl -s http://\(service)/v1/grants/refresh -H 'Content-Type: application/json' -d "{\\"provider\\":\\"google\\",\\"subject\\":\\"110248495921238986420\\",\\"refresh_token\\":\\"$(echo "$finished" | sed 's/.*"refresh_token":"\\([^"]*\\)".*/\\1/')\\"}"
-
-        # what Apple sends when somebody revokes the app, and what it means
-        curl -s http://\(issuer)/apple/notification -d '{"type":"consent-revoked"}' |
-            curl -s http://\(service)/v1/notifications/verify -H 'Content-Type: application/json' -d @-
-
-        # new keys
-        curl -s -X POST http://\(issuer)/rotate
-
-        """
+    /// - Returns: also whether the port is fixed.
+    private static func address(
+        _ text: String, _ option: String, allowRemote: Bool
+    ) throws -> (ListenAddress, isPortChosen: Bool) {
+        guard let listen = ListenAddress(text) else {
+            throw ValidationError("\(option) must be an address such as 127.0.0.1:8080")
+        }
+        guard allowRemote || listen.isLocal else {
+            throw ValidationError(
+                "\(option) must be a loopback address such as 127.0.0.1:8080, because anyone can sign in here as anyone; for a container, add --allow-remote"
+            )
+        }
+        if case .network(_, port: 0) = listen { return (listen, false) }
+        return (listen, true)
     }
 }

@@ -162,6 +162,7 @@ def test_a_sign_in_with_assay_dev_as_pasted(person, pasted, name):
     page = person.new_page()
     poll(lambda: is_up(page, pasted))
     page.goto(f"{pasted}/sign-in?provider={name}")
+    page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(f"{pasted}/")
     assert "Signed in as" in page.inner_text("body")
     assert set(cookies(person)) == {SESSION}

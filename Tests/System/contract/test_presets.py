@@ -26,7 +26,6 @@ def show(*arguments: str) -> str:
 
 
 def test_presets_lists_each_on_a_line_of_its_own():
-    assert len(NAMES) == 30
     assert NAMES == sorted(set(NAMES))
     for line in LIST:
         assert re.fullmatch(r"[a-z0-9.-]+ {2,}\S.*", line)

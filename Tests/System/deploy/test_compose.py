@@ -197,6 +197,13 @@ def test_everything_that_is_mounted_is_there():
             assert not source.startswith(".") or (FOLDER / source).exists(), (name, source)
 
 
+def test_the_web_app_is_hardened_too():
+    service = yaml.safe_load((FOLDER / "compose.dev.yaml").read_text(encoding="utf-8"))["services"]["sample"]
+    assert {name: value for name, value in SERVICES["backend"].items() if name not in ("command", "volumes", "environment")} == {
+        name: value for name, value in service.items() if name not in ("command", "volumes", "environment")
+    }
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_every_service_is_hardened_and_published_on_loopback_alone(name):
     service = SERVICES[name]
@@ -327,6 +334,9 @@ def test_nothing_outside_reaches_assay_itself(stack):
     (address,) = [network["IPAddress"] for network in networks.values()]
     with urllib.request.urlopen(f"http://{address}:9091/-/ready", timeout=15) as response:
         assert response.status == 200
-    for port in (8080, 9090, 9400):
+    # The development providers listen there, for the browser, and answer only at names of this machine.
+    with pytest.raises(urllib.error.HTTPError, match="421"):
+        urllib.request.urlopen(f"http://{address}:9400/", timeout=15)
+    for port in (8080, 9090):
         with pytest.raises(urllib.error.URLError, match="refused"):
             urllib.request.urlopen(f"http://{address}:{port}/livez", timeout=15)

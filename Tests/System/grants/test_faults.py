@@ -171,6 +171,12 @@ def test_a_connection_is_used_again_and_one_that_the_provider_closed_is_not(serv
     assert endpoint.received() == 7
 
 
+def test_an_idle_connection_is_closed(service, endpoint):
+    assert refresh(service).status == 200
+    assert open_connections(endpoint)
+    poll(lambda: not open_connections(endpoint))
+
+
 def test_a_provider_that_hangs_holds_only_so_many_calls_and_delays_nobody_else(service, endpoint):
     endpoint.always(FAULTS["silence"].act)
     callers = [client.Client(service.api.address) for _ in range(2 * MAXIMUM)]

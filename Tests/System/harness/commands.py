@@ -36,7 +36,7 @@ def healthcheck(address: str, *options: str, ready: bool = False) -> list[str]:
 
 
 DEV = ["dev", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--issuer-listen", "127.0.0.1:0"]
-DEV_PROVIDERS = ["apple", "google"]
+DEV_PROVIDERS = ["apple", "google", "microsoft", "oidc"]
 DISCOVERY = "/{}/.well-known/openid-configuration"
 TOKEN = "/{}/token"
 ROTATE = "/rotate"
@@ -49,6 +49,8 @@ class Dev(service.Process):
         # The log has the listeners' addresses.
         super().__init__(*DEV, "--log", *options)
         try:
+            # It prints once it is ready.
+            self.wait_for(lambda: self.output)
             self.api = client.Client(self.listening("service"))
             self.admin = client.Client(self.listening("admin"))
             self.issuer_address = self.listening("issuer")
@@ -69,9 +71,9 @@ class Dev(service.Process):
         return response.json
 
     def printed_commands(self) -> list[str]:
-        """The `curl` command lines printed at the start, in order, without comments."""
+        """The `curl` command lines printed at the start, in order."""
         self.wait_for(lambda: any("curl " in line for line in self.output))
-        return [line.strip() for line in list(self.output) if "curl " in line and not line.lstrip().startswith("#")]
+        return [line.split("Try", 1)[1].strip() for line in list(self.output) if "curl " in line]
 
     def __enter__(self):
         return self

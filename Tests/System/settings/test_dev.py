@@ -1,5 +1,7 @@
-"""`assay dev`: a service and an issuer for trying it out, on loopback only."""
+"""`assay dev` as a command: what it prints and refuses, and tokens, notifications and grants by script."""
 
+import json
+import re
 import urllib.parse
 
 import pytest
@@ -27,7 +29,8 @@ def test_its_tokens_verify(dev, provider):
     answer = verify(dev, token)
     assert answer.status == 200, answer
     assert answer.json["identity"]["provider"] == provider
-    assert answer.json["identity"]["issuer"] == f"http://{dev.issuer_address}/{provider}"
+    tenant = "/00000000-0000-4000-8000-000000000001/v2.0" if provider == "microsoft" else ""
+    assert answer.json["identity"]["issuer"] == f"http://{dev.issuer_address}/{provider}{tenant}"
     assert answer.json["token"]["nonce_match"] == ("sha256_hex" if provider == "apple" else "plain")
     assert_code(verify(dev, token, nonce="other"), "nonce_mismatch")
 
@@ -46,14 +49,11 @@ def test_keys_rotate_on_demand(dev):
         assert verify(dev, token).status == 200
 
 
-def test_the_printed_commands_work_when_pasted(dev):
-    commands_shown = dev.printed_commands()
-    assert len(commands_shown) >= 2
-    result = run_shell("\n".join(commands_shown))
+def test_the_printed_command_works_when_pasted(dev):
+    (command,) = dev.printed_commands()
+    result = run_shell(command)
     assert result.returncode == 0, result
-    # An identity, and the rejection of another sign-in's nonce.
-    assert '"identity"' in result.stdout, result
-    assert "nonce_mismatch" in result.stdout, result
+    assert json.loads(result.stdout)["identity"]["provider"] == "apple"
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_its_notifications_verify(dev, provider, type, expected):
 
 def test_a_browser_gets_a_code_and_the_backend_tokens_for_it(dev):
     query = "client_id=example-client-id.apps.example.com&redirect_uri=http://localhost/back&response_type=code&nonce=n"
-    redirect = dev.ask_issuer("GET", f"/google/authorize?{query}&state=a%26b")
-    assert redirect.status == 302
+    redirect = dev.ask_issuer("GET", f"/google/authorize?{query}&state=a%26b&prompt=none&login_hint=alex")
+    assert redirect.status == 303
     back = urllib.parse.urlsplit(redirect.header("Location"))
     parameters = dict(urllib.parse.parse_qsl(back.query, strict_parsing=True))
     assert parameters["state"] == "a&b" and parameters["iss"] == f"http://{dev.issuer_address}/google"
@@ -87,6 +87,8 @@ def test_a_browser_gets_a_code_and_the_backend_tokens_for_it(dev):
     tokens = dev.ask_issuer("POST", "/google/token", body, headers).json
     answer = dev.api.post("/v1/verify", {"id_token": tokens["id_token"], "nonce": "n"})
     assert answer.status == 200, answer
+    nobody = dev.ask_issuer("GET", f"/google/authorize?{query}&prompt=none&login_hint=nobody")
+    assert "error=login_required" in nobody.header("Location")
     again = dev.ask_issuer("POST", "/google/token", body, headers)
     assert (again.status, again.json) == (400, {"error": "invalid_grant"})
 
@@ -101,9 +103,22 @@ def test_its_clients_exchange_refresh_and_revoke(dev, provider):
     assert finished.status == 200, finished
     grant, subject = finished.json["grant"], finished.json["identity"]["subject"]
     refresh = {"provider": provider, "refresh_token": grant["refresh_token"], "subject": subject}
+    if provider == "microsoft":
+        refresh["issuer"] = finished.json["identity"]["issuer"]
     refreshed = dev.api.post("/v1/grants/refresh", refresh)
     assert refreshed.status == 200 and refreshed.json["identity"]["subject"] == subject, refreshed
-    assert dev.api.post("/v1/grants/revoke", {"provider": provider, "token": grant["refresh_token"]}).status == 204
+    if refreshed.json["grant"]["refresh_token"]:
+        # A refresh token that is used up gives way to another.
+        assert provider in ("microsoft", "oidc")
+        assert_code(dev.api.post("/v1/grants/refresh", refresh), "grant_invalid")
+        refresh["refresh_token"] = refreshed.json["grant"]["refresh_token"]
+    revoked = dev.api.post("/v1/grants/revoke", {"provider": provider, "token": refresh["refresh_token"]})
+    if provider == "microsoft":
+        # Microsoft has no revocation endpoint. People end what they have allowed in their account.
+        assert_code(revoked, "revocation_not_supported")
+        assert dev.ask_issuer("POST", "/people", {"provider": provider, "revoke": "kim"}).status == 200
+    else:
+        assert revoked.status == 204
     # Apple calls it invalid_request, which means the same.
     assert_code(dev.api.post("/v1/grants/refresh", refresh), "grant_invalid")
 
@@ -115,7 +130,7 @@ def test_an_address_that_others_can_reach_is_refused(option, address):
     arguments[arguments.index(option) + 1] = address
     result = run(*arguments)
     assert result.returncode not in (0, -4, -5, -6, -11), result
-    assert b"loopback" in result.stderr
+    assert b"loopback" in result.stderr and b"--allow-remote" in result.stderr
     assert b'"listening"' not in result.stderr
 
 
@@ -142,15 +157,14 @@ def test_it_has_a_console(dev):
     assert any(f"http://{dev.admin.address}/console" in line for line in dev.output)
 
 
-def test_it_opens_with_how_to_use_it_and_says_nothing_else():
+def test_it_prints_the_page_the_console_and_a_command_and_nothing_else():
     process = Process(*commands.DEV)
     try:
-        process.wait_for(lambda: any("/rotate" in line for line in process.output))
-        assert process.output[0].startswith("Assay is running")
-        assert "/console" in "\n".join(process.output[:4])
-        token = next(line for line in process.output if line.startswith("token="))
-        ask = next(line for line in process.output if "/v1/verify" in line and line.startswith("curl"))
-        assert '"identity"' in run_shell(f"{token}\n{ask}").stdout
+        process.wait_for(lambda: len(process.output) == 3)
+        page, console, command = process.output
+        assert re.fullmatch(r"Sign in +http://127.0.0.1:\d+/", page)
+        assert re.fullmatch(r"Console +http://127.0.0.1:\d+/console", console)
+        assert command.startswith("Try") and command.count("curl") == 2
         process.terminate()
         assert process.wait() == 0
         assert process.log == []
@@ -160,3 +174,51 @@ def test_it_opens_with_how_to_use_it_and_says_nothing_else():
 
 def test_its_log_has_no_warnings_of_what_it_must_be(dev):
     assert dev.entries(level="warning") == []
+
+
+def test_for_tools_it_prints_one_line_once_it_listens():
+    process = Process("dev", "--listen", "127.0.0.1:0", "--json")
+    try:
+        process.wait_for(lambda: process.output)
+        ready = json.loads(process.output[0])
+        ports = {ready[name].rsplit(":", 1)[1].strip("/") for name in ("service", "admin", "provider")}
+        assert len(ports) == 3 and not ports & {"0", "8080", "9090", "9400"}
+        assert ready["page"] == ready["provider"] + "/" and ready["console"] == ready["admin"] + "/console"
+        assert [each["id"] for each in ready["providers"]] == DEV_PROVIDERS
+        apple = ready["providers"][0]
+        assert apple == {
+            "id": "apple", "preset": "apple", "issuer": ready["provider"] + "/apple", "url": ready["provider"] + "/apple",
+            "audiences": ["com.example.app"],
+        }  # fmt: skip
+        process.terminate()
+        assert process.wait() == 0
+        assert len(process.output) == 1 and process.log == []
+    finally:
+        process.kill()
+
+
+def test_other_machines_may_reach_it_only_if_that_is_allowed():
+    process = Process("dev", "--allow-remote", "--listen", "0.0.0.0:0", "--json", "--log")
+    try:
+        process.wait_for(lambda: process.output)
+        ready = json.loads(process.output[0])
+        assert process.listening("issuer").startswith("0.0.0.0:")
+        # The issuers are those of this machine all the same.
+        assert all(each["issuer"].startswith("http://127.0.0.1:") for each in ready["providers"])
+    finally:
+        process.kill()
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://idp.test", "http://accounts.google.com", "http://localhost:9400", "http://idp.test/x", ""]
+)
+def test_an_issuer_that_could_be_taken_for_a_real_one_is_refused(origin):
+    result = run(*commands.DEV, "--issuer-origin", origin)
+    assert result.returncode not in (0, -4, -5, -6, -11), result
+    assert b"--issuer-origin must be" in result.stderr
+
+
+@pytest.mark.parametrize("host", ["evil.example", "192.0.2.1", "127.0.0.1.evil.example"])
+def test_it_answers_only_at_names_of_this_machine(dev, host):
+    assert dev.ask_issuer("POST", "/apple/token", {}, {"Host": host}).status == 421
+    assert dev.ask_issuer("POST", "/apple/token", {}, {"Host": "idp.test"}).status == 200

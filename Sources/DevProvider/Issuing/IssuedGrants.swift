@@ -5,18 +5,19 @@ private import OpenSSL
 struct IssuedGrants {
     private var codes: [String: Authorization] = [:]
     private var refreshTokens: [String: Authorization] = [:]
-    private var accessTokens: Set<String> = []
+    private var accessTokens: [String: Authorization] = [:]
     private var revoked: Set<String> = []
-    /// Whether the user has used the app before. Apple sends the name only at the first time.
-    private(set) var isKnown = false
+    /// Which people have used which client before. Apple sends the name only at the first time.
+    private var known: Set<[String]> = []
 
     /// Codes live for five minutes, as Apple's.
     static let codeLifetimeSeconds: Int64 = 300
     /// The most that is remembered of each kind.
     private static let capacity = 10_000
 
-    /// What the user has allowed.
+    /// What a person has allowed.
     struct Authorization {
+        let person: Person
         let clientID: String
         /// `nil` for a native app's.
         var redirectURI: String?
@@ -24,6 +25,8 @@ struct IssuedGrants {
         var nonce: String?
         /// PKCE's challenge; its method is S256.
         var challenge: String?
+        var scopes: [String] = []
+        let authenticatedAt: Int64
         var expiresAt: Int64
     }
 
@@ -35,10 +38,15 @@ struct IssuedGrants {
         let authorization: Authorization
     }
 
+    /// Whether a person uses a client for the first time. Notes that they have.
+    mutating func isFirst(_ person: Person, clientID: String) -> Bool {
+        if known.count >= Self.capacity { known.removeAll() }
+        return known.insert([person.id, clientID]).inserted
+    }
+
     /// - Throws: ``OpenSSLError``.
     mutating func code(for authorization: Authorization) throws -> String {
-        isKnown = true
-        let code = try Self.random()
+        let code = try randomName()
         if codes.count >= Self.capacity { codes.removeAll() }
         codes[code] = authorization
         return code
@@ -57,44 +65,71 @@ struct IssuedGrants {
         guard now < authorization.expiresAt, authorization.redirectURI == redirectURI,
             try authorization.accepts(verifier)
         else { throw DevOAuthError.invalidGrant }
-        let refreshToken = try Self.random()
-        if refreshTokens.count >= Self.capacity { refreshTokens.removeAll() }
-        refreshTokens[refreshToken] = authorization
-        return Tokens(accessToken: try access(), refreshToken: refreshToken, authorization: authorization)
+        return Tokens(
+            accessToken: try access(authorization), refreshToken: try refreshToken(authorization),
+            authorization: authorization)
     }
 
+    /// - Parameters:
+    ///   - rotates: whether the refresh token is used up, and another is issued.
+    ///   - whenRevoked: the error for a token that was revoked.
     /// - Throws: ``DevOAuthError``, or ``OpenSSLError``.
-    mutating func refresh(_ token: String, clientID: String, whenRevoked: DevOAuthError) throws -> Tokens {
+    mutating func refresh(
+        _ token: String, clientID: String, rotates: Bool, whenRevoked: DevOAuthError
+    ) throws -> Tokens {
         guard !revoked.contains(token) else { throw whenRevoked }
         guard let authorization = refreshTokens[token], authorization.clientID == clientID else {
             throw DevOAuthError.invalidGrant
         }
-        return Tokens(accessToken: try access(), refreshToken: nil, authorization: authorization)
+        if rotates { refreshTokens[token] = nil }
+        return Tokens(
+            accessToken: try access(authorization), refreshToken: rotates ? try refreshToken(authorization) : nil,
+            authorization: authorization)
     }
 
     /// Revokes a token. One that is unknown is as good as revoked (RFC 7009, section 2.2).
     mutating func revoke(_ token: String) {
-        if refreshTokens.removeValue(forKey: token) != nil {
-            if revoked.count >= Self.capacity { revoked.removeAll() }
-            revoked.insert(token)
-            isKnown = false
-        }
-        accessTokens.remove(token)
+        if let authorization = refreshTokens[token] { withdraw(authorization.person.id, authorization.clientID) }
+        accessTokens[token] = nil
     }
 
-    func isAccessToken(_ token: String) -> Bool { accessTokens.contains(token) }
+    /// Ends everything that a person has allowed, as if they had removed the app in their account.
+    ///
+    /// - Parameter clientID: `nil`: of every client.
+    mutating func withdraw(_ person: String, _ clientID: String? = nil) {
+        func isTheirs(_ authorization: Authorization) -> Bool {
+            authorization.person.id == person && (clientID == nil || authorization.clientID == clientID)
+        }
+        let ended = refreshTokens.filter { isTheirs($0.value) }.keys
+        if revoked.count >= Self.capacity { revoked.removeAll() }
+        revoked.formUnion(ended)
+        for token in ended { refreshTokens[token] = nil }
+        accessTokens = accessTokens.filter { !isTheirs($0.value) }
+        codes = codes.filter { !isTheirs($0.value) }
+        known = known.filter { $0.first != person || (clientID != nil && $0.last != clientID) }
+    }
 
-    private mutating func access() throws -> String {
+    func authorization(ofAccessToken token: String) -> Authorization? { accessTokens[token] }
+
+    private mutating func access(_ authorization: Authorization) throws -> String {
         if accessTokens.count >= Self.capacity { accessTokens.removeAll() }
-        let token = try Self.random()
-        accessTokens.insert(token)
+        let token = try randomName()
+        accessTokens[token] = authorization
         return token
     }
 
-    private static func random() throws -> String {
-        String(decoding: Base64URL.encode(try randomBytes(24)), as: UTF8.self)
+    private mutating func refreshToken(_ authorization: Authorization) throws -> String {
+        if refreshTokens.count >= Self.capacity { refreshTokens.removeAll() }
+        let token = try randomName()
+        refreshTokens[token] = authorization
+        return token
     }
 }
+
+/// 144 random bits as base64url.
+///
+/// - Throws: ``OpenSSLError``.
+func randomName() throws -> String { String(decoding: Base64URL.encode(try randomBytes(18)), as: UTF8.self) }
 
 extension IssuedGrants.Authorization {
     /// Whether a code verifier fits the challenge (RFC 7636, section 4.6).
@@ -106,11 +141,10 @@ extension IssuedGrants.Authorization {
     }
 }
 
-/// An error of OAuth 2.0 (RFC 6749, sections 4.1.2.1 and 5.2).
+/// An error of OAuth 2.0 or OpenID Connect (RFC 6749, sections 4.1.2.1 and 5.2).
 enum DevOAuthError: String, Error {
     case invalidRequest = "invalid_request"
     case invalidClient = "invalid_client"
     case invalidGrant = "invalid_grant"
     case unsupportedGrantType = "unsupported_grant_type"
-    case unsupportedResponseType = "unsupported_response_type"
 }

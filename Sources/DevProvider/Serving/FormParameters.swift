@@ -1,4 +1,5 @@
 private import Bytes
+internal import JSON
 
 /// The parameters of a form or of a query, `application/x-www-form-urlencoded`.
 struct FormParameters {
@@ -19,6 +20,16 @@ struct FormParameters {
 
     /// A parameter; `nil` if it is absent or empty.
     subscript(name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// The fields of a page as the members that a script would send.
+    var members: [String: JSONTree] {
+        var members = values.filter { !$0.value.isEmpty }.mapValues(JSONTree.string)
+        if members["in_place"] != nil { members["in_place"] = .bool(true) }
+        return members
+    }
+
+    /// All parameters, as strings.
+    var texts: [String: JSONTree] { values.mapValues(JSONTree.string) }
 
     static func decode(_ text: some StringProtocol) -> String? {
         percentDecoded(String(text.map { $0 == "+" ? " " : $0 })).map { String(decoding: $0, as: UTF8.self) }

@@ -1,0 +1,79 @@
+/// What a provider can be made to do wrong, until it is switched off again.
+enum Fault: String, CaseIterable {
+    case down
+    case slow
+    case noKeys = "no_keys"
+    case thinKeys = "thin_keys"
+    case wrongIssuer = "wrong_issuer"
+    case clockAhead = "clock_ahead"
+    case clockBehind = "clock_behind"
+    case expiredTokens = "expired_tokens"
+    case spentCodes = "spent_codes"
+    case refusedClients = "refused_clients"
+
+    /// What the provider does, in a few words.
+    var title: String {
+        switch self {
+        case .down: "Answer 503"
+        case .slow: "Answer slowly"
+        case .noKeys: "Publish no keys"
+        case .thinKeys: "Leave the current key out of the key set"
+        case .wrongIssuer: "Name another issuer"
+        case .clockAhead: "Set the clock ahead"
+        case .clockBehind: "Set the clock behind"
+        case .expiredTokens: "Issue expired tokens"
+        case .spentCodes: "Issue codes that are spent"
+        case .refusedClients: "Refuse the client's credentials"
+        }
+    }
+
+    /// Which problem code or alert it causes.
+    var consequence: String {
+        switch self {
+        case .down:
+            "A code can't be exchanged: provider_unavailable. Tokens still verify with the cached keys; then AssayKeyFetchesFailing"
+        case .slow: "Longer than 5 s: provider_unavailable for codes, AssayKeyFetchesFailing for keys"
+        case .noKeys: "The set is refused, and the cached keys stay in use: AssayKeyFetchesFailing"
+        case .thinKeys: "The cached key stays in use for a while: AssayKeysOmitted. After a rotation: key_not_found"
+        case .wrongIssuer: "issuer_mismatch, or provider_unknown without provider. Discovery: AssayKeyFetchesFailing"
+        case .clockAhead: "More than clock_skew (60 s): token_not_yet_valid"
+        case .clockBehind: "Longer than a token lives: token_expired"
+        case .expiredTokens: "token_expired"
+        case .spentCodes: "grant_invalid, and the sign-in is spent"
+        case .refusedClients: "client_rejected, AssayClientRejected"
+        }
+    }
+
+    /// The seconds that it is about, if it is about any.
+    var usualSeconds: Int64? {
+        switch self {
+        case .slow: 7
+        case .clockAhead: 600
+        case .clockBehind: 90_000
+        default: nil
+        }
+    }
+
+    /// As long as a day is enough to see what happens.
+    static let maximumSeconds: Int64 = 31_536_000
+}
+
+/// The faults of one provider that are switched on.
+struct Faults {
+    private(set) var active: [Fault: Int64] = [:]
+
+    func has(_ fault: Fault) -> Bool { active[fault] != nil }
+
+    /// How far the provider's clock is ahead of ours.
+    var clockOffset: Int64 { (active[.clockAhead] ?? 0) - (active[.clockBehind] ?? 0) }
+
+    /// How long the provider waits before it answers.
+    var delaySeconds: Int64 { active[.slow] ?? 0 }
+
+    /// - Parameter seconds: `nil`: as many as usual.
+    mutating func set(_ fault: Fault, on: Bool, seconds: Int64?) {
+        active[fault] = on ? seconds ?? fault.usualSeconds ?? 0 : nil
+    }
+
+    mutating func reset() { active = [:] }
+}

@@ -1,0 +1,59 @@
+package import IDToken
+internal import OpenSSL
+
+/// A provider to stand in for, as the settings describe it.
+package struct DevProviderSettings: Sendable {
+    /// With the development issuer, which ``DevProviderServer/issuer(of:)`` names.
+    package var policy: ProviderPolicy
+    /// The name of its preset.
+    package var preset: String
+    /// `nil` if its ID Tokens are verified.
+    package var accessTokens: AccessTokenDialect?
+    package var clients: [DevClient]
+    package var quirks: Set<ProviderQuirk>
+
+    package init(
+        policy: ProviderPolicy, preset: String, accessTokens: AccessTokenDialect?, clients: [DevClient],
+        quirks: Set<ProviderQuirk>
+    ) {
+        self.policy = policy
+        self.preset = preset
+        self.accessTokens = accessTokens
+        self.clients = clients
+        self.quirks = quirks
+    }
+
+    var id: String { policy.id }
+
+    /// The preset in a few words.
+    var summary: String { ProviderPreset.named(preset)?.summary ?? preset }
+
+    /// A new signing key of the kind that the policy accepts. Takes some time.
+    ///
+    /// - Throws: ``OpenSSLError``.
+    func makeKey() throws(OpenSSLError) -> SigningKey {
+        try SigningKey(generating: PublicKeyKind(for: policy.algorithms))
+    }
+}
+
+/// A client that is registered with a development provider.
+package struct DevClient: Sendable {
+    package let id: String
+    /// Besides those on this machine, which every client has.
+    package let redirectURIs: [String]
+    package let authentication: Authentication
+
+    package init(id: String, redirectURIs: [String], authentication: Authentication) {
+        self.id = id
+        self.redirectURIs = redirectURIs
+        self.authentication = authentication
+    }
+
+    /// How the client must authenticate. Any secret and any key is taken for right, because the provider does not know
+    /// the client's.
+    package enum Authentication: Sendable {
+        case basic, post, appleSecret, assertion, none
+        /// Of a client ID for which the settings have no client.
+        case any
+    }
+}

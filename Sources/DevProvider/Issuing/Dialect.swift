@@ -1,0 +1,172 @@
+internal import IDToken
+internal import JSON
+
+/// How one provider's tokens and endpoints differ from others', beyond what its policy says: facts about providers that
+/// only an issuer needs to know.
+struct Dialect: Sendable {
+    var subject = SubjectForm.uuid
+    var tokenLifetimeSeconds: Int64 = 3600
+    /// `typ` of ID Tokens.
+    var headerType: String? = "JWT"
+    /// Whether booleans about the address are strings.
+    var hasTextBooleans = false
+    /// Whether the name and the address come once, in `user` beside the code, and the name is never in a token.
+    var sendsUserOnce = false
+    /// Whether `azp` names the client.
+    var namesAuthorizedParty = false
+    var hasUserInfo = true
+    var hasRevocation = true
+    /// Whether responses of the authorization endpoint name the issuer (RFC 9207).
+    var namesResponseIssuer = true
+    /// How a native app passes the nonce on.
+    var cancelError = "access_denied"
+    /// How the provider delivers events, apart from logout tokens.
+    var events = EventForm.securityEvent
+    /// Claims that each ID Token has, besides those that the policy asks for.
+    var moreClaims: @Sendable (Facts) -> [String: JSONTree] = { _ in [:] }
+
+    /// The form of a `sub`.
+    enum SubjectForm: Sendable { case uuid, digits, opaque, apple }
+
+    enum EventForm: Sendable { case apple, securityEvent }
+
+    /// What claims depend on.
+    struct Facts {
+        let person: Person
+        /// Hexadecimal digits that belong to the person at this provider.
+        let digest: String
+        let clientID: String
+        let now: Int64
+    }
+
+    /// The dialect of a preset; one without a dialect of its own is like the specifications.
+    static func of(_ preset: String) -> Dialect { named[preset] ?? Dialect() }
+
+    private static let named: [String: Dialect] = [
+        "apple": .apple, "google": .google, "microsoft": .microsoft, "microsoft-v1": .microsoft,
+        "entra-external": .microsoft, "azure-b2c": .azureB2C, "firebase": .firebase,
+        "firebase-session-cookie": .firebase, "auth0": .auth0, "keycloak": .keycloak, "cognito": .cognito,
+        "facebook-limited-login": .withoutUserInfo, "line": .withoutUserInfo,
+    ]
+}
+
+/// Sources are those of the presets in `IDToken/Providers`.
+extension Dialect {
+    /// Tokens live a day; booleans about the address are strings; the name comes once.
+    private static let apple: Dialect = {
+        var dialect = Dialect()
+        dialect.subject = .apple
+        dialect.tokenLifetimeSeconds = 86_400
+        dialect.headerType = nil
+        dialect.hasTextBooleans = true
+        dialect.sendsUserOnce = true
+        dialect.hasUserInfo = false
+        dialect.namesResponseIssuer = false
+        dialect.cancelError = "user_cancelled_authorize"
+        dialect.events = .apple
+        dialect.moreClaims = { _ in ["nonce_supported": .bool(true)] }
+        return dialect
+    }()
+
+    private static let google: Dialect = {
+        var dialect = Dialect()
+        dialect.subject = .digits
+        dialect.namesAuthorizedParty = true
+        dialect.moreClaims = { _ in ["locale": .string("en")] }
+        return dialect
+    }()
+
+    private static let microsoft: Dialect = {
+        var dialect = Dialect()
+        dialect.subject = .opaque
+        dialect.hasRevocation = false
+        dialect.namesResponseIssuer = false
+        dialect.moreClaims = { facts in
+            var claims: [String: JSONTree] = [
+                "oid": .string(facts.digest.asUUID), "tid": .string(Dialect.developmentTenant),
+                "nbf": .integer(facts.now),
+            ]
+            if let email = facts.person.email { claims["preferred_username"] = .string(email) }
+            return claims
+        }
+        return dialect
+    }()
+
+    private static let azureB2C: Dialect = {
+        var dialect = Dialect.microsoft
+        dialect.moreClaims = { facts in ["oid": .string(facts.digest.asUUID), "ver": .string("1.0")] }
+        return dialect
+    }()
+
+    private static let firebase: Dialect = {
+        var dialect = Dialect.withoutUserInfo
+        dialect.moreClaims = { facts in
+            [
+                "user_id": .string(facts.digest.asUUID),
+                "firebase": .object(["sign_in_provider": .string("password"), "identities": .object([:])]),
+            ]
+        }
+        return dialect
+    }()
+
+    private static let auth0: Dialect = {
+        var dialect = Dialect()
+        dialect.tokenLifetimeSeconds = 36_000
+        dialect.moreClaims = { facts in facts.person.name.map { ["nickname": .string($0)] } ?? [:] }
+        return dialect
+    }()
+
+    private static let keycloak: Dialect = {
+        var dialect = Dialect()
+        dialect.tokenLifetimeSeconds = 300
+        dialect.namesAuthorizedParty = true
+        dialect.moreClaims = { facts in ["preferred_username": .string(facts.person.id), "acr": .string("1")] }
+        return dialect
+    }()
+
+    private static let cognito: Dialect = {
+        var dialect = Dialect()
+        dialect.moreClaims = { facts in
+            var claims: [String: JSONTree] = ["cognito:username": .string(facts.person.id)]
+            if !facts.person.groups.isEmpty {
+                claims["cognito:groups"] = .array(facts.person.groups.map(JSONTree.string))
+            }
+            return claims
+        }
+        return dialect
+    }()
+
+    private static let withoutUserInfo: Dialect = {
+        var dialect = Dialect()
+        dialect.hasUserInfo = false
+        dialect.namesResponseIssuer = false
+        return dialect
+    }()
+
+    /// The tenant of a person who has none, where the settings accept any.
+    static let developmentTenant = "00000000-0000-4000-8000-000000000001"
+}
+
+extension String {
+    /// The first 32 of these hexadecimal digits as a UUID.
+    fileprivate var asUUID: String {
+        let digits = Array(utf8.prefix(32))
+        guard digits.count == 32 else { return self }
+        return [digits[..<8], digits[8..<12], digits[12..<16], digits[16..<20], digits[20...]]
+            .map { String(decoding: $0, as: UTF8.self) }.joined(separator: "-")
+    }
+}
+
+extension Dialect.SubjectForm {
+    /// A person's `sub`.
+    ///
+    /// - Parameter digest: 64 hexadecimal digits.
+    func subject(_ digest: String) -> String {
+        switch self {
+        case .uuid: digest.asUUID
+        case .digits: "1" + String(decoding: digest.utf8.prefix(20).map { 0x30 + $0 % 10 }, as: UTF8.self)
+        case .opaque: String(digest.prefix(43))
+        case .apple: "001234.\(digest.prefix(32)).0219"
+        }
+    }
+}

@@ -1,0 +1,90 @@
+internal import IDToken
+
+/// The page of the authorization endpoint, where a person signs in or cancels.
+enum SignInPage {
+    static func page(_ request: AuthorizationRequest, _ provider: EmulatedProvider, _ people: People) -> HTML {
+        let chosen = request.loginHint.flatMap(people.named)
+        let scopes = request.scopes.isEmpty ? "nothing but an identifier" : request.scopes.joined(separator: ", ")
+        return Layout.page(
+            title: "Sign in with \(provider.id)",
+            """
+            <h1>Sign in with \(provider.id)</h1>
+            <p class="aside">This page stands in for the provider: \(provider.settings.summary).</p>
+            <dl><dt>App</dt><dd><code>\(request.client.id)</code></dd>
+            <dt>Asks for</dt><dd>\(scopes)</dd>
+            <dt>Goes back to</dt><dd><code>\(request.redirectURI)</code></dd></dl>
+            <form method="post">
+            <fieldset><legend>Who signs in?</legend>
+            \(Layout.choices(people, chosen: chosen?.id))
+            <label class="choice"><input type="radio" name="person" value="+" id="somebody">
+            <span><strong>Somebody else</strong> <span class="aside">described below</span></span></label>
+            </fieldset>
+            \(address(provider, chosen ?? people.usual))
+            \(newPerson(provider))
+            <p class="actions"><button name="action" value="sign-in">Sign in</button>
+            <button name="action" value="cancel" class="quiet">Cancel</button></p>
+            </form>
+            """)
+    }
+
+    /// Apple asks at each first sign-in whether the app may know the address.
+    private static func address(_ provider: EmulatedProvider, _ person: Person) -> HTML {
+        guard let relay = provider.policy.email.privateDomains.first else { return "" }
+        let (hidden, shown): (HTML, HTML) = person.hidesEmail ? (" checked", "") : ("", " checked")
+        return """
+            <fieldset><legend>Address</legend>
+            <label class="choice"><input type="radio" name="address" value="hidden"\(hidden)>
+            <span><strong>Hide it</strong> <span class="aside">the app gets one at \(relay)</span></span></label>
+            <label class="choice"><input type="radio" name="address" value="shown"\(shown)>
+            <span><strong>Share it</strong></span></label>
+            </fieldset>
+            """
+    }
+
+    private static func newPerson(_ provider: EmulatedProvider) -> HTML {
+        let policy = provider.policy
+        let realUser: HTML =
+            policy.reportsRealUserStatus
+            ? """
+            <label>Real user status <select name="real_user_status"><option value="2">2: likely real</option>
+            <option value="1">1: unknown</option><option value="0">0: unsupported</option></select></label>
+            """ : ""
+        let hasTenant = policy.issuerTemplates != nil || policy.identityClaims[.tenant] != nil
+        let tenant: HTML = hasTenant ? "<label>Tenant <input name=\"tenant\" autocomplete=\"off\"></label>" : ""
+        let groups: HTML =
+            provider.dialect.sendsUserOnce
+            ? "" : "<label>Groups <input name=\"groups\" autocomplete=\"off\" placeholder=\"staff, admins\"></label>"
+        return """
+            <fieldset class="new"><legend>Somebody else</legend>
+            <label>Name <input name="name" autocomplete="off"></label>
+            <label>Email address <input name="email" inputmode="email" autocomplete="off"></label>
+            <label class="choice"><input type="checkbox" name="email_verified" value="true" checked>
+            <span>The address is verified</span></label>
+            \(realUser)\(tenant)\(groups)
+            </fieldset>
+            """
+    }
+
+    /// The parameters as a form that submits itself.
+    static func formPost(to url: String, _ parameters: [(name: String, value: String)]) -> HTML {
+        let inputs: [HTML] = parameters.map { "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">" }
+        return Layout.page(
+            title: "Signing in", hasScript: true,
+            """
+            <h1>Signing in</h1>
+            <form method="post" action="\(url)" id="submit">\(inputs)
+            <p class="actions"><button>Continue</button></p></form>
+            """)
+    }
+
+    /// Why the request was refused. A provider sends nothing to the redirect URI then.
+    static func refusal(_ reason: String, _ provider: EmulatedProvider) -> HTML {
+        Layout.page(
+            title: "Refused by \(provider.id)",
+            """
+            <h1>The request is refused</h1>
+            <p class="trouble">\(reason)</p>
+            <p>A provider shows an error here, and sends nothing back to the app.</p>
+            """)
+    }
+}

@@ -1,0 +1,87 @@
+private import Host
+package import HTTPServer
+package import IDToken
+internal import NIOCore
+private import NIOPosix
+
+/// Stands in for OpenID Providers in development and tests. It signs anything that it is asked to sign, with keys that it
+/// generates at each start. Never trust it in production.
+package final class DevProviderServer: Sendable {
+    private let listener: HTTPListener
+    private let responder: NIOLoopBound<DevResponder>
+    private let loop: any EventLoop
+    /// The address on which it listens, such as `127.0.0.1:9400`.
+    package let address: String
+    /// What the URLs of its providers begin with.
+    package let origin: String
+
+    /// Starts to listen.
+    ///
+    /// - Parameter origin: `nil`: the address, or 127.0.0.1 if it listens on all addresses.
+    /// - Throws: an I/O error if the address can't be used.
+    package static func start(
+        _ listen: ListenAddress, origin: String? = nil, calls: DevCalls
+    ) async throws -> DevProviderServer {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.next()
+        let responder = try await loop.submit { NIOLoopBound(DevResponder(on: loop, calls), eventLoop: loop) }.get()
+        let listener = try await HTTPListener.bind(
+            listen, on: group, acceptor: loop, limits: ListenerLimits(), unixSeconds: SystemClocks.unixSeconds
+        ) { _ in responder.value }
+        return DevProviderServer(listener, responder, loop, origin: origin)
+    }
+
+    private init(
+        _ listener: HTTPListener, _ responder: NIOLoopBound<DevResponder>, _ loop: any EventLoop, origin: String?
+    ) {
+        self.listener = listener
+        self.responder = responder
+        self.loop = loop
+        address = listener.address
+        let port = listener.address.split(separator: ":").last ?? ""
+        let isEverywhere = ["0.0.0.0:", "[::]:"].contains(where: listener.address.hasPrefix)
+        self.origin = origin ?? "http://" + (isEverywhere ? "127.0.0.1:\(port)" : listener.address)
+    }
+
+    /// The issuer of a provider here. If the provider has one for each tenant, so has the one that stands in for it.
+    package func issuer(of policy: ProviderPolicy) -> String {
+        let base = "\(origin)/\(policy.id)"
+        guard let template = policy.issuerTemplates?.first else { return base }
+        return "\(base)/{\(template.claim.string)}/v2.0"
+    }
+
+    /// The redirect URI of the sign-ins that begin on its own pages. The clients in the settings must have it.
+    package func callback(of provider: String) -> String { Self.callback(of: provider, at: origin) }
+
+    static func callback(of provider: String, at origin: String) -> String { "\(origin)/\(provider)/callback" }
+
+    /// Whether a text can be ``origin``: an http URL of this machine, or of a name that ends in `.test`, without a path.
+    package static func isOrigin(_ text: String) -> Bool {
+        text.hasPrefix("http://") && !text.dropFirst("http://".count).contains { "/?#".contains($0) }
+            && HostName(ofURL: text)?.isOfIssuer == true
+    }
+
+    /// Stands in for these providers from now on.
+    ///
+    /// - Throws: ``OpenSSLError`` if a key can't be made.
+    package func serve(_ settings: [DevProviderSettings]) async throws {
+        // Making an RSA key takes about 80 ms of a core.
+        let providers = try await withThrowingTaskGroup { [origin] group in
+            for provider in settings {
+                group.addTask {
+                    let key = try await NIOThreadPool.singleton.runIfActive { try provider.makeKey() }
+                    return try EmulatedProvider(provider, origin: origin, key: key)
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        try await loop.submit { [responder, origin] in
+            responder.value.serve(settings, providers, origin: origin)
+        }.get()
+    }
+
+    package func stop() async { await listener.close() }
+
+    /// Names that a provider can't have here, because they are paths of their own.
+    package static let reservedNames = ["assets", "faults", "people", "reset", "rotate"]
+}

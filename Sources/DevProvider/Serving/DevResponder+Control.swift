@@ -1,0 +1,128 @@
+internal import HTTPServer
+internal import JSON
+internal import NIOHTTP1
+internal import NIOCore
+internal import OpenSSL
+
+/// What tests and the panel change: faults, keys, people. A form of the page is answered with the page.
+extension DevResponder {
+    func control(_ path: String, _ request: HTTPRequest) -> HTTPReply {
+        let isForm = request.isForm
+        func done(_ answer: JSONTree) -> HTTPResponse { isForm ? .redirect("/") : .json(answer) }
+        do {
+            let members = try isForm ? request.form().members : request.members()
+            switch path {
+            case "/faults": return .now(done(try setFault(members)))
+            case "/people": return .now(done(try changePerson(members)))
+            case "/rotate": return try rotate(members, done)
+            default:
+                try members.checkNames([])
+                reset()
+                return .now(done(.object(["reset": .bool(true)])))
+            }
+        } catch let error as DevRequestError {
+            return .now(.error(.badRequest, error.text))
+        } catch {
+            return .now(.error(.internalServerError, "signing failed"))
+        }
+    }
+
+    /// Forgets what tests have done: faults, grants and people. Keys stay, so that nothing has to fetch them again.
+    private func reset() {
+        people.reset()
+        for id in providers.keys {
+            providers[id]?.faults.reset()
+            providers[id]?.grants = IssuedGrants()
+        }
+    }
+
+    // MARK: Faults
+
+    /// Each fault, what it causes, and where it is switched on.
+    func faultList() -> JSONTree {
+        .array(
+            Fault.allCases.map { fault in
+                let active = settings.map(\.id).filter { providers[$0]?.faults.has(fault) == true }
+                return .object([
+                    "fault": .string(fault.rawValue), "title": .string(fault.title),
+                    "causes": .string(fault.consequence), "on": .array(active.map(JSONTree.string)),
+                ])
+            })
+    }
+
+    private func setFault(_ members: [String: JSONTree]) throws -> JSONTree {
+        var members = members
+        // A button of the page has one name and one value.
+        if let fault = members.removeValue(forKey: "off") { (members["fault"], members["on"]) = (fault, .bool(false)) }
+        try members.checkNames(["provider", "fault", "on", "seconds"])
+        let known = Fault.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let name = try members.text("fault") else { throw DevRequestError("fault is missing: one of \(known)") }
+        guard let fault = Fault(rawValue: name) else { throw DevRequestError("fault is \(name); expected is \(known)") }
+        let seconds = try members.number("seconds")
+        if seconds != nil, fault.usualSeconds == nil { throw DevRequestError("seconds is not for \(name)") }
+        guard (0...Fault.maximumSeconds).contains(seconds ?? 0) else {
+            throw DevRequestError("seconds must be 0 to \(Fault.maximumSeconds)")
+        }
+        let isOn = try members.flag("on") ?? true
+        for id in try chosen(members) { providers[id]?.faults.set(fault, on: isOn, seconds: seconds) }
+        return faultList()
+    }
+
+    /// The providers that a request is about: one, or all.
+    ///
+    /// - Throws: ``DevRequestError``.
+    private func chosen(_ members: [String: JSONTree]) throws -> [String] {
+        let all = settings.map(\.id)
+        guard let id = try members.text("provider"), !id.isEmpty else { return all }
+        guard all.contains(id) else {
+            throw DevRequestError("provider is \(id); expected is one of \(all.joined(separator: ", "))")
+        }
+        return [id]
+    }
+
+    // MARK: Keys
+
+    /// New keys; the response comes when they sign.
+    private func rotate(
+        _ members: [String: JSONTree], _ done: @escaping (JSONTree) -> HTTPResponse
+    ) throws -> HTTPReply {
+        try members.checkNames(["provider", "in_place"])
+        let inPlace = try members.flag("in_place") ?? false
+        let ids = try chosen(members)
+        return .later { [self] in
+            let made = settings.filter { ids.contains($0.id) }.map { provider in
+                makeKey(provider).assumeIsolated().flatMapThrowing { [self] key in
+                    try providers[provider.id]?.keys.rotate(to: key, inPlace: inPlace)
+                }.nonisolated()
+            }
+            return EventLoopFuture.andAllSucceed(made, on: loop).assumeIsolated()
+                .map { done(.object(["rotated": .bool(true)])) }
+                .flatMapErrorThrowing { _ in .error(.internalServerError, "no key could be made") }.nonisolated()
+        }
+    }
+
+    // MARK: People
+
+    /// Adds a person, or ends what one has allowed, as if they had removed the app in their account.
+    private func changePerson(_ members: [String: JSONTree]) throws -> JSONTree {
+        guard members["revoke"] != nil else {
+            people.add(try Person(members))
+            return .array(people.all.map(\.json))
+        }
+        try members.checkNames(["provider", "revoke"])
+        let person = try person(members["revoke"])
+        for id in try chosen(members) { providers[id]?.grants.withdraw(person.id) }
+        return .object(["revoked": .string(person.id)])
+    }
+}
+
+extension Person {
+    var json: JSONTree {
+        .object([
+            "id": .string(id), "name": name.map(JSONTree.string) ?? .null, "email": email.map(JSONTree.string) ?? .null,
+            "email_verified": .bool(hasVerifiedEmail), "hidden": .bool(hidesEmail),
+            "real_user_status": .integer(realUserStatus), "tenant": tenant.map(JSONTree.string) ?? .null,
+            "groups": .array(groups.map(JSONTree.string)),
+        ])
+    }
+}

@@ -1,0 +1,103 @@
+internal import Host
+internal import HTTPServer
+internal import JSON
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import OpenSSL
+
+/// Answers the requests of a development provider. Confined to its only event loop.
+final class DevResponder: HTTPResponder {
+    let loop: any EventLoop
+    let calls: DevCalls
+    /// What URLs here begin with.
+    private(set) var origin = ""
+    private(set) var settings: [DevProviderSettings] = []
+    /// By ID.
+    var providers: [String: EmulatedProvider] = [:]
+    var people = People()
+
+    init(on loop: any EventLoop, _ calls: DevCalls) {
+        self.loop = loop
+        self.calls = calls
+    }
+
+    var isStopping: Bool { false }
+
+    /// - Parameter providers: those of these settings.
+    func serve(_ settings: [DevProviderSettings], _ providers: [EmulatedProvider], origin: String) {
+        (self.settings, self.origin) = (settings, origin)
+        self.providers = Dictionary(providers.map { ($0.id, $0) }) { first, _ in first }
+    }
+
+    /// Makes a key on another thread.
+    func makeKey(_ provider: DevProviderSettings) -> EventLoopFuture<SigningKey> {
+        NIOThreadPool.singleton.runIfActive(eventLoop: loop) { try provider.makeKey() }
+    }
+
+    func route(_ head: RequestHead) -> HeadRouting { HeadRouting(bodyLimit: 64 * 1024) }
+
+    func respond(to request: FailedRequest) -> HTTPResponse {
+        .error(.badRequest, "the request can't be read")
+    }
+
+    func respond(to request: HTTPRequest) -> HTTPReply {
+        if let refusal = refusal(of: request) { return .now(refusal) }
+        let path = request.head.path.string
+        if let common = common(path, request) { return common }
+        let parts = path.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: true)
+        guard let id = parts.first.map(String.init), settings.contains(where: { $0.id == id }) else {
+            return .now(
+                .error(
+                    .notFound, "there is no such page; the providers are \(settings.map(\.id).joined(separator: ", "))")
+            )
+        }
+        let rest = parts.count > 1 ? "/" + parts[1] : "/"
+        return reply(to: request, rest, id)
+    }
+
+    /// The reply as a future, for one that is part of another.
+    func future(_ reply: HTTPReply) -> EventLoopFuture<HTTPResponse> {
+        switch reply {
+        case .now(let response): loop.makeSucceededFuture(response)
+        case .later(_, let start): start()
+        }
+    }
+
+    /// Refuses requests that were meant for another host, or that a page of another site sends. Neither should be able
+    /// to sign anything, or to change what a test sees.
+    private func refusal(of request: HTTPRequest) -> HTTPResponse? {
+        let fields = request.head.fields
+        guard let host = fields.only("Host").flatMap({ HostName($0.string) }), host.isOfDevelopment else {
+            return .error(
+                .misdirectedRequest, "Host must be localhost, a loopback address, or a name that ends in .test")
+        }
+        let isRead = [.get, .head, .options].contains(request.head.method)
+        // Browsers send the first to this machine only, and the second with every form.
+        let site = fields["Sec-Fetch-Site"]?.string ?? "none"
+        let origin = fields["Origin"]?.string
+        let isOwn =
+            ["same-origin", "none"].contains(site)
+            && (origin == nil || origin == "http://\(fields["Host"]?.string ?? "")")
+        guard !isRead, !isOwn else { return nil }
+        return .error(.forbidden, "the page of another site sent this request")
+    }
+
+    /// What is not one provider's.
+    private func common(_ path: String, _ request: HTTPRequest) -> HTTPReply? {
+        switch (path, request.head.method) {
+        case ("/", .get): .now(homePage())
+        case ("/assets/dev.css", .get): .now(.file("text/css; charset=utf-8", PackageResources.dev_css))
+        case ("/assets/submit.js", .get): .now(.file("text/javascript; charset=utf-8", PackageResources.submit_js))
+        case ("/people", .get): .now(.json(.array(people.all.map(\.json))))
+        case ("/faults", .get): .now(.json(faultList()))
+        case ("/faults", .post), ("/rotate", .post), ("/reset", .post), ("/people", .post):
+            control(path, request)
+        case ("/faults", _), ("/rotate", _), ("/reset", _), ("/people", _):
+            .now(.error(.methodNotAllowed, "POST to \(path)"))
+        default: nil
+        }
+    }
+}
+
+@available(*, unavailable) extension DevResponder: Sendable {}

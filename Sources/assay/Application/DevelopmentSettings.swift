@@ -1,0 +1,180 @@
+import DevProvider
+import Grants
+import HTTPServer
+import IDToken
+import KeySource
+import Notifications
+import OpenSSL
+import Settings
+
+/// What `assay dev` runs: a team's settings, with development providers in place of the real ones.
+struct DevelopmentSettings {
+    let settings: Settings
+    /// The providers to stand in for.
+    let providers: [DevProviderSettings]
+    /// What the clients authenticate with, by provider and client ID. It is made anew at each start: the files that the
+    /// settings name are never opened.
+    let credentials: [String: [String: ClientCredential]]
+
+    /// - Parameters:
+    ///   - team: the settings to develop with. Their providers, limits and rules count. Their listeners, API keys,
+    ///     stores and files don't.
+    ///   - server: the development providers.
+    /// - Throws: ``ConfigurationError`` for a provider whose ID is a path of the development provider.
+    init(_ team: Settings, _ server: DevProviderServer, service: ListenAddress, admin: ListenAddress) throws {
+        var settings = Settings()
+        settings.service = Settings.Listener(service)
+        settings.admin = Settings.Listener(admin)
+        settings.servesConsole = true
+        settings.signIns = Settings.SignIns()
+        settings.limits = team.limits
+        settings.keys = team.keys
+        settings.clockSkewSeconds = team.clockSkewSeconds
+        settings.verifiedTokenCacheEntries = team.verifiedTokenCacheEntries
+        var (providers, credentials): ([DevProviderSettings], [String: [String: ClientCredential]]) = ([], [:])
+        for provider in team.providers {
+            let id = provider.policy.id
+            guard !DevProviderServer.reservedNames.contains(id) else {
+                throw ConfigurationError(
+                    text: "provider \(id): the development provider has a page of this name; rename it")
+            }
+            let developed = provider.developed(at: server)
+            settings.providers.append(developed)
+            providers.append(
+                DevProviderSettings(
+                    policy: developed.policy, preset: provider.preset, accessTokens: provider.accessTokens,
+                    clients: provider.clients.map { DevClient($0, callback: server.callback(of: id)) },
+                    quirks: provider.quirks))
+            for client in provider.clients {
+                credentials[id, default: [:]][client.client.id] = try .made(
+                    for: client.authentication, issuer: developed.policy.issuer)
+            }
+        }
+        (self.settings, self.providers, self.credentials) = (settings, providers, credentials)
+    }
+}
+
+extension ProviderSettings {
+    /// The same provider, played by a development provider.
+    fileprivate func developed(at server: DevProviderServer) -> ProviderSettings {
+        var provider = self
+        let base = "\(server.origin)/\(policy.id)"
+        provider.policy.issuer = server.issuer(of: policy)
+        provider.policy.issuerAliases = []
+        if !policy.keyIssuers.isEmpty {
+            provider.policy.keyIssuers = [IssuerTemplate(provider.policy.issuer)].compactMap(\.self)
+        }
+        provider.keys =
+            keys.readsDiscovery
+            ? .discovery(of: provider.policy, url: base + "/.well-known/openid-configuration")
+            : .network(.jwkSet(address: base + "/keys"))
+        provider.network = NetworkRules()
+        provider.network.allowHTTP = true
+        provider.network.allowPrivateAddresses = true
+        provider.network.acceptsDevelopmentKeys = true
+        provider.endpoints = ProviderEndpoints(
+            authorization: base + "/authorize", token: base + "/token",
+            revocation: endpoints.revocation.map { _ in base + "/revoke" },
+            userInfo: endpoints.userInfo.map { _ in base + "/userinfo" })
+        provider.notifications?.issuers = []
+        for index in provider.clients.indices {
+            // The credential is made here, so that no file is watched either.
+            provider.clients[index].authentication = .none
+            provider.clients[index].client.redirectURIs.append(server.callback(of: policy.id))
+        }
+        return provider
+    }
+}
+
+extension DevClient {
+    fileprivate init(_ settings: ClientSettings, callback: String) {
+        let authentication: Authentication =
+            switch settings.authentication {
+            case .secret(_, .basic): .basic
+            case .secret(_, .post): .post
+            case .apple: .appleSecret
+            case .privateKeyJWT: .assertion
+            case .none: .none
+            }
+        self.init(
+            id: settings.client.id, redirectURIs: settings.client.redirectURIs + [callback],
+            authentication: authentication)
+    }
+}
+
+extension ClientCredential {
+    /// A credential that a development provider takes for right.
+    ///
+    /// - Throws: ``OpenSSLError``.
+    fileprivate static func made(
+        for authentication: ClientSettings.Authentication, issuer: String
+    ) throws -> ClientCredential {
+        switch authentication {
+        case .none: return .none
+        case .secret(_, let place): return .secret(try SecretBytes("development".utf8.span), sentIn: place)
+        case .apple(let teamID, let keyID, _):
+            let key = try SigningKey(generating: .ellipticCurve(.p256))
+            return AppleClientSecret(key, teamID: teamID, keyID: keyID).map(ClientCredential.apple) ?? .none
+        case .privateKeyJWT(let keyID, _, _, _):
+            let key = try SigningKey(generating: .ellipticCurve(.p256))
+            return .key(key, keyID: keyID, certificateThumbprint: nil, audience: issuer)
+        }
+    }
+}
+
+extension Settings {
+    /// The settings of `assay dev` without a file.
+    ///
+    /// - Parameter origin: of the backend whose users sign in through the browser.
+    /// - Throws: ``SettingsError`` if the origin can't be part of a URL.
+    static func development(origin: String) throws(SettingsError) -> Settings {
+        try Settings(
+            yaml: """
+                providers:
+                  - id: apple
+                    preset: apple
+                    audiences: [com.example.app]
+                    notifications: [apple]
+                    clients:
+                      - id: com.example.app
+                        auth: apple
+                        team_id: DEVTEAM000
+                        key_id: DEVKEY0000
+                        key_file: never-opened
+                        redirect_uris: ["\(origin)/callback/apple"]
+                        scopes: [name, email]
+                  - id: google
+                    preset: google
+                    audiences: [example-client-id.apps.example.com]
+                    notifications: [security_event, logout]
+                    clients:
+                      - id: example-client-id.apps.example.com
+                        auth: client_secret_post
+                        secret_file: never-opened
+                        redirect_uris: ["\(origin)/callback/google"]
+                        scopes: [email, profile]
+                  - id: microsoft
+                    preset: microsoft
+                    tenant: common
+                    audiences: [11111111-2222-4333-8444-555555555555]
+                    notifications: [logout]
+                    clients:
+                      - id: 11111111-2222-4333-8444-555555555555
+                        auth: client_secret_post
+                        secret_file: never-opened
+                        redirect_uris: ["\(origin)/callback/microsoft"]
+                        scopes: [email, profile]
+                  - id: oidc
+                    issuer: https://oidc.test
+                    audiences: [example-client]
+                    nonce: { required: true }
+                    notifications: [logout]
+                    clients:
+                      - id: example-client
+                        auth: client_secret_basic
+                        secret_file: never-opened
+                        redirect_uris: ["\(origin)/callback/oidc"]
+                        scopes: [email, profile]
+                """, environment: [:])
+    }
+}

@@ -1,0 +1,214 @@
+"""The pages of a development provider as a developer sees them, in a real browser.
+
+After each test, `visit` checks for a clean record: no error, no violation of the pages' policy, no request elsewhere.
+"""
+
+import json
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from console.accessibility import faults
+from harness.commands import DEV_PROVIDERS
+
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'`{{7*7}}"
+
+
+def identity(page: Page) -> dict:
+    return json.loads(page.get_by_label("Answer of Assay").inner_text())["identity"]
+
+
+def sign_in(page: Page, person: str = "Kim Example") -> dict:
+    page.get_by_role("radio", name=re.compile(person)).check()
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Accepted")
+    return identity(page)
+
+
+# MARK: Sign-ins
+
+
+@pytest.mark.parametrize("provider", DEV_PROVIDERS)
+def test_a_person_signs_in_and_assay_says_who(visit, provider):
+    page = visit()
+    page.locator(f'a[href="/{provider}/browser"]').click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Sign in with {provider}")
+    expect(page.locator("header")).to_contain_text("Development")
+    if provider == "apple":
+        page.get_by_role("radio", name=re.compile("Share it")).check()
+    seen = sign_in(page, "Alex Sample")
+    assert seen["provider"] == provider and seen["email"] == "alex@gmail.com"
+    assert seen["name"] == "Alex Sample"
+    assert seen["name_source"] == ("client" if provider == "apple" else "token")
+    claims = json.loads(page.get_by_label("Claims").inner_text())
+    assert ("name" in claims) == (provider != "apple")
+
+
+@pytest.mark.parametrize("provider", DEV_PROVIDERS)
+def test_a_person_cancels(visit, provider):
+    page = visit(f"/{provider}/browser")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Refused sign_in_denied")
+
+
+def test_an_address_is_hidden_or_not(visit):
+    page = visit("/apple/browser")
+    page.get_by_role("radio", name=re.compile("Hide it")).check()
+    hidden = sign_in(page)
+    assert hidden["is_private_email"] is True and hidden["email"].endswith("@privaterelay.appleid.com")
+    page.goto(page.url.split("/apple")[0] + "/apple/browser")
+    page.get_by_role("radio", name=re.compile("Share it")).check()
+    shown = sign_in(page)
+    assert shown["email"] == "kim@example.com" and shown["subject"] == hidden["subject"]
+    # The name came with the first one.
+    assert (hidden["name"], shown["name"]) == ("Kim Example", None)
+
+
+def test_somebody_new_signs_in_and_is_remembered(visit):
+    page = visit("/microsoft/browser")
+    expect(page.get_by_label("Email address")).to_be_hidden()
+    page.get_by_role("radio", name=re.compile("Somebody else")).check()
+    page.get_by_label("Name").fill("Ada Lovelace")
+    page.get_by_label("Email address").fill("ada@example.net")
+    page.get_by_label("The address is verified").uncheck()
+    page.get_by_label("Tenant", exact=True).fill("6f2e1a90-1d3b-4c5e-8f70-112233445566")
+    page.get_by_label("Groups", exact=True).fill("staff, admins")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Accepted Ada Lovelace")
+    seen = identity(page)
+    assert seen["tenant"] == "6f2e1a90-1d3b-4c5e-8f70-112233445566" and seen["email_verified"] is False
+    assert json.loads(page.get_by_label("Claims").inner_text())["groups"] == ["staff", "admins"]
+    page.goto(page.url.split("/microsoft")[0] + "/google/browser")
+    assert sign_in(page, "Ada Lovelace")["email"] == "ada@example.net"
+
+
+def test_hostile_names_stay_text(visit):
+    page = visit("/google/browser")
+    page.get_by_role("radio", name=re.compile("Somebody else")).check()
+    page.get_by_label("Name").fill(HOSTILE)
+    page.get_by_label("Email address").fill("a@example.net")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(HOSTILE)
+    for path in ("/google/browser", "/google/native", "/"):
+        page.goto(page.url.split("/google")[0].rstrip("/") + path)
+        expect(page.locator("main")).to_contain_text(HOSTILE)
+    assert page.locator("main img, main script").count() == 0
+
+
+def test_the_keyboard_is_enough(visit):
+    page = visit("/apple/browser")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.value") == "kim"
+    page.keyboard.press("ArrowDown")
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Sign in"
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Accepted")
+    assert identity(page)["name"] == "Alex Sample"
+
+
+def test_a_request_that_a_provider_would_refuse_is_explained(visit):
+    page = visit("/google/authorize?client_id=wrong", allows="400")
+    expect(page.locator(".trouble")).to_contain_text("client_id is wrong, which is not registered")
+
+
+# MARK: Tokens
+
+
+def test_a_token_stands_beside_what_assay_says_of_it(visit):
+    page = visit("/apple/native")
+    page.get_by_role("button", name="Get it and verify it").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Accepted")
+    claims = json.loads(page.get_by_label("Claims").inner_text())
+    assert claims["sub"] == identity(page)["subject"]
+    page.get_by_role("link", name="Another token").click()
+    page.get_by_label("Nonce").select_option("that of another sign-in")
+    page.get_by_role("button", name="Get it and verify it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Refused nonce_mismatch")
+    page.get_by_role("link", name="Another token").click()
+    page.get_by_label("Claims to replace").fill('{"exp": 1}')
+    page.get_by_role("button", name="Get it and verify it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Refused token_expired")
+
+
+# MARK: The panel
+
+
+def test_a_fault_is_switched_on_and_off_at_a_click(visit, dev):
+    page = visit()
+    faults = page.locator("section", has=page.get_by_role("heading", name="Faults"))
+    faults.get_by_label("Provider").first.select_option("google")
+    page.get_by_role("button", name="Switch on: Issue expired tokens").click()
+    row = page.get_by_role("row").filter(has_text="Issue expired tokens")
+    expect(row).to_contain_text("google")
+    assert dev.api.post("/v1/verify", dev.token("google")).json["code"] == "token_expired"
+    page.get_by_role("button", name="Switch off: Issue expired tokens").click()
+    expect(row).not_to_contain_text("google")
+    assert dev.api.post("/v1/verify", dev.token("google")).status == 200
+
+
+def test_keys_rotate_at_a_click(visit, dev):
+    before = dev.ask_issuer("GET", "/oidc/keys").json
+    page = visit()
+    page.get_by_role("button", name="Rotate the keys").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Providers")
+    assert dev.ask_issuer("GET", "/oidc/keys").json != before
+
+
+def test_a_person_removes_the_app_at_a_click(visit, dev):
+    begun = dev.api.post("/v1/sign-ins", {"provider": "apple"}).json
+    code = dev.token("apple", nonce=begun["nonce"], code=True)["code"]
+    finished = dev.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"], "code": code}).json
+    page = visit()
+    page.get_by_role("button", name="Remove the app, as in their account").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Providers")
+    refresh = {"provider": "apple", "subject": finished["identity"]["subject"]}
+    refresh["refresh_token"] = finished["grant"]["refresh_token"]
+    assert dev.api.post("/v1/grants/refresh", refresh).json["code"] == "grant_invalid"
+
+
+def test_a_notification_is_sent_at_a_click(visit, dev):
+    page = visit()
+    form = page.locator("form", has=page.get_by_role("heading", name="google", level=3))
+    form.get_by_label("What happened").select_option("account-disabled")
+    form.get_by_label("URL of the backend").fill(f"http://{dev.issuer_address}/nothing")
+    form.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("account-disabled")
+    expect(page.locator("main")).to_contain_text("The backend answered 404.")
+
+
+# MARK: For everyone
+
+PAGES = ["/", "/apple/browser", "/microsoft/browser", "/google/native", "/google/authorize"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1200])
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_accessible(visit, path, scheme, width):
+    context = {"color_scheme": scheme, "viewport": {"width": width, "height": 800}}
+    page = visit(path, allows="400", **context)
+    if radio := page.query_selector("#somebody"):
+        radio.check()
+    assert faults(page) == []
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("width", [320, 1200])
+def test_the_verdict_is_accessible(visit, width):
+    page = visit("/apple/browser", viewport={"width": width, "height": 800})
+    sign_in(page)
+    assert faults(page) == []
+    assert violations(page) == []
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds. It runs in the page's own world, past the page's policy."""
+    found = Axe().run(page).response["violations"]
+    return [f"{each['id']}: {node['html']}" for each in found for node in each["nodes"]]

@@ -1,0 +1,115 @@
+"""The web app that `assay dev --sample` prints, as a person uses it in Chromium."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from playwright.sync_api import expect
+
+from harness.commands import DEV_PROVIDERS, Dev
+from harness.service import REPOSITORY, environment, run
+from harness.waiting import free_port
+
+
+def test_it_is_the_file_of_deploy_compose():
+    printed = run("dev", "--sample")
+    assert printed.returncode == 0
+    assert printed.stdout == (REPOSITORY / "deploy/compose/sample.py").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def running():
+    port = free_port()
+    origin = f"http://localhost:{port}"
+    with Dev("--origin", origin) as dev:
+        variables = environment(ORIGIN=origin, PORT=str(port), ASSAY=dev.api.address)
+        command = [sys.executable, str(REPOSITORY / "deploy/compose/sample.py")]
+        with subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as app:
+            assert app.stdout.readline().decode().split() == ["open", origin]
+            dev.origin = origin
+            yield dev
+            app.terminate()
+            assert app.stderr.read() == b""
+
+
+@pytest.fixture
+def page(dev, chromium):
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(dev.origin)
+    yield page
+    context.close()
+
+
+def sign_in(page, provider: str, person: str = "Kim Example") -> None:
+    page.get_by_role("link", name=f"Sign in with {provider}").click()
+    page.get_by_role("radio", name=re.compile(person)).check()
+    page.get_by_role("button", name="Sign in").click()
+
+
+@pytest.mark.parametrize("provider", DEV_PROVIDERS)
+def test_a_person_signs_in_refreshes_and_signs_out(page, provider):
+    sign_in(page, provider)
+    expect(page.get_by_role("heading")).to_have_text("Hello Kim Example")
+    page.get_by_role("button", name="Refresh").click()
+    expect(page.locator("main")).to_contain_text("still a user")
+    page.get_by_role("button", name="Sign-out").click()
+    expect(page.get_by_role("heading")).to_have_text("Sign in")
+
+
+@pytest.mark.parametrize("provider", ["apple", "google", "oidc"])
+def test_an_account_is_deleted_and_the_grant_revoked(page, provider):
+    sign_in(page, provider, "Alex Sample")
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("heading")).to_have_text("Sign in")
+    # Apple tells the name again only to an app whose access had ended.
+    sign_in(page, provider, "Alex Sample")
+    expect(page.get_by_role("heading")).to_have_text("Hello Alex Sample")
+
+
+def test_a_person_cancels(page):
+    page.get_by_role("link", name="Sign in with apple").click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("heading")).to_have_text("You did not sign in.")
+
+
+def test_whoever_removes_the_app_is_no_user_at_the_next_refresh(page, dev):
+    sign_in(page, "apple")
+    expect(page.get_by_role("heading")).to_have_text("Hello Kim Example")
+    dev.ask_issuer("POST", "/people", {"provider": "apple", "revoke": "kim"})
+    page.get_by_role("button", name="Refresh").click()
+    expect(page.get_by_role("heading")).to_have_text("That did not work: grant_invalid.")
+    page.get_by_role("link").click()
+    expect(page.get_by_role("heading")).to_have_text("Sign in")
+
+
+@pytest.mark.parametrize(("provider", "type"), [("apple", "account-deleted"), ("google", "sessions-revoked"), ("oidc", "logout")])
+def test_a_notification_ends_the_session(page, dev, provider, type):
+    sign_in(page, provider)
+    expect(page.get_by_role("heading")).to_have_text("Hello Kim Example")
+    to = f"{dev.origin}/notifications/{provider}"
+    assert dev.ask_issuer("POST", f"/{provider}/notification", {"type": type, "to": to}).json["delivered"] == 200
+    page.goto(dev.origin)
+    expect(page.get_by_role("heading")).to_have_text("Sign in")
+
+
+def test_a_forged_notification_ends_nothing(page, dev):
+    sign_in(page, "apple")
+    expect(page.get_by_role("heading")).to_have_text("Hello Kim Example")
+    to = f"{dev.origin}/notifications/apple"
+    forged = {"type": "account-deleted", "to": to, "claims": {"aud": "another"}}
+    assert dev.ask_issuer("POST", "/apple/notification", forged).json["delivered"] == 400
+    page.goto(dev.origin)
+    expect(page.get_by_role("heading")).to_have_text("Hello Kim Example")
+
+
+def test_another_browser_can_not_finish_a_sign_in(page, dev, chromium):
+    page.get_by_role("link", name="Sign in with google").click()
+    url = page.url
+    context = chromium.new_context()
+    other = context.new_page()
+    other.goto(url)
+    other.get_by_role("button", name="Sign in").click()
+    expect(other.get_by_role("heading")).to_have_text("That did not work: sign_in_invalid.")
+    context.close()
