@@ -22,7 +22,7 @@ import Verification
         try EndpointAnswer(
             status: 200, retryAfter: nil, hasContentCoding: false,
             body: Array(#"{"access_token":"a","token_type":"Bearer"\#(more)}"#.utf8)
-        ).grant(isInvalidRequestRevoked: false, now: UnixTime(seconds: 1_700_000_000))
+        ).grant([], now: UnixTime(seconds: 1_700_000_000))
     }
 
     /// How a revocation fails: with which problem, whether the code is spent, and whether a grant is dropped.
