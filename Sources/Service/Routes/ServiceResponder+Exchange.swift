@@ -14,12 +14,13 @@ internal import Verification
 
 /// Finishes a sign-in whose code is exchanged: first the claim, then the code is sent, once.
 extension ServiceResponder {
+    /// - Parameter deadline: for all of it.
     func exchange(
         _ pending: PendingExchange, _ number: Int?, _ verifier: RequestVerifier, _ signIns: LoopSignIns,
-        _ record: RequestRecord
+        _ record: RequestRecord, until deadline: MonotonicTime
     ) -> EventLoopFuture<HTTPResponse> {
         let loop = service.loop
-        guard let number, let finish = FinishCall(number, record, verifier, until: Self.totalTimeout) else {
+        guard let number, let finish = FinishCall(number, record, verifier, until: deadline) else {
             return loop.makeSucceededFuture(refuse(.clientNotConfigured, number, record))
         }
         let keys = verifier.waitForUsableKeys(
@@ -147,7 +148,7 @@ struct FinishCall {
     var record: RequestRecord
 
     /// - Returns: `nil` if the provider has no clients.
-    init?(_ number: Int, _ record: RequestRecord, _ verifier: RequestVerifier, until timeout: Interval) {
+    init?(_ number: Int, _ record: RequestRecord, _ verifier: RequestVerifier, until deadline: MonotonicTime) {
         let provider = verifier.providers.first { $0.number == number }?.provider
         guard let provider, let grants = provider.grants else { return nil }
         self.number = number
@@ -155,7 +156,7 @@ struct FinishCall {
         policy = provider.policy
         self.grants = grants
         self.record = record
-        deadline = SystemClocks.monotonic() + timeout
+        self.deadline = deadline
     }
 
     /// The same with the address of user info, if it is to be read.

@@ -1,3 +1,4 @@
+private import Host
 internal import HTTPServer
 private import IDToken
 internal import JSON
@@ -38,6 +39,7 @@ extension ServiceResponder {
         let now = VerificationTime.now()
         // A finish keeps its settings from check to verification; new ones apply to the next finish.
         let verifier = service.verifier
+        let deadline = now.monotonic + Self.totalTimeout
         var number: Int?
         let plan: FinishPlan
         do throws(Problem) {
@@ -55,7 +57,7 @@ extension ServiceResponder {
                 self.claim(finishing, $0, signIns, record)
             }
         case .code(let code):
-            return .later { self.exchange(code, number, verifier, signIns, record) }
+            return .later { self.exchange(code, number, verifier, signIns, record, until: deadline) }
         case .tokenThenCode(let finishing):
             return verified(finishing.verification, at: now, by: verifier) { verdict in
                 self.count(verdict)
@@ -64,7 +66,9 @@ extension ServiceResponder {
                 case .verified(let answer, let number):
                     // Only after the connection has admitted the request, so that a request that is shed has claimed
                     // nothing.
-                    return .later { self.exchange(finishing.verified(answer), number, verifier, signIns, record) }
+                    return .later {
+                        self.exchange(finishing.verified(answer), number, verifier, signIns, record, until: deadline)
+                    }
                 }
             }
         }

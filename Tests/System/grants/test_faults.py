@@ -10,7 +10,7 @@ from harness import client, contract
 from harness.issuer import KeyServer
 from harness.metrics import Metrics
 from harness.service import Service, provider
-from harness.token_endpoint import FAULTS, REVOCATION, ROWS, TokenEndpoint, answered, error, grant
+from harness.token_endpoint import FAULTS, REVOCATION, ROWS, TokenEndpoint, answered, endlessly, error, grant
 from harness.tokens import ec_key
 from harness.waiting import poll
 
@@ -202,8 +202,8 @@ def test_a_provider_that_hangs_holds_only_so_many_calls_and_delays_nobody_else(s
 def test_no_request_outlasts_its_client(tmp_path):
     """Clients wait 12 s, however long the settings allow a call of the provider to take."""
     with TokenEndpoint() as silent, KeyServer() as server:
-        silent.always(FAULTS["silence"].act)
-        silent.always(FAULTS["silence"].act, REVOCATION)
+        silent.always(endlessly)
+        silent.always(endlessly, REVOCATION)
         issuer = server.issuer("op", ec_key("op"))
         clients = [{"id": "client", "auth": "none"}]
         settings = provider(issuer, clients=clients, endpoints=called(silent))

@@ -349,6 +349,12 @@ def sized(call: Exchange, difference: int = 0) -> bytes:
     return HEAD + b"Content-Length: %d\r\n\r\n" % (len(body) + difference) + body
 
 
+def endlessly(call: Exchange) -> None:
+    """A whole head, and then one byte after the other: only the time for the whole call ends it."""
+    call.send(HEAD + b"Content-Length: 65536\r\n\r\n")
+    call.drip(b" " * 65536)
+
+
 def sending(octets) -> Callable:
     """These octets, or a function of the call, and then the connection is closed."""
     return lambda call: call.send(octets(call) if callable(octets) else octets)

@@ -1,6 +1,8 @@
 """A native finish whose code is exchanged: after the claim, once, and only for the person of the sign-in."""
 
 import concurrent.futures
+import threading
+import time
 
 import pytest
 
@@ -8,7 +10,8 @@ from grants.grants import SECRET, with_client
 from harness import client, reload
 from harness.apple import Apple
 from harness.service import Service
-from harness.token_endpoint import FAULTS, ROWS, TokenEndpoint, grant
+from harness.token_endpoint import FAULTS, ROWS, TokenEndpoint, endlessly, grant
+from harness.tokens import ec_key
 
 from .calls import ON, Caller, begin
 
@@ -202,6 +205,27 @@ def test_without_keys_a_code_is_not_sent_and_the_sign_in_is_not_claimed(shared_s
         service.wait_until(lambda: service.admin.post("/v1/providers/oidc/refresh").status == 200)
         endpoint.play(grant(id_token=down.token(nonce=begun["nonce"])))
         assert finish(service, begun, code="c1").status == 200
+
+
+def test_waiting_for_keys_is_part_of_the_time_that_clients_give_a_finish(shared_server, tmp_path):
+    issuer = shared_server.issuer("exchange-slow", ec_key("old"))
+    limits = {"keys_timeout": "30s", "provider_timeout": "30s"}
+    with TokenEndpoint() as silent, Service(with_client(issuer, silent, tmp_path), limits=limits, **ON) as service:
+        service.wait_until_ready()
+        silent.always(endlessly)
+        begun = begin(service)
+        issuer.rotate(ec_key("new"))
+        token = issuer.token(nonce=begun["nonce"])
+        issuer.jwks.hold()
+        fetched = issuer.jwks.count
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            started = time.monotonic()
+            waiting = pool.submit(finish, Caller(service), begun, id_token=token, code="c1")
+            issuer.jwks.wait_for(fetched + 1)
+            keys = threading.Timer(4, issuer.jwks.release)
+            keys.start()
+            refused(waiting.result(), "provider_unavailable", True)
+        assert silent.received() == 1 and time.monotonic() - started < 12
 
 
 def test_apple_with_token_and_code(tmp_path):
