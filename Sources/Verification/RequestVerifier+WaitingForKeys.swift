@@ -47,7 +47,9 @@ extension RequestVerifier {
             return .waiting(KeyWait(without: slot, index, mayFetch: couldPass()))
         }
         do throws(Rejection) {
-            return .decided(try verify(keys))
+            let answer = try verify(keys)
+            if let keyID = token.keyID, keys.snapshot.isUnproven(keyID) { slot.provider.keys.prove(keyID) }
+            return .decided(answer)
         } catch {
             guard let need = need(after: error, token, keys.snapshot, slot.policy, now.monotonic), couldPass() else {
                 throw refused(error)

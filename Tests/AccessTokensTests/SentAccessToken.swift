@@ -14,7 +14,7 @@ struct SentAccessToken: Sendable, CustomTestStringConvertible {
     var dialect: AccessTokenDialect
     var parameters = AccessTokenParameters()
     var now: Int64 = 1_700_000_100
-    var key = TestKey.rsa
+    var key: TestKey
     /// Header members other than `alg` and `kid`, each after a comma.
     var headerMembers = ""
 
@@ -22,18 +22,19 @@ struct SentAccessToken: Sendable, CustomTestStringConvertible {
 
     init(
         _ preset: ProviderPreset, _ arguments: PresetArguments, audiences: [String], parties: [String] = [],
-        callers: ClaimRule? = nil, header: String = "", claims: String
+        callers: ClaimRule? = nil, key: TestKey = .rsa, header: String = "", claims: String
     ) {
         self.preset = preset
+        self.key = key
         self.claims = ClaimsText(json: claims)
-        guard case .jwt(let dialect) = preset.facts(arguments).accessTokens else {
+        guard let dialect = preset.facts(arguments).accessTokens.dialect else {
             preconditionFailure("\(preset.name) has no access tokens")
         }
         self.dialect = dialect
         policy = preset.facts(arguments).ofAccessTokens(dialect).policy
         policy.id = preset.name
         policy.audiences = audiences
-        policy.authorizedParties = parties
+        if !parties.isEmpty { policy.authorizedParties = parties }
         if let callers { policy.claimRules = [callers] }
         headerMembers = header
     }
@@ -54,15 +55,18 @@ struct SentAccessToken: Sendable, CustomTestStringConvertible {
     }
 
     var token: String {
-        compactJWS(
-            header: #"{"alg":"\#(key.algorithm)","kid":"\#(key.keyID)"\#(headerMembers)}"#, payload: claims.json,
-            signedBy: key)
+        let header = #"{"alg":"\#(key.algorithm)","kid":"\#(key.keyID)"\#(headerMembers)}"#
+        return dialect.loadBalancer == nil
+            ? compactJWS(header: header, payload: claims.json, signedBy: key)
+            : paddedJWS(header: header, payload: claims.json, signedBy: key)
     }
 
-    func unverified() throws(Rejection) -> UnverifiedToken { try UnverifiedToken(token) }
+    func unverified() throws(Rejection) -> UnverifiedToken {
+        dialect.loadBalancer == nil ? try UnverifiedToken(token) : try UnverifiedToken(padded: Array(token.utf8)[...])
+    }
 
     func verify() throws(Rejection) -> VerifiedAccessToken {
-        let keys = try! JWKSet(jwkSet([TestKey.rsa.jwk(), TestKey.p256.jwk()]))
+        let keys = try! JWKSet(jwkSet([TestKey.rsa.jwk(), TestKey.p256.jwk(), TestKey.loadBalancer.jwk()]))
         return try IDTokenVerifier().jwsVerifier.verifyAccessToken(
             unverified(), with: keys, algorithms: .all, under: policy, dialect, expecting: parameters,
             now: UnixTime(seconds: now))
