@@ -111,9 +111,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "Gateway", dependencies: ["AccessTokens", "Bytes", "IDToken", "JSON"], swiftSettings: settings),
+        .target(
             name: "Verification",
             dependencies: [
-                "AccessTokens", "Bytes", "EventLoops", "Grants", "Host", "IDToken", "JOSE", "JSON", "KeySource",
+                "AccessTokens", "Bytes", "EventLoops", "Gateway", "Grants", "Host", "IDToken", "JOSE", "JSON",
+                "KeySource",
                 "Notifications", "ProviderClient", "TokenDiagnostics",
             ] + nio,
             swiftSettings: settings
@@ -130,8 +133,8 @@ let package = Package(
         .target(
             name: "Service",
             dependencies: [
-                "EventLoops", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications",
-                "OpenSSL", "ProviderClient", "ReplayStore", "SignIns", "Telemetry", "Verification",
+                "EventLoops", "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource",
+                "Notifications", "OpenSSL", "ProviderClient", "ReplayStore", "SignIns", "Telemetry", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
@@ -145,7 +148,8 @@ let package = Package(
         .target(
             name: "Settings",
             dependencies: [
-                "Bytes", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "YAML",
+                "Bytes", "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications",
+                "YAML",
             ],
             swiftSettings: settings
         ),
@@ -160,7 +164,8 @@ let package = Package(
         .executableTarget(
             name: "assay",
             dependencies: [
-                "Bytes", "DevProvider", "Grants", "HTTPServer", "Host", "IDToken", "JSON", "JOSE", "KeySource",
+                "Bytes", "DevProvider", "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JSON", "JOSE",
+                "KeySource",
                 "Notifications", "OpenSSL", "OutboundHTTP", "ProviderClient", "ReplayStore", "Service", "Settings",
                 "SignIns", "Telemetry", "TokenDiagnostics", "Verification",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -211,12 +216,16 @@ let package = Package(
         .testTarget(
             name: "IDTokenTests",
             dependencies: [
-                "Bytes", "IDToken", "JOSE", "OpenSSL", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics",
+                "Bytes", "IDToken", "JOSE", "JSON", "SignInFixtures", "TestSupport", "TokenDiagnostics",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "AccessTokensTests",
             dependencies: ["AccessTokens", "IDToken", "JOSE", "JSON", "OpenSSL", "SignInFixtures", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "GatewayTests",
+            dependencies: ["AccessTokens", "Bytes", "Gateway", "IDToken", "JOSE", "SignInFixtures", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "NotificationsTests",
@@ -234,7 +243,7 @@ let package = Package(
             exclude: ["RESULTS.md"], resources: [.copy("Vectors")], swiftSettings: settings),
         .testTarget(
             name: "GrantsTests",
-            dependencies: ["Bytes", "Grants", "IDToken", "JOSE", "JSON", "OpenSSL", "TestSupport"],
+            dependencies: ["Grants", "IDToken", "JOSE", "JSON", "OpenSSL", "TestSupport"],
             swiftSettings: settings),
         .testTarget(name: "HostTests", dependencies: ["Bytes", "Host", "TestSupport"], swiftSettings: settings),
         .testTarget(
@@ -255,8 +264,7 @@ let package = Package(
         .testTarget(
             name: "SettingsTests",
             dependencies: [
-                "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "Settings",
-                "TestSupport",
+                "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "KeySource", "Notifications", "Settings",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -269,7 +277,8 @@ let package = Package(
         .testTarget(
             name: "VerificationTests",
             dependencies: [
-                "EventLoops", "Grants", "Host", "IDToken", "JSON", "KeySource", "TestSupport", "Verification",
+                "AccessTokens", "EventLoops", "Grants", "Host", "IDToken", "JSON", "KeySource", "TestSupport",
+                "Verification",
             ] + nio,
             swiftSettings: settings),
         .testTarget(
@@ -283,8 +292,7 @@ let package = Package(
         .testTarget(
             name: "SignInsTests",
             dependencies: [
-                "Bytes", "Grants", "IDToken", "JSON", "OpenSSL", "ReplayStore", "SignIns", "TestSupport",
-                "Verification",
+                "Bytes", "Grants", "IDToken", "JSON", "OpenSSL", "ReplayStore", "SignIns", "Verification",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -297,10 +305,9 @@ let package = Package(
         .testTarget(
             name: "ServiceTests",
             dependencies: [
-                "EventLoops", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource", "Notifications", "OpenSSL",
-                "ReplayStore", "Service", "Telemetry", "TestSupport", "TokenDiagnostics", "Verification",
+                "HTTPServer", "Host", "IDToken", "JSON", "KeySource", "Notifications", "OpenSSL", "ReplayStore",
+                "Service", "Telemetry", "TestSupport", "TokenDiagnostics", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ] + nio,
             swiftSettings: settings),
         .testTarget(

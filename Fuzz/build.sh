@@ -4,7 +4,7 @@
 #
 #   products=DIRECTORY; sanitizers=(-sanitize=…); build_rooms; build_program NAME SOURCE…
 
-rooms=(Bytes OpenSSL JSON JOSE IDToken Grants Notifications Host)
+rooms=(Bytes OpenSSL JSON JOSE IDToken Grants Notifications AccessTokens Gateway Host)
 
 # The same flags as in Package.swift.
 flags=(-swift-version 6 -strict-memory-safety -package-name assay ${ASSAY_STRICT:+-warnings-as-errors})

@@ -113,7 +113,7 @@ def _tokens(bench: Bench, section: Section) -> None:
     with Assay(bench.assay, bench.directory, settings([apple(jwks_file=str(made.key_set))])) as service:
         for length in TOKEN_LENGTHS:
             tokens = [key.token(mint.short_claims(index, length)) for index in range(pools.SIZE)]
-            alone = made.add(f"length-{length}.tokens", lambda tokens=tokens: tokens, is_bearer=True)
+            alone = made.add(f"length-{length}.tokens", lambda tokens=tokens: tokens, is_bearer=True, path="/")
             pool = made.add(f"length-{length}", lambda tokens=tokens: map(pools.body, tokens))
             pools.check(service.port, pool)
             name = f"{len(tokens[0]) / 1024:.1f} KiB"

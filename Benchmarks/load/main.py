@@ -16,6 +16,8 @@ import time
 import traceback
 
 import cores
+import exchanges
+import forward_auth
 import growth
 import latency
 import memory
@@ -38,6 +40,8 @@ PARTS = {
     "peers": ("Side by side", side_by_side.measure),
     "requests": ("Other requests", scenarios.measure),
     "sign-ins": ("Sign-ins", sign_ins.measure),
+    "exchanges": ("Codes that are exchanged", exchanges.measure),
+    "gateways": ("Asked by a gateway", forward_auth.measure),
     "cores": ("Two cores against one", cores.measure),
     "latency": ("Latency", latency.measure),
     "overload": ("Overload", overload.measure),

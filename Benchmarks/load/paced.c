@@ -1,7 +1,7 @@
 // Requests at a fixed rate, whether or not the service keeps up: latency as a caller sees it who waits for no other.
 //
-// usage: paced PORT POOL RATE SECONDS CONNECTIONS FILE
-// POOL has a body on each line, posted to /v1/verify in turn. Each connection has a timetable; a request that is due
+// usage: paced PORT POOL PATH post|bearer RATE SECONDS CONNECTIONS FILE
+// POOL has a body on each line, posted to PATH in turn, or a token, with which PATH is got. Each connection has a timetable; a request that is due
 // while the one before it is under way is sent once that is answered, and its latency counts from when it was due. With
 // a rate of 0, each connection asks again as soon as it is answered. Says `connected` when all connections stand, and
 // begins half a second later. At the end, two doubles for each answer go to FILE: when its request was due, in seconds of
@@ -44,19 +44,22 @@ static void fail(const char *what) {
     exit(1);
 }
 
-static void read_pool(const char *path, const char *port) {
-    FILE *file = fopen(path, "r");
-    if (!file) fail(path);
+static void read_pool(const char *name, const char *port, const char *path, int is_bearer) {
+    FILE *file = fopen(name, "r");
+    if (!file) fail(name);
     char *line = NULL;
     size_t size = 0;
     ssize_t length;
     while ((length = getline(&line, &size, file)) > 0) {
         line[--length] = 0;
         struct request request;
-        int written = asprintf(&request.bytes,
-            "POST /v1/verify HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Type: application/json\r\n"
-            "Content-Length: %zd\r\n\r\n%s",
-            port, length, line);
+        int written = is_bearer
+            ? asprintf(&request.bytes,
+                "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nAuthorization: Bearer %s\r\n\r\n", path, port, line)
+            : asprintf(&request.bytes,
+                "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\nContent-Type: application/json\r\n"
+                "Content-Length: %zd\r\n\r\n%s",
+                path, port, length, line);
         if (written < 0) fail("memory");
         request.length = (size_t)written;
         requests = realloc(requests, (request_count + 1) * sizeof *requests);
@@ -102,15 +105,15 @@ static int receive(struct connection *connection) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 7) return 2;
-    double rate = atof(argv[3]), seconds = atof(argv[4]);
-    int count = atoi(argv[5]);
+    if (argc != 9) return 2;
+    double rate = atof(argv[5]), seconds = atof(argv[6]);
+    int count = atoi(argv[7]);
     if (rate < 0 || seconds <= 0 || count <= 0) return 2;
     int has_rate = rate > 0;
-    read_pool(argv[2], argv[1]);
+    read_pool(argv[2], argv[1], argv[3], strcmp(argv[4], "bearer") == 0);
     room = has_rate ? (size_t)(rate * seconds) + (size_t)count : 4 << 20;
     answers = malloc(room * sizeof *answers);
-    FILE *file = fopen(argv[6], "w");
+    FILE *file = fopen(argv[8], "w");
     struct connection *connections = calloc((size_t)count, sizeof *connections);
     int poll = epoll_create1(0);
     if (!answers || !file || !connections || poll < 0) fail("start");
@@ -168,7 +171,7 @@ int main(int argc, char **argv) {
             }
         }
     }
-    if (fwrite(answers, sizeof *answers, answer_count, file) != answer_count || fclose(file) != 0) fail(argv[6]);
+    if (fwrite(answers, sizeof *answers, answer_count, file) != answer_count || fclose(file) != 0) fail(argv[8]);
     printf("%ld\n", failures);
     return 0;
 }

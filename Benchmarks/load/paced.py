@@ -7,10 +7,17 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from measure import Bench
 from pools import Pool
-from processes import Process, put_first
+from processes import put_first
+
+
+class Measured(Protocol):
+    """A server, or several."""
+
+    def cpu_seconds(self) -> float: ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +49,7 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 
 def run(
     bench: Bench,
-    server: Process,
+    server: Measured,
     port: int,
     pool: Pool,
     rate: float,
@@ -53,7 +60,8 @@ def run(
     """A rate of 0 is as fast as answers come; `cores` are those that the generator is confined to, and has to itself as
     far as the system lets it."""
     with tempfile.NamedTemporaryFile(dir=bench.directory) as file:
-        command = [bench.builder.c("paced"), port, pool.file, rate, seconds, connections, file.name]
+        kind = "bearer" if pool.is_bearer else "post"
+        command = [bench.builder.c("paced"), port, pool.file, pool.path, kind, rate, seconds, connections, file.name]
         if cores:
             command = ["taskset", "-c", ",".join(map(str, cores)), *command]
         with subprocess.Popen(

@@ -60,11 +60,11 @@ class Peer:
         return made.tokens(algorithm) if self.is_bearer else made.good(algorithm)
 
 
-def _envoy(site: Site) -> list:
+def _envoy(site: Site, cache: str = "") -> list:
     found = sorted(site.venv.glob("lib/python3*/site-packages/envoy/_bin/envoy"))
     program = str(found[0]) if found else site.program("envoy")
     options = f"--concurrency 2 --base-id {site.port} --log-level error"
-    return [program, "-c", site.fill("envoy/envoy.yaml"), *options.split()]
+    return [program, "-c", site.fill("envoy/envoy.yaml", cache=cache), *options.split()]
 
 
 def _haproxy(site: Site) -> list:
@@ -206,6 +206,14 @@ ALL = [
         lambda site: f"jwt-kit {_swift(site, 'jwt-kit')}, Hummingbird {_swift(site, 'hummingbird')}",
     ),
 ]
+
+
+CACHING_ENVOY = dataclasses.replace(
+    next(peer for peer in ALL if peer.name == "envoy"),
+    name="caching-envoy",
+    label="Envoy jwt_authn, with its token cache",
+    command=lambda site: _envoy(site, "jwt_cache_config: { jwt_cache_size: 1000 }"),
+)
 
 
 def named(name: str) -> Peer:

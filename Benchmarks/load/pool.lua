@@ -1,5 +1,5 @@
 -- The requests of a pool, one after the other. Environment: POOL, a file; POOL_PATH, where its lines are posted as
--- JSON, or nothing if they are tokens for an Authorization header; POOL_SHARES, if each line can be sent only once: the
+-- JSON; POOL_BEARER, if they are tokens for an Authorization header of a GET; POOL_SHARES, if each line can be sent only once: the
 -- number of threads, each of which takes its share of the lines.
 local threads = {}
 local now = function() return 0 end
@@ -12,14 +12,15 @@ end
 function init(args)
     requests = {}
     local path = os.getenv("POOL_PATH")
+    local bearer = os.getenv("POOL_BEARER") ~= ""
     shares = tonumber(os.getenv("POOL_SHARES"))
     local line_number = 0
     for line in io.lines(os.getenv("POOL")) do
         line_number = line_number + 1
         if shares and line_number % shares ~= number then
             -- Another thread's.
-        elseif path == "" then
-            requests[#requests + 1] = wrk.format("GET", "/", { ["Authorization"] = "Bearer " .. line })
+        elseif bearer then
+            requests[#requests + 1] = wrk.format("GET", path, { ["Authorization"] = "Bearer " .. line })
         else
             requests[#requests + 1] = wrk.format("POST", path, { ["Content-Type"] = "application/json" }, line)
         end

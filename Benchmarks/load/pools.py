@@ -14,7 +14,7 @@ BATCH = 64
 
 @dataclasses.dataclass(frozen=True)
 class Pool:
-    """Lines of a file: bodies to POST to `path`, or tokens to GET with as `Authorization: Bearer`."""
+    """Lines of a file: bodies to POST to `path`, or tokens to GET it with as `Authorization: Bearer`."""
 
     file: pathlib.Path
     path: str = "/v1/verify"
@@ -37,7 +37,7 @@ def ask(port: int, pool: Pool, line: str, timeout: float = 5) -> tuple[int, byte
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
         if pool.is_bearer:
-            connection.request("GET", "/", headers={"Authorization": f"Bearer {line}"})
+            connection.request("GET", pool.path, headers={"Authorization": f"Bearer {line}"})
         else:
             connection.request("POST", pool.path, line, {"Content-Type": "application/json"})
         response = connection.getresponse()
@@ -50,7 +50,7 @@ def check(port: int, pool: Pool, count: int = 20) -> None:
     """Raises unless the service answers as the pool expects: a benchmark must know what it measures."""
     for line in pool.lines(count):
         status, body = ask(port, pool, line)
-        answer = json.loads(body)
+        answer = json.loads(body) if body else {}
         codes = [item.get("error", {}).get("code") for item in answer["results"]] if "results" in answer else []
         if status != pool.status or answer.get("code") != pool.code or any(codes):
             raise RuntimeError(f"{pool.file.name}: {pool.status} {pool.code or ''} expected, answer: {body[:300]!r}")
@@ -100,7 +100,15 @@ class Pools:
 
     def tokens(self, algorithm: str) -> Pool:
         """The good tokens alone, for those that read no body and for the bare check."""
-        return self.add(f"{algorithm}.tokens", lambda: [token for token, _ in self.sign_ins(algorithm)], is_bearer=True)
+        return self.add(
+            f"{algorithm}.tokens", lambda: [token for token, _ in self.sign_ins(algorithm)], is_bearer=True, path="/"
+        )
+
+    def repeated_token(self, algorithm: str) -> Pool:
+        """Always the same token, for those that read no body."""
+        return self.add(
+            f"{algorithm}.repeated-token", lambda: [self.sign_ins(algorithm)[0][0]], is_bearer=True, path="/"
+        )
 
     def good(self, algorithm: str) -> Pool:
         return self.add(f"{algorithm}.good", lambda: [body(*pair) for pair in self.sign_ins(algorithm)])

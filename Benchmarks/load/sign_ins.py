@@ -31,7 +31,7 @@ BEGIN_BODY = {"provider": "apple", "context": "/basket"}
 
 
 def measure(bench: Bench, section: Section) -> None:
-    made, key_file = bench.pools, _key_file(bench)
+    made, keys = bench.pools, key_file(bench)
     good = made.good(ALGORITHM)
     begin = made.add("begin", lambda: [json.dumps(BEGIN_BODY)], path="/v1/sign-ins", status=201)
     size = QUICK_SIZE if bench.is_quick else SIZE
@@ -40,7 +40,7 @@ def measure(bench: Bench, section: Section) -> None:
     with contextlib.ExitStack() as stack:
 
         def service(store: str | None = None, has_sign_ins: bool = True) -> Assay:
-            sign_ins = {"key_files": [str(key_file)]} | ({"store": {"url": store}} if store else {})
+            sign_ins = {"key_files": [str(keys)]} | ({"store": {"url": store}} if store else {})
             content = settings([apple(jwks_file=str(made.key_set))], sign_ins=sign_ins if has_sign_ins else None)
             return Assay(bench.assay, bench.directory, content)
 
@@ -147,26 +147,32 @@ def _memory(section: Section, filled: list[tuple[int, int]]) -> None:
     section.figures["entry"] = statistics.median(each)
 
 
-def _key_file(bench: Bench) -> pathlib.Path:
+def key_file(bench: Bench) -> pathlib.Path:
     file = bench.directory / "sign-ins.key"
     file.touch(mode=0o600)
     file.write_bytes(subprocess.run([bench.assay, "key", "new"], stdout=subprocess.PIPE, check=True).stdout)
     return file
 
 
-def _prepared(key: mint.Key, service: Assay, count: int) -> Iterator[str]:
-    """Requests that finish sign-ins of a service. Each has a token of its own, because a nonce is in the token."""
+def begun(service: Assay, count: int) -> Iterator[tuple[str, str]]:
+    """Handles of sign-ins, each with its nonce."""
     body = json.dumps(BEGIN_BODY | {"expires_in": LIFETIME})
     connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=5)
     with contextlib.closing(connection):
-        for index in range(count):
+        for _ in range(count):
             connection.request("POST", "/v1/sign-ins", body, {"Content-Type": "application/json"})
             response = connection.getresponse()
             answer = json.loads(response.read())
             if response.status != 201:
                 raise RuntimeError(f"a sign-in did not begin: {answer}")
-            token = key.token(mint.claims(index, answer["nonce"]))
-            yield mint.compact({"sign_in": answer["sign_in"], "id_token": token}).decode()
+            yield answer["sign_in"], answer["nonce"]
+
+
+def _prepared(key: mint.Key, service: Assay, count: int) -> Iterator[str]:
+    """Requests that finish sign-ins of a service. Each has a token of its own, because a nonce is in the token."""
+    for index, (handle, nonce) in enumerate(begun(service, count)):
+        token = key.token(mint.claims(index, nonce))
+        yield mint.compact({"sign_in": handle, "id_token": token}).decode()
 
 
 def _wait_for_store(service: Assay) -> None:

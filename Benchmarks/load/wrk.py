@@ -45,7 +45,8 @@ def _command(port: int, pool: Pool, seconds: float, connections: int) -> dict:
         "env": {
             **os.environ,
             "POOL": str(pool.file),
-            "POOL_PATH": "" if pool.is_bearer else pool.path,
+            "POOL_PATH": pool.path,
+            "POOL_BEARER": "yes" if pool.is_bearer else "",
             "POOL_SHARES": str(threads) if pool.is_single_use else "",
         },
         "stdout": subprocess.PIPE,

@@ -21,7 +21,7 @@ extension EndpointAnswer {
 private func checkGrant(_ answer: EndpointAnswer, _ status: UInt, _ input: [UInt8]) {
     let members = JSONTree.reading(input)
     do throws(CallFailure) {
-        let grant = try answer.grant(isInvalidRequestRevoked: false, now: now)
+        let grant = try answer.grant([], now: now)
         require(status == 200, "only 200 grants")
         guard let members else { return require(false, "\(shown(input)) is one JSON object") }
         require([nil, .null, .string("")].contains(members["error"]), "\(shown(input)) is no error")

@@ -4,7 +4,7 @@ package import IDToken
 package struct AccessTokenParameters: Sendable {
     /// The configured audience that the token must have; `nil`: any of them.
     package var audience: String?
-    /// The user or machine that the token must name; `nil`: any.
+    /// The user or machine that the token must belong to; `nil`: any.
     package var expectedSubject: ExpectedSubject?
     /// When the user's sessions were last revoked. Authentications before this time are rejected.
     package var authenticatedAfter: UnixTime?

@@ -19,14 +19,8 @@ extension JWSVerifier {
         _ dialect: AccessTokenDialect, expecting parameters: AccessTokenParameters, now: UnixTime
     ) throws(Rejection) -> VerifiedAccessToken {
         let claims = token.claims
-        let allowed = policy.algorithms ?? algorithms
-        try checkAccessTokenHeader(token, allowing: allowed, dialect)
-        let jws: VerifiedJWS
-        do throws(JWSError) {
-            jws = try verify(token.jws, with: keys, allowing: allowed)
-        } catch {
-            throw Rejection(error)
-        }
+        let algorithm = try checkAccessTokenHeader(token, allowing: policy.algorithms ?? algorithms, dialect)
+        let jws = try checkSignature(token.jws, keys, algorithm)
         let issuer = try checkIssuer(claims, policy)
         if !policy.keyIssuers.isEmpty { try checkKeyIssuer(jws.keyIssuer, claims, policy) }
         try checkIsAccessToken(claims, dialect)
@@ -50,20 +44,18 @@ extension JWSVerifier {
             notBefore: notBefore, authTime: try claims.time(.authTime), claims: claims, jws: jws)
     }
 
-    /// Makes the checks that need no keys.
+    /// Makes the checks that need no keys, and returns the algorithm.
     ///
     /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``; for a load balancer's assertion,
     ///   also what its header says wrongly.
+    @discardableResult
     package func checkAccessTokenHeader(
         _ token: UnverifiedToken, allowing algorithms: SignatureAlgorithms, _ dialect: AccessTokenDialect
-    ) throws(Rejection) {
+    ) throws(Rejection) -> SignatureAlgorithm {
         try checkAccessTokenType(token.jws.header, dialect)
-        do throws(JWSError) {
-            try checkHeader(token.jws.header, allowing: algorithms)
-        } catch {
-            throw Rejection(error)
-        }
+        let algorithm = try checkAlgorithm(token.jws.header, allowing: algorithms)
         if let signer = dialect.loadBalancer { try LoadBalancerHeader(token).check(token, signedBy: signer) }
+        return algorithm
     }
 }
 

@@ -14,7 +14,7 @@ package struct Authorization: Sendable, Equatable {
 
     /// Reads an access token's claims.
     ///
-    /// - Throws: ``Rejection/claimInvalid(_:)`` if the scopes have another form than a text or a list of texts.
+    /// - Throws: ``Rejection/claimInvalid(_:)`` unless the scopes are a string or a list of strings.
     /// - Source: RFC 9068, sections 2.2.3 and 2.2.3.1; `scp` is what some providers use instead of `scope`.
     init(_ claims: Claims, client: String?, _ names: AuthorizationClaims) throws(Rejection) {
         clientID = client
@@ -27,7 +27,7 @@ package struct Authorization: Sendable, Equatable {
 }
 
 extension Claims {
-    /// The scopes in a claim: one text with a space between two, or a list; `nil` if the claim is absent or `null`.
+    /// The scopes in a claim: a space-separated string, or a list; `nil` if the claim is absent or `null`.
     fileprivate func scopes(_ claim: ClaimName) throws(Rejection) -> [String]? {
         guard let value = value(at: ClaimPath(claim.string)), value.kind != .null else { return nil }
         var texts: [String]
@@ -46,8 +46,8 @@ extension Claims {
         return texts.filter { seen.insert(ExactString($0)).inserted }
     }
 
-    /// The names in a claim: a text, a list of texts, a list of SCIM values (RFC 7643, section 2.4), or the members of
-    /// an object, as Zitadel lists roles. Anything else grants nothing.
+    /// The names in a claim: a string, a list of strings, a list of SCIM values (RFC 7643, section 2.4), or the members
+    /// of an object, as Zitadel lists roles. Anything else grants nothing.
     fileprivate func names(at path: ClaimPath) -> [String] {
         guard let value = value(at: path) else { return [] }
         if let name = value.string { return name.isEmpty ? [] : [name] }

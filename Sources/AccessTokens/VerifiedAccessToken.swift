@@ -3,7 +3,7 @@ package import JOSE
 
 /// An access token that passed every check. Only ``JOSE/JWSVerifier`` creates one.
 package struct VerifiedAccessToken: Sendable {
-    /// Whom the token names. A machine's token may have its client ID as subject.
+    /// The user or machine that the token belongs to. A machine's token may have its client ID as subject.
     package let identity: Identity
     package let authorization: Authorization
     /// `aud`; empty for providers whose tokens are checked by their client instead.

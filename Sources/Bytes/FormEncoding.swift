@@ -15,7 +15,7 @@ package struct FormWriter: ~Copyable {
         addEncoded(value)
     }
 
-    /// Adds a text that is not part of a pair.
+    /// Adds encoded text that is not part of a pair.
     package mutating func addEncoded(_ text: Span<UInt8>) {
         for index in text.indices {
             let octet = text[index]
@@ -32,10 +32,10 @@ package struct FormWriter: ~Copyable {
         }
     }
 
-    /// Adds an octet as it is.
+    /// Adds a byte unencoded.
     package mutating func addRaw(_ octet: UInt8) { bytes.append(octet) }
 
-    /// What was written. The owner overwrites it, if it is secret.
+    /// Returns what was written. The caller overwrites it if it is secret.
     package consuming func take() -> [UInt8] { bytes }
 
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }

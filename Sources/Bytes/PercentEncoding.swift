@@ -17,14 +17,22 @@ package func percentDecoded(_ text: some StringProtocol) -> [UInt8]? {
 
 /// Percent-encodes everything but RFC 3986's unreserved characters.
 package func percentEncoded(_ text: String) -> String {
+    percentEncoded(text) { octet in
+        octet.isLetterOrDigit || octet == UInt8(ascii: "-") || octet == UInt8(ascii: ".") || octet == UInt8(ascii: "_")
+            || octet == UInt8(ascii: "~")
+    }
+}
+
+/// Percent-encodes every octet of UTF-8 that is not kept.
+package func percentEncoded(_ text: String, keeping isKept: (UInt8) -> Bool) -> String {
+    // Most texts need no encoding, and then no copy.
+    guard !text.utf8.allSatisfy(isKept) else { return text }
     var octets: [UInt8] = []
-    octets.reserveCapacity(text.utf8.count)
+    octets.reserveCapacity(3 * text.utf8.count)
     for octet in text.utf8 {
-        switch octet {
-        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
+        if isKept(octet) {
             octets.append(octet)
-        default:
+        } else {
             octets.append(UInt8(ascii: "%"))
             octets.append(contentsOf: String(hexadecimal: [octet].span).uppercased().utf8)
         }

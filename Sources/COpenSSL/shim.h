@@ -11,6 +11,7 @@
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
+#include <signal.h>
 #include <sys/prctl.h>
 
 // A nested macro, which Swift does not import.
@@ -24,4 +25,9 @@ static inline int assayInitializeHMACSHA256(EVP_MAC_CTX *context, const unsigned
 }
 
 // Variadic, which Swift does not import.
-static inline int assayDisableCoreDumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+static inline int assayDisableCoreDumps(void) {
+    // Where a Swift toolchain is installed, the runtime's handlers print registers with the memory they point to.
+    static const int fatal[] = {SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
+    for (unsigned index = 0; index < sizeof fatal / sizeof *fatal; index += 1) signal(fatal[index], SIG_DFL);
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}

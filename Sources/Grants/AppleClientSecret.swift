@@ -3,15 +3,15 @@ private import JOSE
 private import JSON
 package import OpenSSL
 
-/// Makes the client secrets that Apple asks for: an ES256 JWT for each client, with a life of its own.
+/// Creates the client secrets that Apple requires: for each client an ES256 JWT that expires.
 package struct AppleClientSecret: Sendable {
     private let signer: JWSSigner
     private let teamID: String
     private let keyID: String
 
-    /// Apple's limit on the life of a secret.
+    /// The longest lifetime of a secret that Apple accepts.
     package static let maximumLifetimeSeconds: Int64 = 15_777_000
-    /// The life of a secret that is used at once.
+    /// The lifetime of a secret that is used at once.
     static let lifetimeSeconds: Int64 = 15 * 60
     /// Apple refuses an `iat` in the future, and our clock may be ahead.
     private static let backdatingSeconds: Int64 = 30
@@ -52,11 +52,11 @@ package struct AppleClientSecret: Sendable {
     }
 }
 
-/// One client's secret, used again while it is fresh.
+/// Caches one client's secret, and reuses it while it is fresh.
 struct AppleClientSecretCache {
     private var latest: (secret: SecretBytes, from: UnixTime, until: UnixTime)?
 
-    /// A secret is used until this is left of its life.
+    /// A secret is replaced when this much of its lifetime is left.
     private static let reserveSeconds: Int64 = 5 * 60
 
     /// - Throws: ``OpenSSLError``.

@@ -1,16 +1,16 @@
-/// Why a call of a provider's endpoint brought nothing. It contains no text of the provider.
+/// Why a call to a provider's endpoint failed. Contains no text from the provider.
 package enum CallFailure: Error, Equatable, Sendable {
-    /// No octet of the request was sent, so the same may be sent again.
+    /// No byte of the request was sent, so the same request may be sent again.
     case notSent(NotSentReason)
-    /// The provider can't answer now, or did not answer completely. Whether it acted on the request is unknown.
+    /// The provider can't respond now, or did not respond completely. Whether it acted on the request is unknown.
     case unavailable(UnavailableReason, retryAfterSeconds: Int64? = nil)
-    /// The code or token is expired, used, revoked, or another client's.
+    /// The code or token has expired, was used or revoked, or belongs to another client.
     case grantInvalid(OAuthErrorName)
     /// The provider refuses the client's credentials.
     case clientRejected(OAuthErrorName)
     /// The provider refuses the request for another reason.
     case refused(OAuthErrorName)
-    /// The answer is not what the protocol says.
+    /// The response does not conform to the protocol.
     case answerInvalid(AnswerFault)
 
     package enum NotSentReason: Equatable, Sendable {
@@ -25,15 +25,15 @@ package enum CallFailure: Error, Equatable, Sendable {
         /// 429, or 500 and above.
         case status(UInt)
         case timeout
-        /// The connection ended before the answer was complete.
+        /// The connection ended before the response was complete.
         case broken
     }
 
     package enum AnswerFault: Equatable, Sendable {
         case notHTTP, tooLarge, redirect, contentCoding, notJSON
-        /// Neither a success nor an error of the protocol.
+        /// A status that is neither a success nor an OAuth error.
         case status(UInt)
-        /// A required member is missing, or a member has another type than it should.
+        /// A required member is missing, or a member has the wrong type.
         case member(Member)
 
         /// A member that is read.
@@ -68,7 +68,7 @@ package enum CallOutcome: String, Sendable, CaseIterable {
             case nil: .ok
             case .notSent(.timeout), .unavailable(.timeout, _): .timeout
             case .notSent(.unreachable): .unreachable
-            // Ours to fix, but it counts as a call that did not reach the provider.
+            // A local failure, but it counts as a call that did not reach the provider.
             case .notSent(.credential): .unreachable
             case .unavailable: .unavailable
             case .grantInvalid: .grantInvalid

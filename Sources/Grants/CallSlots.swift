@@ -8,7 +8,7 @@ package final class CallSlots: Sendable {
 
     package init(limit: Int) { self.limit = Atomic(limit) }
 
-    /// A slot, which is given back when nobody holds it any more; `nil` if all are taken.
+    /// Reserves a slot, which is released with its last reference; `nil` if all are taken.
     package func reserve() -> CallSlot? {
         guard taken.add(1, ordering: .relaxed).newValue <= limit.load(ordering: .relaxed) else {
             taken.subtract(1, ordering: .relaxed)
@@ -18,7 +18,7 @@ package final class CallSlots: Sendable {
         return CallSlot(of: self)
     }
 
-    /// Changes the limit. Calls in flight beyond it go on.
+    /// Changes the limit. Calls in flight beyond it continue.
     package func change(limit new: Int) { limit.store(new, ordering: .relaxed) }
 
     package var inFlight: Int { taken.load(ordering: .relaxed) }

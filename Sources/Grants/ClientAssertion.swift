@@ -11,12 +11,12 @@ enum ClientAssertion {
     ///
     /// - Parameters:
     ///   - thumbprint: the SHA-256 of the certificate in DER, for `x5t#S256`; `nil` for none.
-    ///   - audience: the issuer, or the token endpoint of a server that insists on it.
+    ///   - audience: the issuer, or the token endpoint for servers that require it.
     /// - Throws: ``OpenSSLError``.
     static func make(
         clientID: String, _ key: SigningKey, keyID: String, thumbprint: [UInt8]?, audience: String, now: UnixTime
     ) throws(OpenSSLError) -> [UInt8] {
-        // Microsoft documents PS256 with a certificate. RS256 is what every other server must support.
+        // Microsoft documents PS256 with a certificate. All other servers must support RS256.
         let signer = (thumbprint == nil ? nil : JWSSigner(key, .ps256)) ?? JWSSigner(key)
         var header = JSONWriter()
         header.beginObject()

@@ -7,9 +7,9 @@ package enum TokenEndpoint {}
 package enum RevocationEndpoint {}
 package enum UserMigrationEndpoint {}
 
-/// A form with client authentication, which is sent once or not at all.
+/// A form with client authentication, which is sent at most once.
 ///
-/// Only ``ClientAuthenticator`` makes one. The type of the endpoint keeps a refresh token from going to the wrong one.
+/// Only ``ClientAuthenticator`` creates one. The endpoint is part of the type, so a form can't go to another endpoint.
 package struct AuthenticatedRequest<Endpoint>: ~Copyable, Sendable {
     private let body: SecretBytes
     /// The value of `Authorization`; `nil` if the client authenticates in the body, or not at all.
@@ -20,7 +20,7 @@ package struct AuthenticatedRequest<Endpoint>: ~Copyable, Sendable {
         self.authorization = authorization
     }
 
-    /// Gives `write` the body and the value of `Authorization`, once.
+    /// Calls `write` once, with the body and the value of `Authorization`.
     package consuming func send<Result>(_ write: (_ body: [UInt8], _ authorization: String?) -> Result) -> Result {
         let authorization = authorization.map { secret in
             secret.withBytes { octets in String(decoding: octets.indices.map { octets[$0] }, as: UTF8.self) }
@@ -31,7 +31,7 @@ package struct AuthenticatedRequest<Endpoint>: ~Copyable, Sendable {
     }
 }
 
-/// Authenticates the requests of one client: always in the one way that is configured. Confined to one thread.
+/// Authenticates the requests of one client: always by the configured method. Confined to one thread.
 package struct ClientAuthenticator {
     private let clientID: String
     private let credential: ClientCredential
@@ -74,7 +74,7 @@ package struct ClientAuthenticator {
         return try authenticate(form, now: now)
     }
 
-    /// - Parameter accessToken: for the scope `user.migration`. Apple wants both, the token and the client's secret.
+    /// - Parameter accessToken: for the scope `user.migration`. Apple requires both the token and the client secret.
     /// - Throws: ``OpenSSLError``.
     package mutating func authenticate(
         _ request: UserMigrationRequest, with accessToken: AccessToken, now: UnixTime
@@ -90,7 +90,7 @@ package struct ClientAuthenticator {
         return try authenticate(form, bearer: SecretBytes(bearer.utf8.span), now: now)
     }
 
-    /// - Parameter bearer: the value of `Authorization`, beside a client that authenticates in the body.
+    /// - Parameter bearer: the value of `Authorization`, for a client that authenticates in the body.
     private mutating func authenticate<Endpoint>(
         _ form: Form, bearer: SecretBytes? = nil, now: UnixTime
     ) throws(OpenSSLError) -> AuthenticatedRequest<Endpoint> {

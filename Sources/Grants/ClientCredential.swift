@@ -1,6 +1,6 @@
 package import OpenSSL
 
-/// What proves to a provider that a request comes from the client.
+/// The credential by which a client authenticates to its provider.
 package enum ClientCredential: Sendable {
     /// `client_secret_basic` or `client_secret_post`.
     case secret(SecretBytes, sentIn: SecretPlace)

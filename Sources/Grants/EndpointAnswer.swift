@@ -2,7 +2,7 @@ private import Bytes
 package import IDToken
 internal import JSON
 
-/// A complete answer of a provider's endpoint, and what it means.
+/// A complete response of a provider's endpoint, and its meaning.
 package struct EndpointAnswer: Sendable {
     let status: UInt
     private let retryAfter: String?
@@ -11,7 +11,7 @@ package struct EndpointAnswer: Sendable {
 
     /// - Parameters:
     ///   - retryAfter: the value of `Retry-After`.
-    ///   - hasContentCoding: whether there is a `Content-Encoding` other than `identity`, which nobody asked for.
+    ///   - hasContentCoding: whether there is a `Content-Encoding` other than `identity`, which was not requested.
     package init(status: UInt, retryAfter: String?, hasContentCoding: Bool, body: [UInt8]) {
         self.status = status
         self.retryAfter = retryAfter
@@ -19,14 +19,14 @@ package struct EndpointAnswer: Sendable {
         self.body = body
     }
 
-    /// The answer of a token endpoint (RFC 6749, section 5).
+    /// The response of a token endpoint (RFC 6749, section 5).
     ///
-    /// - Parameter isInvalidRequestRevoked: whether `invalid_request` says that the token was revoked, as Apple does.
+    /// - Parameter quirks: with ``ProviderQuirk/revokedIsInvalidRequest`` only where a token was redeemed.
     /// - Throws: ``CallFailure``.
-    package func grant(isInvalidRequestRevoked: Bool, now: UnixTime) throws(CallFailure) -> Grant {
+    package func grant(_ quirks: Set<ProviderQuirk>, now: UnixTime) throws(CallFailure) -> Grant {
         let answer = try readable()
         if let name = answer.errorName {
-            throw CallFailure(name, isInvalidRequestRevoked: isInvalidRequestRevoked)
+            throw CallFailure(name, isInvalidRequestRevoked: quirks.contains(.revokedIsInvalidRequest))
         }
         guard status == 200 else { throw .answerInvalid(.status(status)) }
         guard let accessToken: AccessToken = try answer.secret("access_token", .accessToken) else {
@@ -40,13 +40,14 @@ package struct EndpointAnswer: Sendable {
             accessToken: accessToken, tokenType: tokenType,
             expiresAt: answer.expiresInSeconds.map { now.advanced(bySeconds: $0) },
             refreshToken: try answer.secret("refresh_token", .refreshToken),
-            scopes: try answer.text("scope", .scope)?.split(separator: " ").map(String.init),
+            scopes: try answer.scopes(areList: quirks.contains(.scopeIsList)),
             idToken: idToken.map { Array($0.text.utf8) })
     }
 
     private enum IDTokenPurpose {}
 
-    /// The answer of a revocation endpoint (RFC 7009, section 2.2): a token that is invalid already counts as revoked.
+    /// The response of a revocation endpoint (RFC 7009, section 2.2): a token that is invalid already counts as
+    /// revoked.
     ///
     /// - Throws: ``CallFailure``.
     package func revoked() throws(CallFailure) {
@@ -66,9 +67,9 @@ package struct EndpointAnswer: Sendable {
         }
     }
 
-    /// The answer of a user info endpoint (OpenID Connect Core 1.0, section 5.3).
+    /// The response of a user info endpoint (OpenID Connect Core 1.0, section 5.3).
     ///
-    /// - Parameter subject: the ID Token's. Claims of anybody else would be an attack (section 5.3.2).
+    /// - Parameter subject: the ID Token's. Claims of another user are rejected (section 5.3.2).
     /// - Returns: the claims, as JSON.
     /// - Throws: ``CallFailure``.
     package func userInfo(of subject: String) throws(CallFailure) -> [UInt8] {
@@ -83,9 +84,10 @@ package struct EndpointAnswer: Sendable {
         if status == 429 || status >= 500 {
             throw .unavailable(.status(status), retryAfterSeconds: retryAfterSeconds)
         }
-        if (300..<400).contains(status) { throw .answerInvalid(.redirect) }
-        if hasContentCoding { throw .answerInvalid(.contentCoding) }
-        guard let object = try? JSONObject(body) else { throw .answerInvalid(.notJSON) }
+        let object = hasContentCoding ? nil : try? JSONObject(body)
+        // Not followed, but an error counts at this status too.
+        if (300..<400).contains(status), object?.errorName == nil { throw .answerInvalid(.redirect) }
+        guard let object else { throw .answerInvalid(hasContentCoding ? .contentCoding : .notJSON) }
         return object
     }
 
@@ -111,7 +113,7 @@ extension CallFailure {
     }
 }
 
-/// Members that are `null` or empty are absent: some providers send them so.
+/// Members that are `null` or empty count as absent, because some providers send them.
 extension JSONObject {
     /// An error counts at any status: some providers send it with 200.
     var errorName: OAuthErrorName? {
@@ -119,12 +121,22 @@ extension JSONObject {
         return (try? string("error")).flatMap(\.self).map(OAuthErrorName.init(naming:)) ?? .other
     }
 
-    /// An integer or its digits as a text; `nil` for anything else, which is no reason to lose a grant.
+    /// An integer, or its digits as a string; `nil` for anything else, because that is no reason to drop a grant.
     fileprivate var expiresInSeconds: Int64? {
         let seconds = self["expires_in"].flatMap { value in
             value.integer ?? value.string.flatMap { $0.utf8.allSatisfy(\.isDigit) ? Int64($0) : nil }
         }
         return seconds.flatMap { (0...Int64(Int32.max)).contains($0) ? $0 : nil }
+    }
+
+    /// - Parameter areList: whether a list of texts is read besides the text of RFC 6749.
+    fileprivate func scopes(areList: Bool) throws(CallFailure) -> [String]? {
+        guard areList, let elements = self["scope"]?.elements else {
+            return try text("scope", .scope)?.split(separator: " ").map(String.init)
+        }
+        let scopes = elements.compactMap(\.string)
+        guard scopes.count == elements.count else { throw .answerInvalid(.member(.scope)) }
+        return scopes.isEmpty ? nil : scopes
     }
 
     func text(

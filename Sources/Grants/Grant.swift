@@ -1,7 +1,7 @@
 package import IDToken
 package import JSON
 
-/// What a token endpoint granted. Only ``EndpointAnswer`` makes one.
+/// The tokens that a token endpoint issued. Only ``EndpointAnswer`` creates one.
 package struct Grant: Sendable {
     package let accessToken: AccessToken
     package let tokenType: String
@@ -9,7 +9,7 @@ package struct Grant: Sendable {
     package let expiresAt: UnixTime?
     /// `nil` if there is none; after a refresh, the previous one then stays valid.
     package let refreshToken: RefreshToken?
-    /// `nil` if the provider does not say: then those that were asked for.
+    /// `nil` if the provider does not say: they are then those requested.
     package let scopes: [String]?
     /// Not verified.
     package let idToken: [UInt8]?

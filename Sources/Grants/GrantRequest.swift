@@ -2,7 +2,7 @@
 package enum GrantRequest: Sendable {
     case code(AuthorizationCode, redirectURI: String?, verifier: CodeVerifier?)
     case refresh(RefreshToken, scopes: [String])
-    /// For the client itself, not for a person.
+    /// For the client itself, not for a user.
     case clientCredentials(scope: String)
 }
 

@@ -6,9 +6,9 @@ package struct OAuthClient: Sendable, Equatable {
     package let id: String
     /// Compared byte for byte.
     package var redirectURIs: [String] = []
-    /// The scopes to ask for if a sign-in names none.
+    /// The scopes to request if a sign-in names none.
     package var scopes: [String] = []
-    /// Further parameters of the authorization URL.
+    /// Additional parameters of the authorization URL.
     package var authorizationParameters: [AuthorizationParameter] = []
 
     package init(id: String) { self.id = id }
@@ -40,7 +40,7 @@ package struct GrantRules: Sendable, Equatable {
     package var quirks: Set<ProviderQuirk>
     /// Whether authorization requests use PKCE.
     package var usesPKCE = true
-    /// Whether a browser sign-in may begin although neither nonce nor PKCE ties the code to it.
+    /// Whether a browser sign-in may begin even if neither nonce nor PKCE ties the code to it.
     package var allowsUnboundCodes = false
     /// Whether identities are completed by the user info endpoint.
     package var readsUserInfo = false

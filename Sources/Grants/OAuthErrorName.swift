@@ -1,5 +1,5 @@
 /// The registered name of an OAuth error (IANA, OAuth Extensions Error Registry; OpenID Connect Core 1.0, section
-/// 3.1.2.6). A provider's own names become ``other``, so that no text of a provider gets any further.
+/// 3.1.2.6). A provider's own names become ``other``, so that no text from a provider is passed on.
 package enum OAuthErrorName: String, Sendable, CaseIterable {
     case invalidRequest = "invalid_request"
     case invalidClient = "invalid_client"

@@ -1,11 +1,11 @@
 private import Bytes
 package import JSON
 
-/// A secret text of a grant. No description shows any of it; only JSON for the backend and forms for the provider do.
+/// A secret string of a grant. Descriptions omit it; only JSON for the backend and forms for the provider contain it.
 package struct SecretText<Purpose>: Sendable, Equatable, CustomStringConvertible, CustomReflectable {
     let text: String
 
-    /// The most characters. Real tokens of providers have up to a few thousand.
+    /// The maximum number of characters. Providers' tokens have up to a few thousand.
     package static var maximumLength: Int { 16384 }
 
     /// - Returns: `nil` for an empty or overlong text, and one with characters that no code or token has (RFC 6749,

@@ -2,24 +2,24 @@ private import JSON
 
 /// A request to Apple's endpoint for users whose app moves to another team, without client authentication.
 ///
-/// Source: TN3159; developer.apple.com, "Transferring your apps and users to another team", "Bringing new apps and users
-/// into your team".
+/// Source: TN3159; developer.apple.com, "Transferring your apps and users to another team", "Bringing new apps and
+/// users into your team".
 package enum UserMigrationRequest: Sendable, Equatable {
-    /// Asks for a user's transfer identifier, as the team that gives the app away.
+    /// Requests a user's transfer identifier, as the team that transfers the app.
     case generate(subject: String, recipientTeamID: String)
-    /// Redeems a transfer identifier, as the team that has received the app.
+    /// Redeems a transfer identifier, as the team that received the app.
     case redeem(transferSubject: String)
 }
 
-/// What Apple says of one user.
+/// Apple's response for one user.
 package enum UserMigration: Sendable, Equatable {
     case transferSubject(String)
-    /// - Parameter email: the new relay address; `nil` for a person who does not hide the address.
+    /// - Parameter email: the new relay address; `nil` for a user who does not hide the address.
     case user(subject: String, email: String?, isPrivateEmail: Bool?)
 }
 
 extension EndpointAnswer {
-    /// The answer of Apple's endpoint for users who move to another team.
+    /// The response of Apple's endpoint for users who move to another team.
     ///
     /// - Throws: ``CallFailure``. `refused` is about this user.
     package func userMigration(_ request: UserMigrationRequest) throws(CallFailure) -> UserMigration {
@@ -34,7 +34,7 @@ extension EndpointAnswer {
             return .transferSubject(transferSubject)
         case .redeem:
             guard let subject = try answer.text("sub", .subject) else { throw .answerInvalid(.member(.subject)) }
-            // A boolean here, and a text in Apple's ID Tokens.
+            // A boolean here, but a string in Apple's ID Tokens.
             let isPrivateEmail: Bool? =
                 switch answer["is_private_email"] {
                 case let value? where value.bool != nil: value.bool

@@ -76,7 +76,7 @@ package struct SmallFile {
 }
 
 extension SmallFile {
-    /// Gives `body` the contents of a file that holds a secret, and overwrites them afterwards.
+    /// Calls `body` with the contents of a file that contains a secret, and overwrites them afterwards.
     ///
     /// - Parameter maximumSize: in bytes.
     /// - Throws: ``Failure``.

@@ -2,7 +2,7 @@ private import Bytes
 internal import IDToken
 internal import JSON
 
-/// Reads members of an event, and keeps count of what has not been read.
+/// Reads members of an event, and tracks which have not been read.
 ///
 /// Members are descriptive: one of an unexpected type is left for the data.
 struct EventReader {

@@ -1,12 +1,13 @@
+private import Bytes
 internal import IDToken
 internal import JSON
 
-/// The `events` claim. Its form tells the kinds of notifications apart.
+/// The `events` claim. Its form distinguishes the kinds of notifications.
 enum EventsClaim {
     /// The one event of a notification from Apple.
     case apple(JSONObject)
-    /// The event of a logout token.
-    case logout(JSONObject)
+    /// The event of a logout token, and the others beside it.
+    case logout(JSONObject, others: [(type: String, event: JSONObject)])
     /// Events by their type, a URI, in the order of the token.
     case securityEvents([(type: String, event: JSONObject)])
 
@@ -18,7 +19,7 @@ enum EventsClaim {
         }
     }
 
-    /// The most events of one security event token.
+    /// The most events of one token.
     static let maximumEvents = 16
 
     static let logoutType: JSONName = "http://schemas.openid.net/event/backchannel-logout"
@@ -51,16 +52,21 @@ enum EventsClaim {
         if object.kind(of: "type") != nil {
             self = .apple(object)
         } else if let logout = object[Self.logoutType] {
-            guard let event = logout.object else { return nil }
-            self = .logout(event)
+            guard let event = logout.object, let events = Self.events(object) else { return nil }
+            self = .logout(event, others: events.filter { !$0.type.isExactly(Self.logoutType.string) })
         } else {
-            guard (1...Self.maximumEvents).contains(object.count) else { return nil }
-            var events: [(type: String, event: JSONObject)] = []
-            object.forEachMember { type, value in
-                if let event = value.object { events.append((type, event)) }
-            }
-            guard events.count == object.count else { return nil }
+            guard let events = Self.events(object) else { return nil }
             self = .securityEvents(events)
         }
+    }
+
+    /// The members of the claim, each of which must be an event.
+    private static func events(_ object: JSONObject) -> [(type: String, event: JSONObject)]? {
+        guard (1...maximumEvents).contains(object.count) else { return nil }
+        var events: [(type: String, event: JSONObject)] = []
+        object.forEachMember { type, value in
+            if let event = value.object { events.append((type, event)) }
+        }
+        return events.count == object.count ? events : nil
     }
 }

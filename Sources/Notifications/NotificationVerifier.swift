@@ -19,13 +19,8 @@ extension JWSVerifier {
         _ rules: NotificationRules, now: UnixTime
     ) throws(Rejection) -> VerifiedNotification {
         let claims = token.claims
-        try checkNotificationHeader(token, allowing: policy.algorithms ?? algorithms)
-        let jws: VerifiedJWS
-        do throws(JWSError) {
-            jws = try verify(token.jws, with: keys, allowing: policy.algorithms ?? algorithms)
-        } catch {
-            throw Rejection(error)
-        }
+        let algorithm = try checkNotificationHeader(token, allowing: policy.algorithms ?? algorithms)
+        let jws = try checkSignature(token.jws, keys, algorithm)
         let issuer = try checkNotificationIssuer(claims, policy, rules)
         if !policy.keyIssuers.isEmpty { try checkKeyIssuer(jws.keyIssuer, claims, policy) }
         try checkNotificationAudience(claims, policy)
@@ -41,18 +36,15 @@ extension JWSVerifier {
             events: try content.events(claims, policy, rules))
     }
 
-    /// Makes the checks that need no keys.
+    /// Makes the checks that need no keys, and returns the algorithm.
     ///
     /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``.
+    @discardableResult
     package func checkNotificationHeader(
         _ token: UnverifiedToken, allowing algorithms: SignatureAlgorithms
-    ) throws(Rejection) {
+    ) throws(Rejection) -> SignatureAlgorithm {
         if NotificationKind(declaredBy: token.jws.header) == nil { try checkTokenType(token.jws.header) }
-        do throws(JWSError) {
-            try checkHeader(token.jws.header, allowing: algorithms)
-        } catch {
-            throw Rejection(error)
-        }
+        return try checkAlgorithm(token.jws.header, allowing: algorithms)
     }
 }
 
@@ -86,7 +78,7 @@ extension NotificationKind {
         }
     }
 
-    /// Apple declares nothing. Its notifications are security event tokens with `events` of its own form.
+    /// Apple declares nothing. Its notifications are security event tokens whose `events` has a form of Apple's own.
     fileprivate func mayBeDeclared(as declared: NotificationKind) -> Bool {
         switch self {
         case .apple, .securityEvent: declared == .securityEvent
@@ -144,14 +136,22 @@ extension EventsClaim {
     ) throws(Rejection) -> [NotifiedEvent] {
         switch self {
         case .apple(let event): return [try NotifiedEvent(apple: event)]
-        case .logout(let event):
+        case .logout(let event, let others):
             try checkNoNonce(claims)
-            return [try NotifiedEvent(logout: event, claims)]
+            let logout = try NotifiedEvent(logout: event, claims)
+            return [logout] + Self.securityEvents(others, claims, policy, rules)
         case .securityEvents(let events):
             try checkNoNonce(claims)
-            let own = OwnIssuer(claims, policy, rules)
-            return events.map { NotifiedEvent(security: $0.event, named: $0.type, claims, issuer: own) }
+            return Self.securityEvents(events, claims, policy, rules)
         }
+    }
+
+    private static func securityEvents(
+        _ events: [(type: String, event: JSONObject)], _ claims: Claims, _ policy: ProviderPolicy,
+        _ rules: NotificationRules
+    ) -> [NotifiedEvent] {
+        let own = OwnIssuer(claims, policy, rules)
+        return events.map { NotifiedEvent(security: $0.event, named: $0.type, claims, issuer: own) }
     }
 }
 

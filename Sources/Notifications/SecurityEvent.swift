@@ -16,7 +16,7 @@ extension NotifiedEvent {
         if let value = event[EventNames.subject] {
             if read(value, issuer) { reader.take(EventNames.subject) }
         } else if let value = claims.object[EventNames.subID] {
-            // What is not read stays in the data.
+            // Members that are not read stay in the data.
             if !read(value, issuer) { reader.add(EventNames.subID, value) }
         } else {
             subject = claims.text(.subject).flatMap { $0.isEmpty ? nil : $0 }

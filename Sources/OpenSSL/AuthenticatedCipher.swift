@@ -1,6 +1,6 @@
 private import COpenSSL
 
-/// AES-256-GCM (NIST SP 800-38D): an `EVP_CIPHER_CTX`, reused from one text to the next. Confined to one thread.
+/// AES-256-GCM (NIST SP 800-38D): an `EVP_CIPHER_CTX` that is reused. Confined to one thread.
 @safe package final class AuthenticatedCipher {
     private let context: OpaquePointer
     package static let keyLength = 32
@@ -13,7 +13,7 @@ private import COpenSSL
         static let aes256GCM = Algorithm()
 
         private init() {
-            // Not a path that input can reach: an OpenSSL without AES-GCM is not OpenSSL 3.
+            // No input can cause this: every OpenSSL 3 has AES-GCM.
             guard let fetched = unsafe EVP_CIPHER_fetch(nil, "AES-256-GCM", nil) else {
                 preconditionFailure("this OpenSSL offers no AES-256-GCM")
             }
@@ -29,12 +29,12 @@ private import COpenSSL
 
     deinit { unsafe EVP_CIPHER_CTX_free(context) }
 
-    /// Encrypts a text, and authenticates it with what goes beside it in the clear.
+    /// Encrypts a text, and authenticates it together with clear data.
     ///
     /// - Parameters:
-    ///   - key: 32 octets. With one key, no nonce may come twice.
+    ///   - key: 32 octets. Never use a nonce twice with the same key.
     ///   - nonce: 12 octets.
-    /// - Returns: as many octets as the text has, and 16 of the tag.
+    /// - Returns: the ciphertext, which is as long as the text, followed by the tag of 16 octets.
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func seal(
         _ text: Span<UInt8>, under key: SecretBytes, nonce: Span<UInt8>, beside clear: Span<UInt8>
@@ -51,7 +51,7 @@ private import COpenSSL
             })
         try check(
             unsafe sealed.withUnsafeMutableBufferPointer { sealed in
-                // GCM ends without another octet; the tag goes behind the text.
+                // GCM adds no further octets; the tag follows the text.
                 var rest: CInt = 0
                 let tag = unsafe sealed.baseAddress.map { unsafe $0 + text.count }
                 guard unsafe EVP_CipherFinal_ex(context, tag, &rest) == 1, rest == 0 else { return 0 }
@@ -60,9 +60,9 @@ private import COpenSSL
         return sealed
     }
 
-    /// Decrypts what ``seal(_:under:nonce:beside:)`` made.
+    /// Decrypts the result of ``seal(_:under:nonce:beside:)``.
     ///
-    /// - Returns: the text; `nil` where it was not made with this key, nonce and clear part, or has been changed.
+    /// - Returns: the text; `nil` if it was not encrypted with this key, nonce and clear data, or was modified.
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func open(
         _ sealed: Span<UInt8>, under key: SecretBytes, nonce: Span<UInt8>, beside clear: Span<UInt8>
@@ -76,7 +76,7 @@ private import COpenSSL
                 unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, CInt(Self.tagLength), $0.baseAddress)
             })
         try add(clear)
-        // Until the tag was checked, nobody may see what comes out.
+        // The text must not be used before the tag is verified.
         var text = [UInt8](repeating: 0, count: count)
         defer { wipe(&text) }
         var length: CInt = 0
@@ -87,12 +87,12 @@ private import COpenSSL
                 }
             })
         let isAuthentic = unsafe text.withUnsafeMutableBufferPointer { text in
-            // GCM ends without another octet.
+            // GCM adds no further octets.
             var rest: CInt = 0
             return unsafe EVP_CipherFinal_ex(context, text.baseAddress, &rest) == 1
         }
         guard isAuthentic else {
-            // A tag that does not fit leaves an entry in the thread's queue, which the next call must not be blamed for.
+            // A wrong tag leaves an entry in the thread's error queue, which must not be attributed to the next call.
             _ = OpenSSLError.drain()
             return nil
         }

@@ -1,9 +1,9 @@
 private import COpenSSL
 
-/// HMAC-SHA-256 under one key (RFC 2104): an `EVP_MAC_CTX`, reused from one message to the next. Confined to one thread.
+/// HMAC-SHA-256 under one key (RFC 2104): an `EVP_MAC_CTX` that is reused. Confined to one thread.
 @safe package final class MessageAuthenticator {
     private let context: OpaquePointer
-    /// Octets of a code.
+    /// The length of a code in octets.
     package static let codeLength = 32
 
     /// An `EVP_MAC`, fetched once and never freed: it lives as long as the process.
@@ -12,7 +12,7 @@ private import COpenSSL
         static let hmac = Algorithm()
 
         private init() {
-            // Not a path that input can reach: an OpenSSL without HMAC is not OpenSSL 3.
+            // No input can cause this: every OpenSSL 3 has HMAC.
             guard let fetched = unsafe EVP_MAC_fetch(nil, "HMAC", nil) else {
                 preconditionFailure("this OpenSSL offers no HMAC")
             }
@@ -34,11 +34,11 @@ private import COpenSSL
 
     deinit { unsafe EVP_MAC_CTX_free(context) }
 
-    /// The code of a message, in memory that is wiped.
+    /// The code of a message, in memory that is overwritten when it is freed.
     ///
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func code(of message: Span<UInt8>) throws(OpenSSLError) -> SecretBytes {
-        // Without a key, the one from before counts.
+        // Without a key argument, the previous key stays in use.
         try check(unsafe EVP_MAC_init(context, nil, 0, nil))
         try check(
             unsafe message.withUnsafeBufferPointer { unsafe EVP_MAC_update(context, $0.baseAddress, $0.count) })

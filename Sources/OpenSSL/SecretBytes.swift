@@ -1,8 +1,8 @@
 private import COpenSSL
 
-/// Octets that must not outlive their use: a key, or what it opens.
+/// Secret octets, which are overwritten when they are freed: a key, or decrypted data.
 ///
-/// They lie in memory of OpenSSL's own, which is overwritten before it is given back, and no description shows them.
+/// They are in memory that OpenSSL allocates, and overwrites before freeing. Descriptions omit them.
 // `@unchecked`: complete when `init` returns, never written to afterwards.
 @safe package final class SecretBytes: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
     private let pointer: UnsafeMutablePointer<UInt8>
@@ -18,7 +18,7 @@ private import COpenSSL
         for index in octets.indices { unsafe pointer[index] = octets[index] }
     }
 
-    /// Copies a text of one line, without its line end.
+    /// Copies one line of text, without its line end.
     ///
     /// - Returns: `nil` if nothing is left.
     package convenience init?(line: Span<UInt8>) {
@@ -30,7 +30,7 @@ private import COpenSSL
 
     deinit { unsafe CRYPTO_clear_free(pointer, max(count, 1), #file, #line) }
 
-    /// Gives `body` the octets.
+    /// Calls `body` with the octets.
     package func withBytes<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -44,7 +44,7 @@ private import COpenSSL
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Overwrites octets, in a way that the compiler does not leave out.
+/// Overwrites octets in a way that the compiler can't optimize away.
 package func wipe(_ octets: inout [UInt8]) {
     unsafe octets.withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
 }

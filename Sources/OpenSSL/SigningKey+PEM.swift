@@ -1,6 +1,6 @@
 private import COpenSSL
 
-/// Why a text holds no private key that can sign.
+/// Why a text contains no usable private key.
 package enum PrivateKeyError: Error, Equatable, Sendable {
     case noKey
     /// DER, or anything else that is binary.
@@ -15,7 +15,7 @@ package enum PrivateKeyError: Error, Equatable, Sendable {
     case tooSmall(bits: Int)
     case tooLarge(bits: Int)
     case otherKind
-    /// Signatures by the private half don't verify with the public half.
+    /// Signatures by the private key don't verify with the public key.
     case inconsistent
     case cryptographyUnavailable
 
@@ -43,7 +43,7 @@ package enum PrivateKeyError: Error, Equatable, Sendable {
 }
 
 extension SigningKey {
-    /// Reads a private key in PKCS#8 (RFC 5958) from PEM (RFC 7468), and signs something with it to see that it works.
+    /// Reads a private key in PKCS#8 (RFC 5958) from PEM (RFC 7468), and tests it with a signature.
     ///
     /// Text around the key is ignored. OpenSSL's own reader of PEM is not used, because it asks for a passphrase at the
     /// terminal.
@@ -88,15 +88,15 @@ extension SigningKey {
             let signature = try sign(message, scheme)
             isConsistent = try SignatureChecker().isValid(signature.span, of: message.span, by: publicKey(), scheme)
         } catch {
-            // Numbers that OpenSSL can't compute with.
+            // OpenSSL can't compute with these numbers.
             throw .malformed
         }
         guard isConsistent else { throw .inconsistent }
     }
 
-    /// The public half.
+    /// The public key.
     ///
-    /// - Throws: ``OpenSSLError``, or ``KeyMaterialError`` if it is not a key that could verify.
+    /// - Throws: ``OpenSSLError``, or ``KeyMaterialError`` if it is not usable for verification.
     private func publicKey() throws -> PublicKey {
         let components = try publicComponents().map(\.octets)
         return switch kind {
@@ -124,7 +124,7 @@ extension PublicKeyKind {
     }
 }
 
-/// A block of PEM: its label, and where its base64 is.
+/// A PEM block: its label, and the location of its base64.
 struct PEMBlock {
     let label: String
     private let content: Range<Int>
@@ -133,7 +133,7 @@ struct PEMBlock {
     private static let end = Array("-----END ".utf8)
     private static let dashes = Array("-----".utf8)
 
-    /// All blocks of a text, whose lines end in LF or CR LF.
+    /// All blocks of a text with lines that end in LF or CR LF.
     static func all(in text: Span<UInt8>) -> [PEMBlock] {
         var blocks: [PEMBlock] = []
         var open: (label: String, start: Int)?
@@ -161,7 +161,7 @@ struct PEMBlock {
         for index in prefix.indices where line[index] != prefix[index] { return nil }
         for index in dashes.indices where line[line.count - dashes.count + index] != dashes[index] { return nil }
         let label = line.extracting(prefix.count..<(prefix.count + length))
-        // RFC 7468, section 3: printable characters. Those of all labels that exist.
+        // RFC 7468, section 3 allows printable characters; all known labels use only these.
         for index in label.indices where !(0x41...0x5a).contains(label[index]) && !(0x30...0x39).contains(label[index])
         {
             guard label[index] == 0x20 else { return nil }
@@ -171,7 +171,7 @@ struct PEMBlock {
 
     fileprivate static func isSpace(_ octet: UInt8) -> Bool { octet == 0x20 || (0x09...0x0d).contains(octet) }
 
-    /// The content of a block. The caller overwrites it, if it is secret.
+    /// The content of a block. The caller overwrites it if it is secret.
     func decoded(from text: Span<UInt8>) -> [UInt8]? {
         // Reserved at once, because a reallocation would leave a copy of a key in memory.
         var characters: [UInt8] = []

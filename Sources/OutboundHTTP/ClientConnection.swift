@@ -2,7 +2,7 @@ package import Host
 package import NIOCore
 package import NIOHTTP1
 
-/// An open connection to a server, for one exchange after the other. It belongs to the event loop that dialed it, where
+/// An open connection to a server, for successive exchanges. It belongs to the event loop that dialed it, where
 /// all its methods are called.
 package final class ClientConnection: Sendable {
     private let channel: any Channel
@@ -13,7 +13,7 @@ package final class ClientConnection: Sendable {
         self.handler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
     }
 
-    /// Whether it is open, and no exchange is under way. If it is `false`, nothing of an exchange would be sent.
+    /// Whether it is open, and no exchange is in progress. If it is `false`, nothing of an exchange would be sent.
     package var isIdle: Bool { handler.value.isIdle }
 
     /// Whether a connection that was kept can be used again: it is idle, and the server has neither closed it nor sent
@@ -29,7 +29,7 @@ package final class ClientConnection: Sendable {
         return outcome.futureResult
     }
 
-    /// Closes the connection. An exchange under way ends as if the server had closed it.
+    /// Closes the connection. An exchange in progress ends as if the server had closed it.
     package func close() { ConnectionGuard.closeNow(channel) }
 
     /// Completes when the connection is closed, by whichever side.

@@ -5,7 +5,7 @@ private import NIOHTTPCompression
 private import NIOSSL
 private import NIOTLS
 
-/// Waits until a connection is open, then sends the request of one exchange after the other, and collects the responses.
+/// Waits until a connection is open, then sends the requests of successive exchanges, and collects the responses.
 final class ClientHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
@@ -13,7 +13,7 @@ final class ClientHandler: ChannelInboundHandler {
     private let tls: HTTPExchange.TLS?
     private let dialDeadline: NIODeadline
     private var state: State
-    /// The exchange under way.
+    /// The exchange in progress.
     private var current: Current?
     private var context: ChannelHandlerContext?
     private var timer: Scheduled<Void>?

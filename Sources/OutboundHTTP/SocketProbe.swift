@@ -1,10 +1,10 @@
 private import Glibc
 internal import NIOCore
 
-/// Looks at a socket directly, because the event loop learns only in its next turn what has arrived meanwhile.
+/// Inspects a socket directly, because the event loop notices new input only in its next turn.
 enum SocketProbe {
-    /// Whether an idle connection is still open and nothing waits to be read. Otherwise its server has closed it, is about
-    /// to, or sent something that nobody asked for. Called on the channel's event loop; reads nothing.
+    /// Whether an idle connection is still open and nothing waits to be read. Otherwise its server has closed it, is
+    /// about to, or sent unsolicited data. Called on the channel's event loop; reads nothing.
     static func isQuiet(_ channel: any Channel) -> Bool {
         do {
             let isQuiet = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable {
@@ -13,7 +13,7 @@ enum SocketProbe {
                 let count = unsafe recv(socket, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
                 return count < 0 && errno == EAGAIN
             }
-            // A channel without a socket has nothing to ask.
+            // A channel without a socket has nothing to inspect.
             return isQuiet ?? true
         } catch {
             return false

@@ -5,21 +5,21 @@ package import KeySource
 package enum CallEndpoint: String, Sendable, CaseIterable {
     case token, revocation
     case userInfo = "user_info"
-    /// Apple's, called by the command line alone.
+    /// Apple's, called only by the command line.
     case userMigration = "user_migration"
 }
 
 /// One request to a provider's endpoint, for metrics, spans and logs. It contains nothing secret or personal.
 package struct CallReport: Sendable {
     package let endpoint: CallEndpoint
-    /// The client in whose name the call was made.
+    /// The client that made the call.
     package let clientID: String
     package let address: FetchURL
     package let startedAtUnixNanoseconds: UInt64
-    /// Until the end of the answer, including name resolution and connecting.
+    /// Until the end of the response, including name resolution and connecting.
     package let nanoseconds: UInt64
     package let connection: ConnectionUse
-    /// The status of the answer; `nil` if there was none.
+    /// The status of the response; `nil` if there was none.
     package let status: UInt?
     /// `nil` for a success.
     package let failure: CallFailure?

@@ -7,12 +7,12 @@ internal import NIOHTTP1
 internal import OpenSSL
 internal import OutboundHTTP
 
-/// A call: where it goes, and how its request is made once a connection is open.
+/// A call: its destination, and how its request is created once a connection is open.
 struct Call: Sendable {
     let endpoint: CallEndpoint
     let address: FetchURL
     let deadline: MonotonicTime
-    /// Held until the call has ended.
+    /// Reserved until the call has ended.
     let slot: CallSlot
     let message: @Sendable (inout ClientAuthenticator, UnixTime) throws(OpenSSLError) -> OutgoingMessage
 
@@ -28,7 +28,7 @@ struct Call: Sendable {
     }
 }
 
-/// What is written to a connection.
+/// A message to write to a connection.
 struct OutgoingMessage {
     /// The form of a POST; `nil` for a GET.
     let form: ByteBuffer?
@@ -59,7 +59,7 @@ struct OutgoingMessage {
 extension ProviderCalls {
     typealias Kept = ConnectionPool<ClientConnection>.Kept
 
-    /// Answers have a few kilobytes.
+    /// Responses have a few kilobytes.
     private static let maximumBody = 64 * 1024
     private static let maximumOverhead = 32 * 1024
 
@@ -71,7 +71,7 @@ extension ProviderCalls {
         let startedAt = SystemClocks.unixNanoseconds()
         return loop.flatSubmit { [self] in
             let begun = loop.now
-            // Of the clock that sets the deadline: the event loop's has another start.
+            // By the clock of the deadline: the event loop's clock starts elsewhere.
             let rest = (call.deadline - SystemClocks.monotonic()).milliseconds
             let deadline = begun + .milliseconds(max(rest, 0))
             return connection(for: call.address, until: deadline).flatMap { [self] opened in
@@ -231,7 +231,7 @@ extension ProviderCalls {
         sweep()
     }
 
-    /// Closes connections that were idle for too long, until there is none.
+    /// Closes connections that were idle for too long, until none is left.
     private func sweep() {
         guard !state.value.isSweeping, !state.value.pool.isEmpty else { return }
         state.value.isSweeping = true
@@ -244,7 +244,7 @@ extension ProviderCalls {
 }
 
 extension CallFailure {
-    /// The failure for a request that was sent, and has no complete answer.
+    /// The failure for a request that was sent, but got no complete response.
     fileprivate init(describing error: HTTPExchangeError) {
         switch error {
         case .idleTimeout, .totalTimeout, .tooSlow, .connectTimeout, .tlsHandshakeTimeout: self = .unavailable(.timeout)

@@ -1,6 +1,6 @@
 package import Grants
 package import Host
-private import IDToken
+package import IDToken
 package import KeySource
 package import NIOCore
 private import OpenSSL
@@ -8,15 +8,15 @@ internal import OutboundHTTP
 
 /// Calls one provider's endpoints: token, revocation, user info.
 ///
-/// It opens a connection first, then authenticates the request, then sends it. So whatever fails before sending is known
-/// to be unsent. All of it runs on one event loop, which serves no requests.
+/// It opens a connection first, then authenticates the request, then sends it. So if anything fails before sending,
+/// the request is known to be unsent. Everything runs on one event loop, which serves no requests.
 package final class ProviderCalls: Sendable {
     package let loop: any EventLoop
     let dialer: ProviderDialer
     let idleTimeout: Interval
     let onReport: @Sendable (CallReport) -> Void
     let state: NIOLoopBoundBox<State>
-    private let isInvalidRequestRevoked: Bool
+    private let quirks: Set<ProviderQuirk>
 
     struct State {
         var authenticators: [String: ClientAuthenticator]
@@ -30,17 +30,17 @@ package final class ProviderCalls: Sendable {
 
     /// - Parameters:
     ///   - credentials: by client ID.
-    ///   - isInvalidRequestRevoked: whether `invalid_request` for a refresh says that the token was revoked.
+    ///   - quirks: how the provider's answers differ from the protocol.
     ///   - loop: must not serve requests.
     ///   - onReport: called on that loop after each request.
     package init(
         rules: NetworkRules, proxy: ProxyEnvironment?, credentials: [String: ClientCredential],
-        isInvalidRequestRevoked: Bool, on loop: any EventLoop, onReport: @escaping @Sendable (CallReport) -> Void
+        quirks: Set<ProviderQuirk>, on loop: any EventLoop, onReport: @escaping @Sendable (CallReport) -> Void
     ) {
         self.loop = loop
         dialer = ProviderDialer(rules: rules, proxy: proxy, loop: loop, unixSeconds: SystemClocks.unixSeconds)
         idleTimeout = rules.idleTimeout
-        self.isInvalidRequestRevoked = isInvalidRequestRevoked
+        self.quirks = quirks
         self.onReport = onReport
         let authenticators = credentials.map { ($0, ClientAuthenticator(clientID: $0, $1)) }
         state = NIOLoopBoundBox.makeBoxSendingValue(
@@ -55,18 +55,20 @@ package final class ProviderCalls: Sendable {
         _ request: GrantRequest, by clientID: String, at address: FetchURL, _ slot: CallSlot,
         until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<Grant>> {
-        let isInvalidRequestRevoked = if case .refresh = request { self.isInvalidRequestRevoked } else { false }
+        // Of a code, Apple says `invalid_grant`.
+        let quirks =
+            if case .refresh = request { self.quirks } else { self.quirks.subtracting([.revokedIsInvalidRequest]) }
         let call = Call(.token, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
             OutgoingMessage(try authenticator.authenticate(request, now: now))
         }
         return perform(call, by: clientID) { answer, now throws(CallFailure) in
-            try answer.grant(isInvalidRequestRevoked: isInvalidRequestRevoked, now: now)
+            try answer.grant(quirks, now: now)
         }
     }
 
-    /// Revokes a token. This is idempotent, so it is tried again if the provider can't be reached or does not answer.
+    /// Revokes a token. This is idempotent, so it is retried if the provider can't be reached or does not respond.
     ///
-    /// - Parameter deadline: for all tries together.
+    /// - Parameter deadline: for all attempts together.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.
     package func revoke(
         _ request: RevocationRequest, by clientID: String, at address: FetchURL, _ slot: CallSlot,
@@ -83,7 +85,7 @@ package final class ProviderCalls: Sendable {
     ) -> EventLoopFuture<Called<Void>> {
         perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.revoked() }.flatMap { called in
             let called = Called(result: called.result, reports: earlier + called.reports)
-            // With jitter, so that calls that one outage has failed don't come back together.
+            // With jitter, so that calls that failed in one outage are not all retried at once.
             let pause = Int64(called.reports.count == 1 ? 100 : 300) * .random(in: 75...125) / 100
             guard case .failure(let failure) = called.result, failure.isWorthAnotherTry,
                 called.reports.count < Self.revocationTries,
@@ -95,7 +97,7 @@ package final class ProviderCalls: Sendable {
         }
     }
 
-    /// Reads the claims of the person that an ID Token names.
+    /// Reads the claims of the user that an ID Token names.
     ///
     /// - Parameters:
     ///   - subject: the ID Token's.
@@ -109,7 +111,7 @@ package final class ProviderCalls: Sendable {
         return perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.userInfo(of: subject) }
     }
 
-    /// Asks Apple about a user whose app moves to another team.
+    /// Requests the migration of a user whose app moves to another team.
     ///
     /// - Parameters:
     ///   - accessToken: of the scope `user.migration`.
@@ -125,14 +127,14 @@ package final class ProviderCalls: Sendable {
         return perform(call, by: clientID) { answer, _ throws(CallFailure) in try answer.userMigration(request) }
     }
 
-    /// Replaces a client's credential. Calls that were sent keep the one before.
+    /// Replaces a client's credential. Calls that were sent keep the previous one.
     package func change(_ credential: ClientCredential, ofClient clientID: String) {
         loop.execute {
             self.state.value.authenticators[clientID] = ClientAuthenticator(clientID: clientID, credential)
         }
     }
 
-    /// Closes idle connections, and keeps none from now on. Calls under way go on.
+    /// Closes idle connections, and keeps none from now on. Calls in progress continue.
     package func stop() {
         loop.execute {
             self.state.value.isStopped = true
@@ -142,7 +144,7 @@ package final class ProviderCalls: Sendable {
 }
 
 extension CallFailure {
-    /// Whether an idempotent call may succeed a moment later.
+    /// Whether a retry of an idempotent call may succeed.
     fileprivate var isWorthAnotherTry: Bool {
         switch self {
         case .notSent(.unreachable), .notSent(.timeout), .unavailable: true

@@ -2,7 +2,7 @@ package import Grants
 package import IDToken
 package import KeySource
 
-/// What a provider with clients has: its rules, endpoints, and the calls of them.
+/// The parts of a provider with clients: its rules, its endpoints, and the calls to them.
 package final class ProviderGrants: Sendable {
     package let rules: GrantRules
     package let slots: CallSlots

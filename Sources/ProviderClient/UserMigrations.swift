@@ -1,8 +1,8 @@
 package import Grants
 private import Synchronization
 
-/// Asks Apple about many users whose app moves to another team: one request each, not faster than allowed, and again
-/// where that may help. The failure of one user never ends the others' turn.
+/// Migrates many users whose app moves to another Apple team: one request for each, at a limited rate, with retries
+/// where they may help. The failure of one user does not affect the others.
 package struct UserMigrations<C: Clock>: Sendable where C.Duration == Duration {
     private let clock: C
     private let requestsPerSecond: Int
@@ -12,13 +12,13 @@ package struct UserMigrations<C: Clock>: Sendable where C.Duration == Duration {
     /// Sends one request.
     package typealias Migrate =
         @Sendable (UserMigrationRequest, AccessToken) async -> Result<UserMigration, CallFailure>
-    /// Gets an access token of the scope `user.migration`, and how long it lives.
+    /// Gets an access token for the scope `user.migration`, and its lifetime.
     package typealias Authorize =
         @Sendable () async -> Result<(token: AccessToken, lifetime: Duration), CallFailure>
 
     /// - Parameters:
-    ///   - requestsPerSecond: positive; tries count.
-    ///   - clock: for the rate, for waiting, and for the life of access tokens.
+    ///   - requestsPerSecond: positive; retries count.
+    ///   - clock: for the rate, for waiting, and for the lifetime of access tokens.
     package init(
         requestsPerSecond: Int, clock: C, authorize: @escaping Authorize, migrate: @escaping Migrate
     ) {
@@ -31,16 +31,16 @@ package struct UserMigrations<C: Clock>: Sendable where C.Duration == Duration {
     /// The most requests in flight: enough for the rate if each takes two seconds.
     package static func maximumInFlight(requestsPerSecond: Int) -> Int { min(max(2 * requestsPerSecond, 1), 64) }
 
-    /// Asks about all users.
+    /// Migrates all users.
     ///
-    /// - Parameter record: called once for each user, in no order and at the same time. If it throws, the run ends.
+    /// - Parameter record: called once for each user, in any order and concurrently. If it throws, the run ends.
     /// - Throws: ``UserMigrationUnauthorized``, or the error of `record`.
     package func run(
         _ requests: [UserMigrationRequest],
         record: @escaping @Sendable (UserMigrationRequest, UserMigrationOutcome) throws -> Void
     ) async throws {
         guard !requests.isEmpty else { return }
-        // Before any user's turn, so that credentials that don't work are reported at once.
+        // Before the first user, so that wrong credentials are reported at once.
         _ = try await tokens.token()
         let queue = Queue(requests)
         let pacer = Pacer(clock, interval: .seconds(1) / requestsPerSecond)
@@ -65,7 +65,7 @@ package struct UserMigrations<C: Clock>: Sendable where C.Duration == Duration {
         var count = 0
         while true {
             try await pacer.turn()
-            // Afterwards, because a turn may be long in coming.
+            // After waiting, because that may take long.
             let token = try await tokens.token(notThis: rejected)
             count += 1
             let failure: CallFailure
@@ -80,30 +80,30 @@ package struct UserMigrations<C: Clock>: Sendable where C.Duration == Duration {
                 continue
             }
             let pause = Tries.pause(after: count, failure)
-            // Apple asks everyone to wait, not this user alone.
+            // Apple asks for a pause of all requests, not only of this user's.
             if failure.retryAfterSeconds != nil { await pacer.pause(for: pause) }
             try await clock.sleep(for: pause)
         }
     }
 }
 
-/// What became of one user.
+/// The outcome for one user.
 package enum UserMigrationOutcome: Sendable, Equatable {
     case done(UserMigration)
-    /// Apple refuses this user, and would again.
+    /// Apple refuses this user, so a retry would not help.
     case refused(OAuthErrorName)
     /// Another run may succeed.
     case failed(CallFailure)
 }
 
-/// No access token could be had, so nobody can be asked about.
+/// There is no access token, so no user can be migrated.
 package struct UserMigrationUnauthorized: Error, Equatable {
     package let failure: CallFailure
 
     package init(_ failure: CallFailure) { self.failure = failure }
 }
 
-/// The users who are still to be asked about.
+/// The users that have no outcome yet.
 private final class Queue: Sendable {
     private let rest: Mutex<ArraySlice<UserMigrationRequest>>
 
@@ -113,7 +113,7 @@ private final class Queue: Sendable {
     func removeAll() { rest.withLock { $0 = [] } }
 }
 
-/// Lets one request after the other go, not faster than a rate.
+/// Paces requests to at most a given rate.
 private actor Pacer<C: Clock> where C.Duration == Duration {
     private let clock: C
     private let interval: Duration
@@ -147,7 +147,7 @@ private actor MigrationTokens<C: Clock> where C.Duration == Duration {
         self.authorize = authorize
     }
 
-    /// - Parameter rejected: a token that Apple does not accept any more.
+    /// - Parameter rejected: a token that Apple no longer accepts.
     /// - Throws: ``UserMigrationUnauthorized``.
     func token(notThis rejected: AccessToken? = nil) async throws -> AccessToken {
         if let current, current.token != rejected, clock.now < current.until { return current.token }
@@ -180,7 +180,7 @@ private actor MigrationTokens<C: Clock> where C.Duration == Duration {
 private enum Tries {
     static let maximum = 4
 
-    /// As long as Apple asks for; otherwise about 1, 4, 16 s, with jitter so that many users don't come back together.
+    /// As long as Apple asks for; otherwise about 1, 4, 16 s, with jitter so that many users are not retried at once.
     static func pause(after count: Int, _ failure: CallFailure) -> Duration {
         if let seconds = failure.retryAfterSeconds { return .seconds(seconds) }
         return .milliseconds((1 << (2 * (count - 1))) * Int.random(in: 750...1250))
@@ -188,7 +188,7 @@ private enum Tries {
 }
 
 extension CallFailure {
-    /// Apple's error about this one user; `nil` for a failure that may pass, or that is about the client.
+    /// Apple's error about this one user; `nil` for a temporary failure, or one about the client.
     fileprivate var refusalOfUser: OAuthErrorName? {
         switch self {
         case .refused(.invalidToken), .refused(.serverError), .refused(.temporarilyUnavailable), .refused(.slowDown):

@@ -6,8 +6,11 @@ package struct ClaimKey: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
 
-    static let length = 16
+    /// The key in the store, after the prefix: 32 hexadecimal digits, which are easy to copy.
+    var digits: String { String(hexadecimal: high, low) }
+}
 
+extension ClaimKey {
     /// - Parameters:
     ///   - kind: separates keys of different kinds.
     ///   - parts: what identifies the single-use item. Each part is hashed with its length, so different lists can't
@@ -22,18 +25,5 @@ package struct ClaimKey: Hashable, Sendable {
         let digest = try context.digest(message.span, with: .sha256)
         high = digest[0..<8].reduce(0) { $0 << 8 | UInt64($1) }
         low = digest[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
-    }
-
-    init(high: UInt64, low: UInt64) {
-        self.high = high
-        self.low = low
-    }
-
-    /// The key in the store, after the prefix: 32 hexadecimal digits, which are easy to copy.
-    var digits: String {
-        let octets =
-            (0..<8).map { UInt8(truncatingIfNeeded: high >> (56 - $0 * 8)) }
-            + (0..<8).map { UInt8(truncatingIfNeeded: low >> (56 - $0 * 8)) }
-        return String(hexadecimal: octets.span)
     }
 }

@@ -12,7 +12,7 @@ package protocol ReplayStore: AnyObject {
     ///   - now: the time on both clocks.
     func claim(_ key: ClaimKey, until end: ClaimEnd, now: StoreTime) -> ClaimReply
 
-    /// Gives back a claim that this caller made, once. It is never tried again: a second try could release a claim that
+    /// Releases a claim that this caller made. Never retried: a second attempt could release a claim that
     /// another caller has made in between.
     ///
     /// - Returns: whether the claim is known to be released. Never fails.

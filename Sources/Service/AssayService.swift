@@ -40,7 +40,7 @@ package final class AssayService: Sendable {
         /// Rereads the files of sign-ins; `nil`: there are none. Returns the new keys if they have changed. Throws if a
         /// file can't be used; the previous keys then stay in use. Blocks.
         package var readSignInFiles: (@Sendable () throws -> HandleKeys?)?
-        /// Counts the calls of providers' endpoints; `nil`: they are not counted.
+        /// Counts the calls to providers' endpoints; `nil`: they are not counted.
         package var calls: CallTelemetry?
         /// Rereads the files of clients, and applies what has changed; `nil` if nothing has. Throws as
         /// ``readSignInFiles`` does. Blocks.

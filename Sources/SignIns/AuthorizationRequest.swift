@@ -34,7 +34,7 @@ enum ResponseMode: String {
     case formPost = "form_post"
 }
 
-/// The members of a begin that go into the authorization URL.
+/// The members of a begin request that go into the authorization URL.
 struct BrowserRequest {
     let redirectURI: String
     /// `nil`: the client's.
@@ -58,7 +58,7 @@ struct AuthorizationRequest {
     private let issuer: String
 
     /// - Parameters:
-    ///   - audience: one of the provider's; `nil`: the client that has the redirect URI.
+    ///   - audience: one of the provider's; `nil`: the client that lists the redirect URI.
     ///   - rules: `nil` if the provider has no clients.
     /// - Throws: ``Problem/clientNotConfigured``, ``Problem/redirectURINotConfigured``,
     ///   ``Problem/signInNotSupported``, ``Problem/requestInvalid(_:)``.
@@ -85,7 +85,7 @@ struct AuthorizationRequest {
         if rules.quirks.contains(.formPostForScopes), !scopes.isEmpty {
             guard browser.responseMode != .query else {
                 throw .requestInvalid(
-                    "This provider posts its response where scopes are asked for; leave response_mode out, or send no scopes."
+                    "This provider posts its response if scopes are requested; omit response_mode, or send no scopes."
                 )
             }
             responseMode = .formPost
@@ -146,7 +146,7 @@ extension Nonce {
     }
 }
 
-/// A URL whose query grows.
+/// Builds the query of a URL.
 private struct URLWithQuery {
     private(set) var text: String
     private var hasQuery: Bool

@@ -61,7 +61,7 @@ package struct BeginRequest {
     private static func context(_ object: JSONObject) throws(Problem) -> String? {
         guard let context = try object.string(Names.context, characters: 0...longestContext) else { return nil }
         guard context.utf8.count <= longestContext else {
-            throw .requestInvalid("context must have at most \(longestContext) bytes of UTF-8.")
+            throw .requestInvalid("context must be at most \(longestContext) bytes of UTF-8.")
         }
         return context
     }

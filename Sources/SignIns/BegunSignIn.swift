@@ -73,7 +73,7 @@ package struct BegunSignIn {
         handle = sealed
     }
 
-    /// Writes the answer as a JSON object, every member present.
+    /// Writes the response as a JSON object with every member.
     package func write(to json: inout JSONWriter) {
         json.beginObject()
         json.member("sign_in", String(decoding: handle.text, as: UTF8.self))

@@ -5,7 +5,7 @@ internal import JSON
 private import OpenSSL
 internal import Verification
 
-/// The parameters that came to the redirect URI (RFC 6749, section 4.1.2; RFC 9207). All others are ignored.
+/// The parameters that the redirect URI received (RFC 6749, section 4.1.2; RFC 9207). Others are ignored.
 struct BrowserResponse {
     private let state: String?
     private let code: String?
@@ -64,13 +64,13 @@ struct BrowserResponse {
             throw .signInRefused(OAuthErrorName(naming: error), context: context)
         }
         guard let text = code, let code = AuthorizationCode(text) else {
-            throw .requestInvalid("response has no code that an authorization endpoint sends; send all its parameters.")
+            throw .requestInvalid("response has no valid code; send all parameters that the redirect URI received.")
         }
         return CheckedResponse(
             code: code, codeText: text, issuer: canonicalIssuer, name: user.flatMap(ClientName.init(ofResponse:)))
     }
 
-    /// Names of errors that say: the user cancelled. The second is Apple's and LinkedIn's, the third LinkedIn's.
+    /// Names of errors that mean that the user cancelled. The second is Apple's and LinkedIn's, the third LinkedIn's.
     private static let denials = ["access_denied", "user_cancelled_authorize", "user_cancelled_login"]
 }
 
@@ -81,7 +81,7 @@ struct CheckedResponse {
     let codeText: String
     /// The canonical issuer that the response names; `nil` if it names none.
     let issuer: String?
-    /// As Apple sends it once.
+    /// The name that Apple sends once.
     let name: ClientName?
 }
 
@@ -89,7 +89,7 @@ extension ClientName {
     /// Reads Apple's one-time `user` from a response, which is JSON in a string. It is the provider's text, so members
     /// that are not known are ignored.
     ///
-    /// - Returns: `nil` if it is no JSON object: other providers may send anything under this name.
+    /// - Returns: `nil` if it is not a JSON object: other providers may send anything under this name.
     fileprivate init?(ofResponse text: String) {
         guard let user = try? JSONObject(Array(text.utf8)) else { return nil }
         let name = user["name"]?.object

@@ -43,7 +43,7 @@ package struct PendingExchange {
     }
 }
 
-/// A sign-in that this request alone may finish: the only one whose code can be sent.
+/// A sign-in that only this request may finish. Only its code can be sent.
 package struct ClaimedExchange {
     let pending: PendingExchange
 
@@ -57,7 +57,7 @@ package struct ClaimedExchange {
         FinishFailure(Problem(failure), isSpent: !isReleased)
     }
 
-    /// - Throws: a failure if there is no ID Token, neither in the grant nor in the request.
+    /// - Throws: a failure if neither the grant nor the request has an ID Token.
     package func exchanged(_ grant: Grant) throws(FinishFailure) -> ExchangedSignIn {
         if grant.idToken == nil, pending.first == nil {
             throw FinishFailure(.providerAnswerInvalid, isSpent: true, dropsGrant: true)
@@ -71,7 +71,7 @@ package struct ExchangedSignIn {
     let pending: PendingExchange
     let grant: Grant
 
-    /// The request to verify the grant's ID Token; `nil` if none came, and the request's was verified.
+    /// The request to verify the grant's ID Token; `nil` if it has none: the request's was then verified.
     package var verification: VerifyRequest? {
         guard let idToken = grant.idToken else { return nil }
         let content = pending.signIn.content
@@ -80,7 +80,7 @@ package struct ExchangedSignIn {
         parameters.isAccessTokenHashOptional = true
         parameters.code = pending.code
         if let first = pending.first {
-            // The nonce was in the first token. Whoever injects a code of another person is stopped by the subject.
+            // The first token had the nonce. The subject prevents the injection of another user's code.
             parameters.nonceUse = .compareIfPresent
             parameters.expectedSubject = ExpectedSubject(
                 subject: first.identity.subject, issuer: first.identity.issuer)
@@ -91,8 +91,8 @@ package struct ExchangedSignIn {
     }
 
     /// - Parameter verdict: the verdict on ``verification``.
-    /// - Throws: a failure if the ID Token is refused, or of another issuer than the response named. Nobody gets the
-    ///   grant then.
+    /// - Throws: a failure if the ID Token is refused, or from another issuer than the response named. The grant is
+    ///   then dropped.
     package func verified(_ verdict: Verdict?) throws(FinishFailure) -> VerifiedExchange {
         var answer = pending.first
         switch verdict {
@@ -131,7 +131,7 @@ package struct VerifiedExchange {
     }
 
     /// - Parameter userInfo: the claims of ``subject``, or why there are none.
-    /// - Throws: a failure if there are none, or if a claim is malformed. Nobody gets the grant then.
+    /// - Throws: a failure if there are none, or if a claim is malformed. The grant is then dropped.
     package func finished(
         _ userInfo: Result<[UInt8], CallFailure>, under policy: ProviderPolicy
     ) throws(FinishFailure) -> FinishedSignIn {

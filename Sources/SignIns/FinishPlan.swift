@@ -3,7 +3,7 @@ package import Grants
 package import IDToken
 package import Verification
 
-/// How an opened sign-in is finished. Its kind and the request decide it.
+/// How an opened sign-in is finished, depending on its kind and on the request.
 package enum FinishPlan {
     /// By an ID Token alone, or with a code that is only compared with the token's `c_hash`.
     case token(FinishingSignIn)
@@ -13,7 +13,7 @@ package enum FinishPlan {
     case tokenThenCode(TokenThenCode)
 }
 
-/// What the settings say about a sign-in's provider at its finish. They may have changed since the sign-in began.
+/// The settings of a sign-in's provider at its finish. They may have changed since the sign-in began.
 package struct FinishRules {
     let policy: ProviderPolicy
     /// `nil` if the provider has no clients.
@@ -69,11 +69,11 @@ extension FinishPlan {
         var code: PendingExchange?
         if let text = request.code, client != nil {
             guard let secret = AuthorizationCode(text) else {
-                throw .requestInvalid("code must have 1 to \(AuthorizationCode.maximumLength) characters of ASCII.")
+                throw .requestInvalid("code must have 1 to \(AuthorizationCode.maximumLength) ASCII characters.")
             }
             code = PendingExchange(
                 signIn: signIn,
-                // The nonce ties a native code to its sign-in: the app's SDK has no verifier of ours.
+                // The nonce ties a native code to its sign-in, because the app's SDK does not use our PKCE verifier.
                 request: .code(secret, redirectURI: request.redirectURI, verifier: nil), code: text,
                 clientName: request.clientName, includesClaims: request.includesClaims)
         }

@@ -6,7 +6,7 @@ package import ReplayStore
 package import Verification
 
 extension SignIn {
-    /// What an ID Token of this sign-in must have, whatever the finish request says.
+    /// The parameters that an ID Token of this sign-in must match, whatever the finish request contains.
     func parameters(clientName: ClientName?) -> VerificationParameters {
         var parameters = VerificationParameters(
             nonce: nonce?.text, audience: audience, maximumAuthenticationAgeSeconds: maximumAuthenticationAgeSeconds,
@@ -83,7 +83,7 @@ package struct VerifiedSignIn {
     }
 }
 
-/// A sign-in that this request, and no other, has finished.
+/// A sign-in that only this request has finished.
 package struct FinishedSignIn {
     let answer: VerifyAnswer
     let identity: Identity

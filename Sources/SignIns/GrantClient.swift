@@ -27,7 +27,7 @@ struct GrantClient {
             return client
         }
         guard rules.clients.count == 1 else {
-            throw .requestInvalid("audience must name the client, since this provider has several.")
+            throw .requestInvalid("The request needs a member audience, because this provider has several clients.")
         }
         return rules.clients[0]
     }
@@ -41,7 +41,7 @@ extension JSONObject {
         let maximum = SecretText<Purpose>.maximumLength
         guard let text = try string(name, characters: 1...maximum) else { return nil }
         guard let secret = SecretText<Purpose>(text) else {
-            throw .requestInvalid("\(name.string) must have 1 to \(maximum) characters of ASCII.")
+            throw .requestInvalid("\(name.string) must have 1 to \(maximum) ASCII characters.")
         }
         return secret
     }

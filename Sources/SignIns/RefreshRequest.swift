@@ -1,4 +1,3 @@
-private import Bytes
 package import Grants
 package import IDToken
 package import JSON
@@ -22,7 +21,7 @@ package struct RefreshRequest {
             throw .requestInvalid("The request needs a member refresh_token.")
         }
         guard let subject = try ExpectedSubject(of: object) else {
-            throw .requestInvalid("The request needs a member subject: the person that the refresh token is of.")
+            throw .requestInvalid("The request needs a member subject: the user to whom the refresh token belongs.")
         }
         self.token = token
         self.subject = subject
@@ -49,7 +48,7 @@ package struct RefreshRequest {
     }
 }
 
-/// A refresh that fits the settings, and what its answers mean.
+/// A refresh that fits the settings, and the meaning of the provider's responses.
 package struct ReadyRefresh {
     private let provider: String
     package let clientID: String
@@ -70,7 +69,7 @@ package struct ReadyRefresh {
         self.includesClaims = includesClaims
     }
 
-    /// The request to verify the grant's ID Token; `nil` if none came, as is allowed.
+    /// The request to verify the grant's ID Token; `nil` if it has none, which is allowed.
     ///
     /// The nonce and `auth_time` of the first ID Token are not known here, so they are not compared.
     ///
@@ -91,17 +90,17 @@ package struct ReadyRefresh {
             switch failure {
             case .notSent, .clientRejected, .refused: false
             case .grantInvalid: true
-            // An answer that says that nothing was done.
+            // The response says that nothing was done.
             case .unavailable(.status(429), _), .unavailable(.status(503), _): false
-            // The token may have been replaced by one that nobody has.
+            // The provider may have replaced the token by one that nobody received.
             case .unavailable, .answerInvalid: !tokensStay
             }
         return FinishFailure(Problem(failure), isSpent: isSpent)
     }
 
-    /// - Parameter verdict: on the grant's ID Token; `nil` if none came.
+    /// - Parameter verdict: on the grant's ID Token; `nil` if it has none.
     /// - Throws: a failure if the ID Token is refused. Only ``Problem/keysUnavailable(retryAfterSeconds:)`` does not
-    ///   lose the grant.
+    ///   drop the grant.
     package func answer(_ grant: Grant, _ verdict: Verdict?) throws(FinishFailure) -> RefreshAnswer {
         switch verdict {
         case nil: return RefreshAnswer(grant: grant, verified: nil, problem: nil)
@@ -140,21 +139,5 @@ package struct RefreshAnswer {
             json.null()
         }
         json.endObject()
-    }
-}
-
-extension JSONObject {
-    /// A list of scopes. `null` is an error: the backend probably lost them.
-    ///
-    /// - Throws: ``Problem/requestInvalid(_:)``.
-    func scopes(_ name: JSONName) throws(Problem) -> [String]? {
-        guard let value = self[name] else { return nil }
-        let texts = value.elements?.map { $0.string.flatMap { $0.isScope ? $0 : nil } }
-        guard let texts, texts.count <= 64, !texts.contains(nil) else {
-            throw .requestInvalid(
-                "scopes must be a list of at most 64 scopes: strings of at most 255 characters without spaces, quotes and backslashes."
-            )
-        }
-        return texts.compactMap(\.self)
     }
 }

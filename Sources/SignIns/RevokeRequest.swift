@@ -27,7 +27,7 @@ package struct RevokeRequest {
         switch (token, code) {
         case (let token?, nil):
             if redirectURI != nil || subject != nil {
-                throw .requestInvalid("redirect_uri, subject and issuer are for a code; leave them out beside token.")
+                throw .requestInvalid("redirect_uri, subject and issuer are only valid together with code; omit them.")
             }
             let known = hint.flatMap(TokenHint.init(rawValue:))
             if hint != nil, known == nil {
@@ -35,12 +35,12 @@ package struct RevokeRequest {
             }
             target = .token(RevocationRequest(token, hint: known))
         case (nil, let code?):
-            if hint != nil { throw .requestInvalid("token_type_hint is for a token; leave it out beside code.") }
+            if hint != nil { throw .requestInvalid("token_type_hint is only valid together with token; omit it.") }
             target = .code(
                 code, text: try object.string(MemberNames.code, characters: MemberBounds.code) ?? "",
                 redirectURI: redirectURI, subject: subject)
         case (nil, nil), (_?, _?):
-            throw .requestInvalid("The request needs either token or code: what to revoke.")
+            throw .requestInvalid("The request needs either token or code.")
         }
     }
 
@@ -97,7 +97,7 @@ package struct CodeToRevoke {
 
     /// The request to verify the grant's ID Token. Its nonce is not known here.
     ///
-    /// - Throws: a failure if none came.
+    /// - Throws: a failure if the grant has none.
     package func verification(of grant: Grant) throws(FinishFailure) -> VerifyRequest {
         guard let idToken = grant.idToken else {
             throw FinishFailure(.providerAnswerInvalid, isSpent: true, dropsGrant: true)

@@ -45,7 +45,7 @@ package struct BrowserSignIn: Equatable, Sendable {
     /// `nil` if the provider's token endpoint refuses PKCE.
     package var verifier: CodeVerifier?
     package var redirectURI: String
-    /// The provider's issuer, so that a code goes to no other server which the settings give the same id later.
+    /// The provider's issuer, so that the code is not sent to another server that later gets the same id.
     package var issuer: String
     /// Whether the provider said, when the sign-in began, that its responses name the issuer (RFC 9207).
     package var requiresResponseIssuer: Bool
@@ -74,7 +74,7 @@ package struct RandomOctets<Purpose: RandomPurpose>: Equatable, Sendable {
     package var text: String { String(decoding: Base64URL.encode(octets), as: UTF8.self) }
 }
 
-/// What random octets are for.
+/// The purpose of random octets.
 package protocol RandomPurpose {
     /// In octets.
     static var length: Int { get }

@@ -60,7 +60,7 @@ extension CheckDescriptions {
         let names = Redaction.list(found)
         guard let (audience, configured) = nearest(to: found) else {
             return Diagnosis(
-                "The token is for \(names), and the provider \(policy.id) has other audiences.",
+                "The token is for \(names), but the provider \(policy.id) has other audiences.",
                 fix:
                     """
                     If it is your client ID, add it to the audiences of the provider \(policy.id). Otherwise, the \

@@ -162,7 +162,7 @@ extension CheckDescriptions {
             return .passed(
                 .identity,
                 """
-                The token's \(address.string) is not one e-mail address, so the identity has none: email, email_verified, \
+                The token's \(address.string) is not one email address, so the identity has none: email, email_verified, \
                 email_trust and is_private_email are null.
                 """, found: found)
         }
@@ -171,7 +171,7 @@ extension CheckDescriptions {
                 .identity, rejection,
                 Diagnosis(
                     """
-                    The token's \(address.string) is not one e-mail address, and required_claims of the provider \
+                    The token's \(address.string) is not one email address, but required_claims of the provider \
                     \(policy.id) requires one.
                     """,
                     fix:
@@ -179,7 +179,7 @@ extension CheckDescriptions {
                         Have the provider send one plain address (name@example.com, without a display name), or \
                         remove \(address.string) from required_claims.
                         """
-                ), expected: "one e-mail address", found: found)
+                ), expected: "one email address", found: found)
         }
         let claim = rejection.claim?.string ?? "email"
         return .failed(
@@ -187,7 +187,7 @@ extension CheckDescriptions {
             Diagnosis(
                 rejection == .claimInvalid(.email)
                     ? "The token's email is not a string."
-                    : "The token's \(claim) is not a boolean, nor the string or number for one.",
+                    : "The token's \(claim) is neither a boolean nor a string or number that stands for one.",
                 fix:
                     """
                     The provider sends a wrong type; fix the claim mapping there, or report it to the provider's \

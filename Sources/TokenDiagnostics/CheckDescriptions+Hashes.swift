@@ -66,7 +66,7 @@ extension CheckDescriptions {
             return Diagnosis(
                 "The token's \(claim.string) is the \(member)'s, but with the wrong hash function for the token's alg.",
                 fix:
-                    "The provider breaks OpenID Connect Core 3.1.3.6; omit \(member) until the provider has fixed it."
+                    "The provider violates OpenID Connect Core 3.1.3.6; omit \(member) until the provider has fixed it."
             )
         }
         let whole = try? checker.withHash(of: value.utf8.span, digest) { Base64URL.encode($0) }
@@ -74,7 +74,7 @@ extension CheckDescriptions {
             return Diagnosis(
                 "The token's \(claim.string) is the whole hash of the \(member), but half of it is expected.",
                 fix:
-                    "The provider breaks OpenID Connect Core 3.1.3.6; omit \(member) until the provider has fixed it."
+                    "The provider violates OpenID Connect Core 3.1.3.6; omit \(member) until the provider has fixed it."
             )
         }
         let trimmed = value.filter { !$0.isWhitespace }

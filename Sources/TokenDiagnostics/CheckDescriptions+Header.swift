@@ -94,7 +94,7 @@ extension CheckDescriptions {
                     """,
                     fix:
                         """
-                        Sign in from a native app or LIFF, whose tokens are signed with ES256; or ask LINE's \
+                        Sign in from a native app or LIFF, whose tokens are signed with ES256; or use LINE's \
                         own verify endpoint.
                         """
                 )

@@ -1,6 +1,5 @@
 internal import IDToken
 private import JOSE
-private import JSON
 
 extension CheckDescriptions {
     /// Whether the token is from the provider whose keys verified it.

@@ -46,11 +46,11 @@ extension CheckDescriptions {
         case .nonceRequired where claimed == nil:
             Diagnosis(
                 "The provider \(policy.id) requires a nonce, but neither request nor token has one.",
-                fix: "Make a nonce for each sign-in, have the app pass it to the provider, and send it as nonce.")
+                fix: "Generate a nonce for each sign-in, have the app pass it to the provider, and send it as nonce.")
         case .nonceRequired:
             Diagnosis(
                 "The token has a nonce, but the request has none to compare it with.",
-                fix: "Send the raw nonce that the backend made for this sign-in as nonce.")
+                fix: "Send the raw nonce that the backend generated for this sign-in as nonce.")
         case .nonceMissing: missingNonceDiagnosis
         default: mismatchDiagnosis(claimed ?? [], parameters.nonce ?? "")
         }

@@ -108,6 +108,10 @@ struct MalformedToken {
             return Diagnosis(
                 "The token is not signed: it has no third part, and its header says so (alg none).",
                 fix: "Never accept such a token: anyone can make one. Configure the provider to sign its ID Tokens.")
+        case 2 where header == nil:
+            return Diagnosis(
+                "The string has two parts, and the first is not a token's header: it is an opaque access token or a code.",
+                fix: "Send the id_token of the provider's response.")
         case 2:
             return Diagnosis(
                 "The token has two parts, so its signature is missing: the token was truncated, or never signed.",
@@ -124,11 +128,13 @@ struct MalformedToken {
         }
     }
 
-    /// Whether the first part is a header with `alg` `none`.
-    private var isUnsigned: Bool {
-        guard let part = parts.first, let header = Base64URL.decode(Array(part.utf8).span) else { return false }
-        return (try? JSONObject(header))?["alg"]?.string?.lowercased() == "none"
+    /// The first part as a JOSE header; `nil` if it is not one JSON object in base64url.
+    private var header: JSONObject? {
+        parts.first.flatMap { Base64URL.decode(Array($0.utf8).span) }.flatMap { try? JSONObject($0) }
     }
+
+    /// Whether the first part is a header with `alg` `none`.
+    private var isUnsigned: Bool { header?["alg"]?.string?.lowercased() == "none" }
 
     private func partDiagnosis(_ name: String, _ part: Substring?) -> Diagnosis {
         let asGiven = "Send the token exactly as the provider issued it."

@@ -1,13 +1,12 @@
 package import AccessTokens
 package import JSON
 
-/// The answer for a verified access token: whom it names, what it grants, and the keys that were used.
-package struct AccessTokenAnswer {
+/// The answer for a verified access token: whose it is, what it grants, and the keys that were used.
+package struct AccessTokenAnswer: TokenAnswer {
     package let token: VerifiedAccessToken
     let keys: KeysUsed
     let includesClaims: Bool
 
-    /// Writes the answer as a JSON object, every member present.
     package func write(to json: inout JSONWriter) {
         json.object { json in
             json.name("identity")
@@ -29,10 +28,4 @@ package struct AccessTokenAnswer {
             }
         }
     }
-}
-
-/// The result of verifying one access token.
-package enum AccessTokenVerdict {
-    case verified(AccessTokenAnswer, provider: Int)
-    case refused(Problem, provider: Int?)
 }

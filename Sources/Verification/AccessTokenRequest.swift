@@ -1,6 +1,5 @@
 internal import AccessTokens
 private import Bytes
-private import Grants
 internal import IDToken
 package import JSON
 
@@ -24,22 +23,10 @@ package struct AccessTokenRequest: Sendable {
         parameters = AccessTokenParameters(
             audience: try object.string(MemberNames.audience, characters: MemberBounds.audience),
             expectedSubject: try ExpectedSubject(of: object),
-            authenticatedAfter: try VerifyRequest.authenticatedAfter(object), scopes: try Self.scopes(of: object))
+            authenticatedAfter: try VerifyRequest.authenticatedAfter(object),
+            scopes: try object.scopes(Names.scopes) ?? [])
         includesClaims = try object.boolean(MemberNames.includeClaims) ?? false
     }
-
-    /// - Throws: ``Problem/requestInvalid(_:)``, also if it is `null`.
-    private static func scopes(of object: JSONObject) throws(Problem) -> [String] {
-        guard let value = object[Names.scopes] else { return [] }
-        let scopes = value.elements?.map { $0.string ?? "" }
-        guard let scopes, scopes.count <= maximumScopes, scopes.allSatisfy(\.isScope) else {
-            throw .requestInvalid(
-                "scopes must be a list of up to \(maximumScopes) scopes, each one word such as \"read:orders\".")
-        }
-        return scopes
-    }
-
-    private static let maximumScopes = 64
 
     /// Rejects a request for something that the provider's settings don't allow.
     ///

@@ -1,4 +1,5 @@
 private import Bytes
+private import Grants
 package import JSON
 
 /// Reads the members of a request. Unless stated otherwise, `null` means absent, because backends often send `null` for
@@ -50,6 +51,20 @@ extension JSONObject {
             if kind(of: name) == .null { return nil }
         }
         throw wrongSeconds(name)
+    }
+
+    /// A list of scopes. `null` is an error: the backend probably lost them.
+    ///
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    package func scopes(_ name: JSONName) throws(Problem) -> [String]? {
+        guard let value = self[name] else { return nil }
+        let scopes = value.elements?.map { $0.string ?? "" }
+        guard let scopes, scopes.count <= 64, scopes.allSatisfy(\.isScope) else {
+            throw .requestInvalid(
+                "scopes must be a list of at most 64 scopes: strings of at most 255 characters without spaces, quotes and backslashes."
+            )
+        }
+        return scopes
     }
 }
 

@@ -14,7 +14,7 @@ package final class LoopKeySnapshot {
 
     package func install(_ snapshot: KeySnapshot) {
         latest = Latest(snapshot)
-        // Keys from a disk or a file come without.
+        // Keys from disk or from a file have none.
         if let found = snapshot.endpoints { endpoints = found }
     }
 

@@ -3,12 +3,11 @@ package import JSON
 package import Notifications
 
 /// The answer for a verified notification: who sent it, its events, and the keys that were used.
-package struct NotificationAnswer {
+package struct NotificationAnswer: TokenAnswer {
     let provider: String
     package let notification: VerifiedNotification
     let keys: KeysUsed
 
-    /// Writes the answer as a JSON object, every member present.
     package func write(to json: inout JSONWriter) {
         json.object { json in
             json.object("notification") { json in
@@ -33,10 +32,4 @@ package struct NotificationAnswer {
             keys.write(to: &json)
         }
     }
-}
-
-/// The result of verifying one notification.
-package enum NotificationVerdict {
-    case verified(NotificationAnswer, provider: Int)
-    case refused(Problem, provider: Int?)
 }

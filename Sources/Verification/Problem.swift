@@ -8,6 +8,8 @@ package enum Problem: Error, Equatable, Sendable {
     /// unknown member (see ``JSONObject/redactedName(_:)``), and the position of a JSON error.
     case requestInvalid(String)
     case notFound
+    /// The path names a policy of `forward_auth` that does not exist.
+    case policyUnknown
     /// Like `notFound`, on the admin listener, which has other paths.
     case notFoundByAdmin
     /// A path of the console while the console is disabled.
@@ -64,7 +66,7 @@ package enum Problem: Error, Equatable, Sendable {
     package var code: String {
         switch self {
         case .requestInvalid: "request_invalid"
-        case .notFound, .notFoundByAdmin, .consoleOff: "not_found"
+        case .notFound, .policyUnknown, .notFoundByAdmin, .consoleOff: "not_found"
         case .methodNotAllowed: "method_not_allowed"
         case .requestTimeout: "request_timeout"
         case .requestTooLarge: "request_too_large"
@@ -107,7 +109,8 @@ package enum Problem: Error, Equatable, Sendable {
             .notificationsNotConfigured, .redirectURINotConfigured, .revocationNotSupported:
             400
         case .callerUnauthenticated: 401
-        case .notFound, .notFoundByAdmin, .consoleOff, .providerUnknown, .providerOfAccessTokens, .providerOfIDTokens:
+        case .notFound, .policyUnknown, .notFoundByAdmin, .consoleOff, .providerUnknown, .providerOfAccessTokens,
+            .providerOfIDTokens:
             404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
@@ -132,7 +135,7 @@ package enum Problem: Error, Equatable, Sendable {
     package var title: String {
         switch self {
         case .requestInvalid: "Invalid request"
-        case .notFound, .notFoundByAdmin, .consoleOff: "Not found"
+        case .notFound, .policyUnknown, .notFoundByAdmin, .consoleOff: "Not found"
         case .methodNotAllowed: "Method not allowed"
         case .requestTimeout: "Request timed out"
         case .requestTooLarge: "Request too large"
@@ -160,7 +163,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .grantInvalid: "Grant invalid"
         case .clientRejected: "Client rejected"
         case .signInRefused, .providerRefused: "Refused by the provider"
-        case .providerAnswerInvalid: "Invalid answer of the provider"
+        case .providerAnswerInvalid: "Invalid provider response"
         case .providerUnavailable: "Provider unavailable"
         case .keysUnavailable: "Keys unavailable"
         case .overloaded: "Overloaded"
@@ -174,6 +177,8 @@ package enum Problem: Error, Equatable, Sendable {
         case .requestInvalid(let text): text
         case .notFound:
             "This listener has no such path; /openapi.yaml lists the paths, and /v1/sign-ins needs sign_ins in the settings."
+        case .policyUnknown:
+            "No policy of forward_auth has the id in the path, byte for byte; correct the gateway's path, or add the policy."
         case .notFoundByAdmin:
             "The admin listener has no such path; it has /livez, /readyz, /metrics, /v1/providers, "
                 + "/v1/providers/{id}/refresh, /v1/explain, /v1/events and /v1/verdicts; tokens are verified on the service listener."
@@ -186,7 +191,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .contentTypeUnsupported:
             "The Content-Type is not application/json, or the body is compressed; send uncompressed JSON."
         case .callerUnauthenticated:
-            "The API key is missing or wrong; send a configured one as Authorization: Bearer <key>."
+            "The API key is missing or wrong; send a valid key as Authorization: Bearer <key>."
         case .providerUnknown:
             "No configured provider has this id or this issuer; correct the request, or add the provider to the settings."
         case .providerOfAccessTokens:
@@ -196,7 +201,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .audienceNotConfigured:
             "The request's audience is not one of the provider's audiences; correct the request, or add the audience to the provider."
         case .clientNotConfigured:
-            "This audience has no client in the settings, which codes, redirect URIs and refresh tokens need; add it to clients."
+            "This audience has no client in the settings, but codes, redirect URIs and refresh tokens need one; add it to clients."
         case .redirectURINotConfigured:
             "The client does not list this redirect_uri, byte for byte; correct it, or add it to the client's redirect_uris."
         case .revocationNotSupported:
@@ -212,7 +217,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .stateMismatch:
             "The response's state is not this sign-in's, so it belongs to another browser or tab; begin a new sign-in."
         case .redirectURIMismatch:
-            "The response came to another address than the redirect_uri that this sign-in began with; begin a new sign-in."
+            "The response arrived at another address than the redirect_uri that this sign-in began with; begin a new sign-in."
         case .responseIssuerMismatch:
             "The response's iss is missing or not this provider's issuer, so another provider may have sent it; begin a new sign-in."
         case .signInDenied: "The user cancelled the sign-in; offer to begin a new one."
@@ -226,16 +231,17 @@ package enum Problem: Error, Equatable, Sendable {
         case .notificationRejected(let rejection): rejection.notificationDetail
         case .accessTokenRejected(let rejection): rejection.accessTokenDetail
         case .grantInvalid:
-            "The provider says that the code or token is expired, used, revoked or another client's; have the user sign in again."
+            "The provider says that the code or token has expired, was used or revoked, or belongs to another client; have the user sign in again."
         case .clientRejected:
             "The provider refuses the client's credentials, or its redirect URI; correct the client in the settings."
-        case .signInRefused, .providerRefused: "The provider refused the request; provider_error says why."
+        case .signInRefused, .providerRefused:
+            "The provider refused the request; see provider_error, and correct the request or the client's settings at the provider."
         case .providerAnswerInvalid:
-            "The provider's answer is not what the protocol says; try again later, and see the log if it stays so."
+            "The provider's response does not conform to the protocol; see the log, and try again later unless spent is true."
         case .providerUnavailable(_, nil):
-            "The provider can't be reached, or can't answer now; try again, unless spent is true."
+            "The provider can't be reached, or can't respond now; try again, unless spent is true."
         case .providerUnavailable(_, let limit?):
-            "This instance has reached \(limit): the provider's calls in flight are too many; try again."
+            "This instance has reached \(limit): too many calls to the provider are in flight; try again."
         case .keysUnavailable:
             "The provider's keys can't be fetched now, so the token can't be verified; try again later."
         case .overloaded(let limit):
@@ -377,7 +383,7 @@ extension Rejection {
         case .issuerMismatch:
             "The token's iss, its tenant or its key's issuer is not one that this provider accepts; check issuer and tenants in the settings."
         case .audienceMismatch:
-            "The token's aud has no configured audience, or another one that is not trusted; check audiences and trusted_audiences."
+            "None of the token's audiences is configured, or another one is not trusted; check audiences and trusted_audiences."
         case .authorizedPartyMismatch:
             "The token's azp is not an accepted party; if it is your client ID, add it to authorized_parties."
         case .tokenExpired: "The token's exp has passed; have the user sign in again."
@@ -393,7 +399,7 @@ extension Rejection {
             "The request has no nonce, but the token has one or the provider requires one; send the raw nonce."
         case .nonceMissing: "The token has no nonce, but one is expected; have the app pass the nonce to the provider."
         case .nonceMismatch:
-            "The token's nonce does not match this sign-in's: the app used the nonce of another sign-in, or in the wrong form; see nonce.match."
+            "The token's nonce does not match this sign-in's: it is another sign-in's, or in the wrong form; see nonce.match."
         case .atHashMissing: "The token has no at_hash to check the access token against; omit access_token."
         case .atHashMismatch:
             "The access token is not the one that this ID Token was issued with; send both from the same response of the provider."
@@ -415,23 +421,27 @@ extension Rejection {
     fileprivate var notificationDetail: String {
         switch self {
         case .tokenMalformed(.tooLong):
-            "A notification has at most \(UnverifiedToken.maximumLength) bytes; this is none."
+            "A notification has at most \(UnverifiedToken.maximumLength) bytes; this is longer, so it is not one."
         case .tokenMalformed(.encrypted):
             "The notification has five parts: it is encrypted (JWE); ask the provider for signed notifications."
         case .tokenMalformed(.serialization):
-            "A notification is three parts of base64url joined by full stops; send it exactly as the provider sent it."
+            "The notification is not three parts of base64url joined by full stops; send it exactly as the provider sent it."
         case .headerUnsupported:
-            "The notification's header has crit, b64 or zip, or a typ that does not fit its events."
-        case .issuerMismatch: "The notification's iss is not this provider's issuer, byte for byte."
+            "The notification's header has crit, b64 or zip, or a typ that does not fit its events; check that it is a notification, and not another token."
+        case .issuerMismatch:
+            "The notification's iss is not this provider's issuer, byte for byte; check issuer in the settings."
         case .audienceMismatch: "The notification's aud must contain a configured audience; check audiences."
-        case .tokenExpired: "The notification's exp has passed; check for a queue that holds notifications back."
-        case .tokenNotYetValid: "The notification's nbf or iat lies in the future; check the clocks of both sides."
+        case .tokenExpired: "The notification's exp has passed; check for a queue that delays notifications."
+        case .tokenNotYetValid:
+            "The notification's nbf or iat is in the future; check this machine's clock and the provider's."
         case .tokenTooOld:
             "The notification was issued longer ago than notifications_max_age allows; raise it if deliveries may take longer."
-        case .claimMissing(let claim): "The notification has no \(claim.string), which it must have."
+        case .claimMissing(let claim):
+            "The notification has no \(claim.string), which is required; check that it is a notification, and not another token."
         case .claimInvalid(.events):
-            "The notification's events is of a kind that is not listed under notifications, or of none."
-        case .claimInvalid(let claim): "The notification's \(claim.string) has an invalid value for its kind."
+            "The notification's events are of no known kind, or of one that notifications does not list; add the kind to the provider's notifications."
+        case .claimInvalid(let claim):
+            "The notification's \(claim.string) has an invalid value for its kind; report it to the provider."
         case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature), .algorithmNotAllowed,
             .keyNotFound, .keyUnsuitable, .signatureInvalid, .authorizedPartyMismatch, .authTimeTooOld, .sessionRevoked,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
@@ -479,7 +489,7 @@ extension Rejection {
         case .sessionRevoked:
             "The user authenticated before authenticated_after, when sessions were revoked; have the user sign in again."
         case .subjectMismatch:
-            "The token is valid, but for a different user or machine than subject and issuer name."
+            "The token is valid, but for a different user or machine than subject and issuer name; refuse the request."
         case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature):
             "A part of the token is not base64url or not one JSON object; only assertions of AWS load balancers are padded, and all of them are. Send the token exactly as it was issued."
         case .algorithmNotAllowed, .keyNotFound, .keyUnsuitable, .signatureInvalid, .issuerMismatch, .tokenNotYetValid,
@@ -492,7 +502,7 @@ extension Rejection {
 }
 
 extension Problem {
-    /// The problem that a call of a provider's endpoint has met.
+    /// The problem for a failed call to a provider's endpoint.
     package init(_ failure: CallFailure) {
         self =
             switch failure {
@@ -508,7 +518,7 @@ extension Problem {
 
     /// An endpoint is not known yet, because the discovery document has not been read.
     package static let endpointUnknown = Problem.providerUnavailable(retryAfterSeconds: usualRetryAfter)
-    /// All calls that a provider may have in flight are.
+    /// All of a provider's `max_calls` are in flight.
     package static let callsFull = Problem.providerUnavailable(retryAfterSeconds: 1, limit: "max_calls")
 
     private static let usualRetryAfter: Int64 = 2

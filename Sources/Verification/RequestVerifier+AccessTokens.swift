@@ -1,55 +1,26 @@
-private import AccessTokens
-package import Host
-private import IDToken
+internal import AccessTokens
+internal import IDToken
 private import JOSE
-private import KeySource
-package import NIOCore
 
-/// Verifies access tokens, with the keys and the waiting of ID Tokens.
+/// Verifies access tokens. Keys and waiting work as for ID Tokens.
 extension RequestVerifier {
     /// Whether any provider's access tokens are verified.
     package var acceptsAccessTokens: Bool { slots.contains { $0?.provider.accessTokens != nil } }
 
     /// Verifies an access token: the request, the token's form, then all checks.
-    package func verify(_ request: AccessTokenRequest, at now: VerificationTime) -> AccessTokenOutcome {
-        switch attempt(request, at: now) {
-        case .decided(let verdict): .decided(verdict)
-        case .waiting(let wait): .pending(PendingAccessToken(request: request, wait: wait))
-        }
+    package func verify(_ request: AccessTokenRequest, at now: VerificationTime) -> TokenOutcome<AccessTokenAnswer> {
+        outcome(at: now) { self.attempt(request, at: $0) }
     }
 
-    /// A verdict, or an access token that has to wait for keys.
-    package enum AccessTokenOutcome {
-        case decided(AccessTokenVerdict)
-        case pending(PendingAccessToken)
-    }
-
-    /// An access token whose verdict could change with newer keys.
-    package struct PendingAccessToken {
-        let request: AccessTokenRequest
-        let wait: KeyWait
-    }
-
-    /// Waits for the provider's shared fetch, off this loop, then verifies again.
-    ///
-    /// - Parameter loop: this verifier's event loop.
-    package func waitForKeys(
-        _ pending: PendingAccessToken, until deadline: MonotonicTime, on loop: any EventLoop
-    ) -> EventLoopFuture<AccessTokenVerdict> {
-        wait(pending.wait, until: deadline, on: loop) { problem in
-            .refused(problem, provider: pending.wait.provider)
-        } verifyingAgain: {
-            self.attempt(pending.request, at: .now())
-        }
-    }
-
-    private func attempt(_ request: AccessTokenRequest, at now: VerificationTime) -> Attempt<AccessTokenVerdict> {
+    private func attempt(_ request: AccessTokenRequest, at now: VerificationTime) -> Attempt<
+        TokenVerdict<AccessTokenAnswer>
+    > {
         var index = request.provider.flatMap(ofAccessTokens.named)
         do throws(Problem) {
             if let named = request.provider, index == nil { throw noProvider(named: named, ofAccessTokens: true) }
             let token: UnverifiedToken
             do throws(Rejection) {
-                (token, index) = try readAccessToken(request.token, ofProvider: index)
+                (token, index) = try read(request.token, ofProvider: index, among: ofAccessTokens)
             } catch {
                 throw .accessTokenRejected(error)
             }
@@ -57,17 +28,23 @@ extension RequestVerifier {
                 throw noProvider(named: nil, issuer: token.unverifiedIssuer, ofAccessTokens: true)
             }
             try request.check(against: slot.policy)
-            return try attempt(token, request, dialect, index, slot, now)
+            return try attempt(accessToken: token, dialect, index, slot, now, request.parameters) { token, keys in
+                let answer = AccessTokenAnswer(
+                    token: token, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims)
+                return .verified(answer, provider: index)
+            }
         } catch {
             return .decided(.refused(error, provider: index))
         }
     }
 
+    /// - Parameter answer: makes the answer of a verified token and the keys that verified it.
     /// - Throws: ``Problem/accessTokenRejected(_:)``.
-    private func attempt(
-        _ token: UnverifiedToken, _ request: AccessTokenRequest, _ dialect: AccessTokenDialect, _ index: Int,
-        _ slot: ProviderSlot, _ now: VerificationTime
-    ) throws(Problem) -> Attempt<AccessTokenVerdict> {
+    func attempt<Answer: Sendable>(
+        accessToken token: UnverifiedToken, _ dialect: AccessTokenDialect, _ index: Int, _ slot: ProviderSlot,
+        _ now: VerificationTime, _ parameters: AccessTokenParameters,
+        answer: (VerifiedAccessToken, LoopKeySnapshot.Latest) -> Answer
+    ) throws(Problem) -> Attempt<Answer> {
         let policy = slot.policy
         let jwsVerifier = verifier.jwsVerifier
         return try attempt(token, index, slot, now, refused: Problem.accessTokenRejected) {
@@ -77,10 +54,8 @@ extension RequestVerifier {
         } verifying: { keys throws(Rejection) in
             let verified = try jwsVerifier.verifyAccessToken(
                 token, with: keys.keys, algorithms: keys.algorithms, under: policy, dialect,
-                expecting: request.parameters, now: now.wall)
-            let answer = AccessTokenAnswer(
-                token: verified, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims)
-            return .verified(answer, provider: index)
+                expecting: parameters, now: now.wall)
+            return answer(verified, keys)
         }
     }
 }

@@ -2,7 +2,7 @@ package import Host
 package import KeySource
 package import NIOCore
 
-/// What the exchange of codes and tokens needs to know of a provider.
+/// Information about providers that requests for codes and grants need.
 extension RequestVerifier {
     /// Whether any provider has clients.
     package var hasClients: Bool { slots.contains { $0?.provider.grants != nil } }
@@ -20,7 +20,7 @@ extension RequestVerifier {
         ofProvider number: Int, until deadline: MonotonicTime, on loop: any EventLoop
     ) -> EventLoopFuture<Problem?> {
         let slot = slots[number]
-        func areUsable() -> Bool { slot?.keys.map { SystemClocks.monotonic() <= $0.usableUntil } ?? false }
+        func areUsable() -> Bool { slot?.keys(usableAt: SystemClocks.monotonic()) != nil }
         guard let slot, !areUsable() else { return loop.makeSucceededFuture(nil) }
         let outcome = slot.provider.keys.wait(
             for: .anyKeys(mayFetch: true), judgedBy: slot.keys?.snapshot.version ?? 0, until: deadline

@@ -1,50 +1,21 @@
 private import Bytes
-package import Host
 private import IDToken
 private import JOSE
-private import KeySource
-package import NIOCore
 internal import Notifications
 
-/// Verifies notifications, with the keys and the waiting of ID Tokens.
+/// Verifies notifications. Keys and waiting work as for ID Tokens.
 extension RequestVerifier {
     /// Whether any provider's notifications are accepted.
     package var acceptsNotifications: Bool { slots.contains { $0?.provider.notifications != nil } }
 
     /// Verifies a notification: the request, the token's form, then all checks.
-    package func verify(_ request: NotificationRequest, at now: VerificationTime) -> NotificationOutcome {
-        switch attempt(request, at: now) {
-        case .decided(let verdict): .decided(verdict)
-        case .waiting(let wait): .pending(PendingNotification(request: request, wait: wait))
-        }
+    package func verify(_ request: NotificationRequest, at now: VerificationTime) -> TokenOutcome<NotificationAnswer> {
+        outcome(at: now) { self.attempt(request, at: $0) }
     }
 
-    /// A verdict, or a notification that has to wait for keys.
-    package enum NotificationOutcome {
-        case decided(NotificationVerdict)
-        case pending(PendingNotification)
-    }
-
-    /// A notification whose verdict could change with newer keys.
-    package struct PendingNotification {
-        let request: NotificationRequest
-        let wait: KeyWait
-    }
-
-    /// Waits for the provider's shared fetch, off this loop, then verifies again.
-    ///
-    /// - Parameter loop: this verifier's event loop.
-    package func waitForKeys(
-        _ pending: PendingNotification, until deadline: MonotonicTime, on loop: any EventLoop
-    ) -> EventLoopFuture<NotificationVerdict> {
-        wait(pending.wait, until: deadline, on: loop) { problem in
-            .refused(problem, provider: pending.wait.provider)
-        } verifyingAgain: {
-            self.attempt(pending.request, at: .now())
-        }
-    }
-
-    private func attempt(_ request: NotificationRequest, at now: VerificationTime) -> Attempt<NotificationVerdict> {
+    private func attempt(_ request: NotificationRequest, at now: VerificationTime) -> Attempt<
+        TokenVerdict<NotificationAnswer>
+    > {
         var index = request.provider.flatMap(ofIDTokens.named)
         do throws(Problem) {
             if request.provider != nil, index == nil { throw .providerUnknown }
@@ -76,7 +47,7 @@ extension RequestVerifier {
     private func attempt(
         _ token: UnverifiedToken, _ index: Int, _ slot: ProviderSlot, _ rules: NotificationRules,
         _ now: VerificationTime
-    ) throws(Problem) -> Attempt<NotificationVerdict> {
+    ) throws(Problem) -> Attempt<TokenVerdict<NotificationAnswer>> {
         let policy = slot.policy
         let jwsVerifier = verifier.jwsVerifier
         return try attempt(token, index, slot, now, refused: Problem.notificationRejected) {

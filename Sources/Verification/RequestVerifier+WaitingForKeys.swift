@@ -28,6 +28,41 @@ extension RequestVerifier {
         case waiting(KeyWait)
     }
 
+    /// A verdict on a token that is not an ID Token, or such a token that has to wait for keys.
+    package enum TokenOutcome<Answer: TokenAnswer> {
+        case decided(TokenVerdict<Answer>)
+        case pending(PendingToken<Answer>)
+    }
+
+    /// A token that is not an ID Token, and whose verdict could change with newer keys.
+    package struct PendingToken<Answer: TokenAnswer> {
+        let wait: KeyWait
+        let verifyAgain: () -> Attempt<TokenVerdict<Answer>>
+    }
+
+    /// The outcome of an attempt, which is made again once there are newer keys.
+    func outcome<Answer: TokenAnswer>(
+        at now: VerificationTime, _ attempt: @escaping (VerificationTime) -> Attempt<TokenVerdict<Answer>>
+    ) -> TokenOutcome<Answer> {
+        switch attempt(now) {
+        case .decided(let verdict): .decided(verdict)
+        case .waiting(let wait): .pending(PendingToken(wait: wait) { attempt(.now()) })
+        }
+    }
+
+    /// Waits for the provider's shared fetch, off this loop, then verifies again.
+    ///
+    /// - Parameter loop: this verifier's event loop.
+    package func waitForKeys<Answer: TokenAnswer>(
+        _ pending: PendingToken<Answer>, until deadline: MonotonicTime, on loop: any EventLoop
+    ) -> EventLoopFuture<TokenVerdict<Answer>> {
+        wait(pending.wait, until: deadline, on: loop) { problem in
+            .refused(problem, provider: pending.wait.provider)
+        } verifyingAgain: {
+            pending.verifyAgain()
+        }
+    }
+
     /// Verifies a token other than an ID Token with the current keys, and waits for others only if they could change
     /// the verdict.
     ///
@@ -42,7 +77,7 @@ extension RequestVerifier {
         checkingHeader checkHeader: () throws(Rejection) -> Void,
         verifying verify: (LoopKeySnapshot.Latest) throws(Rejection) -> Answer
     ) throws(Problem) -> Attempt<Answer> {
-        guard let keys = slot.keys, now.monotonic <= keys.usableUntil else {
+        guard let keys = slot.keys(usableAt: now.monotonic) else {
             do throws(Rejection) { try checkHeader() } catch { throw refused(error) }
             return .waiting(KeyWait(without: slot, index, mayFetch: couldPass()))
         }
@@ -51,14 +86,11 @@ extension RequestVerifier {
             if let keyID = token.keyID, keys.snapshot.isUnproven(keyID) { slot.provider.keys.prove(keyID) }
             return .decided(answer)
         } catch {
-            guard let need = need(after: error, token, keys.snapshot, slot.policy, now.monotonic), couldPass() else {
-                throw refused(error)
-            }
-            let isMissingKey = error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true)
-            return .waiting(
-                KeyWait(
-                    keys: slot.provider.keys, need: need, version: keys.snapshot.version, isMissingKey: isMissingKey,
-                    provider: index, currentProblem: refused(error)))
+            let problem = refused(error)
+            let wait = wait(
+                after: error, problem, token, keys.snapshot, index, slot, now.monotonic, couldPass: couldPass)
+            guard let wait else { throw problem }
+            return .waiting(wait)
         }
     }
 

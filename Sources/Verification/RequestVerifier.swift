@@ -1,4 +1,3 @@
-private import Bytes
 internal import Host
 package import IDToken
 internal import JOSE
@@ -27,6 +26,12 @@ package final class RequestVerifier {
         let policy: ProviderPolicy
         let delivered: LoopKeySnapshot
         var keys: LoopKeySnapshot.Latest? { delivered.latest }
+
+        /// The keys, unless they are too old to be used.
+        func keys(usableAt now: MonotonicTime) -> LoopKeySnapshot.Latest? {
+            guard let keys, now <= keys.usableUntil else { return nil }
+            return keys
+        }
 
         init(_ provider: Provider, _ delivered: LoopKeySnapshot) {
             self.provider = provider
@@ -121,7 +126,7 @@ package final class RequestVerifier {
         } catch {
             return .decided(.refused(error, provider: index))
         }
-        guard let keys = slot.keys, now.monotonic <= keys.usableUntil else {
+        guard let keys = slot.keys(usableAt: now.monotonic) else {
             return verdictWithoutKeys(token, request, index, slot, now.wall)
         }
         do throws(Rejection) {
@@ -132,16 +137,12 @@ package final class RequestVerifier {
                 token: verified, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims)
             return .decided(.verified(answer, provider: index))
         } catch {
-            if let need = need(after: error, token, keys.snapshot, slot.policy, now.monotonic),
+            let problem = Problem.rejected(error)
+            let wait = wait(after: error, problem, token, keys.snapshot, index, slot, now.monotonic) {
                 token.wouldPassClaims(of: slot.policy, now: now.wall)
-            {
-                let isMissingKey = error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true)
-                let wait = KeyWait(
-                    keys: slot.provider.keys, need: need, version: keys.snapshot.version, isMissingKey: isMissingKey,
-                    provider: index, currentProblem: .rejected(error))
-                return .pending(Pending(request: request, wait: wait))
             }
-            return .decided(.refused(.rejected(error), provider: index))
+            guard let wait else { return .decided(.refused(problem, provider: index)) }
+            return .pending(Pending(request: request, wait: wait))
         }
     }
 
@@ -170,12 +171,28 @@ package final class RequestVerifier {
     /// Whether any provider's nonces are single-use.
     package var usesNoncesOnce: Bool { slots.contains { $0?.provider.usesNoncesOnce == true } }
 
+    /// What to wait for, if newer keys could change a rejection.
+    ///
+    /// - Parameters:
+    ///   - problem: the problem for the rejection.
+    ///   - couldPass: whether the token's unverified claims would pass.
+    func wait(
+        after rejection: Rejection, _ problem: Problem, _ token: UnverifiedToken, _ snapshot: KeySnapshot,
+        _ index: Int, _ slot: ProviderSlot, _ now: MonotonicTime, couldPass: () -> Bool
+    ) -> KeyWait? {
+        guard let need = need(after: rejection, token, snapshot, slot.policy, now), couldPass() else { return nil }
+        return KeyWait(
+            keys: slot.provider.keys, need: need, version: snapshot.version,
+            isMissingKey: rejection == .keyNotFound || !(token.keyID.map(snapshot.hasKey) ?? true),
+            provider: index, currentProblem: problem)
+    }
+
     /// What to fetch, if newer keys could change a rejection.
     ///
     /// If a token names no key, all suitable keys are tried. If none verifies it, the provider may have rotated its
     /// key, and the token would not show it. A provider may also replace the key that a token names, even with one of
     /// another type. If the algorithms come from the provider's own metadata, it may have started to use another.
-    func need(
+    private func need(
         after rejection: Rejection, _ token: UnverifiedToken, _ snapshot: KeySnapshot, _ policy: ProviderPolicy,
         _ now: MonotonicTime
     ) -> KeyStore.StateMachine.FetchReason? {

@@ -2,10 +2,8 @@ internal import AccessTokens
 internal import IDToken
 internal import JOSE
 
-/// What answers tell of a verified token, whatever its kind.
+/// The parts of a verified token that responses contain, whatever its kind.
 protocol VerifiedToken {
-    /// Whom the token names.
-    var identity: Identity { get }
     /// `aud`.
     var audiences: [String] { get }
     /// `azp`.
@@ -32,8 +30,6 @@ protocol VerifiedToken {
     var keyID: String? { get }
     /// How the nonce matched; `nil` if no nonce was expected.
     var nonceMatch: NonceMatch? { get }
-    /// The verified payload as JSON text, byte for byte.
-    var claimsText: ArraySlice<UInt8> { get }
 }
 
 // Declared here, and not beside the types, so that a write reads their members directly: calls of witnesses in other

@@ -44,7 +44,7 @@ package struct VerifyAnswer {
     /// Writes the answer's members into an object that has other members too.
     package func writeMembers(to json: inout JSONWriter) { writeMembers(token.identity, to: &json) }
 
-    /// The same with the identity as user info completes it.
+    /// The same with the identity completed by user info.
     package func writeMembers(_ identity: borrowing Identity, to json: inout JSONWriter) {
         json.name("identity")
         identity.write(to: &json)
@@ -87,7 +87,7 @@ extension Identity {
 }
 
 extension VerifiedToken {
-    /// Writes what is told of the token as a JSON object, every member present.
+    /// Writes the token's other claims as a JSON object, every member present.
     @inline(__always)
     func write(to json: inout JSONWriter) {
         json.beginObject()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A made-up access token in the form of a provider's, valid unless a test changes it. It was issued at 1 700 000 000.
-struct SentAccessToken: Sendable, CustomTestStringConvertible {
+struct SentAccessToken: SentToken, CustomTestStringConvertible {
     let preset: ProviderPreset
     var claims: ClaimsText
     var policy: ProviderPolicy
@@ -15,7 +15,6 @@ struct SentAccessToken: Sendable, CustomTestStringConvertible {
     var parameters = AccessTokenParameters()
     var now: Int64 = 1_700_000_100
     var key: TestKey
-    /// Header members other than `alg` and `kid`, each after a comma.
     var headerMembers = ""
 
     var testDescription: String { preset.name }
@@ -39,19 +38,8 @@ struct SentAccessToken: Sendable, CustomTestStringConvertible {
         headerMembers = header
     }
 
-    func with(_ claim: String, _ json: String) -> SentAccessToken { change { $0.claims = claims.with(claim, json) } }
-    func without(_ claim: String) -> SentAccessToken { change { $0.claims = claims.without(claim) } }
-    func header(_ members: String) -> SentAccessToken { change { $0.headerMembers = members } }
-    func at(_ now: Int64) -> SentAccessToken { change { $0.now = now } }
-    func policy(_ body: (inout ProviderPolicy) -> Void) -> SentAccessToken { change { body(&$0.policy) } }
     func expecting(_ body: (inout AccessTokenParameters) -> Void) -> SentAccessToken {
         change { body(&$0.parameters) }
-    }
-
-    func change(_ body: (inout SentAccessToken) -> Void) -> SentAccessToken {
-        var copy = self
-        body(&copy)
-        return copy
     }
 
     var token: String {
@@ -65,24 +53,9 @@ struct SentAccessToken: Sendable, CustomTestStringConvertible {
         dialect.loadBalancer == nil ? try UnverifiedToken(token) : try UnverifiedToken(padded: Array(token.utf8)[...])
     }
 
-    func verify() throws(Rejection) -> VerifiedAccessToken {
-        let keys = try! JWKSet(jwkSet([TestKey.rsa.jwk(), TestKey.p256.jwk(), TestKey.loadBalancer.jwk()]))
-        return try IDTokenVerifier().jwsVerifier.verifyAccessToken(
+    func verify(with keys: JWKSet) throws(Rejection) -> VerifiedAccessToken {
+        try IDTokenVerifier().jwsVerifier.verifyAccessToken(
             unverified(), with: keys, algorithms: .all, under: policy, dialect, expecting: parameters,
             now: UnixTime(seconds: now))
     }
-
-    var rejection: Rejection? {
-        do throws(Rejection) {
-            _ = try verify()
-            return nil
-        } catch {
-            return error
-        }
-    }
-}
-
-extension Rejection {
-    static func missing(_ claim: String) -> Rejection { .claimMissing(ClaimName(claim)) }
-    static func invalid(_ claim: String) -> Rejection { .claimInvalid(ClaimName(claim)) }
 }

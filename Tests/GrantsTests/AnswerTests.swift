@@ -15,7 +15,7 @@ import Testing
     }
 
     private func json(_ answer: EndpointAnswer) throws(CallFailure) -> String {
-        let grant = try answer.grant(isInvalidRequestRevoked: false, now: Self.now)
+        let grant = try answer.grant([], now: Self.now)
         var json = JSONWriter()
         json.beginObject()
         grant.writeMembers(to: &json)
@@ -23,9 +23,9 @@ import Testing
         return text(json.bytes)
     }
 
-    private func failure(_ answer: EndpointAnswer, isInvalidRequestRevoked: Bool = false) -> CallFailure? {
+    private func failure(_ answer: EndpointAnswer, _ quirks: Set<ProviderQuirk> = []) -> CallFailure? {
         do throws(CallFailure) {
-            _ = try answer.grant(isInvalidRequestRevoked: isInvalidRequestRevoked, now: Self.now)
+            _ = try answer.grant(quirks, now: Self.now)
             return nil
         } catch {
             return error
@@ -63,7 +63,7 @@ import Testing
     ])
     func `an unusable lifetime is no reason to lose a grant`(value: String, seconds: Int64?) throws {
         let answer = Self.answer(#"{"access_token":"a","token_type":"Bearer","expires_in":\#(value)}"#)
-        let grant = try answer.grant(isInvalidRequestRevoked: false, now: Self.now)
+        let grant = try answer.grant([], now: Self.now)
         #expect(grant.expiresAt?.seconds == seconds.map { 1_700_000_000 + $0 })
     }
 
@@ -109,7 +109,7 @@ import Testing
 
     @Test func `invalid_request says revoked only where the provider says it so`() {
         let answer = Self.answer(#"{"error":"invalid_request"}"#, 400)
-        #expect(failure(answer, isInvalidRequestRevoked: true) == .grantInvalid(.invalidRequest))
+        #expect(failure(answer, [.revokedIsInvalidRequest]) == .grantInvalid(.invalidRequest))
         #expect(failure(answer) == .refused(.invalidRequest))
     }
 
@@ -135,6 +135,31 @@ import Testing
             let answer = Self.answer(#"{"error":"invalid_grant"}"#, status, retryAfter: value)
             #expect(failure(answer) == .unavailable(.status(status), retryAfterSeconds: seconds))
         }
+    }
+
+    @Test(arguments: [
+        (#"["a","b c"]"#, ["a", "b c"]), ("[]", nil), (#""a b""#, ["a", "b"]), ("null", nil), (#""""#, nil),
+    ])
+    func `scopes in a list are read where the provider sends them so`(value: String, scopes: [String]?) throws {
+        let answer = Self.answer(#"{"access_token":"a","token_type":"b","scope":\#(value)}"#)
+        #expect(try answer.grant([.scopeIsList], now: Self.now).scopes == scopes)
+    }
+
+    @Test(arguments: ["[1]", #"["a",null]"#, "{}", "1"])
+    func `what is no list of texts is mistyped`(value: String) {
+        let answer = Self.answer(#"{"access_token":"a","token_type":"b","scope":\#(value)}"#)
+        #expect(failure(answer, [.scopeIsList]) == .answerInvalid(.member(.scope)))
+    }
+
+    @Test func `an error counts at any status below 500 but 429`() {
+        for status in [UInt(200), 201, 204, 302, 307, 399, 400, 404, 418, 499] {
+            #expect(failure(Self.answer(#"{"error":"invalid_grant"}"#, status)) == .grantInvalid(.invalidGrant))
+        }
+        #expect(failure(Self.answer(#"{"error":1}"#, 302)) == .refused(.other))
+        #expect(failure(Self.answer(#"{"error":null}"#, 302)) == .answerInvalid(.redirect))
+        #expect(
+            failure(Self.answer(#"{"error":"invalid_grant"}"#, 302, hasContentCoding: true))
+                == .answerInvalid(.redirect))
     }
 
     @Test func `a content coding that nobody asked for is not read`() {
@@ -230,7 +255,7 @@ import Testing
 
     @Test func `no description shows a token`() throws {
         let body = #"{"access_token":"canary","token_type":"b","refresh_token":"canary","id_token":"canary"}"#
-        let grant = try Self.answer(body).grant(isInvalidRequestRevoked: false, now: Self.now)
+        let grant = try Self.answer(body).grant([], now: Self.now)
         var dumped = ""
         dump(grant, to: &dumped)
         dump(grant.refreshToken, to: &dumped)

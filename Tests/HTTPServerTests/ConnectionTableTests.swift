@@ -87,6 +87,19 @@ import Testing
         #expect(!client.isOpen)
     }
 
+    @Test func `a client gets two ticks beyond the limit, and a second near it`() {
+        let client = SlowReader(tables[0], counts, unread: 1100)
+        tick(0)
+        #expect(client.isOpen)
+        tick(0)
+        #expect(!client.isOpen)
+        let other = SlowReader(tables[0], counts, unread: 950)
+        tick(0, times: 3)
+        #expect(other.isOpen)
+        tick(0)
+        #expect(!other.isOpen)
+    }
+
     @Test func `far beyond the limit, an event loop closes its own and does not wait for others`() {
         let slower = SlowReader(tables[0], counts, unread: 1200)
         tick(0)

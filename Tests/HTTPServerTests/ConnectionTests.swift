@@ -44,6 +44,47 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "Content-Length: 100", "Content-Length: 9999999999", "Transfer-Encoding: chunked",
+        "Expect: 100-continue\r\nContent-Length: 5",
+    ])
+    func `a request answered on its head waits for no body, and ends the connection`(body: String) async throws {
+        try await Listening.run { listening async throws in
+            for path in ["/head", "/head-park"] {
+                let wire = try await Wire.connect(listening)
+                try await wire.send("POST \(path) HTTP/1.1\r\nHost: h\r\n\(body)\r\n\r\n")
+                if path == "/head-park" {
+                    try await listening.parked.arrived(1)
+                    listening.parked.release("POST /head-park -")
+                }
+                let response = try await wire.response()
+                #expect(response.status == 200)
+                #expect(response.body == "POST \(path) -")
+                #expect(response.closes)
+                wire.offer(get("/smuggled"))
+                #expect(try await wire.untilClosed() == "")
+            }
+        }
+    }
+
+    @Test func `a request answered on its head keeps the connection if it has no body`() async throws {
+        try await Listening.run { listening async throws in
+            let wire = try await Wire.connect(listening)
+            try await wire.send(
+                get("/head") + "POST /head HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n" + get("/a"))
+            #expect(try await wire.response().body == "GET /head -")
+            #expect(try await wire.response().body == "POST /head -")
+            #expect(try await wire.response().body == "GET /a -")
+        }
+    }
+
+    @Test func `repeated fields are the responder's to judge on such a path`() async throws {
+        try await Listening.run { listening async throws in
+            let fields = "Authorization: a\r\nAuthorization: b\r\nContent-Type: a\r\nContent-Type: b"
+            #expect(try await listening.first("GET /head HTTP/1.1\r\nHost: h\r\n\(fields)\r\n\r\n").status == 200)
+        }
+    }
+
     @Test func `a request that waits holds up no other connection`() async throws {
         try await Listening.run { listening async throws in
             let waiting = try await Wire.connect(listening)

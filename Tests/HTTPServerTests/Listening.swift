@@ -112,6 +112,7 @@ final class Parked: Sendable {
 ///
 /// `/park` and `/park-three` wait, `/constant` is a long response that all requests share, `/last` closes the
 /// connection, `/large` is a large response, and `/small` and `/wide` accept bodies of at most 10 and 100,000 bytes.
+/// `/head` and `/head-park` are answered on the head.
 private final class PathResponder: HTTPResponder {
     let isStopping = false
     private static let constant = ByteBuffer(string: String(repeating: "c", count: 100_000))
@@ -127,13 +128,20 @@ private final class PathResponder: HTTPResponder {
         switch head.path {
         case "/small": HeadRouting(bodyLimit: 10)
         case "/wide": HeadRouting(bodyLimit: 100_000)
+        case "/head", "/head-park": onHead
         default: HeadRouting(bodyLimit: 1000)
         }
     }
 
+    private var onHead: HeadRouting {
+        var routing = HeadRouting(bodyLimit: 1000)
+        routing.isAnsweredOnHead = true
+        return routing
+    }
+
     func respond(to request: HTTPRequest) -> HTTPReply {
         switch request.head.path {
-        case "/park": return .later { self.parked.park(on: self.loop) }
+        case "/park", "/head-park": return .later { self.parked.park(on: self.loop) }
         case "/park-three": return .later(WaitingCost(items: 3)) { self.parked.park(on: self.loop) }
         case "/constant":
             var response = HTTPResponse.text(.ok, "")

@@ -1,5 +1,4 @@
 import IDToken
-import JOSE
 import SignInFixtures
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 import Host
 import JOSE
-import JSON
 import KeySource
 
 typealias Machine = KeyStore.StateMachine

@@ -1,5 +1,4 @@
 import Bytes
-import Host
 import JOSE
 import JSON
 import KeySource

@@ -46,8 +46,22 @@ import Testing
 
     @Test func `unknown claims are ignored, and what the event says is passed on`() throws {
         let event = try SentNotification.logout.with("acr", "[1]")
-            .with("events", #"{"\#(Self.type)":{"a":[1, 2]},"https://e.example/other":{}}"#).event()
+            .with("events", #"{"\#(Self.type)":{"a":[1, 2]}}"#).event()
         #expect(event.dataText == #"{"a":[1, 2]}"#)
+    }
+
+    @Test func `further events give further entries, after the logout`() throws {
+        let other = "https://schemas.openid.net/secevent/risc/event-type/account-disabled"
+        let sent = SentNotification.logout.with(
+            "events", #"{"\#(other)":{"reason":"hijacking"},"\#(Self.type)":{},"https://e.example/x":{"a":1}}"#)
+        let events = try sent.verify().events
+        #expect(events.map(\.type) == [.loggedOut, .accountDisabled, .other])
+        #expect(events.map(\.subject) == ["user", "user", "user"])
+        #expect(events[1].reason == "hijacking")
+        for bad in ["true", "[]", "null"] {
+            let claim = #"{"\#(Self.type)":{},"https://e.example/x":\#(bad)}"#
+            #expect(SentNotification.logout.with("events", claim).rejection == .invalid("events"))
+        }
     }
 
     @Test(arguments: [

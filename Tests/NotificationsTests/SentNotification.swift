@@ -6,13 +6,12 @@ import SignInFixtures
 import TestSupport
 
 /// A notification with valid claims, unless a test changes it. It was issued at 1 700 000 000.
-struct SentNotification: Sendable {
+struct SentNotification: SentToken {
     var claims: ClaimsText
     var policy: ProviderPolicy
     var rules: NotificationRules
     var now: Int64 = 1_700_000_100
     var key = TestKey.rsa
-    /// Header members other than `alg` and `kid`, each after a comma.
     var headerMembers = ""
 
     /// As Apple delivers it: the event is JSON text in a string.
@@ -66,53 +65,10 @@ struct SentNotification: Sendable {
     /// A JSON string.
     static func text(_ text: String) -> String { json(.string(text)) }
 
-    func with(_ claim: String, _ json: String) -> SentNotification {
-        var copy = self
-        copy.claims = claims.with(claim, json)
-        return copy
-    }
+    func rules(_ body: (inout NotificationRules) -> Void) -> SentNotification { change { body(&$0.rules) } }
 
-    func without(_ claim: String) -> SentNotification {
-        var copy = self
-        copy.claims = claims.without(claim)
-        return copy
-    }
-
-    func header(_ members: String) -> SentNotification {
-        var copy = self
-        copy.headerMembers = members
-        return copy
-    }
-
-    func at(_ now: Int64) -> SentNotification {
-        var copy = self
-        copy.now = now
-        return copy
-    }
-
-    func rules(_ change: (inout NotificationRules) -> Void) -> SentNotification {
-        var copy = self
-        change(&copy.rules)
-        return copy
-    }
-
-    func policy(_ change: (inout ProviderPolicy) -> Void) -> SentNotification {
-        var copy = self
-        change(&copy.policy)
-        return copy
-    }
-
-    var token: String {
-        compactJWS(
-            header: #"{"alg":"\#(key.algorithm)","kid":"\#(key.keyID)"\#(headerMembers)}"#, payload: claims.json,
-            signedBy: key)
-    }
-
-    func unverified() throws(Rejection) -> UnverifiedToken { try UnverifiedToken(token) }
-
-    func verify() throws(Rejection) -> VerifiedNotification {
-        let keys = try! JWKSet(jwkSet([TestKey.rsa.jwk(), TestKey.p256.jwk()]))
-        return try IDTokenVerifier().jwsVerifier.verifyNotification(
+    func verify(with keys: JWKSet) throws(Rejection) -> VerifiedNotification {
+        try IDTokenVerifier().jwsVerifier.verifyNotification(
             unverified(), with: keys, algorithms: .all, under: policy, rules, now: UnixTime(seconds: now))
     }
 
@@ -121,15 +77,6 @@ struct SentNotification: Sendable {
         let events = try verify().events
         precondition(events.count == 1)
         return events[0]
-    }
-
-    var rejection: Rejection? {
-        do throws(Rejection) {
-            _ = try verify()
-            return nil
-        } catch {
-            return error
-        }
     }
 }
 

@@ -55,11 +55,11 @@ import Testing
         #expect(pool.removeExpired(now: time(60_000)) == [1])
     }
 
-    @Test func `beyond eight, the one unused for longest goes`() {
+    @Test func `beyond 64, the one unused for longest goes`() {
         var pool = Pool()
-        for number in 1...8 { #expect(pool.put(kept(number), now: time(0)) == []) }
-        #expect(pool.put(kept(9), now: time(0)) == [1])
-        #expect(pool.removeAll() == Array(2...9))
+        for number in 1...64 { #expect(pool.put(kept(number), now: time(0)) == []) }
+        #expect(pool.put(kept(65), now: time(0)) == [1])
+        #expect(pool.removeAll() == Array(2...65))
         #expect(pool.isEmpty)
     }
 

@@ -1,6 +1,7 @@
 import Dispatch
 import Grants
 import Host
+import IDToken
 import KeySource
 import NIOCore
 import NIOPosix
@@ -149,7 +150,7 @@ struct Caller {
         rules.idleTimeout = .seconds(100)
         change(&rules)
         calls = ProviderCalls(
-            rules: rules, proxy: nil, credentials: [Self.clientID: credential], isInvalidRequestRevoked: true,
+            rules: rules, proxy: nil, credentials: [Self.clientID: credential], quirks: [.revokedIsInvalidRequest],
             on: MultiThreadedEventLoopGroup.singleton.next(), onReport: reports.add)
     }
 

@@ -22,7 +22,7 @@ import Testing
     ])
     func `the service listener answers the calls of backends`(path: String, route: Route, method: String) {
         #expect(self.route(path, on: Route.service) == route)
-        #expect(route.method.rawValue == method)
+        #expect(route.method?.rawValue == method)
         #expect("\(route.pattern)" == path)
     }
 
@@ -36,7 +36,7 @@ import Testing
     ])
     func `the admin listener answers operators`(path: String, route: Route, method: String) {
         #expect(self.route(path, on: Route.admin) == route)
-        #expect(route.method.rawValue == method)
+        #expect(route.method?.rawValue == method)
     }
 
     @Test(arguments: [
@@ -68,6 +68,27 @@ import Testing
     func `no other path is a route, on either`(path: String) {
         #expect([nil, .unknown].contains(route(path, on: Route.service)))
         #expect([nil, .unknown].contains(route(path, on: Route.admin)))
+    }
+
+    @Test(arguments: [
+        ("/v1/forward-auth/api", "api"), ("/v1/forward-auth/api/", "api"), ("/v1/forward-auth/api/../other", "api"),
+        ("/v1/forward-auth/%61pi/x", "%61pi"), ("/v1/forward-auth/api?policy=other", "api"),
+        ("/v1/forward-auth/", ""), ("/v1/forward-auth//api", ""), ("http://host/v1/forward-auth/api/x", "api"),
+    ])
+    func `a policy is the third segment, whatever follows`(path: String, policy: String) throws {
+        #expect(route(path, on: Route.service) == .forwardAuth)
+        #expect(route(path, on: Route.admin) == .unknown)
+        let head = try #require(RequestHead("PATCH", path))
+        #expect(Route.forwardAuthPolicy(head.path).map { String(decoding: $0, as: UTF8.self) } == policy)
+        #expect(throws: Never.self) { try Route.forwardAuth.check(head.method) }
+    }
+
+    @Test(arguments: [
+        "/v1/forward-auth", "/v1/forward-authx/api", "/v1/Forward-Auth/api", "//v1/forward-auth/api",
+        "/v1/./forward-auth/api", "/x/v1/forward-auth/api",
+    ])
+    func `a gateway's path has one spelling`(path: String) {
+        #expect(route(path, on: Route.service) == .unknown)
     }
 
     @Test func `a provider to refresh is named in the path`() {

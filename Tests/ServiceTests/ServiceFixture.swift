@@ -2,7 +2,6 @@ import Verification
 import Host
 @testable import HTTPServer
 import IDToken
-import JOSE
 import JSON
 import KeySource
 import NIOCore
@@ -192,5 +191,7 @@ extension HTTPResponse {
     var json: [String: JSONTree] { get throws { try #require(try JSONTree(readingObject: body).object) } }
 
     /// The `code` of a problem; `nil` if the response is not a problem.
-    var code: String? { get throws { contentType.description.contains("problem") ? try json["code"]?.string : nil } }
+    var code: String? {
+        get throws { contentType?.description.contains("problem") == true ? try json["code"]?.string : nil }
+    }
 }

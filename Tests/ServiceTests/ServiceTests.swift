@@ -15,7 +15,7 @@ import Testing
             try await service.fetchKeys()
             let response = try await service.verify(ServiceFixture.token())
             #expect(response.status == .ok)
-            #expect("\(response.contentType)" == "application/json")
+            #expect(response.contentType?.description == "application/json")
             let json = try response.json
             #expect(json.keys.sorted() == ["identity", "keys", "token"])
             #expect(

@@ -171,6 +171,19 @@ import Testing
         }
     }
 
+    @Test func `a token without kid that no key has signed is invalid, even if newer keys can't be fetched`()
+        async throws
+    {
+        try await ServiceFixture.run { service async throws in
+            try await service.fetchKeys()
+            await service.fetcher.answer(with: .failure(FetchFailure(.dns, "no")))
+            let header = #"{"alg":"ES256"}"#
+            let token = compactJWS(header: header, payload: ServiceFixture.claims.json, signedBy: .otherP256)
+            #expect(try await service.verify(token).code == "signature_invalid")
+            #expect(await service.fetcher.calls == 2)
+        }
+    }
+
     /// Junk must not cause requests to a provider.
     @Test(arguments: [
         ("iss", "\"https://evil.example\""), ("aud", "\"someone else\""), ("aud", "[]"), ("exp", "1000000000"),

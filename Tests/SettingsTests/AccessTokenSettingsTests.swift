@@ -73,7 +73,7 @@ import Testing
         let text = "issuer: https://op.example\naudiences: [a]\nauthorization: { roles: r }"
         #expect(
             try fault("providers:\n  - id: p\n" + indented(text)).message
-                == "authorization needs tokens: access, since ID Tokens grant nothing; remove it")
+                == "authorization needs tokens: access, because ID Tokens grant nothing; remove it")
     }
 
     @Test func `an issuer may have one entry of each kind`() throws {

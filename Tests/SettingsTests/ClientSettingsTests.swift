@@ -43,13 +43,14 @@ import Testing
 
     @Test(arguments: [
         ("auth: client_secret_post", "auth: client_secret_post needs secret_file"),
-        ("auth: none, key_id: k", "key_id is for auth: apple and private_key_jwt; leave it out"),
+        ("auth: none, key_id: k", "key_id only has an effect with auth: apple and private_key_jwt; remove it"),
         (
             "auth: none, secret_file: s",
-            "secret_file is for auth: client_secret_basic and client_secret_post; leave it out"
+            "secret_file only has an effect with auth: client_secret_basic and client_secret_post; remove it"
         ),
         (
-            "auth: client_secret_post, secret_file: s, team_id: ABCDE12345", "team_id is for auth: apple; leave it out"
+            "auth: client_secret_post, secret_file: s, team_id: ABCDE12345",
+            "team_id only has an effect with auth: apple; remove it"
         ),
         (
             "auth: apple, team_id: abc, key_id: XYZ123ABCD, key_file: k",
@@ -79,7 +80,7 @@ import Testing
                 "providers:\n  - id: p\n"
                     + indented("issuer: https://op.example\naudiences: [a]\nclients: [{ id: c, auth: none }]")
             )
-            .message == "c is not one of the provider's audiences; add it there, or correct it")
+            .message == "c is not one of the provider's audiences; add it to them, or correct it")
         #expect(
             try fault(
                 "providers:\n  - id: p\n"
@@ -87,7 +88,7 @@ import Testing
                         "issuer: https://op.example\naudiences: [a]\nclients: [{ id: a, auth: none }, { id: a, auth: none }]"
                     )
             )
-            .message == "the client a is there twice; list it once")
+            .message == "the client a is listed twice; list it once")
         #expect(
             try fault("providers:\n  - id: p\n" + indented("issuer: https://op.example\naudiences: [a]\nclients: [a]"))
                 .message.contains("each of clients must be a mapping with id and auth"))
@@ -104,7 +105,7 @@ import Testing
         #expect(
             try fault("providers:\n  - id: p\n" + indented("issuer: https://op.example\naudiences: [a]\nmax_calls: 5"))
                 .message
-                == "max_calls does nothing without clients; leave it out, or add clients")
+                == "max_calls has no effect without clients; remove it, or add clients")
         #expect(try read(provider: Self.yaml("auth: none", "max_calls: 5")).maximumCalls == 5)
         #expect(try read(provider: Self.yaml("auth: none")).maximumCalls == 64)
     }
@@ -114,11 +115,21 @@ import Testing
         #expect(try fault("providers:\n  - id: p\n" + indented(plain)).message.contains("https://"))
         let apple = try read(provider: "preset: apple\naudiences: [a]")
         #expect(apple.endpoints.revocation == "https://appleid.apple.com/auth/revoke")
-        #expect(apple.quirks == Set(ProviderQuirk.allCases))
+        #expect(apple.quirks == Set(ProviderQuirk.allCases).subtracting([.scopeIsList]))
+        #expect(try read(provider: "preset: twitch\naudiences: [a]").quirks == [.scopeIsList])
         let other = try read(
             provider: "preset: apple\naudiences: [a]\nquirks: []\nendpoints: { token: \"https://b.example/t\" }")
         #expect(other.quirks.isEmpty && other.endpoints.token == "https://b.example/t")
         #expect(other.endpoints.revocation == "https://appleid.apple.com/auth/revoke")
+    }
+
+    /// Their endpoints are in no discovery document that is read.
+    @Test(arguments: ["apple", "yahoo-japan"])
+    func `clients of a preset without discovery need no endpoints`(preset: String) throws {
+        let client = "clients: [{ id: a, auth: none, redirect_uris: [\"https://e.example/c\"] }]"
+        let userInfo = preset == "apple" ? "" : "\nuser_info: true"
+        let provider = try read(provider: "preset: \(preset)\naudiences: [a]\n\(client)\(userInfo)")
+        #expect(provider.endpoints.authorization?.hasPrefix("https://") == true)
     }
 
     @Test func `settings of sign-ins in the browser`() throws {
@@ -178,7 +189,7 @@ import Testing
             ("http://127.0.0.1/cb", false), ("https://app.example/cb", false),
         ] {
             let found = try warnings(secret + ", redirect_uris: [\"\(uri)\"]").contains {
-                $0.contains("without TLS: codes")
+                $0.contains("is not https: codes")
             }
             #expect(found == isRisk, "\(uri)")
         }
@@ -189,6 +200,6 @@ import Testing
             "  - { id: \(id), issuer: \"https://\(id).example\", audiences: [a], clients: [{ id: a, auth: none, redirect_uris: [\"https://app.example/cb\"] }] }\n"
         }
         let warnings = try settings("providers:\n" + provider("p") + provider("q")).warnings
-        #expect(warnings.contains { $0.hasPrefix("the redirect URI https://app.example/cb is listed at p and at q") })
+        #expect(warnings.contains { $0.hasPrefix("the redirect URI https://app.example/cb is listed for p and for q") })
     }
 }

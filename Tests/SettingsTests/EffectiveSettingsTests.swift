@@ -39,6 +39,16 @@ import Testing
         #expect(shown.contains("# cache_directory: not set"))
     }
 
+    @Test func `a setting that another one implies names that one's line`() throws {
+        func required(_ nonce: String) throws -> String {
+            let provider = "providers:\n  - id: a\n    preset: apple\n    audiences: [a]\n"
+            return try line("required:", of: shown(provider + "    nonce:\n      " + nonce))
+        }
+        #expect(try required("single_use: true") == "required: true # line 6")
+        #expect(try required("single_use: true\n      required: true") == "required: true # line 7")
+        #expect(try required("single_use: false") == "required: false # default")
+    }
+
     @Test func `what is shown has the same settings in effect`() throws {
         for preset in ProviderPreset.all.map(\.name) + ["none"] {
             let extra = "{ id: p, issuer: \"https://b.example\", audiences: [b], algorithms: [ES256], jwks_file: /k }"

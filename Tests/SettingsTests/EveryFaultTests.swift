@@ -1,4 +1,3 @@
-import HTTPServer
 import IDToken
 import JOSE
 import Testing

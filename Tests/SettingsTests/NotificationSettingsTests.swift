@@ -49,11 +49,11 @@ import Testing
         ("notifications: logout\n", "notifications must be a list; found \"logout\""),
         (
             "notifications_max_age: 1h\n",
-            "notifications_max_age needs notifications beside it: list the kinds there, or leave it out"
+            "notifications_max_age has no effect without notifications; list the kinds there, or remove it"
         ),
         (
             "notifications: []\nnotifications_max_age: 1h\n",
-            "notifications_max_age needs notifications beside it: list the kinds there, or leave it out"
+            "notifications_max_age has no effect without notifications; list the kinds there, or remove it"
         ),
     ])
     func `faults`(yaml: String, message: String) throws {
@@ -69,7 +69,7 @@ import Testing
             """
         #expect(
             try fault("providers:\n  - id: p\n" + indented(yaml)).message
-                == "notifications can't be accepted beside audiences: none, since only aud says that they are for you")
+                == "notifications need audiences, because only aud says that they are for you; replace audiences: none")
     }
 
     @Test func `the maximum age that holds is shown`() throws {

@@ -183,6 +183,12 @@ import Testing
         #expect(fault.message.hasPrefix("domain must be the tenant's domain"))
     }
 
+    @Test(arguments: ["example.com", "tenant.eu.example.com", "example.com:8443"])
+    func `a domain may have a port`(domain: String) throws {
+        let policy = try read(provider: "preset: auth0\naudiences: [a]\ndomain: '\(domain)'").policy
+        #expect(policy.issuer == "https://\(domain)/")
+    }
+
     @Test func `a parameter may come from the environment`() throws {
         let policy = try read(
             provider: "preset: firebase", ["ASSAY_PROVIDERS_P_PROJECT": "example-1234"]

@@ -63,7 +63,7 @@ import Testing
         ("nonce: { check: off }", "provider p: nonces are not checked (nonce.check: off)"),
         (
             "nonce: { match: [sha256_hex, plain] }",
-            "provider p: nonce.match has plain beside a hash: someone who has only the token could send its nonce claim as the nonce; remove plain"
+            "provider p: nonce.match has plain in addition to a hash: an attacker who has only the token could send its nonce claim as the nonce; remove plain"
         ),
     ])
     func `each weak provider setting gets a warning`(line: String, warning: String) throws {
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("sign_ins: {}", ["sign_ins has no key_files: pending sign-ins are lost at a restart; set sign_ins.key_files"]),
+        ("sign_ins: {}", ["sign_ins has no key_files: a restart invalidates pending sign-ins; set sign_ins.key_files"]),
         (
             "sign_ins: { key_files: [/k] }",
             [

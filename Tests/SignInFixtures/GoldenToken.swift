@@ -1,5 +1,4 @@
 package import IDToken
-private import JOSE
 private import JSON
 package import TestSupport
 private import Testing

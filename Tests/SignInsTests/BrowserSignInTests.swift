@@ -92,7 +92,8 @@ import Verification
         let (begun, _) = try Self.begin(policy: policy, rules: apple)
         let parameters = Self.parameters(of: try #require(begun.browser?.authorizationURL))
         #expect(parameters["scope"] == "name email" && parameters["response_mode"] == "form_post")
-        #expect(parameters["nonce"] == begun.nonce?.digest)
+        let digest = try DigestContext().digest(Array(try #require(begun.nonce).text.utf8).span, with: .sha256)
+        #expect(parameters["nonce"] == String(hexadecimal: digest.span) && parameters["nonce"] == begun.nonce?.digest)
         let bare = Self.parameters(
             of: try #require(try Self.begin(#", "scopes": []"#, rules: apple).begun.browser?.authorizationURL))
         #expect(bare["scope"] == nil && bare["response_mode"] == nil)

@@ -4,6 +4,7 @@ import pytest
 
 from harness import contract
 from harness.issuer import KeyServer
+from harness.token_endpoint import TokenEndpoint
 from harness.world import World
 
 
@@ -18,6 +19,20 @@ def server():
 def shared_server():
     with KeyServer() as key_server:
         yield key_server
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    """A provider's scripted endpoints, for the tests of one module."""
+    with TokenEndpoint() as token_endpoint:
+        yield token_endpoint
+
+
+@pytest.fixture(autouse=True)
+def without_earlier_requests(request):
+    """Connections stay open: one that is closed just when a code or token is sent would be a fault of its own."""
+    if "endpoint" in request.fixturenames:
+        request.getfixturevalue("endpoint").forget()
 
 
 @pytest.fixture(scope="session")

@@ -196,4 +196,14 @@ import Glibc
         #expect(sink.droppedBytes == (4 << 20) + 1)
         await sink.close()
     }
+
+    @Test func `what just fits is written`() async throws {
+        let result = try #require(
+            await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+                let sink = LogSink()
+                sink.write([UInt8](repeating: UInt8(ascii: "\n"), count: 4 << 20))
+                await sink.close()
+            })
+        #expect(result.standardErrorContent.count == 4 << 20)
+    }
 }

@@ -1,4 +1,3 @@
-internal import JOSE
 internal import OpenSSL
 
 extension TestKey {

@@ -50,7 +50,7 @@ import TokenDiagnostics
             ("", "The token is empty."), (" \n", "The token is empty."),
             ("undefined", "the word “undefined”, not a token"),
             ("[object Object]", "The string is the word"), (#"{"id_token":"x.y.z"}"#, "token endpoint"),
-            ("ya29.a0AfH6SN", "two parts, so its signature is missing"), ("opaque", "no full stop"),
+            ("ya29.a0AfH6SN", "not a token's header: it is an opaque access token"), ("opaque", "no full stop"),
             (
                 "eyJhbGciOiJub25lIn0.e30",
                 "The token is not signed: it has no third part, and its header says so (alg none)."
@@ -424,7 +424,7 @@ import TokenDiagnostics
             SignIn.plain.with("events", "{}").explanation[.events], "claim_invalid", "a notification or a logout token")
         expect(
             SignIn.plain.with("email_verified", #""yes""#).explanation[.identity], "claim_invalid",
-            "email_verified is not a boolean")
+            "email_verified is neither a boolean")
     }
 
     // MARK: Nonce

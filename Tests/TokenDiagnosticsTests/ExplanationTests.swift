@@ -239,6 +239,16 @@ import TokenDiagnostics
         #expect(!explanation.isValid)
     }
 
+    @Test func `without keys, a refused algorithm is what is wrong`() throws {
+        var policy = SignIn.plain.policy
+        policy.algorithms = [.rs256]
+        let explanation = try IDTokenVerifier().explain(
+            try UnverifiedToken(SignIn.plain.token), with: nil, under: policy, isNamed: true, others: [],
+            expecting: VerificationParameters(), now: UnixTime(seconds: 1_700_000_100))
+        #expect(explanation.refusal == .rejected(.algorithmNotAllowed))
+        #expect(explanation[.key].state == .notReached && explanation[.signature].state == .notReached)
+    }
+
     @Test func `after a header that changes how the token is read, no key is tried`() {
         var signIn = SignIn.plain
         signIn.header = #"{"alg":"ES256","kid":"p256","crit":["b64"],"b64":false}"#

@@ -23,7 +23,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "{}", #"{"provider":"apple"}"#, #"{"token":"a","payload":"b"}"#, #"{"token":1}"#, #"{"payload":1}"#,
+        "{}", #"{"token":null}"#, #"{"provider":"apple"}"#, #"{"token":"a","payload":"b"}"#, #"{"token":1}"#,
+        #"{"payload":1}"#,
         #"{"payload":[]}"#, #"{"payload":{}}"#, #"{"payload":{"payload":1}}"#, #"{"payload":{"payload":"a","b":1}}"#,
         #"{"payload":{"token":"a"}}"#, #"{"token":"a","provider":""}"#, #"{"token":"a","id_token":"b"}"#,
         #"{"token":"a","include_claims":true}"#, #"{"token":{"token":"a"}}"#,

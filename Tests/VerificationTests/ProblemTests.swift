@@ -13,6 +13,7 @@ import Testing
         (.audienceNotConfigured, "audience_not_configured", 400),
         (.callerUnauthenticated, "caller_unauthenticated", 401),
         (.notFound, "not_found", 404),
+        (.policyUnknown, "not_found", 404),
         (.notFoundByAdmin, "not_found", 404),
         (.consoleOff, "not_found", 404),
         (.providerUnknown, "provider_unknown", 404),

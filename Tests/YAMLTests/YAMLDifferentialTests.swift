@@ -13,7 +13,11 @@ import Yams
             .deletingLastPathComponent()
         let names = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: "deploy").path)
         let paths = names.filter { $0.hasSuffix(".yaml") }.sorted().map { "deploy/" + $0 }
-        return try (["openapi.yaml"] + paths).map { try String(contentsOf: root.appending(path: $0), encoding: .utf8) }
+        return try (["openapi.yaml"] + paths).flatMap { path in
+            // Settings are one document; Kubernetes reads several from a file.
+            try String(contentsOf: root.appending(path: path), encoding: .utf8).split(separator: "\n---\n").map(
+                String.init)
+        }
     }
 
     private static let written: [String] = [

@@ -32,8 +32,11 @@ def page() -> str:
     """The expected page. The part above the mark is written by hand."""
     document = yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8"))
     codes = ROW.findall(document["components"]["schemas"]["ProblemCode"]["description"])
-    # Those that several responses share come first: they are the most general.
-    shown = examples([document["components"]["examples"], document["paths"], document["components"]])
+    # Those that several responses share come first: they are the most general. Then those of ID Tokens: notifications and
+    # access tokens have details of their own.
+    components = document["components"]
+    of_id_tokens = [components["responses"][name] for name in ("TokenRejected", "FinishRejected")]
+    shown = examples([components["examples"], document["paths"], of_id_tokens, components])
     head = PAGE.read_text(encoding="utf-8").split(MARK)[0]
     parts = [head + MARK, "## All codes", "| code | status | title |\n|---|--:|---|"]
     parts[-1] += "".join(f"\n| [`{code}`](#{code}) | {status} | {shown[code]['title']} |" for code, status, _ in codes)

@@ -18,8 +18,8 @@ func checkAccessTokenType(_ header: JOSEHeader, _ dialect: AccessTokenDialect) t
 
 /// Checks that the token is neither an ID Token nor a notification, which are signed with the same keys.
 ///
-/// Comes first of all claims but the issuer, so that a rejection says which kind of token was sent. Values of claims
-/// that tell the kinds apart are among the policy's own rules.
+/// Comes first of all claims but the issuer, so that a rejection says which kind of token was sent. The policy's
+/// own rules compare the values of claims that distinguish the kinds.
 ///
 /// - Throws: ``Rejection/claimInvalid(_:)``, which names a claim that access tokens don't have.
 /// - Source: RFC 8725, section 3.12.

@@ -28,6 +28,8 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     private var head: RequestHead?
     private var routing: HeadRouting?
     private var isUnderWay = true
+    /// Whether the current request is answered without its body, so that the connection can't be used again.
+    private var leavesBodyUnread = false
     /// A fault of the bytes after the current request. It is reported once that request has been answered.
     private var faultBehind: HTTPFault?
     /// Responses that will be written together.
@@ -213,6 +215,12 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         isUnderWay = !responder.isStopping
         let routing = responder.route(head)
         self.routing = routing
+        if routing.isAnsweredOnHead {
+            guard head.framing.body != .length(0) else { return }
+            leavesBodyUnread = true
+            return answer([])
+        }
+        if let name = head.framing.repeatedField { throw .repeatedField("\(name)") }
         guard head.framing.expectsContinue else { return }
         // Don't request a body that would be rejected.
         if case .length(let length) = head.framing.body, length > routing.bodyLimit { throw .bodyTooLarge }
@@ -256,7 +264,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
         // HTTP/1.0 keeps connections only by an extension, and a client that requests a tunnel sends no more requests.
         let closes =
             response.closesConnection || head.framing.closes || head.isHTTP10 || head.method == .connect
-            || (isInputClosed && input.readableBytes == 0)
+            || leavesBodyUnread || (isInputClosed && input.readableBytes == 0)
         write(response, closes: closes, omitsBody: head.method == .head)
         self.head = nil
         if closes {

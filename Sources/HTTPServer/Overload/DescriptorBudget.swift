@@ -1,7 +1,7 @@
 /// Divides the file descriptors of the process.
 package struct DescriptorBudget {
-    /// Reserved for key fetches, calls of providers, the store of sign-ins, files, the log, the event loops and name lookups, so that clients
-    /// can't keep the service from its keys.
+    /// Reserved for key fetches, calls to providers, the store of sign-ins, files, the log, the event loops and name
+    /// lookups, so that clients can't keep the service from its keys.
     package let reserve: Int
     private let limit: Int
     /// More are allowed, but they are not all in flight at once.
@@ -10,7 +10,7 @@ package struct DescriptorBudget {
     /// - Parameters:
     ///   - limit: the limit of the process.
     ///   - storeLoops: event loops with connections to a store of sign-ins.
-    ///   - calls: how many calls of providers may be in flight.
+    ///   - calls: how many calls to providers may be in flight.
     package init(limit: Int, providers: Int, storeLoops: Int, calls: Int = 0) {
         self.limit = limit
         // A cluster of a few nodes, each with a connection and one before it that is still closing.

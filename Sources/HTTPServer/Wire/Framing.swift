@@ -5,8 +5,7 @@ private import Bytes
 /// - There must be exactly one valid `Host`; HTTP/1.0 may omit it (RFC 9112, section 3.2).
 /// - The body's length is given at most once: by one `Content-Length`, or by the transfer coding `chunked`, which
 ///   HTTP/1.0 does not have (sections 6.1 to 6.3).
-/// - There may be one `Content-Type` and one `Authorization`. Neither is a list, so a second one is an error (RFC 9110,
-///   section 5.3), and a proxy may use the other one.
+/// - There should be one `Content-Type` and one `Authorization` at most; see ``repeatedField``.
 /// - `Upgrade` is ignored, as a server may (RFC 9110, section 7.8).
 struct Framing: Sendable {
     enum Body: Sendable, Equatable {
@@ -20,10 +19,12 @@ struct Framing: Sendable {
     private(set) var closes = false
     /// Whether the client waits for `100 Continue` before it sends the body.
     private(set) var expectsContinue = false
+    /// `Content-Type` or `Authorization` if it occurs twice. Neither is a list, so a second one is an error (RFC 9110,
+    /// section 5.3), and a proxy may use the other one.
+    private(set) var repeatedField: StaticString?
 
     /// - Parameter head: the complete head that contains these field lines.
-    /// - Throws: ``HTTPFault/malformed``, ``HTTPFault/repeatedField(_:)`` for a head that parsers could interpret
-    ///   differently.
+    /// - Throws: ``HTTPFault/malformed`` for a head that parsers could interpret differently.
     init(_ lines: [FieldLine], isHTTP10: Bool, _ head: [UInt8]) throws(HTTPFault) {
         var hosts = 0, lengths = 0, codings = 0
         // Counting names by length costs almost nothing; names are compared only if two have the same length.
@@ -54,17 +55,16 @@ struct Framing: Sendable {
         guard hosts == 1 || (isHTTP10 && hosts == 0), lengths + codings <= 1, !isHTTP10 || codings == 0 else {
             throw .malformed
         }
-        if namesOf12 > 1 { try Self.checkIsNotRepeated("Content-Type", lines, bytes) }
-        if namesOf13 > 1 { try Self.checkIsNotRepeated("Authorization", lines, bytes) }
+        if namesOf12 > 1, Self.isRepeated("Content-Type", lines, bytes) { repeatedField = "Content-Type" }
+        if namesOf13 > 1, Self.isRepeated("Authorization", lines, bytes) { repeatedField = "Authorization" }
     }
 
-    /// - Throws: ``HTTPFault/repeatedField(_:)``.
-    private static func checkIsNotRepeated(
+    private static func isRepeated(
         _ name: StaticString, _ lines: [FieldLine], _ head: borrowing Span<UInt8>
-    ) throws(HTTPFault) {
+    ) -> Bool {
         var count = 0
         for line in lines where head.extracting(line.name.indices).equals(name, ignoringCase: true) { count += 1 }
-        guard count <= 1 else { throw .repeatedField("\(name)") }
+        return count > 1
     }
 }
 

@@ -1,3 +1,5 @@
+private import Bytes
+
 /// The header fields of one request, read in place.
 package struct HTTPFields: Sendable {
     private let head: [UInt8]
@@ -28,6 +30,18 @@ package struct HTTPFields: Sendable {
     /// The values of all fields of a name.
     package func all(_ name: StaticString) -> [HeadSlice] {
         lines.filter { isName($0, name) }.map { HeadSlice($0.value, of: head) }
+    }
+
+    /// The values of all fields of a name that settings choose.
+    package func values(named name: String) -> [ArraySlice<UInt8>] {
+        let name = name.utf8
+        return lines.compactMap { line in
+            let range = line.name.indices
+            guard range.count == name.count,
+                zip(head[range], name).allSatisfy({ $0.asciiLowercased == $1.asciiLowercased })
+            else { return nil }
+            return head[line.value.indices]
+        }
     }
 
     package func contains(_ name: StaticString) -> Bool { lines.contains { isName($0, name) } }

@@ -7,6 +7,9 @@ package struct HeadRouting {
     package var bodyLimit: Int
     /// The responder's number of the route.
     package var route: Int
+    /// Whether the request is answered before its body has arrived, and repeated fields are the responder's to judge. If
+    /// a body was announced, the connection is closed after the response.
+    package var isAnsweredOnHead = false
 
     package init(bodyLimit: Int, route: Int = 0) {
         self.bodyLimit = bodyLimit
@@ -53,19 +56,20 @@ package struct FailedRequest {
 /// A response that can be written.
 package struct HTTPResponse: Sendable {
     package var status: HTTPResponseStatus
-    package var contentType: StaticString
+    /// `nil` if the response has no content.
+    package var contentType: StaticString?
     package var body: [UInt8]
     /// A constant text after ``body``, whose memory all responses share.
     package var constantBody: ByteBuffer?
     package var requestID: String
     /// Header fields in addition to those of every response.
-    package var headers: [(name: StaticString, value: String)]
+    package var headers: [(name: String, value: String)]
     /// Whether the connection is closed after the response.
     package var closesConnection: Bool
 
     package init(
-        status: HTTPResponseStatus, contentType: StaticString, body: [UInt8], requestID: String,
-        headers: [(name: StaticString, value: String)] = [], closesConnection: Bool = false
+        status: HTTPResponseStatus, contentType: StaticString?, body: [UInt8], requestID: String,
+        headers: [(name: String, value: String)] = [], closesConnection: Bool = false
     ) {
         self.status = status
         self.contentType = contentType

@@ -11,8 +11,10 @@ extension HTTPResponse {
     func write(into buffer: inout ByteBuffer, date: String, closes: Bool, omitsBody: Bool) {
         buffer.writeStaticString("HTTP/1.1 ")
         buffer.writeString(statusLine)
-        buffer.writeStaticString("\r\nContent-Type: ")
-        buffer.writeStaticString(contentType)
+        if let contentType {
+            buffer.writeStaticString("\r\nContent-Type: ")
+            buffer.writeStaticString(contentType)
+        }
         buffer.writeStaticString("\r\nContent-Length: ")
         buffer.writeDecimal(body.count + (constantBody?.readableBytes ?? 0))
         buffer.writeStaticString("\r\nX-Request-Id: ")
@@ -21,7 +23,7 @@ extension HTTPResponse {
         buffer.writeString(date)
         for header in headers {
             buffer.writeStaticString("\r\n")
-            buffer.writeStaticString(header.name)
+            buffer.writeString(header.name)
             buffer.writeStaticString(": ")
             buffer.writeString(header.value)
         }

@@ -35,6 +35,11 @@ package struct HeadSlice: Sendable {
         text.head.span.extracting(text.range).equals(other)
     }
 
+    package func hasPrefix(_ prefix: StaticString) -> Bool {
+        let length = prefix.utf8CodeUnitCount
+        return count >= length && head.span.extracting(range.prefix(length)).equals(prefix)
+    }
+
     package static func ~= (pattern: StaticString, text: HeadSlice) -> Bool { text == pattern }
 
     /// Whether an item of a comma-separated list is this word, without regard to case.

@@ -1,4 +1,3 @@
-internal import JOSE
 internal import OpenSSL
 
 /// Checks that the ID Token was issued with this access token: the token's `at_hash` must match.

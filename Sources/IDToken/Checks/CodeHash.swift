@@ -1,4 +1,3 @@
-internal import JOSE
 internal import OpenSSL
 
 /// Checks that the ID Token was issued with this authorization code: the token's `c_hash` must be present and match.

@@ -1,5 +1,4 @@
 private import Bytes
-private import JSON
 
 /// Checks that the ID Token is from the provider whose keys verified it, and returns the canonical issuer.
 ///

@@ -1,5 +1,4 @@
 private import Bytes
-private import JSON
 
 /// Rejects tokens that a service account requested for itself.
 ///

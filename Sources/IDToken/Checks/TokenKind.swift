@@ -14,9 +14,9 @@ func checkTokenKind(_ claims: Claims) throws(Rejection) {
 }
 
 extension ProviderPolicy {
-    /// Whether the nonce leaves open that the token is an access token: none was compared, and the token has none.
+    /// Whether the token could still be an access token: no nonce was compared, and the token has none.
     ///
-    /// A token from a token endpoint needs no such check: nobody else could have sent it.
+    /// A token from a token endpoint needs no such check, because nobody else could have sent it.
     /// - Parameters:
     ///   - nonce: the raw nonce of the sign-in.
     ///   - use: says whether the token is from a token endpoint.

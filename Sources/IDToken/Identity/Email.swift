@@ -50,7 +50,7 @@ package struct EmailAddress {
         return true
     }
 
-    func isIn(oneOf domains: [String]) -> Bool { domains.contains { isIn($0) } }
+    package func isIn(oneOf domains: [String]) -> Bool { domains.contains { isIn($0) } }
 }
 
 extension UInt8 {

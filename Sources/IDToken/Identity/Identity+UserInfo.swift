@@ -1,27 +1,27 @@
 package import JSON
 
 extension Identity {
-    /// The same identity, with what only the user info endpoint says.
+    /// The same identity, completed by claims from the user info endpoint.
     ///
-    /// The ID Token, which is signed, wins. Members that belong together, such as an address and whether it is verified,
-    /// are all from one source. Tenant and hosted domain, which backends authorize by, are the ID Token's alone, and an
-    /// address from user info is at most ``EmailTrust/verified``.
+    /// The ID Token, which is signed, wins. Members that belong together, such as an address and whether it is
+    /// verified, are all from one source. Tenant and hosted domain, which backends authorize by, are the ID Token's
+    /// alone, and an address from user info is at most ``EmailTrust/verified``.
     ///
     /// - Parameter userInfo: claims whose `sub` is this identity's, fetched from the provider over TLS.
     /// - Throws: ``Rejection/claimInvalid(_:)`` for a claim of another type.
     /// - Source: OpenID Connect Core 1.0, 5.3.2.
     package func completed(byUserInfo userInfo: JSONObject, _ policy: ProviderPolicy) throws(Rejection) -> Identity {
         var policy = policy
-        // What the settings require, they require of the ID Token.
+        // Required claims must be in the ID Token.
         policy.requiredClaims = []
-        // Nobody signed it, so accounts must not be linked by an address from here.
+        // User info is unsigned, so accounts must not be linked by its address.
         policy.email.authoritativeDomains = []
         policy.email.trustsHostedDomain = false
         let other = try Identity(Claims(userInfo), issuer: issuer, subject: subject, policy, clientName: nil)
         return Identity(self, completedBy: other)
     }
 
-    // The members are constants: where any can change, each verification of a token costs 600 instructions more.
+    // The members are constants: if any could change, each verification of a token would cost 600 instructions more.
     private init(_ token: Identity, completedBy userInfo: Identity) {
         provider = token.provider
         issuer = token.issuer

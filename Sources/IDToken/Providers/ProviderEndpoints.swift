@@ -15,16 +15,18 @@ public struct ProviderEndpoints: Sendable, Equatable {
     }
 }
 
-/// A difference between a provider and the protocol, in what concerns its endpoints.
+/// A deviation of a provider's endpoints from the protocol.
 public enum ProviderQuirk: String, Sendable, CaseIterable {
-    /// It answers `invalid_request` where a refresh token was revoked.
+    /// It responds `invalid_request` if a refresh token was revoked.
     case revokedIsInvalidRequest = "revoked_is_invalid_request"
     /// A refresh token stays valid after it was used.
     case refreshTokensStay = "refresh_tokens_stay"
     /// It does not know the scope `openid`, and sends ID Tokens without it.
     case noOpenIDScope = "no_openid_scope"
-    /// Where scopes are asked for, it sends its response only as a form post.
+    /// If scopes are requested, it sends its response only as a form POST.
     case formPostForScopes = "form_post_for_scopes"
+    /// Its token endpoint names the granted scopes in a list of texts, not in one text.
+    case scopeIsList = "scope_is_list"
 }
 
 /// The audience of the assertions by which clients authenticate (`private_key_jwt`).

@@ -3,10 +3,11 @@ private import JOSE
 extension ProviderPreset {
     /// Twitch. Claims about the user are present only if the request's `claims` parameter asked for them.
     ///
-    /// - Source: dev.twitch.tv/docs/authentication/getting-tokens-oidc.
+    /// - Source: dev.twitch.tv/docs/authentication/getting-tokens-oidc (the token endpoint's answer has a list as `scope`).
     public static let twitch = ProviderPreset(
         name: "twitch", summary: "Twitch", issuer: "https://id.twitch.tv/oauth2"
     ) { facts in
+        facts.quirks = [.scopeIsList]
         facts.policy.algorithms = [.rs256]
     }
 }

@@ -42,7 +42,7 @@ final class ValkeyClaim {
 
 @available(*, unavailable) extension ValkeyClaim: Sendable {}
 
-/// A claim that is being given back. Confined to one event loop.
+/// A claim that is being released. Confined to one event loop.
 final class ValkeyRelease {
     let command: RESPCommand
     private let promise: EventLoopPromise<Bool>

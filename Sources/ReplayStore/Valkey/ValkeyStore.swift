@@ -1,4 +1,3 @@
-private import Host
 package import NIOCore
 private import OpenSSL
 

@@ -80,7 +80,7 @@ final class AdminResponder: HTTPResponder {
         case .root: return .now(redirectToConsole(record))
         case .console, .consoleStyle, .consoleScript, .explain, .verify, .batch, .signIns, .finishSignIn,
             .refreshGrant, .revokeGrant, .notifications, .accessTokens,
-            .openAPI, .unknown:
+            .forwardAuth, .openAPI, .unknown:
             guard let file = route.consoleFile else { return .now(service.end(record, Problem.notFoundByAdmin)) }
             return .now(
                 service.end(record, .ok, file.contentType, constant: file.content, headers: Console.headers))
@@ -98,7 +98,9 @@ final class AdminResponder: HTTPResponder {
         }
         let keyName = route.belongsToConsole ? nil : try service.settings.operatorKeys.admit(head.fields)
         if head.method == .post, head.fields.isCrossSite {
-            throw .requestInvalid("Pages of other sites may not send this request; see Origin and Sec-Fetch-Site.")
+            throw .requestInvalid(
+                "Pages of other sites may not send this request (Origin, Sec-Fetch-Site); send it from the console or from a tool."
+            )
         }
         return keyName
     }

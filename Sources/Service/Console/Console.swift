@@ -10,7 +10,7 @@ enum Console {
         """
 
     /// Header fields of the console's files, in addition to those of every response.
-    static let headers: [(name: StaticString, value: String)] = [
+    static let headers: [(name: String, value: String)] = [
         ("Content-Security-Policy", policy),
         ("X-Content-Type-Options", "nosniff"),
         ("X-Frame-Options", "DENY"),

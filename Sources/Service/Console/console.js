@@ -223,7 +223,7 @@ function drawProvider({ provider, outcome }) {
     outcome ? element("p", { className: `outcome ${kind}` }, symbol(sign, kind), ` ${outcome.text}`) : null,
     definitions(
       [provider.audiences.length === 1 ? "Audience" : "Audiences", drawAudiences(provider.audiences)],
-      ["Keys from", provider.source ?? "nowhere yet"],
+      ["Keys from", provider.source ?? "no source yet"],
       ["Fetched", provider.fetched_at === null ? "never" : time(provider.fetched_at)],
       ["Next fetch", provider.next_fetch_at === null ? "in progress" : time(provider.next_fetch_at)],
       ["Last error", error && element("span", { className: "bad" }, `${reason(error)}, `, time(error.at))],
@@ -363,6 +363,33 @@ function showSignIns(signIns, store) {
   redraw(byId("sign-in-list"), signIns, drawSignIns);
 }
 
+// MARK: Access tokens and gateways
+
+/** Hidden where none are verified. */
+function showAccessTokens(accessTokens) {
+  byId("access-tokens").hidden = byId("access-tokens-link").hidden = accessTokens === undefined;
+  if (accessTokens !== undefined) redraw(byId("access-token-list"), accessTokens, drawVerdicts);
+}
+
+function drawDecisions(decisions) {
+  if (decisions.length === 0) return [element("p", { className: "empty" }, "No gateway has asked yet.")];
+  const named = decisions.map(({ policy, code, count }) => ({ provider: policy, code, count }));
+  return byProvider(named, ({ code }) => code === "ok").map(([policy, mine]) => {
+    const total = mine.reduce((sum, each) => sum + each.count, 0);
+    const requests = total === 1 ? "1 request" : `${total.toLocaleString("en")} requests`;
+    return element("article", { className: "card" },
+      element("h3", {}, policy, element("span", { className: "aside" }, ` ${requests}`)),
+      element("ul", { className: "bars" }, mine.map(({ code, count }) => (
+        code === "ok" ? drawBar({ code: "allowed", count }, total, "✓", "good") : drawBar({ code, count }, total)))));
+  });
+}
+
+/** Hidden where there are no policies. */
+function showDecisions(decisions) {
+  byId("gateways").hidden = byId("gateways-link").hidden = decisions === undefined;
+  if (decisions !== undefined) redraw(byId("gateway-list"), decisions, drawDecisions);
+}
+
 // MARK: Notifications
 
 function drawNotifications(notifications) {
@@ -422,7 +449,7 @@ function drawEvents(events) {
 
 const CHECK_STATES = {
   passed: ["✓", "good", "passed"], failed: ["✗", "bad", "failed"],
-  not_reached: ["○", "none", "not reached"], not_asked: ["–", "none", "not asked for"],
+  not_reached: ["○", "none", "not reached"], not_asked: ["–", "none", "not enabled"],
 };
 
 function drawExplanation(answer) {
@@ -529,15 +556,17 @@ byId("event-filter").addEventListener("change", showEvents);
 
 async function update() {
   try {
-    const [told, { verdicts, notifications, sign_ins: signIns, store }, listed] = await Promise.all([ask("v1/providers"), ask("v1/verdicts"), ask("v1/events")]);
+    const [told, counts, listed] = await Promise.all([ask("v1/providers"), ask("v1/verdicts"), ask("v1/events")]);
     events = listed.events;
     providers = told.providers;
     for (const select of ["provider-field", "event-filter"]) offerProviders(byId(select), providers);
     redraw(byId("instance"), told.service, drawInstance);
     showProviders();
-    redraw(byId("verdict-list"), verdicts, drawVerdicts);
-    showSignIns(signIns, store);
-    showNotifications(notifications);
+    redraw(byId("verdict-list"), counts.verdicts, drawVerdicts);
+    showSignIns(counts.sign_ins, counts.store);
+    showAccessTokens(counts.access_tokens);
+    showDecisions(counts.forward_auth);
+    showNotifications(counts.notifications);
     showEvents();
     tickTimes();
     byId("updated").textContent = `As of ${new Date().toLocaleTimeString()}`;

@@ -1,3 +1,4 @@
+internal import Gateway
 internal import Verification
 internal import HTTPServer
 private import OpenSSL
@@ -40,14 +41,30 @@ package struct CallerKeys: Sendable {
         return name
     }
 
-    /// The name of the key in `Authorization: Bearer <key>`. Compares every digest in constant time, so that the time
-    /// taken reveals nothing.
+    /// Authenticates a gateway by `X-Assay-Key`, because `Authorization` is its user's.
+    ///
+    /// - Returns: the name of its key; `nil` if no key is required.
+    /// - Throws: ``Denial/gatewayUnauthenticated``, also if there are two.
+    func admitGateway(_ fields: HTTPFields) throws(Denial) -> String? {
+        guard isRequired else { return nil }
+        guard let key = fields.only("X-Assay-Key"), let name = name(of: key.bytes) else {
+            throw .gatewayUnauthenticated
+        }
+        return name
+    }
+
+    /// The name of the key in `Authorization: Bearer <key>`.
     private func name(presentedBy fields: HTTPFields) -> String? {
-        guard let credentials = fields.only("Authorization")?.string.utf8, credentials.count > 7,
-            String(credentials.prefix(7))?.lowercased() == "bearer "
+        guard let credentials = fields.only("Authorization")?.bytes, credentials.count > 7,
+            String(decoding: credentials.prefix(7), as: UTF8.self).lowercased() == "bearer "
         else { return nil }
+        return name(of: credentials.dropFirst(7))
+    }
+
+    /// The name of a key. Compares every digest in constant time, so that the time taken reveals nothing.
+    private func name(of presentedKey: ArraySlice<UInt8>) -> String? {
         do throws(OpenSSLError) {
-            let digest = try DigestContext().digest(Array(credentials.dropFirst(7)).span, with: .sha256)
+            let digest = try DigestContext().digest(presentedKey.span, with: .sha256)
             var presented: String?
             for key in keys where constantTimeEquals(key.digest.span, digest.span) { presented = presented ?? key.name }
             return presented

@@ -18,6 +18,8 @@ struct RequestRecord {
     let clientName: String?
     /// The name of the client's API key, once it has been authenticated.
     var keyName: String?
+    /// The ID of the policy that decides for a gateway; `nil` for other requests.
+    var policy: String?
     /// When its claim started and ended, in microseconds of the monotonic clock; `nil` if there was none.
     var claim: Range<Int64>?
     /// The requests to providers that it caused.

@@ -9,9 +9,9 @@ internal import Verification
 extension ServiceLoop {
     /// Counts and logs a request, and creates its response.
     func end(
-        _ record: RequestRecord, _ status: HTTPResponseStatus, _ contentType: StaticString, _ body: [UInt8] = [],
+        _ record: RequestRecord, _ status: HTTPResponseStatus, _ contentType: StaticString?, _ body: [UInt8] = [],
         constant: ByteBuffer? = nil, code: String? = nil, provider: Int? = nil, limit: String? = nil,
-        headers: [(name: StaticString, value: String)] = []
+        headers: [(name: String, value: String)] = []
     ) -> HTTPResponse {
         let duration = SystemClocks.monotonicMicroseconds() - record.startedAtMicroseconds
         metrics.countRequest(record.route, status: status.code, microseconds: duration)

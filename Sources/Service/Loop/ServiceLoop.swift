@@ -1,9 +1,8 @@
+private import Gateway
 internal import Verification
 private import Host
-internal import HTTPServer
 internal import IDToken
 internal import JSON
-internal import KeySource
 internal import NIOCore
 internal import NIOHTTP1
 private import OpenSSL
@@ -15,6 +14,8 @@ final class ServiceLoop {
     let loop: any EventLoop
     private(set) var settings: ServiceSettings
     private(set) var verifier: RequestVerifier
+    /// Decides for gateways; `nil` if there are no policies.
+    private(set) var forwardAuth: ForwardAuth?
     /// The IDs of providers, indexed by number.
     private(set) var providerIDs: [String]
     private(set) var readiness = Readiness()
@@ -61,6 +62,7 @@ final class ServiceLoop {
         providerIDs = registry.ids
         verifier = RequestVerifier(
             registry, on: loop, by: try IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity))
+        forwardAuth = Self.forwardAuth(settings, verifier)
         usesNoncesOnce = verifier.usesNoncesOnce
         acceptsNotifications = verifier.acceptsNotifications
         acceptsAccessTokens = verifier.acceptsAccessTokens
@@ -99,6 +101,7 @@ final class ServiceLoop {
         load.queueTimeout = settings.queueTimeout
         providerIDs = registry.ids
         verifier = RequestVerifier(registry, on: loop, by: tokenVerifier)
+        forwardAuth = Self.forwardAuth(settings, verifier)
         usesNoncesOnce = verifier.usesNoncesOnce
         acceptsNotifications = verifier.acceptsNotifications
         acceptsAccessTokens = verifier.acceptsAccessTokens
@@ -108,6 +111,11 @@ final class ServiceLoop {
         readiness.excuseNewcomers(verifier, wasReady: wasReady)
     }
 
+    private static func forwardAuth(_ settings: ServiceSettings, _ verifier: RequestVerifier) -> ForwardAuth? {
+        let policies = settings.forwardAuth.policies
+        return policies.isEmpty ? nil : ForwardAuth(policies, by: verifier)
+    }
+
     /// Whether the settings turn a route on.
     func isOn(_ route: Route) -> Bool {
         switch route {
@@ -115,6 +123,7 @@ final class ServiceLoop {
         case .refreshGrant, .revokeGrant: hasClients
         case .notifications: acceptsNotifications
         case .accessTokens: acceptsAccessTokens
+        case .forwardAuth: forwardAuth != nil
         default: true
         }
     }

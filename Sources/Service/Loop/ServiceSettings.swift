@@ -1,3 +1,4 @@
+package import Gateway
 package import Host
 package import NIOCore
 
@@ -7,7 +8,7 @@ package struct ServiceSettings: Sendable {
     package var maximumBatchBody = 4 * 1024 * 1024
     /// How long a request waits for keys.
     package var keysTimeout = Interval.seconds(5)
-    /// How long a call of a provider's endpoint may take.
+    /// How long a call to a provider's endpoint may take.
     package var providerTimeout = Interval.seconds(5)
     /// How long a request may wait in the queue before load is shed.
     package var queueTimeout = Interval(milliseconds: 500)
@@ -26,6 +27,7 @@ package struct ServiceSettings: Sendable {
     package var loggedRequests = LoggedRequests(.all)
     /// How many valid signatures each event loop caches; 0 disables the cache.
     package var signatureCacheCapacity = 0
+    package var forwardAuth = ForwardAuthSettings()
     /// The contract, served at `/openapi.yaml`.
     package var openAPI: ByteBuffer
 

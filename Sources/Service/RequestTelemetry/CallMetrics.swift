@@ -21,18 +21,18 @@ extension MetricsPage {
             })
         page.metric(
             "assay_provider_call_duration_seconds", .histogram,
-            "Time that such a request took, name resolution and connecting included.")
+            "Duration of such a request, including name resolution and connecting.")
         for (endpoint, durations) in counts.durations {
             page.histogram("assay_provider_call_duration_seconds", durations, [("endpoint", endpoint.rawValue)])
         }
         page.metric(
             "assay_provider_connections_total", .counter,
-            "Connections for such requests: opened, used again, or not to be opened.",
+            "Connections for such requests, by outcome: opened, reused or failed.",
             counts.connections.map { connection, count in
                 PrometheusText.Sample([("provider", connection.provider), ("outcome", connection.use.rawValue)], count)
             })
         page.metric(
-            "assay_provider_calls_in_flight", .gauge, "Sign-ins and grants that hold one of a provider's max_calls.",
+            "assay_provider_calls_in_flight", .gauge, "Requests that hold one of a provider's max_calls slots.",
             called.map { PrometheusText.Sample([("provider", $0)], $1.inFlight) })
         page.metric(
             "assay_provider_calls_full_total", .counter,

@@ -1,4 +1,3 @@
-private import ProviderClient
 internal import Telemetry
 private import Verification
 
@@ -48,7 +47,7 @@ extension MetricsPage {
             })
         page.metric(
             "assay_grants_dropped_total", .counter,
-            "Grants of a provider that no backend got, because the ID Token beside them was refused.",
+            "Grants dropped because the ID Token that came with them was refused, or the request failed.",
             loops.grants.dropped.map { label, count in
                 let provider = label.provider.map { providerIDs[$0] } ?? ""
                 return PrometheusText.Sample([("provider", provider), ("code", label.code)], count)

@@ -17,6 +17,9 @@ struct LoopMetrics: Sendable {
     /// Access tokens by provider number and code, as in ``verifications``.
     private(set) var accessTokens = Counter<VerdictLabel>()
 
+    /// Decisions for gateways by policy and code; the code is `ok` for requests that may pass.
+    private(set) var forwardAuth = Counter<PolicyLabel>()
+
     /// Requests by caller.
     private(set) var callers: [Caller: Int] = [:]
 
@@ -31,6 +34,11 @@ struct LoopMetrics: Sendable {
 
     struct VerdictLabel: Equatable {
         let provider: Int?
+        let code: String
+    }
+
+    struct PolicyLabel: Equatable {
+        let policy: String
         let code: String
     }
 
@@ -62,6 +70,10 @@ struct LoopMetrics: Sendable {
         accessTokens.count(VerdictLabel(provider: provider, code: code))
     }
 
+    mutating func countForwardAuth(policy: String, code: String) {
+        forwardAuth.count(PolicyLabel(policy: policy, code: code))
+    }
+
     mutating func countRequest(_ route: Route, status: UInt, microseconds: Int64) {
         requests.count(Answer(route: route, status: status))
         if route == .verify { verifyDurations.record(microseconds: microseconds) }
@@ -90,6 +102,7 @@ struct LoopMetrics: Sendable {
         grants.add(other.grants)
         notifications.add(other.notifications)
         accessTokens.add(other.accessTokens)
+        forwardAuth.add(other.forwardAuth)
         callers.merge(other.callers, uniquingKeysWith: +)
     }
 }

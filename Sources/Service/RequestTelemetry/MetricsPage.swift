@@ -45,6 +45,7 @@ struct MetricsPage {
         writeGrants(to: &page)
         writeNotifications(to: &page)
         writeAccessTokens(to: &page)
+        writeForwardAuth(to: &page)
         writeKeys(to: &page)
         writeFetches(to: &page)
         writeConfigurations(to: &page)
@@ -52,7 +53,8 @@ struct MetricsPage {
         writeProcess(to: &page)
         writeTLS(to: &page)
         page.metric(
-            "assay_log_dropped_bytes_total", .counter, "Bytes of log lines dropped because nobody read them in time.",
+            "assay_log_dropped_bytes_total", .counter,
+            "Bytes of log lines dropped because standard error was not read in time.",
             droppedLogBytes)
         writeSpans(to: &page)
         return page.bytes
@@ -111,6 +113,14 @@ struct MetricsPage {
             loops.accessTokens.map { verdict, count in
                 Sample([("provider", verdict.provider.map { providerIDs[$0] } ?? ""), ("code", verdict.code)], count)
             })
+    }
+
+    private func writeForwardAuth(to page: inout PrometheusText) {
+        let samples = loops.forwardAuth.map { Sample([("policy", $0.policy), ("code", $0.code)], $1) }
+        guard !samples.isEmpty else { return }
+        page.metric(
+            "assay_forward_auth_total", .counter,
+            "Decisions for gateways by policy and code; ok for requests that may pass.", samples)
     }
 
     private func writeKeys(to page: inout PrometheusText) {

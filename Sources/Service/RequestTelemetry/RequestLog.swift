@@ -28,6 +28,7 @@ final class RequestLog {
         let limit: String?
         /// A name in the settings, so callers can't choose it.
         let keyName: String?
+        let policy: String?
     }
 
     /// - Parameter logged: which requests to log; with `none`, there is no request log.
@@ -51,7 +52,8 @@ final class RequestLog {
         if route.isProbe, !includesProbes, status == 200 || status == 503 { return }
         if status >= 400 {
             let refusal = Refusal(
-                route: route, status: status, code: code, provider: provider, limit: limit, keyName: record.keyName)
+                route: route, status: status, code: code, provider: provider, limit: limit, keyName: record.keyName,
+                policy: record.policy)
             guard !isLimited(refusal) || repeats?.admits(refusal, now: SystemClocks.monotonic()) != false else {
                 return
             }
@@ -61,6 +63,7 @@ final class RequestLog {
         beginLine()
         lines.member("request_id", record.id)
         writeOutcome(route, status, code, provider)
+        if let policy = record.policy { lines.member("policy", policy) }
         lines.member("duration_us", microseconds)
         if let limit { lines.member("limit", limit) }
         if let name = record.keyName { lines.member("api_key", name) }
@@ -74,6 +77,8 @@ final class RequestLog {
     /// Whether to rate-limit lines of a refusal: a client without an API key must not be able to fill the log.
     private func isLimited(_ refusal: Refusal) -> Bool {
         if writesRefusedOnly { return true }
+        // Strangers cause a gateway's refusals, with whatever tokens they send.
+        if refusal.route == .forwardAuth { return true }
         if refusal.keyName != nil { return false }
         switch refusal.status {
         case 400, 401, 404, 405, 408, 413, 415, 431: return true
@@ -106,6 +111,7 @@ final class RequestLog {
             beginLine()
             if let refusal = requests.kind {
                 writeOutcome(refusal.route, refusal.status, refusal.code, refusal.provider)
+                if let policy = refusal.policy { lines.member("policy", policy) }
                 if let limit = refusal.limit { lines.member("limit", limit) }
                 if let name = refusal.keyName { lines.member("api_key", name) }
             }

@@ -1,4 +1,5 @@
 internal import Verification
+private import Gateway
 private import Grants
 private import Host
 private import HTTPServer
@@ -24,7 +25,8 @@ struct RequestSpans {
         _ request: RequestRecord, status: UInt, code: String?, provider: String?, microseconds: Int64
     ) -> SpanContext? {
         // Unauthenticated callers must not be able to fill the span queue, whatever trace they claim to belong to.
-        guard request.route.isTraced, status != 401, code != Problem.overloadedCode, let method = request.method
+        guard request.route.isTraced, status != 401, code != Denial.gatewayUnauthenticated.code,
+            code != Problem.overloadedCode, let method = request.method
         else { return nil }
         let context = tracer.newContext(below: request.caller)
         guard context.isSampled else { return nil }
@@ -38,6 +40,7 @@ struct RequestSpans {
             "http.route": .string("\(request.route.pattern)"),
         ]
         if let provider { attributes["assay.provider"] = provider }
+        if let policy = request.policy { attributes["assay.policy"] = policy }
         if let code = code ?? (request.route.hasVerdict ? "ok" : nil) { attributes["assay.code"] = code }
         if status >= 500 {
             attributes["error.type"] = code ?? String(status)
@@ -107,7 +110,7 @@ extension Route {
         case .live, .ready, .metrics, .events, .verdicts, .root, .console, .consoleStyle, .consoleScript, .unknown:
             false
         case .verify, .batch, .signIns, .finishSignIn, .refreshGrant, .revokeGrant, .notifications, .accessTokens,
-            .openAPI, .providers, .refresh, .explain:
+            .forwardAuth, .openAPI, .providers, .refresh, .explain:
             true
         }
     }
@@ -115,6 +118,6 @@ extension Route {
     /// Whether the span of a successful request has the code `ok`.
     fileprivate var hasVerdict: Bool {
         self == .verify || self == .signIns || self == .finishSignIn || self == .refreshGrant
-            || self == .revokeGrant || self == .notifications || self == .accessTokens
+            || self == .revokeGrant || self == .notifications || self == .accessTokens || self == .forwardAuth
     }
 }

@@ -38,13 +38,16 @@ struct Scrape: Sendable {
     /// The numbers of tokens by verdict, added up on one of the loops.
     func verdicts(on loop: any EventLoop) -> EventLoopFuture<Verdicts> {
         let counted = EventLoopFuture.whenAllSucceed(
-            loops.onEach { (metrics: $0.metrics, store: $0.store?.status) }, on: loop)
+            loops.onEach {
+                (metrics: $0.metrics, store: $0.store?.status, answersGateways: $0.forwardAuth != nil)
+            }, on: loop)
         return counted.map { parts in
             let registry = served.registry
             return Verdicts(
                 LoopMetrics(sumOf: parts.map(\.metrics)), parts.compactMap(\.store), registry.ids,
                 acceptsNotifications: registry.providers.contains { $0.notifications != nil },
-                acceptsAccessTokens: registry.providers.contains { $0.accessTokens != nil })
+                acceptsAccessTokens: registry.providers.contains { $0.accessTokens != nil },
+                answersGateways: parts.contains(where: \.answersGateways))
         }
     }
 

@@ -13,6 +13,8 @@ struct Verdicts: Sendable {
     private let notifications: [(kind: String?, count: Count)]?
     /// `nil` if no provider's access tokens are verified.
     private let accessTokens: [Count]?
+    /// `nil` if there are no policies.
+    private let forwardAuth: [(label: LoopMetrics.PolicyLabel, count: Int)]?
     /// One per event loop; empty if nothing is single-use.
     private let stores: [StoreStatus]
 
@@ -27,7 +29,7 @@ struct Verdicts: Sendable {
     /// - Parameter providerIDs: indexed by number.
     init(
         _ metrics: LoopMetrics, _ stores: [StoreStatus], _ providerIDs: [String], acceptsNotifications: Bool = false,
-        acceptsAccessTokens: Bool = false
+        acceptsAccessTokens: Bool = false, answersGateways: Bool = false
     ) {
         func counts(_ counter: Counter<LoopMetrics.VerdictLabel>) -> [Count] {
             counter.map { verdict, count in
@@ -45,6 +47,7 @@ struct Verdicts: Sendable {
                 return (label.kind?.rawValue, Count(provider: provider, code: label.code, count: count))
             }
         accessTokens = acceptsAccessTokens ? counts(metrics.accessTokens) : nil
+        forwardAuth = answersGateways ? Array(metrics.forwardAuth) : nil
         self.stores = stores
     }
 
@@ -67,6 +70,13 @@ struct Verdicts: Sendable {
                 json.objects("access_tokens", accessTokens) { json, each in
                     json.member("provider", each.provider)
                     json.member("code", each.code)
+                    json.member("count", Int64(each.count))
+                }
+            }
+            if let forwardAuth {
+                json.objects("forward_auth", forwardAuth) { json, each in
+                    json.member("policy", each.label.policy)
+                    json.member("code", each.label.code)
                     json.member("count", Int64(each.count))
                 }
             }

@@ -6,7 +6,7 @@ extension Problem {
     var responseStatus: HTTPResponseStatus { HTTPResponseStatus(statusCode: status) }
 
     /// Additional header fields.
-    var headers: [(name: StaticString, value: String)] {
+    var headers: [(name: String, value: String)] {
         switch self {
         case .methodNotAllowed(let allow): [("Allow", allow)]
         case .callerUnauthenticated: [("WWW-Authenticate", "Bearer")]

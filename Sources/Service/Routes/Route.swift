@@ -3,11 +3,8 @@ internal import HTTPServer
 
 /// The paths of both listeners. A closed set, so they can be used in metrics and logs.
 enum Route: Int, CaseIterable {
-    case verify, batch, signIns, finishSignIn, refreshGrant, revokeGrant, notifications, accessTokens, openAPI, live,
-        ready,
-        providers, refresh, explain, events,
-        verdicts,
-        metrics, unknown
+    case verify, batch, signIns, finishSignIn, refreshGrant, revokeGrant, notifications, accessTokens, forwardAuth
+    case openAPI, live, ready, providers, refresh, explain, events, verdicts, metrics, unknown
     case root, console, consoleStyle, consoleScript
 
     /// The route that a responder has found.
@@ -24,6 +21,7 @@ enum Route: Int, CaseIterable {
         case .revokeGrant: "/v1/grants/revoke"
         case .notifications: "/v1/notifications/verify"
         case .accessTokens: "/v1/access-tokens/verify"
+        case .forwardAuth: "/v1/forward-auth/{policy}"
         case .openAPI: "/openapi.yaml"
         case .live: "/livez"
         case .ready: "/readyz"
@@ -44,13 +42,15 @@ enum Route: Int, CaseIterable {
     /// Whether monitoring polls this path.
     var isProbe: Bool { self == .live || self == .ready || self == .metrics }
 
-    var method: RequestMethod {
+    /// The only method that the route supports; `nil`: any.
+    var method: RequestMethod? {
         switch self {
         case .verify, .batch, .signIns, .finishSignIn, .refreshGrant, .revokeGrant, .notifications, .accessTokens,
             .refresh, .explain:
             .post
         case .openAPI, .live, .ready, .providers, .events, .verdicts, .metrics, .unknown: .get
         case .root, .console, .consoleStyle, .consoleScript: .get
+        case .forwardAuth: nil
         }
     }
 
@@ -75,7 +75,8 @@ enum Route: Int, CaseIterable {
     /// - Throws: ``Problem/notFound``, ``Problem/methodNotAllowed(allow:)``.
     func check(_ method: RequestMethod) throws(Problem) {
         guard self != .unknown else { throw .notFound }
-        guard method == self.method else { throw .methodNotAllowed(allow: self.method.rawValue) }
+        guard let supported = self.method, method != supported else { return }
+        throw .methodNotAllowed(allow: supported.rawValue)
     }
 
     /// The route of a path on the service listener.
@@ -92,8 +93,16 @@ enum Route: Int, CaseIterable {
         case "/openapi.yaml": .openAPI
         case "/livez": .live
         case "/readyz": .ready
-        default: .unknown
+        default: forwardAuthPolicy(path) == nil ? .unknown : .forwardAuth
         }
+    }
+
+    /// The ID of the policy in `/v1/forward-auth/{policy}` and any path below it, as sent. What comes after it may be the
+    /// path of the request that a gateway asks about, so it is neither read nor normalized: `/../` leads nowhere.
+    static func forwardAuthPolicy(_ path: HeadSlice) -> ArraySlice<UInt8>? {
+        let prefix: StaticString = "/v1/forward-auth/"
+        guard path.hasPrefix(prefix) else { return nil }
+        return path.bytes.dropFirst(prefix.utf8CodeUnitCount).prefix { $0 != UInt8(ascii: "/") }
     }
 
     /// The routes of the admin listener with constant paths.

@@ -3,7 +3,6 @@ private import Host
 internal import JSON
 private import NIOCore
 private import NIOHTTP1
-private import SignIns
 internal import Verification
 
 /// `POST /v1/verify/batch`.

@@ -14,15 +14,12 @@ internal import Verification
 
 /// Finishes a sign-in whose code is exchanged: first the claim, then the code is sent, once.
 extension ServiceResponder {
-    /// Below the 12 seconds that clients give a finish.
-    private static let finishTimeout = Interval.seconds(11)
-
     func exchange(
         _ pending: PendingExchange, _ number: Int?, _ verifier: RequestVerifier, _ signIns: LoopSignIns,
         _ record: RequestRecord
     ) -> EventLoopFuture<HTTPResponse> {
         let loop = service.loop
-        guard let number, let finish = FinishCall(number, record, verifier, until: Self.finishTimeout) else {
+        guard let number, let finish = FinishCall(number, record, verifier, until: Self.totalTimeout) else {
             return loop.makeSucceededFuture(refuse(.clientNotConfigured, number, record))
         }
         let keys = verifier.waitForUsableKeys(
@@ -33,7 +30,7 @@ extension ServiceResponder {
                 let discovered = verifier.discoveredEndpoints(ofProvider: number)
                 guard let address = finish.grants.tokenEndpoint(discovered) else { throw .endpointUnknown }
                 let finish = try finish.readingUserInfo(discovered)
-                // Before the claim, so that a provider that hangs ends no sign-ins.
+                // Reserved before the claim, so that a hanging provider uses up no sign-ins.
                 guard let slot = finish.grants.slots.reserve() else { throw .callsFull }
                 let claim = try pending.claim(signIns.store.digests)
                 let claimed = self.service.claim(claim.key, until: claim.end, in: signIns.store)
@@ -143,9 +140,9 @@ struct FinishCall {
     let verifier: RequestVerifier
     let policy: ProviderPolicy
     let grants: ProviderGrants
-    /// Where to read user info; `nil`: nowhere.
+    /// The user info endpoint; `nil` if user info is not read.
     private(set) var userInfo: FetchURL?
-    /// For all of it.
+    /// The deadline of the whole finish.
     let deadline: MonotonicTime
     var record: RequestRecord
 

@@ -12,6 +12,9 @@ internal import Verification
 
 /// `POST /v1/grants/refresh` and `POST /v1/grants/revoke`.
 extension ServiceResponder {
+    /// For all that a request asks of a provider. Below the 12 seconds that clients wait.
+    static let totalTimeout = Interval.seconds(11)
+
     func refreshGrant(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let request = try RefreshRequest(body)
         let call = try GrantCall(.refresh, request.provider, record, service)
@@ -40,7 +43,7 @@ extension ServiceResponder {
                 guard let verification = refresh.verification(of: grant) else {
                     return loop.makeSucceededFuture(self.end(call, refresh, grant, nil))
                 }
-                return self.verdict(verification, by: call.verifier).assumeIsolated().map {
+                return self.verdict(verification, by: call.verifier, until: call.deadline).assumeIsolated().map {
                     self.end(call, refresh, grant, $0)
                 }
                 .nonisolated()
@@ -97,7 +100,7 @@ extension ServiceResponder {
         }
     }
 
-    /// Exchanges a code, verifies the ID Token that came, and revokes the tokens.
+    /// Exchanges a code, verifies the ID Token that it gave, and revokes the tokens.
     private func revoke(
         _ code: CodeToRevoke, at target: RevocationTarget, _ call: GrantCall
     ) -> EventLoopFuture<HTTPResponse> {
@@ -105,7 +108,8 @@ extension ServiceResponder {
         func ended(_ failure: FinishFailure) -> EventLoopFuture<HTTPResponse> {
             loop.makeSucceededFuture(end(call, failure))
         }
-        let keys = call.verifier.waitForUsableKeys(ofProvider: call.number, until: keysDeadline(), on: loop)
+        let keys = call.verifier.waitForUsableKeys(
+            ofProvider: call.number, until: min(keysDeadline(), call.deadline), on: loop)
         return keys.assumeIsolated().flatMap { problem -> EventLoopFuture<HTTPResponse> in
             let started: EventLoopFuture<Called<Grant>>
             // One slot for both calls: without one for the second, the code would be lost.
@@ -127,7 +131,7 @@ extension ServiceResponder {
                 } catch {
                     return loop.makeSucceededFuture(self.end(call, error))
                 }
-                return self.verdict(verification, by: call.verifier).assumeIsolated().flatMap {
+                return self.verdict(verification, by: call.verifier, until: call.deadline).assumeIsolated().flatMap {
                     verdict -> EventLoopFuture<HTTPResponse> in
                     do throws(FinishFailure) {
                         let request = try code.revocation(of: grant, verdict)
@@ -153,7 +157,7 @@ extension ServiceResponder {
             return loop.makeSucceededFuture(end(call, FinishFailure(.callsFull, isSpent: isSpent)))
         }
         let called = target.grants.calls.revoke(
-            request, by: clientID, at: target.address, slot, until: callDeadline()
+            request, by: clientID, at: target.address, slot, until: min(callDeadline(), call.deadline)
         ).hop(to: loop)
         return called.assumeIsolated().map { called in
             let call = call.with(called.reports)
@@ -179,20 +183,21 @@ extension ServiceResponder {
         let discovered = call.verifier.discoveredEndpoints(ofProvider: call.number)
         guard let address = grants.tokenEndpoint(discovered) else { throw .endpointUnknown }
         guard let slot = slot ?? grants.slots.reserve() else { throw .callsFull }
-        let called = grants.calls.exchange(request, by: clientID, at: address, slot, until: callDeadline())
+        let called = grants.calls.exchange(
+            request, by: clientID, at: address, slot, until: min(callDeadline(), call.deadline))
         return called.hop(to: service.loop)
     }
 
     func callDeadline() -> MonotonicTime { SystemClocks.monotonic() + service.settings.providerTimeout }
 
-    /// Verifies an ID Token that came from the provider, waiting for keys.
+    /// Verifies an ID Token from the provider, and waits for keys if necessary.
     ///
-    /// - Parameter deadline: `nil`: the usual time to wait for keys.
+    /// - Parameter deadline: of the whole request.
     func verdict(
-        _ request: VerifyRequest, by verifier: RequestVerifier, until deadline: MonotonicTime? = nil
+        _ request: VerifyRequest, by verifier: RequestVerifier, until deadline: MonotonicTime
     ) -> EventLoopFuture<Verdict> {
         let loop = service.loop
-        let keysDeadline = min(keysDeadline(), deadline ?? keysDeadline())
+        let keysDeadline = min(keysDeadline(), deadline)
         let verdict: EventLoopFuture<Verdict> =
             switch verifier.verify(request, at: .now()) {
             case .decided(let verdict): loop.makeCompletedFuture(.success(verdict))
@@ -219,6 +224,8 @@ struct GrantCall {
     let provider: Provider
     /// With the settings that the request began under.
     let verifier: RequestVerifier
+    /// For all of it.
+    let deadline = SystemClocks.monotonic() + ServiceResponder.totalTimeout
     private(set) var record: RequestRecord
 
     /// The same, with the requests to the provider that it caused.

@@ -36,7 +36,7 @@ extension ServiceResponder {
     func finishSignIn(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let signIns = try signIns()
         let now = VerificationTime.now()
-        // New settings apply to the next finish: this one is checked, exchanged and verified under the same.
+        // A finish keeps its settings from check to verification; new ones apply to the next finish.
         let verifier = service.verifier
         var number: Int?
         let plan: FinishPlan
@@ -62,7 +62,8 @@ extension ServiceResponder {
                 switch verdict {
                 case .refused(let problem, let provider): return .now(self.refuse(problem, provider, record))
                 case .verified(let answer, let number):
-                    // Only once the connection has admitted the request: one that is shed has claimed nothing.
+                    // Only after the connection has admitted the request, so that a request that is shed has claimed
+                    // nothing.
                     return .later { self.exchange(finishing.verified(answer), number, verifier, signIns, record) }
                 }
             }

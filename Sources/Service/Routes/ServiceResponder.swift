@@ -1,9 +1,7 @@
 internal import Verification
 internal import Host
 internal import HTTPServer
-internal import IDToken
 internal import JSON
-internal import KeySource
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -23,6 +21,7 @@ final class ServiceResponder: HTTPResponder {
         if route == .batch, service.settings.callerKeys.admits(head.fields) {
             routing.bodyLimit = service.settings.maximumBatchBody
         }
+        routing.isAnsweredOnHead = route == .forwardAuth
         return routing
     }
 
@@ -53,6 +52,7 @@ final class ServiceResponder: HTTPResponder {
             case .finishSignIn: return try finishSignIn(body(of: request, &record), record)
             case .notifications: return try verifyNotification(body(of: request, &record), record)
             case .accessTokens: return try verifyAccessToken(body(of: request, &record), record)
+            case .forwardAuth: return try decideForGateway(request, &record)
             default: throw .notFound
             }
         } catch {
@@ -64,13 +64,18 @@ final class ServiceResponder: HTTPResponder {
     private func body(
         of request: HTTPRequest, _ record: inout RequestRecord
     ) throws(Problem) -> JSONObject {
+        try checkCapacity(for: request, record)
+        record.keyName = try service.settings.callerKeys.admit(request.head.fields)
+        return try request.jsonObject()
+    }
+
+    /// - Throws: ``Problem/shuttingDown``, ``Problem/overloaded(limit:)``.
+    func checkCapacity(for request: HTTPRequest, _ record: RequestRecord) throws(Problem) {
         guard request.isUnderWay else { throw .shuttingDown }
         guard service.load.admits(at: record.startedAtMicroseconds) else {
             service.metrics.countRefusalByQueue()
             throw .overloaded(limit: "limits.queue_timeout")
         }
-        record.keyName = try service.settings.callerKeys.admit(request.head.fields)
-        return try request.jsonObject()
     }
 
     // MARK: One token

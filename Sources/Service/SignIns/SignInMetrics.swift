@@ -8,7 +8,7 @@ struct SignInMetrics: Sendable {
     /// By provider number (`nil` if unknown) and code; the code is `ok` for finished sign-ins.
     private(set) var finished = Counter<LoopMetrics.VerdictLabel>()
     private(set) var claims = Counter<Claim>()
-    /// Claims that were given back, because nothing was sent to the provider; whether that is known to have worked.
+    /// Claims that were released because nothing was sent to the provider, by whether the release was confirmed.
     private(set) var releases = Counter<Bool>()
     /// Response times of the store.
     private(set) var claimDurations = Histogram()
@@ -77,12 +77,12 @@ extension MetricsPage {
             signIns.claims.map { claim, count in PrometheusText.Sample([("outcome", claim.rawValue)], count) })
         page.metric(
             "assay_store_releases_total", .counter,
-            "Claims given back because nothing was sent to the provider, by outcome; unconfirmed, where they may stand.",
+            "Claims released because nothing was sent to the provider, by outcome; an unconfirmed one may still exist.",
             signIns.releases.map { isReleased, count in
                 PrometheusText.Sample([("outcome", isReleased ? "released" : "unconfirmed")], count)
             })
         page.metric(
-            "assay_store_claim_duration_seconds", .histogram, "Time that such an attempt took.")
+            "assay_store_claim_duration_seconds", .histogram, "Duration of such an attempt.")
         page.histogram("assay_store_claim_duration_seconds", signIns.claimDurations)
         page.metric(
             "assay_store_up", .gauge, "1 if every event loop can reach the store and it has room, else 0.",

@@ -6,7 +6,7 @@ enum AuthorizationParameterReader {
         name: "authorization_parameters", expected: "a mapping of names to strings",
         form: .mapping(of: .either(.text(), .boolean)),
         help:
-            "Further parameters of the authorization URL, such as `{ access_type: offline }` for Google's refresh tokens. None of those that Assay sets itself.",
+            "Additional parameters of the authorization URL, such as `{ access_type: offline }` for Google's refresh tokens. Parameters that Assay sets itself are refused.",
         defaultDescription: "none")
 
     /// - Returns: in the order of the settings.

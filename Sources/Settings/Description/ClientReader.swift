@@ -1,6 +1,5 @@
 internal import Grants
 internal import IDToken
-private import KeySource
 
 /// Reads a provider's `clients`.
 enum ClientReader {
@@ -34,19 +33,20 @@ enum ClientReader {
         "id", .text, isRequired: true, "The client ID: one of the provider's `audiences`.")
     private static let auth = Setting(
         "auth", ValueType<Method>.word, isRequired: true,
-        "How the client authenticates to the provider. `apple`: by a client secret made from the key when needed. `none`: a public client."
+        "How the client authenticates to the provider. `apple`: with a client secret that Assay generates from the key. `none`: a public client."
     )
     private static let secretFile = Setting(
-        "secret_file", .file(.secret), "The client secret. Read again when it changes.")
+        "secret_file", .file(.secret), "A file with the client secret, re-read when it changes.")
     private static let teamID = Setting("team_id", .text, "Apple's Team ID: ten characters.")
     private static let keyID = Setting(
-        "key_id", .text, "The ID under which the provider knows the key; Apple's has ten characters.")
+        "key_id", .text, "The key's ID at the provider; Apple's Key ID has ten characters.")
     private static let keyFile = Setting(
         "key_file", .file(.privateKey),
-        "The private key (PEM, PKCS#8), for `apple` and `private_key_jwt`. Read again when it changes.")
+        "A file with the private key (PEM, PKCS#8), for `apple` and `private_key_jwt`. Re-read when it changes.")
     private static let certificateFile = Setting(
         "certificate_file", .file(.certificate),
-        "The certificate (PEM) that the provider knows the key by; its thumbprint is sent as `x5t#S256`.")
+        "A file with the certificate (PEM) that is registered for the key at the provider; its thumbprint is sent as `x5t#S256`."
+    )
     private static let assertionAudience = Setting(
         "assertion_audience", ValueType<AssertionAudience>.word,
         defaultDescription: "`issuer`; the preset `microsoft` has `token_endpoint`",
@@ -57,7 +57,7 @@ enum ClientReader {
 
     private static let scopes = Setting(
         "scopes", listOf: scope,
-        "The scopes that a sign-in in a browser asks for, unless `POST /v1/sign-ins` names others. `openid` is added, except at Apple."
+        "The scopes that a sign-in in a browser requests, unless `POST /v1/sign-ins` names others. `openid` is added, except at Apple."
     )
 
     private static let scope = ValueType<String>.text("a scope: visible ASCII without spaces, quotes and backslashes") {
@@ -65,7 +65,7 @@ enum ClientReader {
     }
 
     private static let redirectURI = ValueType<String>.text(
-        "an absolute URI without a fragment, at most 1024 visible ASCII characters, and none that a browser would run or open as a file"
+        "an absolute URI without a fragment, at most 1024 visible ASCII characters, whose scheme is not one such as javascript or file"
     ) { text in
         guard text.utf8.count <= 1024, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), !text.contains("#"),
             let colon = text.firstIndex(of: ":"), text.first?.isLetter == true
@@ -84,7 +84,7 @@ enum ClientReader {
     static let setting = SettingDescription(
         name: "clients", expected: "a list of mappings", form: .list(of: .section(descriptions)),
         help:
-            "The clients whose codes and tokens are exchanged, refreshed and revoked, and whose sign-ins can be in a browser. Turns on `POST /v1/grants/refresh` and `POST /v1/grants/revoke`."
+            "The OAuth clients for which Assay exchanges codes, refreshes and revokes tokens, and begins sign-ins in a browser. Turns on `POST /v1/grants/refresh` and `POST /v1/grants/revoke`."
     )
 
     /// - Returns: `nil` if there is no list, or an error was reported.
@@ -100,7 +100,7 @@ enum ClientReader {
         guard let clients else { return nil }
         var ids: Set<String> = []
         for client in clients.map(\.client) where !ids.insert(client.id).inserted {
-            section.refuse(setting.name, "the client \(client.id) is there twice; list it once")
+            section.refuse(setting.name, "the client \(client.id) is listed twice; list it once")
         }
         return clients
     }
@@ -114,7 +114,7 @@ enum ClientReader {
         if id == nil { element.refuseMissing("id", "a client needs id and auth") }
         if method == nil { element.refuseMissing("auth", "a client needs id and auth") }
         if let id, !provider.policy.audiences.contains(id) {
-            element.refuse("id", "\(id) is not one of the provider's audiences; add it there, or correct it")
+            element.refuse("id", "\(id) is not one of the provider's audiences; add it to them, or correct it")
         }
         let authentication: ClientSettings.Authentication? =
             if let method { Self.authentication(method, element, provider) } else { nil }
@@ -139,7 +139,7 @@ enum ClientReader {
         for name in texts.keys.sorted() + [assertionAudience.name] {
             let isThere = element.source(name) != nil
             if isThere, !(method.required + method.optional).contains(name) {
-                element.refuse(name, "\(name) is for auth: \(Method.with(name)); leave it out")
+                element.refuse(name, "\(name) only has an effect with auth: \(Method.with(name)); remove it")
             } else if !isThere, method.required.contains(name) {
                 element.refuseMissing(name, "auth: \(method.rawValue) needs \(name)")
             }

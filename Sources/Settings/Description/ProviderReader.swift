@@ -13,7 +13,7 @@ enum ProviderReader {
                         [id, preset.description] + parameters + [ProviderReading.tokens.description]
                             + ProviderReading.members.flatMap(\.descriptions)),
                     isNeverEmpty: true),
-                help: "The OpenID Providers whose ID Tokens are verified.", isRequired: true)
+                help: "The OpenID Providers whose tokens are verified.", isRequired: true)
         ]
     ) { top, settings in
         let elements = top.elements("providers")
@@ -175,7 +175,7 @@ enum ProviderReader {
     ) {
         let policy = provider.policy
         for (other, dialect) in others.map({ ($0.policy, $0.accessTokens) }) {
-            // A provider with one kind of token would have each accepted as two.
+            // If the provider has only one kind of token, each token would be accepted as both kinds.
             let isOtherKind = (dialect == nil) != (provider.accessTokens == nil)
             // The issuer of a load balancer's assertions is an identity provider. Another may have the same.
             let mayShareIssuer =

@@ -65,7 +65,7 @@ extension ProviderReading {
 
     static let authorization = SettingDescription(
         section: "authorization", authorizationClaims.map(\.setting.description),
-        "Claims of access tokens that `authorization` in the answer is read from, if the preset's are not yours. Only with `tokens: access`."
+        "Claims of access tokens to read `authorization` in the response from, if they differ from the preset's. Only with `tokens: access`."
     )
 
     private static let authorizationClaims: [(setting: Setting<ClaimPath>, path: AuthorizationPath)] = [
@@ -80,7 +80,7 @@ extension ProviderReading {
             ValueType(
                 expected: "the name of a claim", form: .text(), parse: { $0.isEmpty ? nil : ClaimPath($0) },
                 text: \.name.string), defaultDescription: "the preset's, else `\(name)`",
-            "The claim that supplies `authorization.\(name)`: a text, a list of texts, or an object whose members' names count."
+            "The claim that supplies `authorization.\(name)`: a string, a list of strings, or an object, of which the member names are used."
         )
     }
 
@@ -91,7 +91,7 @@ extension ProviderReading {
         guard var dialect = provider.accessTokens else {
             if let (_, (setting, _)) = claims.first(where: { $0.0 != nil }), !parent.isFaulty(tokens.name) {
                 section.refuse(
-                    setting.name, "authorization needs tokens: access, since ID Tokens grant nothing; remove it")
+                    setting.name, "authorization needs tokens: access, because ID Tokens grant nothing; remove it")
             }
             return
         }

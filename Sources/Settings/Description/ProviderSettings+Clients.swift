@@ -2,11 +2,11 @@ internal import Grants
 internal import IDToken
 private import KeySource
 
-/// Clients, and the endpoints that are called in their names.
+/// Clients, and the endpoints that they call.
 extension ProviderReading {
     static let maximumCalls = Setting(
         "max_calls", .integer(1...10_000), defaultDescription: "`64`",
-        "Calls of the provider's endpoints in flight at one time; beyond them: `503 provider_unavailable`.")
+        "Maximum number of calls to the provider's endpoints in flight; beyond it: `503 provider_unavailable`.")
 
     private static let authorizationEndpoint = endpoint("authorization", "The authorization endpoint.")
     private static let tokenEndpoint = endpoint("token", "The token endpoint.")
@@ -16,7 +16,7 @@ extension ProviderReading {
     static let endpoints = SettingDescription(
         section: "endpoints",
         [authorizationEndpoint, tokenEndpoint, revocationEndpoint, userInfoEndpoint].map(\.description),
-        "The provider's endpoints, where they are not those of the discovery document.")
+        "The provider's endpoints, if they differ from those in the discovery document.")
 
     private static func endpoint(_ name: String, _ help: String) -> Setting<String> {
         Setting(
@@ -44,11 +44,11 @@ extension ProviderReading {
 
     static let pkce = Setting(
         "pkce", .onOff, defaultDescription: "`on`; the preset `linkedin` has `off`",
-        "Whether sign-ins in a browser use PKCE. Set `off` only for token endpoints that refuse a verifier.")
+        "Whether sign-ins in a browser use PKCE. Set `off` only for token endpoints that refuse a `code_verifier`.")
 
     static let unboundCodes = Setting(
         "allow_unbound_codes", .boolean, defaultDescription: "`false`",
-        "Allows sign-ins in a browser with neither PKCE nor a nonce, in which an attacker can replace the code by another. Logs a start-up warning."
+        "Allows sign-ins in a browser with neither PKCE nor a nonce, in which an attacker can replace the code with another. Logs a start-up warning."
     )
 
     static let userInfo = Setting(
@@ -56,7 +56,7 @@ extension ProviderReading {
         "Completes the identity from the user info endpoint when a finish exchanges a code. For providers whose ID Tokens lack names or addresses."
     )
 
-    /// Settings that do something only for a provider with clients.
+    /// Settings that have an effect only with clients.
     static let ofClients = [
         maximumCalls.description, pkce.description, unboundCodes.description, userInfo.description,
         ClientReader.setting,
@@ -72,7 +72,7 @@ extension ProviderReading {
                 (maximumCalls.name, maximum != nil), (Self.pkce.name, pkce != nil),
                 (Self.unboundCodes.name, unboundCodes != nil), (Self.userInfo.name, userInfo != nil),
             ] where isThere {
-                section.refuse(name, "\(name) does nothing without clients; leave it out, or add clients")
+                section.refuse(name, "\(name) has no effect without clients; remove it, or add clients")
             }
             return
         }

@@ -108,14 +108,16 @@ struct ProviderReading {
         Member([notificationKinds.description, notificationAge.description], read: readNotifications),
         Member([authorization], read: readAuthorization),
         Member([serviceTokens.description], read: readServiceTokens),
-        Member(section: "network", network, "Restrictions on connections that fetch this provider's keys."),
+        Member(
+            section: "network", network,
+            "Restrictions on connections to this provider, for key fetches and for calls to its endpoints."),
         Member(
             [discoveryURL, discoveryIssuer, jwksURI, certificatesURI, publicKeyURI, jwksFile].map(\.description),
             read: readKeys),
         Member(
             Setting(
                 "quirks", listOf: ValueType<ProviderQuirk>.word,
-                "How the provider's endpoints differ from the protocol. `revoked_is_invalid_request`: for a refresh, `invalid_request` says that the token was revoked. `refresh_tokens_stay`: a refresh token stays valid after use. `no_openid_scope`: `openid` is not added to the scopes. `form_post_for_scopes`: where scopes are asked for, the response is a form post."
+                "How the provider's endpoints differ from the protocol. `revoked_is_invalid_request`: for a refresh, `invalid_request` says that the token was revoked. `refresh_tokens_stay`: a refresh token stays valid after use. `no_openid_scope`: `openid` is not added to the scopes. `form_post_for_scopes`: where scopes are asked for, the response is a form post. `scope_is_list`: the token endpoint names the granted scopes in a list."
             ), at: \.quirks),
         Member([endpoints], read: readEndpoints),
         Member(ofClients, read: readClients),
@@ -219,19 +221,19 @@ struct ProviderReading {
     private static let network: [Member<ProviderReading>] = [
         Member(
             Setting(
-                "allow_http", .boolean, "Allows fetching keys over plain HTTP. For tests only; logs a start-up warning."
+                "allow_http", .boolean, "Allows connections over plain HTTP. For tests only; logs a start-up warning."
             ),
             at: \.network.allowHTTP),
         Member(
             Setting(
                 "allow_private_addresses", .boolean,
-                "Allows fetching keys from private, loopback and all other addresses that are not on the public Internet. For tests only; logs a start-up warning."
+                "Allows connections to private, loopback and all other addresses that are not on the public Internet. For tests only; logs a start-up warning."
             ),
             at: \.network.allowPrivateAddresses),
         Member(
             Setting(
                 "allow_addresses", listOf: addressBlock,
-                "Private addresses and blocks that keys may be fetched from."),
+                "Private addresses and blocks that connections may go to."),
             at: \.network.allowedAddresses),
         Member(
             Setting("ca_file", .file(.authorities), "Additional CA certificates (PEM) to trust for this provider."),

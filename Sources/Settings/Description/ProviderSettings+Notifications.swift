@@ -9,8 +9,8 @@ extension ProviderReading {
     )
     static let notificationAge = Setting(
         "notifications_max_age", .seconds(1...(90 * 86_400)),
-        defaultDescription: "`7d` beside `notifications`",
-        "The age from which a notification is refused, counted from its `iat`.")
+        defaultDescription: "`7d` with `notifications`",
+        "Maximum age of a notification since its `iat`.")
 
     /// Must come after the audiences.
     @Sendable static func readNotifications(_ section: Section, _ provider: inout ProviderReading) {
@@ -20,14 +20,14 @@ extension ProviderReading {
             if age != nil, !section.isFaulty(notificationKinds.name) {
                 section.refuse(
                     notificationAge.name,
-                    "notifications_max_age needs notifications beside it: list the kinds there, or leave it out")
+                    "notifications_max_age has no effect without notifications; list the kinds there, or remove it")
             }
             return
         }
         if provider.policy.audiences.isEmpty, section.isWord("none", "audiences") {
             section.refuse(
                 notificationKinds.name,
-                "notifications can't be accepted beside audiences: none, since only aud says that they are for you")
+                "notifications need audiences, because only aud says that they are for you; replace audiences: none")
         }
         var rules = NotificationRules(kinds: kinds, issuers: provider.facts.notificationIssuers)
         if let age {

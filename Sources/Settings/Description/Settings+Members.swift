@@ -5,7 +5,7 @@ extension Settings {
     static let members: [Member<Settings>] = [
         Member(
             section: "service", Listener.members(for: "backends").map { $0.within(\.service) },
-            "The listener for backends: `/v1/verify`, `/v1/verify/batch`, `/v1/sign-ins` and `/v1/sign-ins/finish`."),
+            "The listener for backends: `/v1/verify` and the other [endpoints](endpoints.md) that callers use."),
         Member(
             section: "admin",
             Listener.members(for: "operators").map { $0.within(\.admin) } + [
@@ -84,6 +84,7 @@ extension Settings {
                 "How far a provider's clock may differ from this machine's; the default for every provider."),
             at: \.clockSkewSeconds),
         ProviderReader.member,
+        ForwardAuthReader.member,
     ]
 
     private static let limits: [Member<Settings>] = [
@@ -127,7 +128,7 @@ extension Settings {
         Member(
             Setting(
                 "provider_timeout", .seconds(1...30),
-                "How long a call of a provider's endpoint may take, connecting and all tries of a revocation included."
+                "How long a call to a provider's endpoint may take, including connecting and all attempts of a revocation."
             ), at: \.limits.providerTimeoutSeconds),
         Member(
             Setting(
@@ -141,7 +142,7 @@ extension Settings {
         Member(
             Setting(
                 "requests", .word("true, false or refused"),
-                "`true`: log every request; `refused`: only status 400 and above; `false`: none. Errors that unauthenticated clients can cause (400, 401, 404, 405, 408, 413, 415, 431, `overloaded`) are rate-limited to ten per minute, kind and event loop; with `refused`, all errors are. A following line has `suppressed`, the number of lines left out. There is no rate limit at level `debug`."
+                "`true`: log every request; `refused`: only status 400 and above; `false`: none. Errors that unauthenticated clients can cause (400, 401, 404, 405, 408, 413, 415, 431, `overloaded`) are rate-limited to ten per minute for each kind and event loop; with `refused`, all errors are. A later line has `suppressed`, the number of lines left out. There is no rate limit at level `debug`."
             ), at: \.log.requests),
         Member(
             Setting("probes", .boolean, "Also logs requests to `/livez`, `/readyz` and `/metrics`."),

@@ -16,7 +16,6 @@ enum SignInReader {
         section.finish()
         guard isOn else {
             // Disabled settings have no effective defaults.
-            section.record("key_files", nil, .default)
             let store = section.section("store")
             for description in storeMembers.flatMap(\.descriptions) { store.record(description.name, nil, .default) }
             return

@@ -128,7 +128,7 @@ final class Section {
 
     /// Records the lines of members of a list's element.
     ///
-    /// - Parameter id: tells the element from the others.
+    /// - Parameter id: identifies the element.
     func recordLines(_ names: [String], ofElement id: String) {
         for name in names {
             guard let node = node(name) else { continue }

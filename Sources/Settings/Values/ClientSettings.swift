@@ -10,7 +10,7 @@ package struct ClientSettings: Sendable, Equatable {
         self.authentication = authentication
     }
 
-    /// How the client proves to the provider who it is.
+    /// How the client authenticates to the provider.
     package enum Authentication: Sendable, Equatable {
         case secret(file: String, sentIn: ClientCredential.SecretPlace)
         case apple(teamID: String, keyID: String, keyFile: String)

@@ -15,7 +15,7 @@ package struct ProviderSettings: Sendable, Equatable {
     /// `nil` if no notifications are accepted.
     package var notifications: NotificationRules?
     package var keys: KeyLocation
-    /// How endpoints are called, and keys fetched.
+    /// The network rules of key fetches and of calls to endpoints.
     package var network = NetworkRules()
     /// Empty: the provider's endpoints are not called.
     package var clients: [ClientSettings] = []
@@ -60,14 +60,14 @@ package struct ProviderSettings: Sendable, Equatable {
         }
         if policy.nonce.accepted.contains(.plain), policy.nonce.accepted.count > 1 {
             warnings.append(
-                "provider \(policy.id): nonce.match has plain beside a hash: someone who has only the token could send its nonce claim as the nonce; remove plain"
+                "provider \(policy.id): nonce.match has plain in addition to a hash: an attacker who has only the token could send its nonce claim as the nonce; remove plain"
             )
         }
         if !policy.nonce.isChecked {
             warnings.append("provider \(policy.id): nonces are not checked (nonce.check: off)")
         }
         for uri in Set(clients.flatMap(\.client.redirectURIs)).sorted() where uri.isUnencryptedAddress {
-            warnings.append("provider \(policy.id): \(uri) is without TLS: codes can be read on the network")
+            warnings.append("provider \(policy.id): \(uri) is not https: codes can be read on the network; use https")
         }
         if allowsUnboundCodes, !usesPKCE, !policy.nonce.isChecked {
             warnings.append(

@@ -1,3 +1,4 @@
+package import Gateway
 private import Grants
 package import HTTPServer
 private import IDToken
@@ -15,6 +16,7 @@ package struct Settings: Sendable {
     package var tracing: Tracing?
     /// `nil`: sign-ins are disabled.
     package var signIns: SignIns?
+    package var forwardAuth = ForwardAuthSettings()
     /// Where key sets are archived for the next start; `nil`: they are not.
     package var cacheDirectory: String?
     /// How many verified tokens to cache; 0 disables the cache.
@@ -82,7 +84,7 @@ package struct Settings: Sendable {
         Self.warnings("the service", service, apiKeys)
             + Self.warnings("the admin listener", admin, operatorKeys)
             + (tracing?.warnings ?? []) + (signIns?.warnings ?? []) + singleUseWarnings
-            + providers.flatMap(\.warnings) + sharedRedirectURIWarnings + serviceLinkWarnings
+            + providers.flatMap(\.warnings) + sharedRedirectURIWarnings + openPolicyWarnings + serviceLinkWarnings
     }
 
     /// Without a shared store, each process has its own memory of used nonces.
@@ -102,7 +104,7 @@ package struct Settings: Sendable {
             for uri in Set(provider.clients.flatMap(\.client.redirectURIs)).sorted() {
                 if let owner = owners[uri] {
                     warnings.append(
-                        "the redirect URI \(uri) is listed at \(owner) and at \(provider.policy.id): give each provider its own, so that a response can't be taken for the other's"
+                        "the redirect URI \(uri) is listed for \(owner) and for \(provider.policy.id): give each provider its own, so that one's response can't pass as the other's"
                     )
                 } else {
                     owners[uri] = provider.policy.id
@@ -110,6 +112,14 @@ package struct Settings: Sendable {
             }
         }
         return warnings
+    }
+
+    /// Anyone who reaches the listener can ask such a policy, and learns who is behind a token.
+    private var openPolicyWarnings: [String] {
+        guard !service.listen.isLocal, !service.asksForCertificates else { return [] }
+        return forwardAuth.policies.filter { !$0.requiresKey }.map { policy in
+            "forward_auth policy \(policy.id): answered without a key (require_key: false); let only the gateway reach the service listener"
+        }
     }
 
     private var serviceLinkWarnings: [String] {

@@ -10,7 +10,7 @@ extension Settings {
         /// Settings that are allowed but risky.
         var warnings: [String] {
             if keyFiles.isEmpty {
-                return ["sign_ins has no key_files: pending sign-ins are lost at a restart; set sign_ins.key_files"]
+                return ["sign_ins has no key_files: a restart invalidates pending sign-ins; set sign_ins.key_files"]
             }
             guard store.url == .memory else { return [] }
             return [

@@ -3,7 +3,7 @@ package import Host
 package import ProviderClient
 private import Synchronization
 
-/// Counts the calls of providers' endpoints for metrics, and logs outages and refused clients.
+/// Counts the calls to providers' endpoints for metrics, and logs outages and rejected clients.
 package final class CallTelemetry: Sendable {
     private let log: Log
     private let monotonic: @Sendable () -> MonotonicTime
@@ -31,7 +31,7 @@ package final class CallTelemetry: Sendable {
         var counts = Counts()
         /// Endpoints whose last call failed.
         var failing: Set<Endpoint> = []
-        /// When the line about a refused client was last written; removed once the client is accepted again.
+        /// When a client's rejection was last logged; removed once the client is accepted again.
         var rejections: [Client: MonotonicTime] = [:]
     }
 
@@ -102,7 +102,7 @@ extension CallTelemetry.Counts {
 }
 
 extension CallTelemetry.State {
-    /// The first refusal is worth a line, and then one in ten minutes.
+    /// The first rejection is logged, then one every ten minutes.
     fileprivate mutating func tellsOfRejection(_ call: CallReport, _ provider: String, _ now: MonotonicTime) -> Bool {
         let client = CallTelemetry.Client(provider: provider, id: call.clientID)
         switch call.outcome {
@@ -119,7 +119,7 @@ extension CallTelemetry.State {
 }
 
 extension CallOutcome {
-    /// Whether the provider can't be used, whoever the person and the client are.
+    /// Whether the provider itself is unavailable, independent of user and client.
     fileprivate var isOutage: Bool {
         switch self {
         case .ok, .grantInvalid, .clientRejected, .providerRefused: false

@@ -1,4 +1,5 @@
 import Service
+import Gateway
 import Host
 import FoundationEssentials
 import Grants
@@ -124,7 +125,7 @@ struct Application: Sendable {
         await waitForDisk()
     }
 
-    /// Logs the enabled features that need a store or a secret, in one line.
+    /// Logs the optional features that are enabled, in one line.
     private func logFeatures() {
         let singleUse = settings.providers.filter(\.usesNoncesOnce).map(\.policy.id)
         var features: [String] = []
@@ -134,6 +135,7 @@ struct Application: Sendable {
         let needsStore = !features.isEmpty
         if settings.providers.contains(where: { $0.notifications != nil }) { features.append("notifications") }
         if settings.providers.contains(where: { $0.accessTokens != nil }) { features.append("access_tokens") }
+        if !settings.forwardAuth.policies.isEmpty { features.append("forward_auth") }
         guard !features.isEmpty else { return }
         var fields: [(name: StaticString, value: Log.Value)] = [("features", .texts(features))]
         if needsStore { fields.append(("store", .text((settings.signIns ?? Settings.SignIns()).store.url.text))) }
@@ -174,7 +176,7 @@ struct Application: Sendable {
         return configuration
     }
 
-    /// Keeps secrets of files out of core dumps.
+    /// Disables core dumps, which would contain secrets from files.
     private static func disableCoreDumps(_ log: Log) {
         if !OpenSSL.disableCoreDumps() {
             log.warn(

@@ -21,7 +21,7 @@ final class ClientFiles: Sendable {
     /// Watches the files of these clients, and no others.
     func watch(_ clients: [Entry]) { entries.withLock { $0 = clients } }
 
-    /// Reads files that have changed, and changes the credentials of their clients. Blocks.
+    /// Re-reads files that have changed, and updates the credentials of their clients. Blocks.
     ///
     /// - Returns: `nil` if none has changed.
     /// - Throws: ``ConfigurationError`` if one can't be used; the client then keeps its credential.
@@ -53,9 +53,9 @@ final class ClientFiles: Sendable {
         client.authentication.files.map(SmallFile.version(atPath:))
     }
 
-    /// Reads what a client authenticates with.
+    /// Reads a client's credential.
     ///
-    /// - Parameter willRead: is told the name of each setting before the file that it names is read.
+    /// - Parameter willRead: called with the name of each setting before its file is read.
     /// - Throws: ``ConfigurationError`` if a file can't be used.
     static func credential(
         of client: ClientSettings, provider: String, willRead: (String) -> Void = { _ in }

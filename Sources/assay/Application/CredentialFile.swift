@@ -5,7 +5,7 @@ import OpenSSL
 /// A file that holds a client's secret, its private key, or the certificate of that key.
 struct CredentialFile {
     let path: String
-    /// What names the file to the operator, such as an option or a setting.
+    /// The option or setting that names the file, for errors.
     let name: String
 
     private static let maximumSize = 16384
@@ -54,15 +54,19 @@ struct CredentialFile {
     func certificateThumbprint(of key: SigningKey) throws(ConfigurationError) -> [UInt8] {
         let thumbprint = try read { text -> Result<[UInt8], ConfigurationError> in
             guard let certificate = Certificate(pem: text), let thumbprint = certificate.thumbprint else {
-                return .failure(fault("it holds no certificate in PEM"))
+                return .failure(fault("it contains no PEM certificate"))
             }
-            guard certificate.matches(key) else { return .failure(fault("it is the certificate of another key")) }
+            guard certificate.matches(key) else {
+                return .failure(fault("it is the certificate of another key; name that of key_file"))
+            }
             return .success(thumbprint)
         }
         return try thumbprint.get()
     }
 
     private func read<Value>(_ body: (Span<UInt8>) -> Value) throws(ConfigurationError) -> Value {
+        // Commands read credentials too. The service warns at its start if this fails.
+        _ = disableCoreDumps()
         do throws(SmallFile.Failure) {
             return try SmallFile.withSecret(path: path, maximumSize: Self.maximumSize) { text, _ in body(text) }
         } catch {

@@ -23,7 +23,7 @@ struct ProviderFactory: Sendable {
     private let credentials: [String: ClientCredential]
     /// Keys live on their own loop, so that a slow handshake never delays a loop that serves requests.
     private let keysLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
-    /// The same for calls of providers' endpoints. Made when the first provider has clients.
+    /// The same for calls to providers' endpoints. Created when the first provider has clients.
     private static let callsLoop: any EventLoop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     let clientFiles = ClientFiles()
 
@@ -121,8 +121,6 @@ struct ProviderFactory: Sendable {
     private func newCalls(
         _ provider: ProviderSettings
     ) throws(ConfigurationError) -> (ProviderCalls, [ClientFiles.Entry]) {
-        // A reload may bring the first secrets. At the start, a failure is warned about.
-        _ = disableCoreDumps()
         let id = provider.policy.id
         var credentials: [String: ClientCredential] = [:]
         var versions: [[SmallFile.Version?]] = []
@@ -137,7 +135,7 @@ struct ProviderFactory: Sendable {
         }
         let made = ProviderCalls(
             rules: provider.network, proxy: proxy, credentials: credentials,
-            isInvalidRequestRevoked: provider.quirks.contains(.revokedIsInvalidRequest), on: Self.callsLoop
+            quirks: provider.quirks, on: Self.callsLoop
         ) { [calls] report in calls.record(report, provider: id) }
         let files = zip(provider.clients, versions).map { client, versions in
             ClientFiles.Entry(provider: id, settings: client, versions: versions, calls: made)
@@ -184,7 +182,7 @@ struct ProviderFactory: Sendable {
 }
 
 extension ProviderSettings {
-    /// Whether calls with the other settings can go on with these: connections and credentials are the same.
+    /// Whether calls under the other settings can continue under these: connections and credentials are the same.
     fileprivate func sharesCalls(with other: ProviderSettings) -> Bool {
         network == other.network && quirks == other.quirks
             && clients.map(\.client.id) == other.clients.map(\.client.id)

@@ -43,6 +43,7 @@ extension ServiceSettings {
             operatorHosts = settings.adminHosts
         }
         loggedRequests = LoggedRequests(settings.log)
+        forwardAuth = settings.forwardAuth
         // Each event loop has its own share, so that the cache needs no lock.
         signatureCacheCapacity = (settings.verifiedTokenCacheEntries + Processors.count - 1) / Processors.count
     }

@@ -4,15 +4,15 @@ import Settings
 import SignIns
 import Synchronization
 
-/// The files of sign-ins: the keys that seal handles, the store's password, and those of its TLS.
+/// The files of sign-ins: the keys that encrypt handles, and the store's password and TLS files.
 final class SignInFiles: Sendable {
     private let keyFiles: [String]
     private let passwordFile: String?
-    /// `nil`: the store is asked without TLS.
+    /// `nil`: connections to the store don't use TLS.
     let tls: StoreTLS?
     private let latest = Mutex(Latest())
 
-    /// What was read last, and is good.
+    /// The last valid contents.
     private struct Latest: Sendable {
         var keyVersions: [SmallFile.Version] = []
         var password: SecretBytes?
@@ -27,7 +27,7 @@ final class SignInFiles: Sendable {
     }
 
     /// - Parameter settings: `nil`: sign-ins are off.
-    /// - Throws: ``ConfigurationError`` if a file of TLS can't be used.
+    /// - Throws: ``ConfigurationError`` if a TLS file can't be used.
     convenience init(_ settings: Settings.SignIns?) throws(ConfigurationError) {
         let tls: StoreTLS? =
             if let store = settings?.store, case .server(_, _, _, isTLS: true) = store.url {
@@ -40,14 +40,16 @@ final class SignInFiles: Sendable {
 
     var isEmpty: Bool { keyFiles.isEmpty && passwordFile == nil && tls == nil }
 
-    /// The password as it was read last; `nil`: none is needed.
+    /// The password as last read; `nil`: none is needed.
     var password: SecretBytes? { latest.withLock(\.password) }
 
-    /// Reads all files. Blocks; one call comes after the other.
+    /// Reads all files. Blocks; calls must not overlap.
     ///
-    /// - Returns: the keys, where a file of theirs is another one than before; else `nil`.
-    /// - Throws: ``ConfigurationError`` where one can't be used; what was read before is kept.
+    /// - Returns: the keys if one of their files has changed; otherwise `nil`.
+    /// - Throws: ``ConfigurationError`` if one can't be used; the previous contents then stay in use.
     func read() throws(ConfigurationError) -> HandleKeys? {
+        // Commands read these too. The service warns at its start if this fails.
+        if !isEmpty { _ = disableCoreDumps() }
         try tls?.readAgain()
         if let passwordFile {
             let password = try Self.password(passwordFile)
@@ -72,9 +74,9 @@ final class SignInFiles: Sendable {
         }
     }
 
-    /// The same for the first time: keys made now, where no file holds any.
+    /// Reads all files for the first time. Without key files, generates a key.
     ///
-    /// - Throws: ``ConfigurationError`` where a file can't be used.
+    /// - Throws: ``ConfigurationError`` if a file can't be used.
     func readFirst() throws(ConfigurationError) -> HandleKeys {
         if let keys = try read() { return keys }
         do throws(OpenSSLError) {
@@ -84,7 +86,7 @@ final class SignInFiles: Sendable {
         }
     }
 
-    /// The password, without a line end behind it.
+    /// The password, without a trailing line end.
     private static func password(_ path: String) throws(ConfigurationError) -> SecretBytes {
         let password: SecretBytes?
         do throws(SmallFile.Failure) {

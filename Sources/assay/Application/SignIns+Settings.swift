@@ -8,10 +8,10 @@ import Settings
 import Telemetry
 
 extension StoreSetup {
-    /// What settings say of the store, with the files that they name.
+    /// The settings of the store, with the contents of the files that they name.
     ///
-    /// - Parameter files: those that hold the password.
-    /// - Throws: ``ConfigurationError`` where a file can't be used.
+    /// - Parameter files: provides the password.
+    /// - Throws: ``ConfigurationError`` if a file can't be used.
     init(_ settings: Settings.SignIns.Store, _ files: SignInFiles, log: Log) throws(ConfigurationError) {
         if let valkey = try ValkeySettings(settings, files) {
             self.init(.valkey(valkey, StoreMonitor(log)))
@@ -22,7 +22,8 @@ extension StoreSetup {
 }
 
 extension Settings {
-    /// Key files that more users than Assay's may read. Containers' secrets are often mounted so; hence no error.
+    /// Warnings about secret files that other users may read. No error, because containers' secrets are often mounted
+    /// so.
     var exposedKeyFiles: [String] {
         let files =
             (signIns?.keyFiles ?? []).map { ("sign_ins.key_files", $0) }
@@ -43,8 +44,8 @@ extension Settings {
 }
 
 extension ValkeySettings {
-    /// - Returns: `nil` where the store is memory.
-    /// - Throws: ``ConfigurationError`` where a file can't be used.
+    /// - Returns: `nil` if the store is `memory`.
+    /// - Throws: ``ConfigurationError`` if a file can't be used.
     init?(_ settings: Settings.SignIns.Store, _ files: SignInFiles) throws(ConfigurationError) {
         switch settings.url {
         case .memory: return nil

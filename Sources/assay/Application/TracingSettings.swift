@@ -1,4 +1,3 @@
-import Service
 import Host
 import KeySource
 import NIOCore

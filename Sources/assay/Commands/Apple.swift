@@ -12,10 +12,10 @@ struct Apple: ParsableCommand {
     struct ClientSecret: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "client-secret",
-            abstract: "Make a client secret for Sign in with Apple.",
+            abstract: "Generate a client secret for Sign in with Apple.",
             discussion: """
-                Prints a client secret for requests to Apple that you make yourself, for example with curl. The service \
-                makes its own, so it needs none of these. It expires, and cannot be revoked without its key.
+                Prints a client secret for requests that you send to Apple yourself, for example with curl. The service \
+                generates its own. The secret expires, and can be revoked only by revoking its key.
 
                   assay apple client-secret --config assay.yaml --client-id com.example.app
                   assay apple client-secret --key-file AuthKey_XYZ123ABCD.p8 \\
@@ -26,7 +26,7 @@ struct Apple: ParsableCommand {
 
         @Option(
             help: ArgumentHelp(
-                "The life of the secret in seconds, at most \(AppleClientSecret.maximumLifetimeSeconds).",
+                "The lifetime of the secret in seconds, at most \(AppleClientSecret.maximumLifetimeSeconds).",
                 valueName: "seconds"))
         var lifetime: Int64 = 3600
 

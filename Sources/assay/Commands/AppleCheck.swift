@@ -7,11 +7,11 @@ import NIOPosix
 extension Apple {
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check whether Apple accepts your clients, and find out why not.",
+            abstract: "Check whether Apple accepts your clients, and if not, why.",
             discussion: """
-                Sends Apple one request for each client, with a made-up refresh token, so that nothing is spent. Apple answers \
-                invalid_client to wrong credentials, whatever is wrong with them; then the likely causes are printed. The exit \
-                code is 0 if Apple accepts every client, and otherwise 1.
+                Sends Apple one request for each client, with a made-up refresh token, so that nothing is used up. Apple \
+                responds invalid_client to wrong credentials, whatever is wrong with them, so the command then prints the \
+                likely causes. The exit code is 0 if Apple accepts every client, and 1 otherwise.
 
                   assay apple check --config assay.yaml
                   assay apple check --key-file AuthKey_XYZ123ABCD.p8 --key-id XYZ123ABCD \\
@@ -63,11 +63,13 @@ extension Apple {
                 return AppleClientDiagnosis(client: client).explanation(of: error, isKeyAccepted: isKeyAccepted)
             case .success(.unclear(let error)):
                 return
-                    "\(client.id): Apple answered \(error.rawValue), which does not tell whether it accepts the client"
+                    "\(client.id): Apple answered \(error.rawValue), which does not show whether it accepts the client"
             case .success(.granted):
-                return "\(client.id): the token endpoint granted something for a made-up token; is it Apple's?"
+                return
+                    "\(client.id): the token endpoint accepted a made-up refresh token, so it is probably not Apple's; check endpoints.token"
             case .success(.notOAuth):
-                return "\(client.id): the token endpoint's answer is not one of OAuth; is it Apple's?"
+                return
+                    "\(client.id): the token endpoint's response is not one of OAuth, so it is probably not Apple's; check endpoints.token"
             case .success(.unreachable(let reason)): return "\(client.id): Apple can't be reached: \(reason)"
             }
         }

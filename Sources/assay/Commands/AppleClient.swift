@@ -1,14 +1,11 @@
 import ArgumentParser
-import Bytes
 import FoundationEssentials
 import Grants
-import Host
 import IDToken
 import JSON
-import KeySource
 import Settings
 
-/// A client of Apple's, as the settings or the options name it.
+/// A client with `auth: apple`, from the settings or the options.
 struct AppleClient: Sendable {
     /// The provider with this client alone.
     let provider: ProviderSettings
@@ -42,12 +39,13 @@ extension ProviderSettings {
 struct AppleClientOptions: ParsableArguments {
     @OptionGroup var file: ConfigurationFile
 
-    @Option(help: ArgumentHelp("The provider in the settings, if several have clients of Apple's.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp("The provider in the settings, if several have clients with auth: apple.", valueName: "id"))
     var provider: String?
 
     @Option(
         help: ArgumentHelp(
-            "The client: the app's bundle ID or the website's Services ID. With settings, one of their clients.",
+            "The client ID: the app's bundle ID or the website's Services ID. With settings, one of their clients.",
             valueName: "id"))
     var clientID: String?
 
@@ -58,7 +56,7 @@ struct AppleClientOptions: ParsableArguments {
         completion: .file(extensions: ["p8"]))
     var keyFile: String?
 
-    @Option(help: ArgumentHelp("The Key ID: ten characters, in the name of the key's file.", valueName: "id"))
+    @Option(help: ArgumentHelp("The Key ID: ten characters. It is part of the key file's name.", valueName: "id"))
     var keyID: String?
 
     @Option(help: ArgumentHelp("The Team ID: ten characters.", valueName: "id"))
@@ -102,7 +100,8 @@ struct AppleClientOptions: ParsableArguments {
             (provider.map { client.provider.policy.id == $0 } ?? true) && (clientID.map { client.id == $0 } ?? true)
         }
         guard !found.isEmpty else {
-            throw ConfigurationError(text: "the settings have no such client of Apple's; they have \(Self.list(all))")
+            throw ConfigurationError(
+                text: "the settings have no such client with auth: apple; they have \(Self.list(all))")
         }
         return found
     }
@@ -113,7 +112,7 @@ struct AppleClientOptions: ParsableArguments {
         guard found.count == 1, let client = found.first else {
             throw ConfigurationError(
                 text:
-                    "the settings have several clients of Apple's, so choose one with --client-id or --provider: \(Self.list(found))"
+                    "the settings have several clients with auth: apple; choose one with --client-id or --provider: \(Self.list(found))"
             )
         }
         return client
@@ -154,7 +153,7 @@ struct AppleClientOptions: ParsableArguments {
     }
 }
 
-/// - Throws: `ValidationError` for a text that is no Team ID or Key ID.
+/// - Throws: `ValidationError` unless it has the form of a Team ID or Key ID.
 func checkAppleIdentifier(_ text: String, _ option: String) throws {
     guard AppleClientSecret.isIdentifier(text) else {
         throw ValidationError("\(option) must be ten capital letters and digits")

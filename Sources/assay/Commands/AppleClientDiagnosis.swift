@@ -5,13 +5,13 @@ import Host
 struct AppleClientDiagnosis {
     let client: AppleClient
 
-    /// What can be seen from here: none of it is certain to be wrong.
+    /// Probable mistakes in the credentials themselves. None is certain.
     var suspicions: [String] {
         var suspicions: [String] = []
         let file = client.keyFile.split(separator: "/").last.map(String.init) ?? client.keyFile
         if file.hasPrefix("AuthKey_"), file.hasSuffix(".p8"), file != "AuthKey_\(client.keyID).p8" {
             let named = file.dropFirst("AuthKey_".count).dropLast(".p8".count)
-            suspicions.append("the Key ID is \(client.keyID), but the name of the key's file says \(named)")
+            suspicions.append("the Key ID is \(client.keyID), but the key file's name says \(named)")
         }
         if client.teamID == client.keyID { suspicions.append("the Team ID and the Key ID are the same") }
         if client.id == client.teamID || client.id == client.keyID {
@@ -54,12 +54,12 @@ struct AppleClientDiagnosis {
             registered,
             "the Key ID: \(client.keyID) is another key's, or the key has been revoked (Keys)",
             "the Team ID: \(client.teamID) is not the team that owns the key and the app (Membership details)",
-            "the key: it was downloaded for something else than Sign in with Apple (Keys)",
+            "the key: it was not created for Sign in with Apple (Keys)",
             "this machine's clock, which sets iat and exp: is it \(Self.now) in UTC?",
         ]
     }
 
-    /// What Apple was told, for a comparison with its developer pages. It contains nothing secret.
+    /// The values that were sent to Apple, to compare with its developer pages. None is secret.
     var sent: [(name: String, value: String)] {
         [
             ("client_id, sub", client.id), ("iss (Team ID)", client.teamID), ("kid (Key ID)", client.keyID),

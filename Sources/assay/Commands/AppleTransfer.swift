@@ -13,14 +13,14 @@ extension Apple {
             abstract: "Move users to another Apple team.",
             discussion: """
                 When an app moves to another team, Apple gives each user a new subject. Before the transfer, the old team \
-                gets a transfer identifier for each user; within 60 days after it, the new team redeems them.
+                gets a transfer identifier for each user. Within 60 days after the transfer, the new team redeems them.
 
                   assay apple transfer generate --recipient-team-id TEAM654321 \\
                     --input subjects.txt --output generated.ndjson
                   assay apple transfer redeem --input transfer-subjects.txt \\
                     --output redeemed.ndjson
 
-                docs/moving-teams.md describes both.
+                docs/moving-teams.md describes both steps.
                 """,
             subcommands: [Generate.self, Redeem.self])
 
@@ -28,7 +28,7 @@ extension Apple {
             static let configuration = CommandConfiguration(
                 abstract: "As the old team: get a transfer identifier for each user.",
                 discussion: """
-                    Reads subjects, one a line, and appends a JSON object for each to the output file:
+                    Reads subjects, one per line or the column subject of a CSV, and appends a JSON object for each to the output file:
 
                       {"subject":"…","recipient_team_id":"…","outcome":"done",
                        "transfer_subject":"…"}
@@ -50,7 +50,7 @@ extension Apple {
                 guard client.teamID != recipientTeamID else {
                     throw ConfigurationError(
                         text:
-                            "the client \(client.id) is of the team \(recipientTeamID) itself: --recipient-team-id is the other team's"
+                            "the client \(client.id) belongs to the team \(recipientTeamID) itself; --recipient-team-id must be the other team's ID"
                     )
                 }
                 try await options.run(.generate(recipientTeamID: recipientTeamID), as: client)
@@ -61,7 +61,7 @@ extension Apple {
             static let configuration = CommandConfiguration(
                 abstract: "As the new team: get each user's new subject for a transfer identifier.",
                 discussion: """
-                    Reads transfer identifiers, one a line, and appends a JSON object for each to the output file:
+                    Reads transfer identifiers, one per line or the column transfer_subject of a CSV, and appends a JSON object for each to the output file:
 
                       {"transfer_subject":"…","outcome":"done","subject":"…",
                        "email":"…","is_private_email":true}
@@ -77,18 +77,20 @@ extension Apple {
     }
 }
 
-/// What both steps of a transfer have in common.
+/// The options of both steps of a transfer.
 struct TransferOptions: ParsableArguments {
     static let discussion = """
-        Another outcome is "refused": Apple's error is about this user, who most likely has revoked the app. "failed" \
-        means that Apple could not be reached or did not answer, after four tries.
+        The outcome "refused" means that Apple returned an error for this user, who has most likely revoked the app's \
+        access. "failed" means that Apple could not be reached or did not respond, in four attempts.
 
-        After a stop, run the same command again: users with a result are skipped, and those that failed are tried \
-        again. The exit code is 0 if every user is done, 1 if another run may help, and 2 if all the others are refused.
+        At the end, the lines of users who are not done are listed. After a stop, run the same command again: users with \
+        a result are skipped, and those that failed are tried again. The exit code is 0 if every user is done, 1 if another run may help, and 2 if all the others are refused.
         """
 
     @Option(
-        help: ArgumentHelp("The file with the users, one a line; standard input without it.", valueName: "file"),
+        help: ArgumentHelp(
+            "The file with the users: one per line, or CSV with a first line that names the columns; standard input without it.",
+            valueName: "file"),
         completion: .file())
     var input: String?
 
@@ -97,10 +99,10 @@ struct TransferOptions: ParsableArguments {
         completion: .file())
     var output: String
 
-    @Option(help: ArgumentHelp("The most requests per second, 1 to 100.", valueName: "number"))
+    @Option(help: ArgumentHelp("Maximum number of requests per second, 1 to 100.", valueName: "number"))
     var rate = 5
 
-    @Flag(help: "Also try users again that Apple refused in an earlier run.")
+    @Flag(help: "Also retry users that Apple refused in an earlier run.")
     var retryRefused = false
 
     func validate() throws {
@@ -110,7 +112,7 @@ struct TransferOptions: ParsableArguments {
     func run(_ step: TransferStep, as client: AppleClient) async throws {
         let users = try TransferInput.read(input, of: step)
         let results = try TransferResults(path: output, step)
-        let rest = users.filter { results.isPending($0, retryingRefused: retryRefused) }
+        let rest = users.map(\.id).filter { results.isPending($0, retryingRefused: retryRefused) }
         let calls = try ClientCalls(
             client.provider, try ProxyEnvironment.read(from: ProcessInfo.processInfo.environment),
             on: MultiThreadedEventLoopGroup.singleton.next(),
@@ -140,10 +142,20 @@ struct TransferOptions: ParsableArguments {
             throw error
         }
         progress.finish()
-        let counts = users.map { results.status(of: $0) }
-        printToStandardError(summary(counts, step))
-        if counts.contains(.pending) { throw ExitCode(1) }
-        if counts.contains(.refused) { throw ExitCode(2) }
+        let statuses = users.map { (user: $0, status: results.status(of: $0.id)) }
+        printToStandardError((list(statuses) + summary(statuses.map(\.status), step)).joined(separator: "\n"))
+        if statuses.contains(where: \.status.isPending) { throw ExitCode(1) }
+        if statuses.contains(where: \.status.isRefused) { throw ExitCode(2) }
+    }
+
+    /// The users who are not done, with their lines in the input.
+    private func list(_ statuses: [(user: TransferInput.User, status: TransferResults.Status)]) -> [String] {
+        let maximum = 100
+        let open = statuses.compactMap { user, status in
+            status.text.map { "line \(user.line): \(user.id): \($0)" }
+        }
+        let more = open.count > maximum ? ["and \(open.count - maximum) more, which \(output) has too"] : []
+        return open.prefix(maximum) + more
     }
 
     private func unauthorized(_ failure: CallFailure, _ client: AppleClient) -> String {
@@ -151,29 +163,29 @@ struct TransferOptions: ParsableArguments {
         case .clientRejected(let error):
             AppleClientDiagnosis(client: client).explanation(of: error, isKeyAccepted: false)
         case .refused(let error):
-            "\(client.id): Apple gives no access token for user.migration: \(error.rawValue)"
+            "\(client.id): Apple issues no access token for the scope user.migration: \(error.rawValue)"
         default:
-            "\(client.id): there is no access token, because Apple can't be reached or does not answer (\(CallOutcome(failure).rawValue)). assay apple check tells more. Then run the same command again"
+            "\(client.id): there is no access token, because Apple can't be reached or does not respond (\(CallOutcome(failure).rawValue)). Run assay apple check to see why, then the same command again"
         }
     }
 
-    private func summary(_ statuses: [TransferResults.Status], _ step: TransferStep) -> String {
-        func count(_ status: TransferResults.Status) -> Int { statuses.count { $0 == status } }
-        let (done, refused, pending) = (count(.done), count(.refused), count(.pending))
+    private func summary(_ statuses: [TransferResults.Status], _ step: TransferStep) -> [String] {
+        let (refused, pending) = (statuses.count(where: \.isRefused), statuses.count(where: \.isPending))
+        let done = statuses.count - refused - pending
         var lines = [
             "\(statuses.count) \(statuses.count == 1 ? "user" : "users"): \(done) done, \(refused) refused, \(pending) failed. Results: \(output)"
         ]
         if refused > 0, done == 0, pending == 0 {
             lines.append("Apple refused every user: \(step.check)")
         } else if refused > 0 {
-            lines.append("A refused user has most likely revoked the app. --retry-refused tries again.")
+            lines.append("A refused user has most likely revoked the app's access. --retry-refused tries again.")
         }
         if pending > 0 { lines.append("Run the same command again for those that failed.") }
-        return lines.joined(separator: "\n")
+        return lines
     }
 }
 
-/// What is asked of Apple for each user.
+/// A step of a transfer.
 enum TransferStep: Sendable, Equatable {
     case generate(recipientTeamID: String)
     case redeem
@@ -186,11 +198,19 @@ enum TransferStep: Sendable, Equatable {
         }
     }
 
-    /// What a line of the input is.
+    /// The name of an input line in messages.
     var noun: String {
         switch self {
         case .generate: "subject"
         case .redeem: "transfer identifier"
+        }
+    }
+
+    /// The names of the column that has it. The first is that of results.
+    var columns: [String] {
+        switch self {
+        case .generate: ["subject", "sub"]
+        case .redeem: ["transfer_subject", "transfer_sub"]
         }
     }
 

@@ -6,7 +6,7 @@ import NIOCore
 import ProviderClient
 import Settings
 
-/// Calls a provider's endpoints for a command, in the name of its clients.
+/// Calls a provider's endpoints for a command, as the provider's clients.
 struct ClientCalls: Sendable {
     private let grants: ProviderGrants
     private let allowsHTTP: Bool
@@ -24,11 +24,11 @@ struct ClientCalls: Sendable {
         }
         let calls = ProviderCalls(
             rules: provider.network, proxy: proxy, credentials: credentials,
-            isInvalidRequestRevoked: provider.quirks.contains(.revokedIsInvalidRequest), on: loop
+            quirks: provider.quirks, on: loop
         ) { _ in }
         let rules = GrantRules(clients: provider.clients.map(\.client), quirks: provider.quirks)
         allowsHTTP = provider.network.allowHTTP
-        // Twice as many slots, because one is given back a moment after its call has ended.
+        // Twice as many slots, because a slot is released a moment after its call has ended.
         do throws(FetchFailure) {
             grants = try ProviderGrants(
                 rules, endpoints: provider.endpoints, readsDiscovery: false, allowingHTTP: allowsHTTP,
@@ -49,7 +49,7 @@ struct ClientCalls: Sendable {
         if case .known(let address) = grants.revocationEndpoint(discovered) { address } else { nil }
     }
 
-    /// Apple's endpoint for users who move to another team. It is beside the token endpoint.
+    /// Apple's endpoint for users who move to another team. It is next to the token endpoint.
     ///
     /// - Throws: ``ConfigurationError``.
     func userMigrationEndpoint(besides token: FetchURL) throws(ConfigurationError) -> FetchURL {
@@ -64,12 +64,12 @@ struct ClientCalls: Sendable {
 
     // MARK: Calls
 
-    /// What a provider says of a client.
+    /// A provider's verdict on a client.
     enum Verdict: Sendable {
         /// The error with which it refused the made-up token.
         case accepted(OAuthErrorName)
         case rejected(OAuthErrorName)
-        /// An error that tells nothing of the client.
+        /// An error that says nothing about the client.
         case unclear(OAuthErrorName)
         /// It granted something for a made-up token.
         case granted
@@ -77,8 +77,8 @@ struct ClientCalls: Sendable {
         case unreachable(String)
     }
 
-    /// Finds out whether a provider accepts a client's credentials, without spending anything: it tries to redeem a refresh
-    /// token that does not exist.
+    /// Finds out whether a provider accepts a client's credentials, without using anything up: it tries to redeem a
+    /// refresh token that does not exist.
     func verdict(on clientID: String, at address: FetchURL) async -> Verdict {
         guard let token = RefreshToken("assay-made-this-up") else { return .unreachable("no request can be made") }
         let called = await called { calls, slot, deadline in
@@ -115,8 +115,8 @@ struct ClientCalls: Sendable {
     private func called<Value>(
         _ call: @Sendable (ProviderCalls, CallSlot, MonotonicTime) -> EventLoopFuture<Called<Value>>
     ) async -> (result: Result<Value, CallFailure>, reason: String) {
-        let unknown = "no answer, or one that says to try again later"
-        // A call never fails, and there are slots enough.
+        let unknown = "no response, or one that says to try again later"
+        // Calls never fail, and there are enough slots.
         guard let slot = grants.slots.reserve(),
             let called = try? await call(grants.calls, slot, SystemClocks.monotonic() + Self.timeout).get()
         else { return (.failure(.notSent(.unreachable)), unknown) }

@@ -4,7 +4,7 @@ import KeySource
 import NIOCore
 import Settings
 
-/// Finds out whether a provider accepts its clients' credentials, without spending anything.
+/// Finds out whether a provider accepts its clients' credentials, without using anything up.
 struct ClientInspection: Sendable {
     private let provider: ProviderSettings
     private let proxy: ProxyEnvironment?
@@ -58,14 +58,16 @@ struct ClientInspection: Sendable {
         case .unclear(let error):
             Finding(
                 .clients, .warning,
-                "the provider answered \(error.rawValue) to a made-up refresh token of the client \(name), which does not tell whether it accepts the client"
+                "the provider answered \(error.rawValue) to a made-up refresh token of the client \(name), which does not show whether it accepts the client"
             )
         case .granted:
-            Finding(.clients, .warning, "the provider granted the client \(name) something for a made-up token")
+            Finding(
+                .clients, .warning,
+                "the provider accepted a made-up refresh token of the client \(name): check endpoints.token")
         case .notOAuth:
             Finding(
                 .clients, .failure,
-                "the token endpoint's answer for the client \(name) is not one of OAuth: check endpoints.token")
+                "the token endpoint's response for the client \(name) is not one of OAuth: check endpoints.token")
         case .unreachable(let reason):
             Finding(.clients, .failure, "the token endpoint can't be used for the client \(name): \(reason)")
         }

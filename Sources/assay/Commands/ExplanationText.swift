@@ -1,4 +1,3 @@
-import Host
 import IDToken
 import JSON
 import TokenDiagnostics
@@ -80,7 +79,9 @@ struct ExplanationText {
     private func folded(_ state: String) -> [String] {
         let names = checks.filter { Self.state($0) == state }.compactMap { $0["name"]?.string }
         guard !names.isEmpty else { return [] }
-        let label = styled(state.replacing("_", with: " ").padded(to: 12), Self.style(state)) + "  "
+        // `not_asked` is the contract's name; people read what it means.
+        let words = state == "not_asked" ? "not enabled" : state.replacing("_", with: " ")
+        let label = styled(words.padded(to: 12), Self.style(state)) + "  "
         let longest = 10
         return [label + (names.count > longest ? "the other \(names.count) checks" : names.joined(separator: ", "))]
     }

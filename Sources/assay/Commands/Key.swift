@@ -11,8 +11,8 @@ struct Key: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Generate a key that encrypts sign-ins.",
             discussion: """
-                Prints 32 random bytes in base64, for a file under sign_ins.key_files. Give every replica the same file, readable by \
-                Assay alone:
+                Prints 32 random bytes in base64, for a file under sign_ins.key_files. Give every instance the same file, readable \
+                only by Assay:
 
                   (umask 077; assay key new > sign-ins.key)
                 """)

@@ -1,62 +1,82 @@
 import FoundationEssentials
 import Glibc
 
-/// The users of a transfer, one a line.
+/// The users of a transfer: one per line, or a column of a CSV.
 enum TransferInput {
     private static let maximumLength = 255
 
-    /// Reads all lines, without blank ones and repetitions.
+    /// A user, and where the input has it.
+    struct User {
+        /// A subject or a transfer identifier.
+        let id: String
+        let line: Int
+    }
+
+    /// Reads all users, without blank lines and repetitions.
     ///
     /// - Parameter path: `nil` for standard input.
-    /// - Throws: ``ConfigurationError`` that names the first line that is no user.
-    static func read(_ path: String?, of step: TransferStep) throws(ConfigurationError) -> [String] {
-        var users: [String] = []
+    /// - Throws: ``ConfigurationError`` that names the first line that has no user.
+    static func read(_ path: String?, of step: TransferStep) throws(ConfigurationError) -> [User] {
+        let source = path ?? "standard input"
+        let records = CSVRecord.all(in: try text(path, step)).filter { $0.fields != [""] }
+        guard let first = records.first else {
+            throw ConfigurationError(text: "\(source): it has no \(step.noun): one per line is expected")
+        }
+        var column = 0
+        var rest = records[...]
+        if let named = first.fields.firstIndex(where: { step.columns.contains($0.lowercased()) }) {
+            (column, rest) = (named, records.dropFirst())
+        }
+        var users: [User] = []
         var known: Set<String> = []
-        for (index, line) in try lines(path, step).enumerated() {
-            let user = String(line.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
-            guard !user.isEmpty, known.insert(user).inserted else { continue }
-            if let fault = fault(user, step) {
-                throw ConfigurationError(text: "\(path ?? "standard input"): line \(index + 1): \(fault)")
+        for record in rest {
+            let id = record.fields.indices.contains(column) ? record.fields[column] : ""
+            guard !known.contains(id) else { continue }
+            if let fault = fault(record, id, hasHeader: rest.count < records.count, step) {
+                throw ConfigurationError(text: "\(source): line \(record.line): \(fault)")
             }
-            users.append(user)
+            known.insert(id)
+            users.append(User(id: id, line: record.line))
         }
         guard !users.isEmpty else {
-            throw ConfigurationError(
-                text: "\(path ?? "standard input"): it has no \(step.noun): one a line is expected")
+            throw ConfigurationError(text: "\(source): it has no \(step.noun): one per line is expected")
         }
         return users
     }
 
-    private static func lines(_ path: String?, _ step: TransferStep) throws(ConfigurationError) -> [Substring] {
+    private static func text(_ path: String?, _ step: TransferStep) throws(ConfigurationError) -> String {
         guard let path else {
             if isatty(STDIN_FILENO) == 1 {
-                printToStandardError("Type one \(step.noun) a line, and end with Ctrl-D; or use --input.")
+                printToStandardError("Type one \(step.noun) per line, and end with Ctrl-D; or use --input.")
             }
-            var lines: [Substring] = []
-            while let line = readLine() { lines.append(line[...]) }
-            return lines
+            var text = ""
+            while let line = readLine(strippingNewline: false) { text += line }
+            return text
         }
         guard let contents = FileManager.default.contents(atPath: path) else {
             throw ConfigurationError(text: "\(path): it can't be read")
         }
-        return String(decoding: contents, as: UTF8.self).split(
-            omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        return String(decoding: contents, as: UTF8.self)
     }
 
-    /// Why a line is no subject or transfer identifier of Apple's; `nil` if it may be one. Nothing else is sent.
-    private static func fault(_ user: String, _ step: TransferStep) -> String? {
-        if user.hasPrefix("{") {
-            let member = step == .redeem ? "transfer_subject" : "subject"
+    /// Why a record has no subject or transfer identifier of Apple's; `nil` if it may have one. Nothing else is sent.
+    private static func fault(_ record: CSVRecord, _ id: String, hasHeader: Bool, _ step: TransferStep) -> String? {
+        if record.fields[0].hasPrefix("{") {
             return
-                "it is JSON; one \(step.noun) a line is expected: jq -r '.\(member) // empty' takes them out of results"
+                "it is JSON; one \(step.noun) per line is expected: jq -r '.\(step.columns[0]) // empty' takes them out of results"
+        }
+        if !hasHeader, record.fields.count > 1 {
+            return
+                "it has several columns; name the one with the \(step.noun)s \(step.columns[0]), in a first line with the names of all"
         }
         let isValid =
-            user.utf8.count <= maximumLength
-            && user.utf8.allSatisfy { octet in
+            (1...maximumLength).contains(id.utf8.count)
+            && id.utf8.allSatisfy { octet in
                 (0x30...0x39).contains(octet) || (0x41...0x5a).contains(octet) || (0x61...0x7a).contains(octet)
                     || octet == 0x2d || octet == 0x2e || octet == 0x5f
             }
         return isValid
-            ? nil : "one \(step.noun) a line is expected, such as 001234.5e7f01b2c3d4.0219: letters, digits, and . - _"
+            ? nil
+            : "one \(step.noun) per line is expected, such as 001234.5e7f01b2c3d4.0219: letters, digits, and . - _"
     }
 }

@@ -3,7 +3,7 @@ import Host
 import ProviderClient
 import Synchronization
 
-/// Shows on standard error how far a transfer is: a bar on a terminal, and elsewhere a line every ten seconds.
+/// Shows the progress of a transfer on standard error: a bar on a terminal, otherwise a line every ten seconds.
 final class TransferProgress: Sendable {
     private let total: Int
     private let isTerminal: Bool
@@ -25,7 +25,7 @@ final class TransferProgress: Sendable {
         self.total = total
         isTerminal = isatty(STDERR_FILENO) == 1
         state = Mutex(State(done: before, shownAt: startedAt))
-        if before > 0 { printToStandardError("\(before) of \(total) users have a result already; they are skipped") }
+        if before > 0 { printToStandardError("\(before) of \(total) users already have a result and are skipped") }
     }
 
     /// Counts a user. Any thread may call this.
@@ -67,7 +67,7 @@ final class TransferProgress: Sendable {
         _ = unsafe write(STDERR_FILENO, line, line.count)
     }
 
-    /// At the rate so far; `nil` until there is one.
+    /// Estimated from the rate so far; `nil` until there is one.
     private func timeLeft(_ state: State, _ now: MonotonicTime) -> String? {
         let elapsed = (now - startedAt).milliseconds
         guard state.done < total, state.now >= 5, elapsed > 2000 else { return nil }

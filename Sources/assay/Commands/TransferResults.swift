@@ -5,23 +5,47 @@ import JSON
 import ProviderClient
 import Synchronization
 
-/// The file with the results of a transfer: a JSON object a line, appended as they come, so that a run can be stopped at
-/// any time. A later line about a user replaces an earlier one.
+/// The file with the results of a transfer: one JSON object per line, appended as results arrive, so that a run can
+/// stop at any time. A later line about a user replaces an earlier one.
 final class TransferResults: Sendable {
     private let path: String
     private let step: TransferStep
     private let file: CInt
     private let statuses: Mutex<[String: Status]>
 
-    enum Status: Sendable, Equatable {
-        case done, refused
-        /// No result, or none that stays.
-        case pending
+    enum Status: Sendable {
+        case done
+        /// By Apple, with this error.
+        case refused(error: String)
+        /// No result, or one that another run may replace, with its error.
+        case pending(error: String?)
+
+        var isRefused: Bool { if case .refused = self { true } else { false } }
+        var isPending: Bool { if case .pending = self { true } else { false } }
+
+        /// Why the user is not done, for people.
+        var text: String? {
+            switch self {
+            case .done: nil
+            case .refused(let error): "refused (\(error))"
+            case .pending(let error): error.map { "failed (\($0))" } ?? "no result"
+            }
+        }
+
+        init(_ outcome: UserMigrationOutcome) {
+            self =
+                switch outcome {
+                case .done: .done
+                case .refused(let error): .refused(error: error.rawValue)
+                case .failed(let failure): .pending(error: CallOutcome(failure).rawValue)
+                }
+        }
     }
 
     /// Opens the file, and reads the results of earlier runs.
     ///
-    /// - Throws: ``ConfigurationError`` if it can't be written, another run is writing it, or it has something else.
+    /// - Throws: ``ConfigurationError`` if it can't be written, another run is writing it, or it contains something
+    ///   else.
     init(path: String, _ step: TransferStep) throws(ConfigurationError) {
         self.path = path
         self.step = step
@@ -32,7 +56,8 @@ final class TransferResults: Sendable {
         }
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw Self.fault(path, "it is not a regular file, so a run could not go on after a stop")
+            throw Self.fault(
+                path, "it is not a regular file, so an interrupted run could not continue; name a regular file")
         }
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else { throw Self.fault(path, "another run is writing it") }
         try readEarlier()
@@ -48,19 +73,19 @@ final class TransferResults: Sendable {
         guard let contents = FileManager.default.contents(atPath: path) else {
             throw Self.fault(path, "it can't be read")
         }
-        // A line that a stop cut off.
+        // The incomplete last line of an interrupted run.
         let end = contents.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         let lines = contents[..<end].split(separator: UInt8(ascii: "\n"))
         var found: [String: Status] = [:]
         for (index, line) in lines.enumerated() {
             guard let (user, status) = result(Array(line)) else {
                 throw Self.fault(
-                    path, "line \(index + 1) is not a result of this command, of these teams; name another file")
+                    path, "line \(index + 1) is not a result of this command for these teams; name another file")
             }
             found[user] = status
         }
         guard end == contents.count || ftruncate(file, end) == 0 else {
-            throw Self.fault(path, "its last line is not complete, and can't be removed")
+            throw Self.fault(path, "its last line is incomplete, and can't be removed")
         }
         statuses.withLock { $0 = found }
     }
@@ -75,20 +100,21 @@ final class TransferResults: Sendable {
         case .redeem: user = recipient == nil ? object["transfer_subject"]?.string : nil
         }
         guard let user else { return nil }
+        let error = object["error"]?.string
         switch outcome {
         case "done": return (user, .done)
-        case "refused": return (user, .refused)
-        case "failed": return (user, .pending)
+        case "refused": return (user, .refused(error: error.map(OAuthErrorName.init(naming:))?.rawValue ?? "other"))
+        case "failed": return (user, .pending(error: error.flatMap(CallOutcome.init(rawValue:))?.rawValue))
         default: return nil
         }
     }
 
-    func status(of user: String) -> Status { statuses.withLock { $0[user] ?? .pending } }
+    func status(of user: String) -> Status { statuses.withLock { $0[user] ?? .pending(error: nil) } }
 
-    /// Whether Apple is still to be asked about a user.
+    /// Whether a request for a user is still needed.
     func isPending(_ user: String, retryingRefused: Bool) -> Bool {
         let status = status(of: user)
-        return status == .pending || retryingRefused && status == .refused
+        return status.isPending || retryingRefused && status.isRefused
     }
 
     /// Any thread may call this.
@@ -110,12 +136,7 @@ final class TransferResults: Sendable {
             guard unsafe write(file, line, line.count) == line.count else {
                 throw Self.fault(path, "it can't be written: \(unsafe String(cString: strerror(errno)))")
             }
-            statuses[request.user] =
-                switch outcome {
-                case .done: .done
-                case .refused: .refused
-                case .failed: .pending
-                }
+            statuses[request.user] = Status(outcome)
         }
     }
 }

@@ -1,5 +1,4 @@
 import IDToken
-import JOSE
 import JSON
 import SignInFixtures
 import TestSupport

@@ -21,7 +21,7 @@ FILES = {
     "H": ["test_header.py"],
     "C": ["test_claims.py", "test_real_tokens.py"],
     "Q": ["test_request.py", "test_sign_ins.py"],
-    "L": ["test_sign_ins.py"],
+    "L": ["test_sign_ins.py", "test_browser_sign_ins.py"],
     "R": ["test_fetching.py", "test_floods.py", "test_hostile_providers.py"],
     "W": ["test_http.py", "test_crowds.py", "test_admin.py", "wire_cases.py", "wire_results.py"],
     "D": ["test_cost.py"],

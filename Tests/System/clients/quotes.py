@@ -1,4 +1,5 @@
-"""The pages in `docs/clients` quote the files next to them: a line that is only a link to a file is followed by its content.
+"""The pages in `docs/clients`, and that about gateways, quote files: a line that is only a link to a file is followed by its
+content.
 
     python Tests/System/clients/quotes.py     updates the quotes in the pages
 """
@@ -7,7 +8,9 @@ import pathlib
 import re
 
 CLIENTS = pathlib.Path(__file__).resolve().parents[3] / "docs" / "clients"
+GATEWAYS = CLIENTS.parent / "gateways.md"
 FENCES = {".mts": "ts", ".mjs": "js", ".mod": "go.mod", ".kt": "kotlin", ".rb": "ruby", ".py": "python"}
+FENCES |= {".conf": "nginx", ".cfg": "text", "": "text"}
 # A line that is only a link, and the code block below it, if there is one already.
 QUOTE = re.compile(r"^\[`([^`\n]+)`\]\(\1\)\n(?:\n(```+)[a-z.]*\n.*?^\2\n)?", re.MULTILINE | re.DOTALL)
 
@@ -33,5 +36,5 @@ def with_quotes(page: pathlib.Path) -> str:
 
 
 if __name__ == "__main__":
-    for page in pages():
+    for page in [*pages(), GATEWAYS]:
         page.write_text(with_quotes(page))

@@ -5,7 +5,7 @@ import pytest
 from clients.languages import API_KEY
 from harness.issuer import KeyServer
 from harness.service import Service, provider
-from harness.token_endpoint import REVOCATION, TOKEN, TokenEndpoint, error, grant
+from harness.token_endpoint import REVOCATION, TOKEN, error, grant
 from harness.tokens import sha256_hex
 
 REDIRECT_URI = "https://example.com/callback/oidc"
@@ -16,12 +16,6 @@ REFRESH = {"provider": "oidc", "refresh_token": "the-old-token", "subject": "use
 def issuer():
     with KeyServer() as key_server:
         yield key_server.issuer("grants")
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    with TokenEndpoint() as endpoint:
-        yield endpoint
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +33,6 @@ def service(issuer, endpoint, tmp_path_factory):
 @pytest.fixture
 def asking(program, service, endpoint):
     endpoint.heal()
-    endpoint.forget()
     return program(f"http://{service.api.address}", API_KEY)
 
 

@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from clients.languages import LANGUAGES
-from clients.quotes import CLIENTS, pages, quoted, with_quotes
+from clients.quotes import CLIENTS, GATEWAYS, pages, quoted, with_quotes
 from harness.service import REPOSITORY
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(CLIENTS)))
+@pytest.mark.parametrize("page", [*pages(), GATEWAYS], ids=lambda page: str(page.relative_to(REPOSITORY / "docs")))
 def test_a_page_shows_the_files_as_they_are(page):
     assert page.read_text() == with_quotes(page), "python Tests/System/clients/quotes.py writes them anew"
 

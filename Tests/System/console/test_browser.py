@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from console.accessibility import faults
 from console.browser import Visit, launch
 from harness.service import Service, apple_like, google_like, provider, with_console
-from harness.tokens import ec_key, rsa_key, sha256_hex
+from harness.tokens import ec_key, jws, rsa_key, sha256_hex
 
 KEY = "operator-key-0123456789"
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'`{{7*7}}"
@@ -186,6 +186,29 @@ def test_notifications_are_shown_where_they_are_accepted(service, server, visit)
         shown = card(page, "notifications", "oidc").get_by_role("listitem")
         expect(shown).to_have_text([re.compile("logout *2"), re.compile("claim_missing *1")])
         expect(card(page, "notifications", "No provider found")).to_contain_text("token_malformed")
+
+
+def test_access_tokens_and_gateways_are_shown_where_they_are_configured(service, server, visit):
+    page = visit(service).page
+    expect(page.locator("#verdicts")).to_contain_text("No token has been verified yet.")
+    for section in ("#access-tokens", "#gateways"):
+        expect(page.locator(section)).to_be_hidden()
+    issuer = server.issuer("granting")
+    access = provider(issuer, "api", tokens="access", audiences=["https://api.example/"])
+    policies = {"policies": [{"id": "edge", "providers": ["api"]}]}
+    with Service(access, admin={"listen": "127.0.0.1:0", "console": True}, forward_auth=policies) as asked:
+        asked.wait_until_ready()
+        page = visit(asked).page
+        expect(page.locator("#gateways")).to_contain_text("No gateway has asked yet.")
+        claims = {"aud": "https://api.example/", "client_id": "app", "jti": "1"}
+        token = jws(issuer.keys[0], issuer.claims(**claims), typ="at+jwt")
+        for headers in ({"Authorization": f"Bearer {token}"}, {"Authorization": f"Bearer {token}"}, {}):
+            asked.api.get("/v1/forward-auth/edge/path", headers)
+        asked.api.post("/v1/access-tokens/verify", {"token": token, "scopes": ["more"]})
+        page = visit(asked).page
+        shown = card(page, "gateways", "edge").get_by_role("listitem")
+        expect(shown).to_have_text([re.compile("allowed *2"), re.compile("token_missing *1")])
+        expect(card(page, "access-tokens", "api")).to_contain_text("scope_missing")
 
 
 def test_verdicts_are_bars_as_long_as_their_share(service, visit, apple):

@@ -188,7 +188,7 @@ def test_the_command_prints_the_cause_then_the_checks_without_colour_to_a_pipe(c
     assert any(re.match(r"passed +signature +The signature is valid", line) for line in lines)
     assert any(re.match(r"failed +expiry +The token expired 10\d s ago according to this machine's clock.*\(token_expired\)$", line) for line in lines)
     assert any(re.match(r" +fix: +Have the user sign in again", line) for line in lines)
-    assert any(re.match(r"not asked +(key_issuer, .*|the other \d+ checks)$", line) for line in lines)
+    assert any(re.match(r"not enabled +(key_issuer, .*|the other \d+ checks)$", line) for line in lines)
     assert lines[0] == "refused: token_expired (provider oidc)"
     assert lines[1].startswith("The token expired 10") and lines[1].endswith(", and one more check fails.")
     assert lines[2].startswith("Fix: Have the user sign in again")

@@ -174,7 +174,11 @@ def test_the_files_are_as_the_compose_specification_wants_them(file):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("files", [DEV_FILES[:2], DEV_FILES], ids=["compose.yaml", "with compose.dev.yaml"])
+@pytest.mark.parametrize(
+    "files",
+    [DEV_FILES[:2], DEV_FILES, ("--file", "../gateways/compose.yaml")],
+    ids=["compose.yaml", "with compose.dev.yaml", "the gateway's"],
+)
 def test_docker_compose_reads_the_files(files):
     command = ["docker-compose", *files, "config", "--quiet"]
     result = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=60)

@@ -10,14 +10,14 @@ from clients.strangers import Stranger, answer
 from deploy.proxies import Proxy
 from harness.waiting import free_port, poll
 
-FINISH, VERIFY = "/v1/sign-ins/finish", "/v1/verify"
+ONCE, VERIFY = ("/v1/sign-ins/finish", "/v1/grants/refresh", "/v1/grants/revoke"), "/v1/verify"
 
 
 @pytest.mark.parametrize("octets", [answer(503, {}, Retry_After="1"), b""], ids=["503", "no answer"])
 @pytest.mark.parametrize("file", ["haproxy.cfg", "nginx.conf"])
-def test_a_finish_is_sent_once(tmp_path, file, octets):
+def test_requests_that_use_something_up_are_sent_once(tmp_path, file, octets):
     def answers(path: str) -> bytes:
-        return octets if path in (FINISH, VERIFY) else answer(200, {})
+        return octets if path in (*ONCE, VERIFY) else answer(200, {})
 
     with Stranger(answers) as one, Stranger(answers) as other:
         port, ports = free_port(), [urllib.parse.urlsplit(each.url).port for each in (one, other)]
@@ -26,13 +26,14 @@ def test_a_finish_is_sent_once(tmp_path, file, octets):
 
             def asked(path: str) -> int:
                 """How many requests the instances receive for one request of a client."""
-                # nginx takes a failing instance out of rotation for a second.
-                poll(lambda: {post(proxy, "/") for _ in range(4)} == {200})
+                # nginx takes a failing instance out of rotation for a second, in each upstream by itself.
+                poll(lambda: {post(proxy, good) for _ in range(4) for good in ("/", "/v1/grants/")} == {200})
                 before = sum(each.paths.get(path, 0) for each in (one, other))
                 assert post(proxy, path) in (502, 503)
                 return sum(each.paths.get(path, 0) for each in (one, other)) - before
 
-            assert asked(FINISH) == 1
+            for path in ONCE:
+                assert asked(path) == 1, path
             if octets:
                 assert asked(VERIFY) == {"nginx.conf": 2, "haproxy.cfg": 3}[file]
 

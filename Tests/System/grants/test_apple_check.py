@@ -66,7 +66,7 @@ def causes(text: str) -> list[str]:
     ("changes", "first"),
     [
         ({"team_id": "TEAM999999"}, "the client ID: no app"),
-        ({"key_id": "KEYOTHER00"}, "the Key ID is KEYOTHER00, but the name of the key's file says KEY0000000"),
+        ({"key_id": "KEYOTHER00"}, "the Key ID is KEYOTHER00, but the key file's name says KEY0000000"),
         ({"id": "com.example.App"}, "the client ID: no app"),
         ({"id": "TEAM000000.com.example.app"}, "the client ID begins with the Team ID: use the bundle ID alone, com.example.app"),
         ({"id": "TEAM000000"}, "the client ID is the Team ID"),

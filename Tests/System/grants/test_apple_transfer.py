@@ -165,7 +165,7 @@ def test_what_does_not_pass_is_recorded_and_the_next_run_goes_on_from_there(gene
     apple.on_migration = lambda form, count: None
     result = generate(subjects)
     assert result.returncode == 0
-    assert b"11 of 12 users have a result already" in result.stderr
+    assert b"11 of 12 users already have a result" in result.stderr
     assert len(apple.to(MIGRATION)) == 11 + 4 + 1
     # Nothing to do, and nothing is asked.
     tokens = len(apple.to("/auth/token"))
@@ -227,8 +227,13 @@ def test_credentials_that_apple_rejects_end_it_at_once_with_likely_causes(comman
     ("lines", "told"),
     [
         ([], "it has no subject"),
-        (["001234.abc.0219", "not a subject"], "line 2: one subject a line is expected"),
-        (["a,b"], "line 1: one subject a line is expected"),
+        (["001234.abc.0219", "not a subject"], "line 2: one subject per line is expected"),
+        (["a,b"], "line 1: it has several columns; name the one with the subjects subject"),
+        (["name,mail", "Ada,a@b"], "line 1: it has several columns"),
+        (["id,subject", "1,001234.abc.0219", "2,not a subject"], "line 3: one subject per line is expected"),
+        (["id,subject", "1"], "line 2: one subject per line is expected"),
+        (['"001234.abc', '.0219"'], "line 1: one subject per line is expected"),
+        (["subject"], "it has no subject"),
         (['{"subject":"a"}'], "line 1: it is JSON"),
         (["x" * 256], "line 1"),
     ],
@@ -245,6 +250,38 @@ def test_blank_lines_and_repetitions_count_once(generate, apple, old, users):
     result = generate([subject, "", "  " + subject + " ", subject])
     assert b"1 user: 1 done" in result.stderr
     assert len(apple.to(MIGRATION)) == 1
+
+
+def test_a_column_of_a_csv(command, generate, apple, old, new, users, tmp_path):
+    """As databases and spreadsheets write it: a byte order mark, quoted names with commas, quotes and line ends, CR LF."""
+    one, two, three = (person.subject(old.id) for person in users[:3])
+    rows = ["\ufeffid,Name,Subject,email", f'1,"Lovelace, ""Ada""",{one},', f'2,"two\nlines","{two}",b@example.com', f"3,Grace,{three},c"]
+    result = generate(["\r\n".join(rows)])
+    assert result.returncode == 0, result
+    assert b"3 users: 3 done" in result.stderr
+    assert {line["subject"] for line in results(tmp_path)} == {one, two, three}
+    redeemed = tmp_path / "redeemed.ndjson"
+    lines = ["transfer_subject", *(line["transfer_subject"] for line in results(tmp_path))]
+    result = run(*command("redeem", new, "--output", str(redeemed)), stdin="\n".join(lines))
+    assert result.returncode == 0 and b"3 users: 3 done" in result.stderr, result
+
+
+def test_the_lines_of_users_who_are_not_done_are_listed(generate, apple, old, users):
+    subjects = [person.subject(old.id) for person in users]
+    apple.revoke_by_person(users[3], old)
+
+    def always(form, count):
+        if form["sub"] == subjects[5]:
+            raise Fault(503, headers={"Retry-After": "1"})
+
+    apple.on_migration = always
+    expected = [f"line 5: {subjects[3]}: refused (invalid_request)", f"line 7: {subjects[5]}: failed (unavailable)"]
+    for _ in range(2):
+        lines = generate(["subject", *subjects]).stderr.decode().splitlines()
+        assert [line for line in lines if line.startswith("line ")] == expected
+    apple.on_migration = lambda form, count: None
+    lines = generate(["subject", *subjects]).stderr.decode().splitlines()
+    assert [line for line in lines if line.startswith("line ")] == expected[:1]
 
 
 def test_a_file_with_something_else_is_left_alone(command, generate, apple, old, new, users, tmp_path):

@@ -20,12 +20,6 @@ SECRET = "a client's secret, 100 % +&="
 
 
 @pytest.fixture(scope="module")
-def endpoint():
-    with TokenEndpoint() as token_endpoint:
-        yield token_endpoint
-
-
-@pytest.fixture(scope="module")
 def service(endpoint, tmp_path_factory):
     secret = tmp_path_factory.mktemp("clients") / "secret"
     secret.write_text(SECRET + "\n")
@@ -44,7 +38,6 @@ def service(endpoint, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def healed(endpoint):
-    endpoint.forget()
     yield
     endpoint.heal()
 
@@ -198,6 +191,32 @@ def test_a_provider_that_hangs_holds_only_so_many_calls_and_delays_nobody_else(s
 
     poll(lambda: value("assay_provider_calls_in_flight") == 0)
     assert value("assay_provider_calls_full_total") >= MAXIMUM
+
+
+def test_no_request_outlasts_its_client(tmp_path):
+    """Clients wait 12 s, however long the settings allow a call of the provider to take."""
+    with TokenEndpoint() as silent, KeyServer() as server:
+        silent.always(FAULTS["silence"].act)
+        silent.always(FAULTS["silence"].act, REVOCATION)
+        issuer = server.issuer("op", ec_key("op"))
+        clients = [{"id": "client", "auth": "none"}]
+        settings = provider(issuer, clients=clients, endpoints=called(silent))
+        with Service(settings, limits={"provider_timeout": "30s"}, sign_ins={}) as running:
+            running.wait_until_ready()
+            sign_in = running.api.post("/v1/sign-ins", {"provider": "oidc"}).json["sign_in"]
+            bodies = [
+                ("/v1/sign-ins/finish", {"sign_in": sign_in, "code": "c"}, True),
+                ("/v1/grants/refresh", {"provider": "oidc", "refresh_token": "r", "subject": "user-1"}, True),
+                ("/v1/grants/revoke", {"provider": "oidc", "token": "t"}, False),
+                ("/v1/grants/revoke", {"provider": "oidc", "code": "c"}, True),
+            ]
+            begun = time.monotonic()
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                callers = [client.Client(running.api.address) for _ in bodies]
+                answers = [pool.submit(caller.post, *body[:2]) for caller, body in zip(callers, bodies, strict=True)]
+                for answer, (_, _, spent) in zip(answers, bodies, strict=True):
+                    assert contract.assert_code(answer.result(), "provider_unavailable")["spent"] is spent
+            assert time.monotonic() - begun < 12
 
 
 def test_a_refused_connection_sends_nothing(tmp_path):

@@ -50,7 +50,7 @@ def test_a_client_that_the_provider_accepts(check, endpoint):
     ("act", "level", "told"),
     [
         (error("invalid_client", "401 Unauthorized"), "failure", "rejects the client"),
-        (error("invalid_scope"), "warning", "does not tell whether it accepts the client"),
+        (error("invalid_scope"), "warning", "does not show whether it accepts the client"),
         (answered(b"<html>"), "failure", "check endpoints.token"),
         (answered(b"", "500 Internal Server Error"), "failure", "can't be used"),
     ],

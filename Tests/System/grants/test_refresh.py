@@ -17,12 +17,6 @@ SLOW = [name for name, row in FAULTS.items() if row.slow]
 
 
 @pytest.fixture(scope="module")
-def endpoint():
-    with TokenEndpoint() as endpoint:
-        yield endpoint
-
-
-@pytest.fixture(scope="module")
 def issuer(shared_server):
     return shared_server.issuer("grants")
 
@@ -40,12 +34,6 @@ def service(issuer, endpoint, tmp_path_factory, shared_server):
     with Service(*providers, limits={"provider_timeout": "2s"}) as service:
         service.wait_until_ready()
         yield service
-
-
-@pytest.fixture(autouse=True)
-def fresh(endpoint):
-    # Connections stay open: one that is closed just when a token is sent would be a fault of its own.
-    endpoint.forget()
 
 
 def dropped(service, code: str) -> float:

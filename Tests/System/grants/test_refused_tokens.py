@@ -3,16 +3,10 @@
 import pytest
 
 from harness.service import Service
-from harness.token_endpoint import REVOCATION, TOKEN, TokenEndpoint, grant
+from harness.token_endpoint import REVOCATION, TOKEN, grant
 from harness.tokens import assemble, ec_key, half_hash, jws, now, parts, rsa_key
 
 from .grants import refresh, refused, revoke, with_client
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    with TokenEndpoint() as endpoint:
-        yield endpoint
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +28,6 @@ def service(shared_server, issuer, endpoint, tmp_path_factory):
         service.wait_until_ready()
         service.down = down
         yield service
-
-
-@pytest.fixture(autouse=True)
-def fresh(endpoint):
-    # Connections stay open: one that is closed just when a token is sent would be a fault of its own.
-    endpoint.forget()
 
 
 def signed(issuer, header: dict | None = None, **claims) -> str:

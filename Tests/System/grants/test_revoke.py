@@ -4,17 +4,11 @@ import pytest
 
 from harness.apple import Apple
 from harness.service import Service, provider
-from harness.token_endpoint import FAULTS, REVOCATION, TOKEN, TokenEndpoint, answered, error, grant
+from harness.token_endpoint import FAULTS, REVOCATION, TOKEN, answered, error, grant
 
 from .grants import refused, revoke, with_client
 
 REDIRECT = "https://app.example/callback"
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    with TokenEndpoint() as endpoint:
-        yield endpoint
 
 
 @pytest.fixture(scope="module")
@@ -33,12 +27,6 @@ def service(issuer, endpoint, tmp_path_factory, shared_server):
     with Service(*providers, limits={"provider_timeout": "2s"}) as service:
         service.wait_until_ready()
         yield service
-
-
-@pytest.fixture(autouse=True)
-def fresh(endpoint):
-    # Connections stay open: one that is closed just when a code is sent would be a fault of its own.
-    endpoint.forget()
 
 
 @pytest.mark.parametrize("hint", ["refresh_token", "access_token", None])

@@ -90,6 +90,7 @@ class TokenEndpoint:
         self._tls = tls
         self._scripts: dict[str, list[Callable]] = {}
         self._always: dict[str, Callable] = {}
+        self._choice: Callable[[Call], Callable | None] = lambda call: None
         self._usual: dict[str, Callable] = {TOKEN: grant(), REVOCATION: answered(b""), USER_INFO: answered({"sub": "user-1"})}
         self._open: set[socket.socket] = set()
         # Those whose request is being answered.
@@ -120,12 +121,17 @@ class TokenEndpoint:
         """What every request gets until `heal`."""
         self._always[path] = act
 
+    def choose(self, choice: Callable[[Call], Callable | None]) -> None:
+        """What each request gets until `heal`, by its contents: the result of a function of it."""
+        self._choice = choice
+
     def heal(self) -> None:
         """Forgets what was scripted, and ends what is held. Idle connections stay: a client that did not hear yet that one
         has ended would lose its next request."""
         with self._condition:
             self._scripts.clear()
             self._always.clear()
+            self._choice = lambda call: None
         self._close(self._answering)
 
     def forget(self) -> None:
@@ -195,7 +201,8 @@ class TokenEndpoint:
         with self._condition:
             self.calls.append(call)
             script = self._scripts.get(call.path)
-            act = script.pop(0) if script else self._always.get(call.path) or self._usual.get(call.path)
+            always = self._choice(call) or self._always.get(call.path) or self._usual.get(call.path)
+            act = script.pop(0) if script else always
             self._condition.notify_all()
         if act is None:
             call.answer(b"", "404 Not Found")

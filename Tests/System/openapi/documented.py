@@ -131,7 +131,7 @@ class Document:
     @functools.cached_property
     def before_any_operation(self) -> "list[Response]":
         """Responses that are possible before the operation is known."""
-        common = set.intersection(*(each.answers for each in self.operations))
+        common = set.intersection(*(each.answers for each in self.operations if not each.is_on_head))
         problems = {(status, code) for status, code in common if code is not None}
         responses = {r.pointer: r for each in self.operations for r in each.responses.values()}
         return [r for r in responses.values() if {(r.status, code) for code in r.codes} <= problems]
@@ -160,6 +160,11 @@ class Operation:
             self.request = Content(document, f"{self.pointer}/requestBody/content", "application/json")
         item = document[self.pointer.rsplit("/", 1)[0]]
         self.servers = {server["url"] for server in item.get("servers", document.tree["servers"])}
+
+    @property
+    def is_on_head(self) -> bool:
+        """Whether requests are answered without their body, whatever their method."""
+        return self.path == "/v1/forward-auth/{policy}"
 
     @property
     def answers(self) -> set[tuple[int, str | None]]:

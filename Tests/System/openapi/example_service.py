@@ -43,7 +43,8 @@ class ExampleService:
         providers.append(API | {"jwks_uri": self.issuers["api"].jwks_uri, "network": NETWORK})
         # Without it, the page would not exist.
         admin = {"listen": "127.0.0.1:0", "console": True}
-        self.service = Service(*providers, **({"admin": admin, "sign_ins": {}} | settings))
+        gateway = {"forward_auth": {"policies": [{"id": "api", "providers": ["api"]}]}}
+        self.service = Service(*providers, **({"admin": admin, "sign_ins": {}} | gateway | settings))
 
     def issuer_with_key(self, kid: str) -> Issuer:
         return next(issuer for issuer in self.issuers.values() if issuer.keys[0].kid == kid)

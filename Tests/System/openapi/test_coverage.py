@@ -12,7 +12,7 @@ from harness.service import TESTS
 from openapi.documented import PROBLEM, document
 
 # Where answers are recorded: in other folders, and in this one.
-ELSEWHERE = [TESTS / folder for folder in ("access_tokens", "contract", "grants", "keys", "listeners", "notifications", "settings", "sign_ins", "telemetry")]
+ELSEWHERE = [TESTS / folder for folder in ("access_tokens", "contract", "forward_auth", "grants", "keys", "listeners", "notifications", "settings", "sign_ins", "telemetry")]
 HERE = [TESTS / "openapi/test_service.py", TESTS / "openapi/test_transport.py"]
 
 # Documented answers that no test can cause: the code, or (operation, code), with the reason.
@@ -100,7 +100,7 @@ def test_a_problems_example_has_the_words_of_the_service(recording):
         for response in operation.responses.values()
         for example in (response.contents[PROBLEM].examples.values() if PROBLEM in response.contents else ())
     }
-    assert titles.keys() - {"not_found", "method_not_allowed"} == examples.keys() - set(NOT_PRODUCED)
+    assert titles.keys() - {"method_not_allowed"} == examples.keys() - set(NOT_PRODUCED)
     for code in titles.keys() & examples.keys():
         example = examples[code]
         assert titles[code] == {example["title"]}

@@ -19,6 +19,7 @@ OPERATIONS = {
     ("post", "/v1/grants/revoke"): {SERVICE},
     ("post", "/v1/notifications/verify"): {SERVICE},
     ("post", "/v1/access-tokens/verify"): {SERVICE},
+    ("get", "/v1/forward-auth/{policy}"): {SERVICE},
     ("get", "/openapi.yaml"): {SERVICE},
     ("get", "/livez"): {SERVICE, ADMIN},
     ("get", "/readyz"): {SERVICE, ADMIN},
@@ -57,14 +58,15 @@ OPTIONAL = {
     ("/components/schemas/Readiness", "store"),
     ("/components/schemas/VerdictList", "notifications"),
     ("/components/schemas/VerdictList", "access_tokens"),
+    ("/components/schemas/VerdictList", "forward_auth"),
     ("/components/schemas/AccessTokenAnswer", "claims"),
     ("/components/schemas/VerdictList", "sign_ins"),
     ("/components/schemas/VerdictList", "store"),
 }
 # Members of requests that enable a check. A backend that has lost one must get an error.
 CHECKS = {"nonce", "subject", "issuer", "authenticated_after", "scopes"}
-# For paths and methods that no operation covers.
-OF_NO_OPERATION = {"/components/responses/NotFound", "/components/responses/MethodNotAllowed"}
+# For methods that no operation covers.
+OF_NO_OPERATION = {"/components/responses/MethodNotAllowed"}
 REQUEST_SCHEMAS = {"VerifyRequest", "AppleUser", "AppleUserName", "BatchRequest", "BeginRequest", "FinishRequest", "NotificationRequest", "AccessTokenRequest", "ApplePayload", "RefreshRequest", "RevokeRequest"}
 
 responses = [response for operation in document().operations for response in operation.responses.values()]
@@ -135,7 +137,7 @@ def test_calling_with_an_api_key_is_optional_and_not_for_health_and_metrics():
         ["verify", "verifyBatch", "beginSignIn", "finishSignIn", "refreshGrant", "revokeGrant", "verifyNotification", "verifyAccessToken"]
         + ["listProviders", "refreshProvider", "explain", "listEvents", "listVerdicts"],
         [{}, {"apiKey": []}],
-    )
+    ) | {"forwardAuth": [{}, {"gatewayKey": []}]}
     assert {operation.id for operation in document().operations if 401 in operation.responses} == set(secured)
 
 

@@ -13,7 +13,7 @@ from harness.service import TESTS
 from harness.token_endpoint import TokenEndpoint
 from harness.tokens import jws, now
 from openapi.documented import FILE, document
-from openapi.example_service import PROVIDERS, ExampleService
+from openapi.example_service import API, PROVIDERS, ExampleService
 
 EXAMPLES = 60
 # The same requests in every run. Set another seed, or `random`, for others.
@@ -51,14 +51,21 @@ def examples():
 def known_values(examples, tmp_path_factory):
     """A file with known values for generated requests, by member."""
     tokens = []
-    for id, issuer in examples.issuers.items():
+    for id in PROVIDERS:
+        issuer = examples.issuers[id]
         usual = {"iss": ISSUERS[id], "aud": PROVIDERS[id]["audience"], "email": "ada@example.com", "exp": now() + 3600}
         for change in CHANGES:
             claims = issuer.claims(**(usual | change))
             tokens.append(jws(issuer.keys[0], claims))
         tokens.append(tokens[-1][:-1])
+    api = examples.issuers["api"]
+    claims = api.claims(iss=API["issuer"], aud=API["audiences"][0], client_id="app", jti="a", scope="orders:read")
+    access_token = jws(api.keys[0], claims, typ="at+jwt")
     values = {
         "id_token": tokens,
+        "token": [access_token, access_token[:-1]],
+        "scopes": [["orders:read"], ["orders:write"]],
+        "policy": ["api"],
         "provider": list(PROVIDERS),
         "audience": [entry["audience"] for entry in PROVIDERS.values()],
         "nonce": ["n"],

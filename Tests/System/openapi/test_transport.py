@@ -18,14 +18,21 @@ CASES = [
     if url in operation.servers
 ]
 # What the backend calls on the service listener, with an API key if there are any.
-CALLS = ["verify", "verifyBatch", "beginSignIn", "finishSignIn", "refreshGrant", "revokeGrant", "verifyNotification"]
+CALLS = [
+    "verify", "verifyBatch", "beginSignIn", "finishSignIn", "refreshGrant", "revokeGrant", "verifyNotification", "verifyAccessToken",
+]  # fmt: skip
 every_operation = pytest.mark.parametrize(
     "operation,listener", CASES, ids=[f"{operation.id}-{listener}" for operation, listener in CASES]
 )
 
+WITH_BODY = [(operation, listener) for operation, listener in CASES if not operation.is_on_head]
+of_a_body = pytest.mark.parametrize(
+    "operation,listener", WITH_BODY, ids=[f"{operation.id}-{listener}" for operation, listener in WITH_BODY]
+)
+
 
 def target(operation) -> str:
-    return operation.path.replace("{id}", "apple")
+    return operation.path.replace("{id}", "apple").replace("{policy}", "api")
 
 
 def connect(service, listener: str):
@@ -53,7 +60,7 @@ def test_a_head_over_the_limit_is_too_large(operation, listener, examples):
         assert connection.closed()
 
 
-@every_operation
+@of_a_body
 def test_a_body_over_the_limit_is_too_large(operation, listener, examples):
     limit = 4 * 1024 * 1024 if operation.id == "verifyBatch" else 64 * 1024
     length = {"Content-Length": str(limit + 1), "Content-Type": "application/json"}
@@ -89,7 +96,7 @@ def narrow():
         yield service
 
 
-@every_operation
+@of_a_body
 def test_of_two_requests_at_once_one_is_turned_away(operation, listener, narrow):
     method = operation.method.upper()
     for _ in range(20):
@@ -109,7 +116,7 @@ def test_of_two_requests_at_once_one_is_turned_away(operation, listener, narrow)
     pytest.fail("both are turned away, time after time")
 
 
-@pytest.mark.parametrize("id", CALLS)
+@pytest.mark.parametrize("id", [*CALLS, "forwardAuth"])
 def test_a_call_after_a_stop_was_asked_for_is_turned_away(id):
     operation = document().operation(id)
     with KeyServer() as key_server:
@@ -124,7 +131,8 @@ def test_a_call_after_a_stop_was_asked_for_is_turned_away(id):
                 service.terminate()
                 service.wait_for_entry(message="stopping")
                 service.wait_until(lambda: service.admin.get("/readyz").status == 503)
-                request = request_bytes("POST", operation.path, b"{}")
+                body = b"{}" if operation.method == "post" else None
+                request = request_bytes(operation.method.upper(), target(operation), body)
                 # Each event loop is notified separately.
                 service.wait_until(lambda: answer(late, operation, request).code == "shutting_down")
                 under_way.send(b"{}")

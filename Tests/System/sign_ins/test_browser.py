@@ -11,18 +11,12 @@ from grants.grants import with_client
 from harness import client, reload
 from harness.apple import Apple
 from harness.service import Service
-from harness.token_endpoint import USER_INFO, USER_INFO_ROWS, TokenEndpoint, answered, grant
+from harness.token_endpoint import USER_INFO, USER_INFO_ROWS, answered, grant
 
 from .calls import ON, begin
 
 REDIRECT = "https://app.example/callback"
 AUTHORIZATION = "https://idp.example/authorize?tenant=1"
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    with TokenEndpoint() as endpoint:
-        yield endpoint
 
 
 @pytest.fixture(scope="module")
@@ -61,11 +55,6 @@ def service(issuer, endpoint, shared_server, tmp_path_factory):
         service.wait_until_ready()
         service.issuers = {name: shared_server.issuer(name) for name in ("named", "allowed", "informed")} | {"oidc": issuer}
         yield service
-
-
-@pytest.fixture(autouse=True)
-def fresh(endpoint):
-    endpoint.forget()
 
 
 def begun(service, provider: str = "oidc", **members) -> dict:

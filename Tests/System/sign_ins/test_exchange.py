@@ -1,5 +1,7 @@
 """A native finish whose code is exchanged: after the claim, once, and only for the person of the sign-in."""
 
+import concurrent.futures
+
 import pytest
 
 from grants.grants import SECRET, with_client
@@ -8,15 +10,9 @@ from harness.apple import Apple
 from harness.service import Service
 from harness.token_endpoint import FAULTS, ROWS, TokenEndpoint, grant
 
-from .calls import ON, begin
+from .calls import ON, Caller, begin
 
 REDIRECT = "https://app.example/callback"
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    with TokenEndpoint() as endpoint:
-        yield endpoint
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +34,7 @@ def fresh(endpoint):
     endpoint.forget()
 
 
-def finish(service, begun: dict, **members) -> client.Response:
+def finish(service: Service | Caller, begun: dict, **members) -> client.Response:
     return service.api.post("/v1/sign-ins/finish", {"sign_in": begun["sign_in"]} | members)
 
 
@@ -170,6 +166,42 @@ def test_the_claim_is_released_if_nothing_was_sent(issuer, tmp_path):
         assert reload.metrics(service).value("assay_store_releases_total", outcome="released") == 2
         # The token alone still finishes it.
         assert finish(service, begun, id_token=issuer.token(nonce=begun["nonce"])).status == 200
+
+
+def test_too_many_calls_end_a_finish_before_its_claim(issuer, tmp_path):
+    with TokenEndpoint() as endpoint, Service(with_client(issuer, endpoint, tmp_path, max_calls=1), **ON) as service:
+        service.wait_until_ready()
+        first, second = begin(service), begin(service)
+        endpoint.always(FAULTS["silence"].act)
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            waiting = pool.submit(finish, Caller(service), first, code="c1")
+            endpoint.wait_for(lambda: endpoint.received() == 1)
+            # Also with a good ID Token of its own.
+            for members in ({}, {"id_token": issuer.token(nonce=second["nonce"])}):
+                response = finish(service, second, code="c2", **members)
+                refused(response, "provider_unavailable", False)
+                assert "max_calls" in response.json["detail"] and response.header("Retry-After") == "1"
+            # But a bad one is refused first.
+            refused(finish(service, second, code="c2", id_token=issuer.token(nonce="another")), "nonce_mismatch", False)
+            endpoint.heal()
+            refused(waiting.result(), "provider_unavailable", True)
+        assert endpoint.received() == 1
+        endpoint.play(grant(id_token=issuer.token(nonce=second["nonce"])))
+        assert finish(service, second, code="c2").status == 200
+
+
+def test_without_keys_a_code_is_not_sent_and_the_sign_in_is_not_claimed(shared_server, endpoint, tmp_path):
+    down = shared_server.issuer("exchange-down")
+    down.jwks.status = 500
+    with Service(with_client(down, endpoint, tmp_path), limits={"keys_timeout": "1s"}, **ON) as service:
+        begun = begin(service)
+        response = finish(service, begun, code="c1")
+        refused(response, "keys_unavailable", False)
+        assert response.header("Retry-After") and not endpoint.calls
+        down.jwks.status = 200
+        service.wait_until(lambda: service.admin.post("/v1/providers/oidc/refresh").status == 200)
+        endpoint.play(grant(id_token=down.token(nonce=begun["nonce"])))
+        assert finish(service, begun, code="c1").status == 200
 
 
 def test_apple_with_token_and_code(tmp_path):

@@ -41,6 +41,7 @@ def watched(shared_server, collector):
         ),
         apple_like(apple),
         provider(down, "down", optional=True),
+        provider(issuer, "api", tokens="access", audiences=["canary-api"]),
     ]
     more = {"log": {"level": "debug"}, "tracing": tracing(collector), "sign_ins": {}}
     with Service(*settings, api_keys=[sha256_hex(API_KEY)], **more) as service:
@@ -146,12 +147,28 @@ def notified(service, issuer, down, authorization: dict) -> set[str]:
     return {*codes} - {None}
 
 
+def granted(service, issuer, authorization: dict) -> set[str]:
+    """Verifies an access token, and causes possible errors; returns the codes."""
+
+    def ask(scopes: list[str], **claims):
+        usual = {"nonce": None, "aud": "canary-api", "client_id": "canary-client", "scope": "canary-scope"}
+        token = jws(issuer.keys[0], canary_claims(issuer, **(usual | claims)), typ="at+jwt")
+        body = {"token": token, "scopes": scopes}
+        return service.api.post("/v1/access-tokens/verify", body, authorization)
+
+    answers = [ask(["canary-scope"]), ask(["canary-other"]), ask([], client_id=None), ask([], aud="canary-other")]
+    codes = [answer.code for answer in answers]
+    assert codes == [None, "scope_missing", "claim_missing", "audience_mismatch"]
+    return {*codes} - {None}
+
+
 def test_no_secret_is_ever_logged_exported_or_repeated(watched, collector):
     service, issuer, down = watched
     authorization = {"Authorization": f"Bearer {API_KEY}"}
     seen = set()
     start = len(contract.recording)
     seen |= notified(service, issuer, down, authorization)
+    seen |= granted(service, issuer, authorization)
     for code, (token, changes) in cases(issuer, down).items():
         request = {name: value for name, value in (REQUEST | changes).items() if value is not None}
         response = service.verify(token, {**authorization, "X-Request-Id": f"case-{code}"}, **request)

@@ -11,7 +11,7 @@ import (
 	"example.com/backend/assay"
 )
 
-// Receiver receives what providers send later: Apple's notifications, logout tokens and security events, all at one URL.
+// Receiver receives notifications from providers: Apple's, logout tokens and security events, all at one URL.
 type Receiver struct {
 	Client *assay.Client
 	// Once acts on a notification's events unless it has done so before. In one transaction: insert Provider and ID into
@@ -19,7 +19,7 @@ type Receiver struct {
 	Once func(*assay.Notification) error
 }
 
-// Receive returns the status to answer the sender with. Assay's log has the reason of a refusal.
+// Receive returns the status for the response to the sender. Assay's log has the reason of a refusal.
 func (receiver Receiver) Receive(ctx context.Context, contentType, body string) int {
 	sent, isGood := message(contentType, body)
 	if !isGood {
@@ -32,14 +32,14 @@ func (receiver Receiver) Receive(ctx context.Context, contentType, body string) 
 		case 0, 503:
 			return 503 // The sender tries again later.
 		case 400, 404, 422:
-			return 400 // It need not, since this will be refused each time.
+			return 400 // Another delivery would not help.
 		}
 	}
 	if err != nil {
 		return 500
 	}
 	if receiver.Once(notification) != nil {
-		return 500 // The sender tries again, and nothing says that it was done.
+		return 500 // The sender tries again, and nothing is marked as processed.
 	}
 	return 200
 }

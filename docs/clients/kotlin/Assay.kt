@@ -42,7 +42,7 @@ data class Identity(
  * A sign-in to be finished before `expiresAt` (Unix seconds). The app gives the provider `nonceSha256` or `nonce`.
  *
  * `signIn` stays with this one app or browser, in the app's memory or in a `__Host-` cookie. Never log it, put it into a
- * URL, or look it up by something that a request brings. Not a data class: it must not show itself in logs.
+ * URL, or look it up by a value from a request. Not a data class: it must not appear in logs.
  */
 class BegunSignIn(val signIn: String, val nonce: String, val nonceSha256: String, val expiresAt: Long)
 
@@ -50,7 +50,7 @@ class BegunSignIn(val signIn: String, val nonce: String, val nonceSha256: String
  * A sign-in to be finished before `expiresAt` (Unix seconds). Redirect the browser to `authorizationUrl`.
  *
  * `signIn` stays with this one browser, in a `__Host-` cookie whose name ends in `state`. Never log it or put it into a URL.
- * Not a data class: it must not show itself in logs.
+ * Not a data class: it must not appear in logs.
  */
 class BegunBrowserSignIn(val signIn: String, val state: String, val authorizationUrl: String, val expiresAt: Long)
 
@@ -59,7 +59,7 @@ class BegunBrowserSignIn(val signIn: String, val state: String, val authorizatio
  *
  * Store a refresh token with the provider, audience, issuer and subject of its sign-in. If `refreshToken` is `null` after a
  * refresh, the old one stays valid. If `scopes` is `null`, the provider granted those that were requested. Not a data class:
- * it must not show itself in logs.
+ * it must not appear in logs.
  */
 class Grant(
     val accessToken: String,
@@ -70,7 +70,7 @@ class Grant(
     val idToken: String?
 )
 
-/** Sign this user in. `context` is what the sign-in was begun with; `grant` is there if a code was exchanged. */
+/** Sign this user in. `context` is the begin call's; `grant` is set if a code was exchanged. */
 data class FinishedSignIn(val identity: Identity, val context: String?, val grant: Grant?)
 
 /**
@@ -81,24 +81,24 @@ data class FinishedSignIn(val identity: Identity, val context: String?, val gran
  */
 data class Refreshed(val grant: Grant, val identity: Identity?, val problem: String?)
 
-/** For `verify`, without `begin` and `finish`. Not a data class: it must not show itself in logs. */
+/** For `verify`, without `begin` and `finish`. Not a data class: it must not appear in logs. */
 class SignIn(
     val provider: String,
     val idToken: String,
-    /** The one that this backend made for this sign-in. */
+    /** The nonce that this backend generated for this sign-in. */
     val nonce: String?,
     val audience: String? = null,
     val maxAge: Int? = null,
     val accessToken: String? = null,
     val code: String? = null,
-    /** What Apple gave the app beside the token, at a user's first sign-in. */
+    /** The object that Apple gives the app at a user's first sign-in. */
     val user: JsonObject? = null,
     val subject: String? = null,
     val issuer: String? = null,
     val authenticatedAfter: Long? = null
 )
 
-/** What happened. `subject` is the user's, as in [Identity]; `data` is what the other members don't say. */
+/** What happened. `subject` is the user's, as in [Identity]; `data` has the rest of the event. */
 data class Event(
     val type: String,
     val subject: String?,
@@ -110,7 +110,7 @@ data class Event(
     val data: JsonObject
 )
 
-/** What a provider has sent. `provider` and `id` together are the same each time it is delivered. */
+/** A verified notification. `provider` and `id` together are the same for repeated deliveries. */
 data class Notification(
     val provider: String,
     val issuer: String,
@@ -123,7 +123,7 @@ data class Notification(
 sealed class Verdict {
     data class Verified(val identity: Identity) : Verdict()
 
-    /** Sign nobody in: this token will be refused each time. `claim` is the one missing or invalid. */
+    /** Sign nobody in: this token will be refused every time. `claim` is the one missing or invalid. */
     data class Refused(val code: String, val claim: String?, val requestId: String?) : Verdict()
 
     /** Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after that. */
@@ -131,14 +131,14 @@ sealed class Verdict {
 }
 
 /**
- * A problem. If no answer came, `status` is 0 and `code` is `null`.
+ * A problem. Without a response, `status` is 0 and `code` is `null`.
  *
- * `spent` matters after a finish, a refresh or a revocation. If it is `false`, nothing was used up: the same request may be
+ * `spent` is for a finish, a refresh or a revocation. If it is `false`, nothing was used up: at 0 or 503, the request may be
  * sent again, after `retryAfter` if that is not `null`. If it is `true`, the sign-in, code or refresh token is, or may be,
  * used up: begin a new sign-in, or get a new code. A refresh token is certainly used up only if `code` is `grant_invalid`;
  * otherwise, try it once more later.
  *
- * `providerError` is the provider's error code. `context` is what the sign-in was begun with, if the user or the provider
+ * `providerError` is the provider's error code. `context` is the begin call's, if the user or the provider
  * ended it (`sign_in_denied`, `provider_refused`): don't log it.
  */
 class AssayException(
@@ -219,7 +219,7 @@ class Assay(
 
     /**
      * `idToken` or `code` is required; `redirectUri` is the one that the app got the code with, if any; `user` is as in
-     * [SignIn]. Throws [AssayException]. The request is sent once, whatever happens.
+     * [SignIn]. Throws [AssayException]. The request is sent only once.
      */
     fun finish(
         signIn: String,
@@ -237,7 +237,7 @@ class Assay(
 
     /**
      * `response` has all parameters that the redirect URI received; `redirectUri` is that URI. Throws [AssayException]. The
-     * request is sent once, whatever happens.
+     * request is sent only once.
      */
     fun finishInBrowser(signIn: String, response: Map<String, String>, redirectUri: String? = null): FinishedSignIn =
         finish(mapOf("sign_in" to signIn, "response" to response, "redirect_uri" to redirectUri))
@@ -252,7 +252,7 @@ class Assay(
         return FinishedSignIn(identity, answer.text("context"), grant)
     }
 
-    /** Throws [AssayException]. The request is sent once, whatever happens. */
+    /** Throws [AssayException]. The request is sent only once. */
     fun refresh(
         provider: String,
         refreshToken: String,
@@ -285,7 +285,7 @@ class Assay(
 
     /**
      * Exchanges the code, and revokes the tokens. With `subject`, a code of another user is refused. Throws
-     * [AssayException]. The request is sent once, whatever happens.
+     * [AssayException]. The request is sent only once.
      */
     fun revokeByCode(
         provider: String,
@@ -338,7 +338,7 @@ class Assay(
             throw AssayException(0, null, null)
         }
 
-    /** `usesUp`: without an answer, something may be used up. */
+    /** `usesUp`: without a response, something may be used up. */
     private fun askOnce(path: String, request: Any, usesUp: Boolean = true): Answer =
         try {
             postOnce(path, request, finishTimeout)
@@ -368,7 +368,7 @@ class Assay(
         return Answer(http.send(builder.build(), HttpResponse.BodyHandlers.ofString()))
     }
 
-    /** No members if it is not a JSON object: then it was not Assay that answered. */
+    /** No members if it is not a JSON object: then the response is not Assay's. */
     private class Answer(response: HttpResponse<String>) {
         val status = response.statusCode()
         val retryAfter: Duration? =
@@ -380,7 +380,7 @@ class Assay(
                 JsonObject()
             }
 
-        /** An answer without `spent` is not Assay's own: the request may have arrived. */
+        /** A response without `spent` is not Assay's, and the request may have arrived. */
         val isSpent: Boolean get() = text("spent") != "false"
 
         fun has(name: String): Boolean = members.get(name)?.isJsonNull == false

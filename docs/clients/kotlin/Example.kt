@@ -1,9 +1,9 @@
-// The backend's side of sign-ins: reads what apps ask as JSON, one request a line, and writes the answers.
+// The backend's side of sign-ins: reads the apps' requests as JSON, one per line, and writes the responses.
 //
 //   {"begin": {"provider": "apple"}}                   the app keeps `sign_in` in memory, and signs in with a nonce
-//   {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back what it kept, and what the provider gave it
+//   {"finish": {"sign_in": "…", "id_token": "eyJ…"}}   the app sends back `sign_in`, and the provider's token
 //   {"verify": {"provider": "apple", "id_token": "eyJ…", "nonce": "…"}}   without begin and finish
-//   {"receive": {"content_type": "application/json", "body": "{\"payload\": \"eyJ…\"}"}}   what a provider sends later
+//   {"receive": {"content_type": "application/json", "body": "{\"payload\": \"eyJ…\"}"}}   a provider's notification
 //
 // The other calls work the same way, by name. A real backend never sends a grant to an app.
 

@@ -3,7 +3,7 @@ import com.google.gson.JsonParseException
 import com.google.gson.JsonParser
 import java.net.URLDecoder
 
-/** Receives what providers send later: Apple's notifications, logout tokens and security events, all at one URL. */
+/** Receives notifications from providers: Apple's, logout tokens and security events, all at one URL. */
 class Receiver(
     private val assay: Assay,
     /**
@@ -12,7 +12,7 @@ class Receiver(
      */
     private val once: (Notification) -> Unit
 ) {
-    /** Returns the status to answer the sender with. Assay's log has the reason of a refusal. */
+    /** Returns the status for the response to the sender. Assay's log has the reason of a refusal. */
     fun receive(contentType: String, body: String): Int {
         val type = contentType.substringBefore(';').trim()
         val notification = try {
@@ -25,11 +25,11 @@ class Receiver(
         } catch (error: AssayException) {
             return when (error.status) {
                 0, 503 -> 503 // The sender tries again later.
-                400, 404, 422 -> 400 // It need not, since this will be refused each time.
+                400, 404, 422 -> 400 // Another delivery would not help.
                 else -> 500
             }
         }
-        // If it throws, answer with 500: the sender tries again, and nothing says that it was done.
+        // If it throws, answer with 500: the sender tries again, and nothing is marked as processed.
         once(notification)
         return 200
     }

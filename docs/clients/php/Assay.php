@@ -26,7 +26,7 @@ final class Identity
         public readonly ?string $transfer_subject,
         public readonly ?string $tenant,
         public readonly ?string $hosted_domain,
-        mixed ...$new, // What a later Assay says besides.
+        mixed ...$new, // Members that later versions of Assay add.
     ) {
     }
 }
@@ -35,7 +35,7 @@ final class Identity
  * A sign-in to be finished before `expires_at` (Unix seconds). The app gives the provider `nonce_sha256` or `nonce`.
  *
  * `sign_in` stays with this one app or browser, in the app's memory or in a `__Host-` cookie. Never log it, put it into a
- * URL, or look it up by something that a request brings.
+ * URL, or look it up by a value from a request.
  */
 final class BegunSignIn
 {
@@ -46,7 +46,7 @@ final class BegunSignIn
         public readonly string $nonce,
         public readonly string $nonce_sha256,
         public readonly int $expires_at,
-        mixed ...$new, // What a later Assay says besides.
+        mixed ...$new, // Members that later versions of Assay add.
     ) {
     }
 
@@ -71,7 +71,7 @@ final class BegunBrowserSignIn
         #[\SensitiveParameter]
         public readonly string $authorization_url,
         public readonly int $expires_at,
-        mixed ...$new, // What a later Assay says besides.
+        mixed ...$new, // Members that later versions of Assay add.
     ) {
     }
 
@@ -100,7 +100,7 @@ final class Grant
         public readonly ?array $scopes,
         #[\SensitiveParameter]
         public readonly ?string $id_token,
-        mixed ...$new, // What a later Assay says besides.
+        mixed ...$new, // Members that later versions of Assay add.
     ) {
     }
 
@@ -110,7 +110,7 @@ final class Grant
     }
 }
 
-/** Sign this user in. `context` is what the sign-in was begun with; `grant` is there if a code was exchanged. */
+/** Sign this user in. `context` is the begin call's; `grant` is set if a code was exchanged. */
 final class FinishedSignIn
 {
     public function __construct(
@@ -137,7 +137,7 @@ final class Refreshed
     }
 }
 
-/** What happened. `subject` is the user's, as in `Identity`; `data` is what the other members don't say. */
+/** What happened. `subject` is the user's, as in `Identity`; `data` has the rest of the event. */
 final class Event
 {
     /** @param array<string, mixed> $data */
@@ -150,12 +150,12 @@ final class Event
         public readonly ?int $occurred_at,
         public readonly ?string $reason,
         public readonly array $data,
-        mixed ...$new, // What a later Assay says besides.
+        mixed ...$new, // Members that later versions of Assay add.
     ) {
     }
 }
 
-/** What a provider has sent. `provider` and `id` together are the same each time it is delivered. */
+/** A verified notification. `provider` and `id` together are the same for repeated deliveries. */
 final class Notification
 {
     /** @param list<Event> $events */
@@ -166,7 +166,7 @@ final class Notification
         public readonly string $id,
         public readonly int $issued_at,
         public readonly array $events,
-        mixed ...$new, // What a later Assay says besides.
+        mixed ...$new, // Members that later versions of Assay add.
     ) {
     }
 }
@@ -178,7 +178,7 @@ final class Verified
     }
 }
 
-/** Sign nobody in: this token will be refused each time. `claim` is the one missing or invalid. */
+/** Sign nobody in: this token will be refused every time. `claim` is the one missing or invalid. */
 final class Refused
 {
     public function __construct(
@@ -198,14 +198,14 @@ final class Unavailable
 }
 
 /**
- * A problem. If no answer came, `status` is 0 and `problem` is null.
+ * A problem. Without a response, `status` is 0 and `problem` is null.
  *
- * `spent` matters after a finish, a refresh or a revocation. If it is false, nothing was used up: the same request may be sent
+ * `spent` is for a finish, a refresh or a revocation. If it is false, nothing was used up: at 0 or 503, the request may be sent
  * again, after `retryAfter` seconds if that is not null. If it is true, the sign-in, code or refresh token is, or may be, used
  * up: begin a new sign-in, or get a new code. A refresh token is certainly used up only if `problem` is `grant_invalid`;
  * otherwise, try it once more later.
  *
- * `providerError` is the provider's error code. `context` is what the sign-in was begun with, if the user or the provider
+ * `providerError` is the provider's error code. `context` is the begin call's, if the user or the provider
  * ended it (`sign_in_denied`, `provider_refused`): don't log it.
  */
 final class AssayException extends \RuntimeException
@@ -255,7 +255,7 @@ final class Client
         curl_setopt_array($this->curl, [
             CURLOPT_HTTPHEADER => $headers,
             CURLOPT_RETURNTRANSFER => true,
-            CURLOPT_PROXY => '', // None: the token is for Assay alone.
+            CURLOPT_PROXY => '', // None: only Assay may see the token.
         ]);
     }
 
@@ -282,7 +282,7 @@ final class Client
     }
 
     /**
-     * An ID Token or a code is required. The request is sent once, whatever happens.
+     * An ID Token or a code is required. The request is sent only once.
      *
      * @param array<string, mixed> $more `access_token`, `code`, `redirect_uri`, `user`
      * @throws AssayException
@@ -297,7 +297,7 @@ final class Client
     }
 
     /**
-     * The request is sent once, whatever happens.
+     * The request is sent only once.
      *
      * @param array<string, string> $response all parameters that the redirect URI received
      * @param ?string $redirectURI that redirect URI
@@ -313,7 +313,7 @@ final class Client
     }
 
     /**
-     * The request is sent once, whatever happens.
+     * The request is sent only once.
      *
      * @param array<string, mixed> $more `issuer`, `audience`, `scopes`
      * @throws AssayException
@@ -344,7 +344,7 @@ final class Client
     }
 
     /**
-     * Exchanges the code, and revokes the tokens. The request is sent once, whatever happens.
+     * Exchanges the code, and revokes the tokens. The request is sent only once.
      *
      * @param array<string, mixed> $more `redirect_uri`, `audience`, and `subject` with `issuer`: a code of another user is
      *     refused
@@ -426,7 +426,7 @@ final class Client
     /**
      * As `ask`, but the request is sent once.
      *
-     * @param bool $usesUp without an answer, something may be used up
+     * @param bool $usesUp without a response, something may be used up
      * @throws AssayException
      */
     private function askOnce(
@@ -451,14 +451,14 @@ final class Client
             // The response is not from Assay.
             $answer = [];
         }
-        // An answer without `spent` is not Assay's own: the request may have arrived.
+        // A response without `spent` is not Assay's, and the request may have arrived.
         $spent = $usesUp && ($answer['spent'] ?? null) !== false;
         $more = [$spent, $retryAfter, $answer['provider_error'] ?? null, $answer['context'] ?? null];
         throw new AssayException($status, $answer['code'] ?? null, $answer['request_id'] ?? null, ...$more);
     }
 
     /**
-     * @param bool $once over a new connection, which Assay has no reason to have closed. On a kept one that was closed, curl
+     * @param bool $once over a new connection, which Assay has not closed as idle. On a kept one that was closed, curl
      *     resends a request, which is safe for those without side effects
      * @return array{int, ?int, array<string, mixed>} the status, `Retry-After` in seconds, and the answer's members: none if it
      *     is not a JSON object. Without an answer the status is 0, and `spent` says whether the request was sent

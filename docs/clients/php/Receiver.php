@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Assay;
 
-/** Receives what providers send later: Apple's notifications, logout tokens and security events, all at one URL. */
+/** Receives notifications from providers: Apple's, logout tokens and security events, all at one URL. */
 final class Receiver
 {
     /**
@@ -15,7 +15,7 @@ final class Receiver
     {
     }
 
-    /** Returns the status to answer the sender with. Assay's log has the reason of a refusal. */
+    /** Returns the status for the response to the sender. Assay's log has the reason of a refusal. */
     public function receive(string $contentType, #[\SensitiveParameter] string $body): int
     {
         $sent = self::message($contentType, $body);
@@ -27,16 +27,16 @@ final class Receiver
         } catch (AssayException $error) {
             return match ($error->status) {
                 0, 503 => 503, // The sender tries again later.
-                400, 404, 422 => 400, // It need not, since this will be refused each time.
+                400, 404, 422 => 400, // Another delivery would not help.
                 default => 500,
             };
         }
-        // If it throws, answer with 500: the sender tries again, and nothing says that it was done.
+        // If it throws, answer with 500: the sender tries again, and nothing is marked as processed.
         ($this->once)($notification);
         return 200;
     }
 
-    /** @return ?array<string, mixed> the request for Assay; null for what is no notification */
+    /** @return ?array<string, mixed> the request for Assay; null if it is not a notification */
     private static function message(string $contentType, #[\SensitiveParameter] string $body): ?array
     {
         switch (strtolower(trim(explode(';', $contentType)[0]))) {

@@ -35,7 +35,7 @@ class Identity:
 
     @classmethod
     def of(cls, answer: dict) -> "Identity":
-        """Raises `KeyError`, `TypeError` or `ValueError` for what is no identity."""
+        """Raises `KeyError`, `TypeError` or `ValueError` if it is not an identity."""
         if not isinstance(answer["issuer"], str) or not isinstance(answer["subject"], str):
             raise ValueError("no identity")
         return cls(**{each.name: answer[each.name] for each in fields(cls)})
@@ -46,7 +46,7 @@ class BegunSignIn:
     """A sign-in to be finished before `expires_at` (Unix seconds). The app gives the provider `nonce_sha256` or `nonce`.
 
     `sign_in` stays with this one app or browser, in the app's memory or in a `__Host-` cookie. Never log it, put it into a
-    URL, or look it up by something that a request brings.
+    URL, or look it up by a value from a request.
     """
 
     sign_in: str = field(repr=False)
@@ -93,7 +93,7 @@ class Grant:
 
 @dataclass(frozen=True)
 class FinishedSignIn:
-    """Sign this user in. `context` is what the sign-in was begun with; `grant` is there if a code was exchanged."""
+    """Sign this user in. `context` is the begin call's; `grant` is set if a code was exchanged."""
 
     identity: Identity
     context: str | None
@@ -115,7 +115,7 @@ class Refreshed:
 
 @dataclass(frozen=True)
 class Event:
-    """What happened. `subject` is the user's, as in `Identity`; `data` is what the other members don't say."""
+    """What happened. `subject` is the user's, as in `Identity`; `data` has the rest of the event."""
 
     type: str
     subject: str | None
@@ -129,7 +129,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Notification:
-    """What a provider has sent. `(provider, id)` is the same each time it is delivered."""
+    """A verified notification. `(provider, id)` is the same for repeated deliveries."""
 
     provider: str
     issuer: str
@@ -146,7 +146,7 @@ class Verified:
 
 @dataclass(frozen=True)
 class Refused:
-    """Sign nobody in: this token will be refused each time. `claim` is the one missing or invalid."""
+    """Sign nobody in: this token will be refused every time. `claim` is the one missing or invalid."""
 
     code: str
     claim: str | None
@@ -161,14 +161,14 @@ class Unavailable:
 
 
 class AssayError(Exception):
-    """A problem. If no answer came, `status` is 0 and `code` is `None`.
+    """A problem. Without a response, `status` is 0 and `code` is `None`.
 
-    `spent` matters after a finish, a refresh or a revocation. If it is `False`, nothing was used up: the same request may be
+    `spent` is for a finish, a refresh or a revocation. If it is `False`, nothing was used up: at 0 or 503, the request may be
     sent again, after `retry_after` seconds if that is not `None`. If it is `True`, the sign-in, code or refresh token is, or
     may be, used up: begin a new sign-in, or get a new code. A refresh token is certainly used up only if `code` is
     `grant_invalid`; otherwise, try it once more later.
 
-    `provider_error` is the provider's error code. `context` is what the sign-in was begun with, if the user or the provider
+    `provider_error` is the provider's error code. `context` is the begin call's, if the user or the provider
     ended it (`sign_in_denied`, `provider_refused`): don't log it.
     """
 
@@ -194,7 +194,7 @@ class AssayError(Exception):
 
 
 class NoAnswer(Exception):
-    """The connection failed. `sent`: Assay may have the request all the same."""
+    """The connection failed. `sent`: Assay may have received the request anyway."""
 
     def __init__(self, sent: bool):
         super().__init__("no answer")
@@ -249,7 +249,7 @@ class Assay:
     def finish(self, sign_in: str, id_token: str | None = None, **more) -> FinishedSignIn:
         """Raises `AssayError`. `more`: `access_token`, `code`, `redirect_uri`, `user`. An ID Token or a code is required.
 
-        The request is sent once, whatever happens.
+        The request is sent only once.
         """
         token = {} if id_token is None else {"id_token": id_token}
         return self._finish({"sign_in": sign_in, **token, **more})
@@ -257,12 +257,12 @@ class Assay:
     def finish_in_browser(self, sign_in: str, response: dict[str, str], **more) -> FinishedSignIn:
         """Raises `AssayError`. `response`: all parameters that the redirect URI received. `more`: that `redirect_uri`.
 
-        The request is sent once, whatever happens.
+        The request is sent only once.
         """
         return self._finish({"sign_in": sign_in, "response": response, **more})
 
     def refresh(self, provider: str, refresh_token: str, subject: str, **more) -> Refreshed:
-        """Raises `AssayError`. `more`: `issuer`, `audience`, `scopes`. The request is sent once, whatever happens."""
+        """Raises `AssayError`. `more`: `issuer`, `audience`, `scopes`. The request is sent only once."""
 
         def read(answer: dict) -> Refreshed:
             grant, identity, problem = answer["grant"], answer["identity"], answer["problem"]
@@ -278,7 +278,7 @@ class Assay:
         self._call_once("/v1/grants/revoke", request, 204, lambda _: None, uses_up=False)
 
     def revoke_by_code(self, provider: str, code: str, **more) -> None:
-        """Exchanges the code, and revokes the tokens. Raises `AssayError`. The request is sent once, whatever happens.
+        """Exchanges the code, and revokes the tokens. Raises `AssayError`. The request is sent only once.
 
         `more`: `redirect_uri`, `audience`, and `subject` with `issuer`: a code of another user is refused.
         """
@@ -350,7 +350,7 @@ class Assay:
     def _call_once(self, path: str, request: dict, success: int, read: Callable, uses_up: bool = True):
         """Sends the request once, and returns what `read` makes of the answer. Raises `AssayError`.
 
-        `uses_up`: without an answer, something may be used up.
+        `uses_up`: without a response, something may be used up.
         """
         try:
             status, retry_after, answer = self._post_once(path, request, self._finish_timeout)
@@ -362,7 +362,7 @@ class Assay:
         except (ValueError, KeyError, TypeError):
             # The response is not from Assay.
             answer = {}
-        # An answer without `spent` is not Assay's own: the request may have arrived.
+        # A response without `spent` is not Assay's, and the request may have arrived.
         raise AssayError.of(status, answer, retry_after, uses_up and answer.get("spent") is not False)
 
     def _post(self, path: str, request: dict) -> tuple[int, int | None, dict]:
@@ -376,11 +376,11 @@ class Assay:
         except NoAnswer as error:
             if not is_kept or not isinstance(error.__cause__, ConnectionError):
                 raise
-            # It was closed while nobody needed it. The request has no side effects, so it is safe to resend.
+            # It was closed while it was idle. The request has no side effects, so it is safe to resend.
             return self._exchange(connection, path, request)
 
     def _post_once(self, path: str, request: dict, timeout: float) -> tuple[int, int | None, dict]:
-        """Over a new connection, which Assay has no reason to have closed. Raises `NoAnswer`."""
+        """Over a new connection, which Assay has not closed as idle. Raises `NoAnswer`."""
         with contextlib.closing(self._connection(timeout)) as connection:
             return self._exchange(connection, path, request)
 

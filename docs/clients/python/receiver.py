@@ -1,4 +1,4 @@
-"""Receives what providers send later: Apple's notifications, logout tokens and security events, all at one URL."""
+"""Receives notifications from providers: Apple's, logout tokens and security events, all at one URL."""
 
 import json
 import sqlite3
@@ -15,17 +15,17 @@ class Receiver:
         self._assay, self._database, self._act = assay, database, act
 
     def receive(self, content_type: str, body: str) -> int:
-        """Returns the status to answer the sender with. Assay's log has the reason of a refusal."""
+        """Returns the status for the response to the sender. Assay's log has the reason of a refusal."""
         try:
             notification = self._assay.notification(**message(content_type, body))
         except (ValueError, KeyError):
             return 400
         except AssayError as error:
-            # 503: the sender tries again later. 400: it need not, since this will be refused each time.
+            # 503: the sender tries again later. 400: that would not help, because it would be refused again.
             if error.status in (0, 503):
                 return 503
             return 400 if error.status in (400, 404, 422) else 500
-        # All or nothing: if it fails, the sender tries again, and nothing says that it was done.
+        # All or nothing: if it fails, the sender tries again, and nothing is marked as processed.
         with self._database:
             row = (notification.provider, notification.id, int(time.time()))
             if self._database.execute("INSERT OR IGNORE INTO notifications VALUES (?, ?, ?)", row).rowcount:
@@ -35,7 +35,7 @@ class Receiver:
 
 
 def message(content_type: str, body: str) -> dict:
-    """The request for Assay. Raises `ValueError` or `KeyError` for what is no notification."""
+    """The request for Assay. Raises `ValueError` or `KeyError` if it is not a notification."""
     match content_type.partition(";")[0].strip().lower():
         case "application/x-www-form-urlencoded":
             return {"token": urllib.parse.parse_qs(body)["logout_token"][0]}

@@ -50,9 +50,9 @@ class Database:
         self.to_revoke: list[StoredGrant] = []
 
     def sign_in(self, provider: str, finished: FinishedSignIn, old_session: str) -> str:
-        """Finds or makes the account, stores the grant, and returns the ID of a new session.
+        """Finds or creates the account, stores the grant, and returns the ID of a new session.
 
-        The old session ends, so that nobody who knows its ID becomes signed in (session fixation).
+        The old session ends, so that nobody who knows its ID is then signed in (session fixation).
         """
         identity, grant = finished.identity, finished.grant
         with self._lock:

@@ -17,7 +17,7 @@ class Assay
   # A sign-in to be finished before `expires_at` (Unix seconds). The app gives the provider `nonce_sha256` or `nonce`.
   #
   # `sign_in` stays with this one app or browser, in the app's memory or in a `__Host-` cookie. Never log it, put it into a
-  # URL, or look it up by something that a request brings.
+  # URL, or look it up by a value from a request.
   BegunSignIn = Struct.new(:sign_in, :nonce, :nonce_sha256, :expires_at, keyword_init: true) do
     def inspect = "#<#{self.class} until #{expires_at}>"
     alias_method :to_s, :inspect
@@ -42,7 +42,7 @@ class Assay
     alias_method :to_s, :inspect
   end
 
-  # Sign this user in. `context` is what the sign-in was begun with; `grant` is there if a code was exchanged.
+  # Sign this user in. `context` is the begin call's; `grant` is set if a code was exchanged.
   FinishedSignIn = Struct.new(:identity, :context, :grant)
 
   # Store the new refresh token, if there is one, before anything else: the old one may be used up.
@@ -51,27 +51,27 @@ class Assay
   # `keys_unavailable`.
   Refreshed = Struct.new(:grant, :identity, :problem)
 
-  # What happened. `subject` is the user's, as in Identity; `data` is what the other members don't say.
+  # What happened. `subject` is the user's, as in Identity; `data` has the rest of the event.
   Event = Struct.new(
     :type, :subject, :session_id, :email, :is_private_email, :occurred_at, :reason, :data, keyword_init: true
   )
-  # What a provider has sent. `[provider, id]` is the same each time it is delivered.
+  # A verified notification. `[provider, id]` is the same for repeated deliveries.
   Notification = Struct.new(:provider, :issuer, :kind, :id, :issued_at, :events, keyword_init: true)
 
   Verified = Struct.new(:identity)
-  # Sign nobody in: this token will be refused each time. `claim` is the one missing or invalid.
+  # Sign nobody in: this token will be refused every time. `claim` is the one missing or invalid.
   Refused = Struct.new(:code, :claim, :request_id)
   # Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after so many seconds.
   Unavailable = Struct.new(:retry_after)
 
-  # A problem. If no answer came, `status` is 0 and `code` is nil.
+  # A problem. Without a response, `status` is 0 and `code` is nil.
   #
-  # `spent` matters after a finish, a refresh or a revocation. If it is false, nothing was used up: the same request may be
+  # `spent` is for a finish, a refresh or a revocation. If it is false, nothing was used up: at 0 or 503, the request may be
   # sent again, after `retry_after` seconds if that is not nil. If it is true, the sign-in, code or refresh token is, or may
   # be, used up: begin a new sign-in, or get a new code. A refresh token is certainly used up only if `code` is
   # `grant_invalid`; otherwise, try it once more later.
   #
-  # `provider_error` is the provider's error code. `context` is what the sign-in was begun with, if the user or the provider
+  # `provider_error` is the provider's error code. `context` is the begin call's, if the user or the provider
   # ended it (`sign_in_denied`, `provider_refused`): don't log it.
   class Error < StandardError
     attr_reader :status, :code, :request_id, :spent, :retry_after, :provider_error, :context
@@ -120,18 +120,18 @@ class Assay
   end
 
   # `more`: `access_token`, `code`, `redirect_uri`, `user`. An ID Token or a code is required. Raises Error. The request is
-  # sent once, whatever happens.
+  # sent only once.
   def finish(sign_in, id_token = nil, **more)
     finish_with({ sign_in: sign_in, id_token: id_token, **more }.compact)
   end
 
   # `response`: all parameters that the redirect URI received. `more`: that `redirect_uri`. Raises Error. The request is sent
-  # once, whatever happens.
+  # only once.
   def finish_in_browser(sign_in, response, **more)
     finish_with({ sign_in: sign_in, response: response, **more })
   end
 
-  # `more`: `issuer`, `audience`, `scopes`. Raises Error. The request is sent once, whatever happens.
+  # `more`: `issuer`, `audience`, `scopes`. Raises Error. The request is sent only once.
   def refresh(provider, refresh_token, subject, **more)
     request = { provider: provider, refresh_token: refresh_token, subject: subject, **more }
     ask_once("/v1/grants/refresh", request) do |status, answer|
@@ -151,7 +151,7 @@ class Assay
   end
 
   # Exchanges the code, and revokes the tokens. `more`: `redirect_uri`, `audience`, and `subject` with `issuer`: a code of
-  # another user is refused. Raises Error. The request is sent once, whatever happens.
+  # another user is refused. Raises Error. The request is sent only once.
   def revoke_by_code(provider, code, **more)
     ask_once("/v1/grants/revoke", { provider: provider, code: code, **more }) { |status, _| status == 204 }
     nil
@@ -201,12 +201,12 @@ class Assay
     raise Error.new(0, nil, nil)
   end
 
-  # As `ask`, but the request is sent once. `uses_up`: without an answer, something may be used up.
+  # As `ask`, but the request is sent once. `uses_up`: without a response, something may be used up.
   def ask_once(path, request, uses_up: true)
     sent = false
     response = post_once(path, request, @finish_timeout) { sent = true }
     answer = read(response)
-    # An answer without `spent` is not Assay's own: the request may have arrived.
+    # A response without `spent` is not Assay's, and the request may have arrived.
     spent = uses_up && answer[:spent] != false
     yield(response.code.to_i, answer) || raise(problem(response, answer, spent: spent))
   rescue *NO_ANSWER
@@ -235,12 +235,12 @@ class Assay
   def post(path, request)
     connection.post(path, JSON.generate(request), @headers)
   rescue EOFError, Errno::ECONNRESET, Errno::EPIPE
-    # A kept connection was closed just then.
+    # A reused connection was closed at that moment.
     forget_connection
     connection.post(path, JSON.generate(request), @headers)
   end
 
-  # Over a new connection, which Assay has no reason to have closed. Yields once it is there.
+  # Over a new connection, which Assay has not closed as idle. Yields once it is there.
   def post_once(path, request, timeout)
     body = JSON.generate(request)
     new_connection(timeout).start do |http|
@@ -268,7 +268,7 @@ class Assay
     Error.new(response.code.to_i, answer[:code], answer[:request_id], **more)
   end
 
-  # The members of an answer; none if it is not a JSON object, since then it was not Assay that answered.
+  # The members of an answer; none if it is not a JSON object, because then the response is not Assay's.
   def read(response)
     # An answer of 204 has no body.
     answer = JSON.parse(response.body || "", symbolize_names: true)
@@ -288,7 +288,7 @@ class Assay
   end
 
   def new_connection(timeout)
-    # No proxy: the token is for Assay alone.
+    # No proxy: only Assay may see the token.
     http = Net::HTTP.new(@uri.hostname, @uri.port, nil)
     http.use_ssl = @uri.scheme == "https"
     http.open_timeout = http.read_timeout = http.write_timeout = timeout

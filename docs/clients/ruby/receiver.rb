@@ -4,7 +4,7 @@ require "json"
 require "uri"
 require_relative "assay"
 
-# Receives what providers send later: Apple's notifications, logout tokens and security events, all at one URL.
+# Receives notifications from providers: Apple's, logout tokens and security events, all at one URL.
 class Receiver
   # The block acts on a notification's events unless it has done so before. In one transaction: insert `provider` and `id`
   # into `notifications`; if they were there already, do nothing; otherwise act on each event.
@@ -12,16 +12,16 @@ class Receiver
     @assay, @once = assay, once
   end
 
-  # Returns the status to answer the sender with. Assay's log has the reason of a refusal.
+  # Returns the status for the response to the sender. Assay's log has the reason of a refusal.
   def receive(content_type, body)
     sent = message(content_type, body)
     return 400 unless sent
 
-    # If the block raises, answer with 500: the sender tries again, and nothing says that it was done.
+    # If the block raises, answer with 500: the sender tries again, and nothing is marked as processed.
     @once.call(@assay.notification(**sent))
     200
   rescue Assay::Error => error
-    # 503: the sender tries again later. 400: it need not, since this will be refused each time.
+    # 503: the sender tries again later. 400: that would not help, because it would be refused again.
     case error.status
     when 0, 503 then 503
     when 400, 404, 422 then 400
@@ -31,7 +31,7 @@ class Receiver
 
   private
 
-  # The request for Assay; nil for what is no notification.
+  # The request for Assay; nil if it is not a notification.
   def message(content_type, body)
     case content_type.split(";").first&.strip&.downcase
     when "application/x-www-form-urlencoded"

@@ -26,7 +26,7 @@ public struct Identity: Codable, Sendable {
     public let hostedDomain: String?
 }
 
-/// What the sign-in is to be; `provider` alone is required.
+/// The parameters of the sign-in; only `provider` is required.
 public struct BeginRequest: Codable, Sendable {
     public var provider: String
     public var audience: String?
@@ -65,7 +65,7 @@ public struct BeginRequest: Codable, Sendable {
 /// A sign-in to be finished before `expiresAt` (Unix seconds). The app gives the provider `nonceSHA256` or `nonce`.
 ///
 /// `signIn` stays with this one app or browser, in the app's memory or in a `__Host-` cookie. Never log it, put it into a
-/// URL, or look it up by something that a request brings.
+/// URL, or look it up by a value from a request.
 public struct BegunSignIn: Codable, Sendable, CustomStringConvertible {
     public let signIn: String
     public let nonce: String
@@ -99,7 +99,7 @@ public struct BegunBrowserSignIn: Codable, Sendable, CustomStringConvertible {
     public var description: String { "sign-in until \(expiresAt)" }
 }
 
-/// What the app kept, and what the provider gave it: an ID Token, a code, or both.
+/// The `sign_in` that the app kept, and the provider's ID Token, code, or both.
 public struct FinishRequest: Codable, Sendable, CustomStringConvertible {
     public var signIn: String
     public var idToken: String?
@@ -127,7 +127,7 @@ public struct FinishRequest: Codable, Sendable, CustomStringConvertible {
     public var description: String { "finish of a sign-in" }
 }
 
-/// What the cookie had, and all parameters that the redirect URI received.
+/// The cookie's `sign_in`, and all parameters that the redirect URI received.
 public struct FinishBrowserRequest: Codable, Sendable, CustomStringConvertible {
     public var signIn: String
     public var response: [String: String]
@@ -150,7 +150,7 @@ public struct FinishBrowserRequest: Codable, Sendable, CustomStringConvertible {
     public var description: String { "finish of a sign-in" }
 }
 
-/// Sign this user in. `context` is what the sign-in was begun with; `grant` is there if a code was exchanged.
+/// Sign this user in. `context` is the begin call's; `grant` is set if a code was exchanged.
 public struct FinishedSignIn: Codable, Sendable {
     public let identity: Identity
     public let context: String?
@@ -173,7 +173,7 @@ public struct Grant: Codable, Sendable, CustomStringConvertible {
     public var description: String { "grant" }
 }
 
-/// What you stored with the refresh token. `audience` is required if the provider has several clients.
+/// The values that you stored with the refresh token. `audience` is required if the provider has several clients.
 public struct RefreshRequest: Codable, Sendable, CustomStringConvertible {
     public var provider: String
     public var refreshToken: String
@@ -255,7 +255,7 @@ public struct RevokeByCodeRequest: Codable, Sendable, CustomStringConvertible {
 public struct SignIn: Codable, Sendable {
     public var provider: String
     public var idToken: String
-    /// The one that this backend made for this sign-in.
+    /// The nonce that this backend generated for this sign-in.
     public var nonce: String?
     public var audience: String?
     public var maxAge: Int?
@@ -281,7 +281,7 @@ public struct SignIn: Codable, Sendable {
     }
 }
 
-/// What Apple gave the app beside the token, at a user's first sign-in.
+/// The object that Apple gives the app at a user's first sign-in.
 public struct AppleUser: Codable, Sendable {
     public struct Name: Codable, Sendable {
         public var firstName: String?
@@ -291,15 +291,15 @@ public struct AppleUser: Codable, Sendable {
     public var email: String?
 }
 
-/// What a provider has sent: either `token`, or `payload` of the body that Apple sent.
+/// A provider's notification: either `token`, or `payload` of the body that Apple sent.
 public struct NotificationRequest: Codable, Sendable {
     public var token: String?
     public var payload: String?
     public var provider: String?
 }
 
-/// What happened. `subject` is the user's, as in `Identity`. Add a member `data`, of a type of your own, for what the others
-/// don't say.
+/// What happened. `subject` is the user's, as in `Identity`. Add a member `data`, of a type of your own, for the rest of the
+/// event.
 public struct Event: Codable, Sendable {
     public let type: String
     public let subject: String?
@@ -310,7 +310,7 @@ public struct Event: Codable, Sendable {
     public let reason: String?
 }
 
-/// What a provider has sent. `provider` and `id` together are the same each time it is delivered.
+/// A verified notification. `provider` and `id` together are the same for repeated deliveries.
 public struct Notification: Sendable {
     public let provider: String
     public let issuer: String
@@ -323,21 +323,21 @@ public struct Notification: Sendable {
 public enum Verdict: Sendable {
     case verified(Identity)
 
-    /// Sign nobody in: this token will be refused each time. `claim` is the one missing or invalid.
+    /// Sign nobody in: this token will be refused every time. `claim` is the one missing or invalid.
     case refused(code: String, claim: String?, requestID: String)
 
     /// Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after so many seconds.
     case unavailable(retryAfter: Int)
 }
 
-/// A problem. If no answer came, `status` is 0 and `code` is `nil`.
+/// A problem. Without a response, `status` is 0 and `code` is `nil`.
 ///
-/// `spent` matters after a finish, a refresh or a revocation. If it is `false`, nothing was used up: the same request may be
+/// `spent` is for a finish, a refresh or a revocation. If it is `false`, nothing was used up: at 0 or 503, the request may be
 /// sent again, after `retryAfter` seconds if that is not `nil`. If it is `true`, the sign-in, code or refresh token is, or may
 /// be, used up: begin a new sign-in, or get a new code. A refresh token is certainly used up only if `code` is
 /// `grant_invalid`; otherwise, try it once more later.
 ///
-/// `providerError` is the provider's error code. `context` is what the sign-in was begun with, if the user or the provider
+/// `providerError` is the provider's error code. `context` is the begin call's, if the user or the provider
 /// ended it (`sign_in_denied`, `provider_refused`): don't log it.
 public struct AssayError: Error, CustomStringConvertible {
     public var status: Int
@@ -362,7 +362,7 @@ public struct Assay: Sendable {
     private let timeout: TimeAmount
     private let finishTimeout: TimeAmount
     private let http: HTTPClient
-    /// Each request over a new connection, which Assay has no reason to have closed.
+    /// Each request over a new connection, which Assay has not closed as idle.
     private let once: HTTPClient
 
     private enum Address {
@@ -408,21 +408,21 @@ public struct Assay: Sendable {
         try await ask("/v1/sign-ins", request, 201)
     }
 
-    /// The request is sent once, whatever happens.
+    /// The request is sent only once.
     ///
     /// - Throws: `AssayError`; `CancellationError`, after which the sign-in may be used up.
     public func finish(_ request: FinishRequest) async throws -> FinishedSignIn {
         try await askOnce("/v1/sign-ins/finish", request)
     }
 
-    /// The request is sent once, whatever happens.
+    /// The request is sent only once.
     ///
     /// - Throws: `AssayError`; `CancellationError`, after which the sign-in may be used up.
     public func finishInBrowser(_ request: FinishBrowserRequest) async throws -> FinishedSignIn {
         try await askOnce("/v1/sign-ins/finish", request)
     }
 
-    /// The request is sent once, whatever happens.
+    /// The request is sent only once.
     ///
     /// - Throws: `AssayError`; `CancellationError`, after which the refresh token may be used up.
     public func refresh(_ request: RefreshRequest) async throws -> Refreshed {
@@ -440,7 +440,7 @@ public struct Assay: Sendable {
         }
     }
 
-    /// Exchanges the code, and revokes the tokens. The request is sent once, whatever happens.
+    /// Exchanges the code, and revokes the tokens. The request is sent only once.
     ///
     /// - Throws: `AssayError`; `CancellationError`, after which the code may be used up.
     public func revokeByCode(_ request: RevokeByCodeRequest) async throws {
@@ -505,7 +505,7 @@ public struct Assay: Sendable {
         }
         let success = Members.self == NoContent.self ? 204 : 200
         guard answer.status == success, let members = answer.read(Members.self) else {
-            // An answer without `spent` is not Assay's own: the request may have arrived.
+            // A response without `spent` is not Assay's, and the request may have arrived.
             throw answer.error(spent: answer.problem?.spent != false)
         }
         return members
@@ -516,7 +516,7 @@ public struct Assay: Sendable {
         do {
             return try await post(path, members, over: http, timeout: timeout)
         } catch let error as NoAnswer where error.wasClosed {
-            // A kept connection was closed just then.
+            // A reused connection was closed at that moment.
             return try await post(path, members, over: http, timeout: timeout)
         }
     }
@@ -576,7 +576,7 @@ private struct Answer {
     let retryAfter: Int?
     let body: Data
 
-    /// `nil` if it was not Assay that answered.
+    /// `nil` if the response is not Assay's.
     func read<Members: Decodable>(_: Members.Type) -> Members? {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Receives what providers send later: Apple's notifications, logout tokens and security events, all at one URL.
+/// Receives notifications from providers: Apple's, logout tokens and security events, all at one URL.
 public struct Receiver: Sendable {
     let assay: Assay
     /// Acts on a notification's events unless it has done so before. In one transaction: insert `provider` and `id` into
     /// `notifications`; if they were there already, do nothing; otherwise act on each event.
     let once: @Sendable (Notification) async throws -> Void
 
-    /// Returns the status to answer the sender with. Assay's log has the reason of a refusal.
+    /// Returns the status for the response to the sender. Assay's log has the reason of a refusal.
     ///
-    /// - Throws: What `once` throws; answer with 500. The sender tries again, and nothing says that it was done.
+    /// - Throws: What `once` throws; answer with 500. The sender tries again, and nothing is marked as processed.
     public func receive(contentType: String, body: String) async throws -> Int {
         guard let sent = message(contentType, body) else { return 400 }
         let notification: Notification
@@ -19,7 +19,7 @@ public struct Receiver: Sendable {
             switch error.status {
             // The sender tries again later.
             case 0, 503: return 503
-            // It need not, since this will be refused each time.
+            // Another delivery would not help.
             case 400, 404, 422: return 400
             default: return 500
             }
@@ -28,7 +28,7 @@ public struct Receiver: Sendable {
         return 200
     }
 
-    /// The request for Assay; `nil` for what is no notification.
+    /// The request for Assay; `nil` if it is not a notification.
     private func message(_ contentType: String, _ body: String) -> NotificationRequest? {
         switch contentType.prefix(while: { $0 != ";" }).lowercased() {
         case "application/x-www-form-urlencoded":

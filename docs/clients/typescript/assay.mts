@@ -22,7 +22,7 @@ export interface Identity {
   hosted_domain: string | null;
 }
 
-/** What the sign-in is to be. */
+/** The parameters of the sign-in. */
 export interface BeginOptions {
   audience?: string;
   max_age?: number;
@@ -49,7 +49,7 @@ export interface BeginBrowserOptions extends BeginOptions {
  * A sign-in to be finished before `expires_at` (Unix seconds). The app gives the provider `nonce_sha256` or `nonce`.
  *
  * `sign_in` stays with this one app or browser, in the app's memory or in a `__Host-` cookie. Never log it, put it into a
- * URL, or look it up by something that a request brings.
+ * URL, or look it up by a value from a request.
  */
 export interface BegunSignIn {
   sign_in: string;
@@ -70,13 +70,13 @@ export interface BegunBrowserSignIn {
   expires_at: number;
 }
 
-/** What the app got beside the ID Token. A code can also take its place. */
+/** The other values that the app got. A code may replace the ID Token. */
 export interface FinishOptions {
   access_token?: string;
   code?: string;
   /** The redirect URI that the app got the code with, if any. */
   redirect_uri?: string;
-  /** What Apple gave the app beside the token, at a user's first sign-in. */
+  /** The object that Apple gives the app at a user's first sign-in. */
   user?: object;
 }
 
@@ -95,14 +95,14 @@ export interface Grant {
   id_token: string | null;
 }
 
-/** Sign this user in. `context` is what the sign-in was begun with; `grant` is there if a code was exchanged. */
+/** Sign this user in. `context` is the begin call's; `grant` is set if a code was exchanged. */
 export interface FinishedSignIn {
   identity: Identity;
   context: string | null;
   grant: Grant | null;
 }
 
-/** What you stored with the refresh token. `audience` is required if the provider has several clients. */
+/** The values that you stored with the refresh token. `audience` is required if the provider has several clients. */
 export interface RefreshOptions {
   issuer?: string;
   audience?: string;
@@ -138,20 +138,20 @@ export interface RevokeByCodeOptions {
 export interface SignIn {
   provider: string;
   id_token: string;
-  /** The one that this backend made for this sign-in; `null`, which is left out, only where the provider knows none. */
+  /** The nonce that this backend generated for this sign-in; `null` only if the provider does not support nonces. */
   nonce: string | null;
   audience?: string;
   max_age?: number;
   access_token?: string;
   code?: string;
-  /** What Apple gave the app beside the token, at a user's first sign-in. */
+  /** The object that Apple gives the app at a user's first sign-in. */
   user?: object;
   subject?: string;
   issuer?: string;
   authenticated_after?: number;
 }
 
-/** What happened. `subject` is the user's, as in `Identity`; `data` is what the other members don't say. */
+/** What happened. `subject` is the user's, as in `Identity`; `data` has the rest of the event. */
 export interface NotifiedEvent {
   type: string;
   subject: string | null;
@@ -163,7 +163,7 @@ export interface NotifiedEvent {
   data: Record<string, unknown>;
 }
 
-/** What a provider has sent. `provider` and `id` together are the same each time it is delivered. */
+/** A verified notification. `provider` and `id` together are the same for repeated deliveries. */
 export interface Notification {
   provider: string;
   issuer: string;
@@ -175,20 +175,20 @@ export interface Notification {
 
 export type Verdict =
   | { kind: "verified"; identity: Identity }
-  /** Sign nobody in: this token will be refused each time. `claim` is the one missing or invalid. */
+  /** Sign nobody in: this token will be refused every time. `claim` is the one missing or invalid. */
   | { kind: "refused"; code: string; claim?: string; requestId: string }
   /** Assay cannot decide now. Unless the nonce is single-use, the same request may succeed after so many seconds. */
   | { kind: "unavailable"; retryAfter: number };
 
 /**
- * A problem. If no answer came, `status` is 0 and `code` is absent.
+ * A problem. Without a response, `status` is 0 and `code` is absent.
  *
- * `spent` matters after a finish, a refresh or a revocation. If it is `false`, nothing was used up: the same request may be
+ * `spent` is for a finish, a refresh or a revocation. If it is `false`, nothing was used up: at 0 or 503, the request may be
  * sent again, after `retryAfter` seconds if that is there. If it is `true`, the sign-in, code or refresh token is, or may be,
  * used up: begin a new sign-in, or get a new code. A refresh token is certainly used up only if `code` is `grant_invalid`;
  * otherwise, try it once more later.
  *
- * `providerError` is the provider's error code. `context` is what the sign-in was begun with, if the user or the provider
+ * `providerError` is the provider's error code. `context` is the begin call's, if the user or the provider
  * ended it (`sign_in_denied`, `provider_refused`): don't log it.
  */
 export class AssayError extends Error {
@@ -206,7 +206,7 @@ export class AssayError extends Error {
   }
 }
 
-/** What came back: `members` are none if it is not a JSON object, since then it was not Assay that answered. */
+/** What came back: `members` are none if it is not a JSON object, because then the response is not Assay's. */
 interface Answer {
   status: number;
   retryAfter?: number;
@@ -249,14 +249,14 @@ export class Assay {
     throw problem(answer);
   }
 
-  /** Throws `AssayError`. `id_token` may be `null` if there is a code. The request is sent once, whatever happens. */
+  /** Throws `AssayError`. `id_token` may be `null` if there is a code. The request is sent only once. */
   finish(sign_in: string, id_token: string | null, options: FinishOptions = {}): Promise<FinishedSignIn> {
     return this.#finish({ ...options, sign_in, id_token: id_token ?? undefined });
   }
 
   /**
    * `response`: all parameters that the redirect URI received; `redirect_uri`: that URI. Throws `AssayError`. The request is
-   * sent once, whatever happens.
+   * sent only once.
    */
   finishInBrowser(sign_in: string, response: Record<string, string>, redirect_uri?: string): Promise<FinishedSignIn> {
     return this.#finish({ sign_in, response, redirect_uri });
@@ -270,7 +270,7 @@ export class Assay {
     throw problem(answer, isSpent(answer));
   }
 
-  /** Throws `AssayError`. The request is sent once, whatever happens. */
+  /** Throws `AssayError`. The request is sent only once. */
   async refresh(
     provider: string,
     refresh_token: string,
@@ -290,7 +290,7 @@ export class Assay {
     if (answer.status !== 204) throw problem(answer);
   }
 
-  /** Exchanges the code, and revokes the tokens. Throws `AssayError`. The request is sent once, whatever happens. */
+  /** Exchanges the code, and revokes the tokens. Throws `AssayError`. The request is sent only once. */
   async revokeByCode(provider: string, code: string, options: RevokeByCodeOptions = {}): Promise<void> {
     const answer = await this.#askOnce("/v1/grants/revoke", { ...options, provider, code });
     if (answer.status !== 204) throw problem(answer, isSpent(answer));
@@ -337,7 +337,7 @@ export class Assay {
     }
   }
 
-  /** `usesUp`: without an answer, something may be used up. */
+  /** `usesUp`: without a response, something may be used up. */
   async #askOnce(path: string, request: object, usesUp = true): Promise<Answer> {
     try {
       return await this.#postOnce(path, request, this.#finishTimeout);
@@ -354,7 +354,7 @@ export class Assay {
     });
   }
 
-  /** `fetch` takes no connection that it knows to be closed, and sends nothing again by itself. */
+  /** `fetch` uses no connection that it knows to be closed, and never resends by itself. */
   async #postOnce(path: string, request: object, timeout: number): Promise<Answer> {
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), timeout);
@@ -374,7 +374,7 @@ export class Assay {
   }
 }
 
-/** Whether a kept connection was closed just then. */
+/** Whether a reused connection was closed at that moment. */
 function wasClosed(error: any): boolean {
   return ["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"].includes(error?.cause?.code);
 }
@@ -389,7 +389,7 @@ function problem({ status, retryAfter, members }: Answer, spent = false): AssayE
   return new AssayError(status, code, request_id, spent, retryAfter, provider_error, context);
 }
 
-/** An answer without `spent` is not Assay's own: the request may have arrived. */
+/** A response without `spent` is not Assay's, and the request may have arrived. */
 function isSpent({ members }: Answer): boolean {
   return members.spent !== false;
 }
@@ -402,7 +402,7 @@ export interface AssayOptions {
   finishTimeout?: number;
 }
 
-/** The members of an answer; none if it is not a JSON object, since then it was not Assay that answered. */
+/** The members of an answer; none if it is not a JSON object, because then the response is not Assay's. */
 function read(text: string): any {
   try {
     return Object(JSON.parse(text));

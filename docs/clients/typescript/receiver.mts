@@ -1,6 +1,6 @@
 import { Assay, AssayError, type Notification } from "./assay.mjs";
 
-/** Receives what providers send later: Apple's notifications, logout tokens and security events, all at one URL. */
+/** Receives notifications from providers: Apple's, logout tokens and security events, all at one URL. */
 export class Receiver {
   /**
    * `once` acts on a notification's events unless it has done so before. In one transaction: insert `provider` and `id` into
@@ -11,7 +11,7 @@ export class Receiver {
     readonly once: (notification: Notification) => Promise<void>,
   ) {}
 
-  /** Returns the status to answer the sender with. Assay's log has the reason of a refusal. */
+  /** Returns the status for the response to the sender. Assay's log has the reason of a refusal. */
   async receive(contentType: string, body: string): Promise<number> {
     const sent = message(contentType, body);
     if (!sent) return 400;
@@ -20,11 +20,11 @@ export class Receiver {
       notification = await this.assay.notification(sent);
     } catch (error) {
       if (!(error instanceof AssayError)) throw error;
-      // 503: the sender tries again later. 400: it need not, since this will be refused each time.
+      // 503: the sender tries again later. 400: that would not help, because it would be refused again.
       if ([0, 503].includes(error.status)) return 503;
       return [400, 404, 422].includes(error.status) ? 400 : 500;
     }
-    // If it throws, answer with 500: the sender tries again, and nothing says that it was done.
+    // If it throws, answer with 500: the sender tries again, and nothing is marked as processed.
     await this.once(notification);
     return 200;
   }

@@ -35,8 +35,8 @@ class Database {
   readonly toRevoke: StoredGrant[] = [];
 
   /**
-   * Finds or makes the account, stores the grant, and returns the ID of a new session. The old session ends, so that nobody
-   * who knows its ID becomes signed in (session fixation).
+   * Finds or creates the account, stores the grant, and returns the ID of a new session. The old session ends, so that nobody
+   * who knows its ID is then signed in (session fixation).
    */
   signIn(provider: string, audience: string, { identity, grant }: FinishedSignIn, oldSession: string): string {
     const { issuer, subject } = identity;

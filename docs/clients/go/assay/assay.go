@@ -38,7 +38,7 @@ type Identity struct {
 	HostedDomain      *string `json:"hosted_domain"`
 }
 
-// BeginRequest says what the sign-in is to be; Provider alone is required.
+// BeginRequest has the parameters of the sign-in; only Provider is required.
 type BeginRequest struct {
 	Provider  string  `json:"provider"`
 	Audience  string  `json:"audience,omitempty"`
@@ -49,7 +49,7 @@ type BeginRequest struct {
 	ExpiresIn int     `json:"expires_in,omitempty"`
 }
 
-// BeginBrowserRequest says what a sign-in in the browser is to be. RedirectURI is one of the client's redirect_uris in Assay's
+// BeginBrowserRequest has the parameters of a sign-in in the browser. RedirectURI is one of the client's redirect_uris in Assay's
 // settings.
 type BeginBrowserRequest struct {
 	BeginRequest
@@ -65,7 +65,7 @@ type BeginBrowserRequest struct {
 // BegunSignIn is a sign-in to be finished before ExpiresAt, in Unix seconds. The app gives the provider NonceSHA256 or Nonce.
 //
 // SignIn stays with this one app or browser, in the app's memory or in a __Host- cookie. Never log it, put it into a URL,
-// or look it up by something that a request brings.
+// or look it up by a value from a request.
 type BegunSignIn struct {
 	SignIn      string `json:"sign_in"`
 	Nonce       string `json:"nonce"`
@@ -91,7 +91,7 @@ func (begun BegunBrowserSignIn) String() string {
 	return fmt.Sprintf("sign-in until %d", begun.ExpiresAt)
 }
 
-// FinishRequest is what the app kept, and what the provider gave it: an ID Token, a code, or both.
+// FinishRequest has the sign_in that the app kept, and the provider's ID Token, code, or both.
 type FinishRequest struct {
 	SignIn      string          `json:"sign_in"`
 	IDToken     string          `json:"id_token,omitempty"`
@@ -104,7 +104,7 @@ type FinishRequest struct {
 // String has no secret.
 func (FinishRequest) String() string { return "finish of a sign-in" }
 
-// FinishBrowserRequest is what the cookie had, and all parameters that the redirect URI received.
+// FinishBrowserRequest has the cookie's sign_in, and all parameters that the redirect URI received.
 type FinishBrowserRequest struct {
 	SignIn      string            `json:"sign_in"`
 	Response    map[string]string `json:"response"`
@@ -114,7 +114,7 @@ type FinishBrowserRequest struct {
 // String has no secret.
 func (FinishBrowserRequest) String() string { return "finish of a sign-in" }
 
-// FinishedSignIn says to sign this user in. Context is what the sign-in was begun with; Grant is there if a code was
+// FinishedSignIn says to sign this user in. Context is the begin call's; Grant is there if a code was
 // exchanged.
 type FinishedSignIn struct {
 	Identity *Identity `json:"identity"`
@@ -138,7 +138,7 @@ type Grant struct {
 // String has no secret.
 func (Grant) String() string { return "grant" }
 
-// RefreshRequest has what you stored with the refresh token. Audience is required if the provider has several clients.
+// RefreshRequest has the values that you stored with the refresh token. Audience is required if the provider has several clients.
 type RefreshRequest struct {
 	Provider     string   `json:"provider"`
 	RefreshToken string   `json:"refresh_token"`
@@ -184,7 +184,7 @@ type RevokeByCodeRequest struct {
 // String has no secret.
 func (RevokeByCodeRequest) String() string { return "revocation by code" }
 
-// SignIn is what the app sent, and the nonce that this backend made for it: for Verify, without Begin and Finish.
+// SignIn has the values that the app sent, and the nonce that this backend generated for it: for Verify, without Begin and Finish.
 type SignIn struct {
 	Provider           string          `json:"provider"`
 	IDToken            string          `json:"id_token"`
@@ -199,14 +199,14 @@ type SignIn struct {
 	AuthenticatedAfter *int64          `json:"authenticated_after,omitempty"`
 }
 
-// NotificationRequest is what a provider has sent: either Token, or Payload, the body that Apple sent.
+// NotificationRequest is a provider's notification: either Token, or Payload, the body that Apple sent.
 type NotificationRequest struct {
 	Token    string          `json:"token,omitempty"`
 	Payload  json.RawMessage `json:"payload,omitempty"`
 	Provider string          `json:"provider,omitempty"`
 }
 
-// Event is what happened. Subject is the user's, as in Identity; Data is what the other members don't say.
+// Event is what happened. Subject is the user's, as in Identity; Data has the rest of the event.
 type Event struct {
 	Type           string          `json:"type"`
 	Subject        *string         `json:"subject"`
@@ -218,7 +218,7 @@ type Event struct {
 	Data           json.RawMessage `json:"data"`
 }
 
-// Notification is what a provider has sent. Provider and ID together are the same each time it is delivered.
+// Notification is a verified notification. Provider and ID together are the same for repeated deliveries.
 type Notification struct {
 	Provider string  `json:"provider"`
 	Issuer   string  `json:"issuer"`
@@ -228,7 +228,7 @@ type Notification struct {
 	Events   []Event `json:"-"`
 }
 
-// Refused says to sign nobody in: this token will be refused each time.
+// Refused says to sign nobody in: this token will be refused every time.
 type Refused struct {
 	Code      string
 	Claim     string // the claim that is missing or invalid, if one is
@@ -246,9 +246,9 @@ type Unavailable struct {
 
 func (unavailable *Unavailable) Error() string { return "assay: unavailable" }
 
-// Error is a problem. If no answer came, Status is 0 and Code is empty.
+// Error is a problem. Without a response, Status is 0 and Code is empty.
 //
-// Spent matters after a finish, a refresh or a revocation. If it is false, nothing was used up: the same request may be sent
+// Spent is for a finish, a refresh or a revocation. If it is false, nothing was used up: at 0 or 503, the request may be sent
 // again, after RetryAfter. If it is true, the sign-in, code or refresh token is, or may be, used up: begin a new sign-in, or
 // get a new code. A refresh token is certainly used up only if Code is grant_invalid; otherwise, try it once more later.
 type Error struct {
@@ -259,7 +259,7 @@ type Error struct {
 	RetryAfter    time.Duration // 0 if the answer doesn't say
 	ProviderError string        // the provider's error code
 
-	// What the sign-in was begun with, if the user or the provider ended it (sign_in_denied, provider_refused): don't log it.
+	// The begin call's context, if the user or the provider ended it (sign_in_denied, provider_refused): don't log it.
 	Context *string
 }
 
@@ -275,7 +275,7 @@ type Client struct {
 	url    string
 	apiKey string
 	http   http.Client
-	once   http.Client // over a new connection each, which Assay has no reason to have closed
+	once   http.Client // over a new connection each, which Assay has not closed as idle
 }
 
 const (
@@ -286,7 +286,7 @@ const (
 
 // New takes the address of Assay, which may be unix:/path, and an API key or "".
 func New(url, apiKey string) *Client {
-	// No proxy: the token is for Assay alone.
+	// No proxy: only Assay may see the token.
 	transport := &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}
 	if path := strings.TrimPrefix(url, "unix:"); path != url {
 		url = "http://localhost"
@@ -329,7 +329,7 @@ func (client *Client) BeginInBrowser(ctx context.Context, request BeginBrowserRe
 	return &BegunBrowserSignIn{answer.SignIn, answer.State, answer.AuthorizationURL, answer.ExpiresAt}, nil
 }
 
-// Finish returns whose sign-in it was, or an error that is *Error. The request is sent once, whatever happens.
+// Finish returns whose sign-in it was, or an error that is *Error. The request is sent only once.
 func (client *Client) Finish(ctx context.Context, request FinishRequest) (*FinishedSignIn, error) {
 	return client.finish(ctx, request)
 }
@@ -350,7 +350,7 @@ func (client *Client) finish(ctx context.Context, request any) (*FinishedSignIn,
 	return &FinishedSignIn{answer.Identity, answer.Context, answer.Grant}, nil
 }
 
-// Refresh returns new tokens, or an error that is *Error. The request is sent once, whatever happens.
+// Refresh returns new tokens, or an error that is *Error. The request is sent only once.
 func (client *Client) Refresh(ctx context.Context, request RefreshRequest) (*Refreshed, error) {
 	answer, err := client.post(ctx, "/v1/grants/refresh", request, finishTimeout, &client.once)
 	if err != nil {
@@ -377,7 +377,7 @@ func (client *Client) Revoke(ctx context.Context, request RevokeRequest) error {
 	return err
 }
 
-// RevokeByCode exchanges the code, and revokes the tokens. Its error is *Error. The request is sent once, whatever happens.
+// RevokeByCode exchanges the code, and revokes the tokens. Its error is *Error. The request is sent only once.
 func (client *Client) RevokeByCode(ctx context.Context, request RevokeByCodeRequest) error {
 	return client.revoke(ctx, request)
 }
@@ -395,12 +395,12 @@ func (client *Client) Verify(ctx context.Context, signIn SignIn) (*Identity, err
 	return client.verify(ctx, signIn, &client.http)
 }
 
-// VerifyOnce is Verify for a provider with nonce.single_use: the request is sent once, whatever happens.
+// VerifyOnce is Verify for a provider with nonce.single_use: the request is sent only once.
 func (client *Client) VerifyOnce(ctx context.Context, signIn SignIn) (*Identity, error) {
 	return client.verify(ctx, signIn, &client.once)
 }
 
-// Notification verifies what a provider has sent. Its error is *Error.
+// Notification verifies a provider's notification. Its error is *Error.
 func (client *Client) Notification(ctx context.Context, request NotificationRequest) (*Notification, error) {
 	answer, err := client.post(ctx, "/v1/notifications/verify", request, timeout, &client.http)
 	if err != nil {
@@ -433,7 +433,7 @@ func (client *Client) verify(ctx context.Context, signIn SignIn, over *http.Clie
 	return nil, answer.problem(false)
 }
 
-// answer has the members of every answer, and none if it is not a JSON object: then it was not Assay that answered.
+// answer has the members of every answer, and none if it is not a JSON object: then the response is not Assay's.
 type answer struct {
 	SignIn           string                 `json:"sign_in"`
 	Nonce            string                 `json:"nonce"`
@@ -456,7 +456,7 @@ type answer struct {
 	retryAfter       time.Duration
 }
 
-// isSpent is also true for an answer without spent, which is not Assay's own: the request may have arrived.
+// isSpent is also true for a response without spent, which is not Assay's: the request may have arrived.
 func (answer *answer) isSpent() bool { return answer.Spent == nil || *answer.Spent }
 
 func (answer *answer) problem(spent bool) *Error {

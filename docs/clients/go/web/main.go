@@ -54,8 +54,8 @@ type database struct {
 	toRevoke []storedGrant
 }
 
-// signIn finds or makes the account, stores the grant, and returns the ID of a new session. The old session ends, so that
-// nobody who knows its ID becomes signed in (session fixation).
+// signIn finds or creates the account, stores the grant, and returns the ID of a new session. The old session ends, so that
+// nobody who knows its ID is then signed in (session fixation).
 func (database *database) signIn(provider string, finished *assay.FinishedSignIn, oldSession string) string {
 	database.Lock()
 	defer database.Unlock()

@@ -1,0 +1,51 @@
+/// Why a gateway must not let a request pass.
+package enum Denial: Error, Equatable, Sendable {
+    /// The gateway's own key is missing, wrong, or there more than once.
+    case gatewayUnauthenticated
+    /// No source of the policy is there.
+    case tokenMissing
+    /// The source holds several tokens, or bytes that no token has.
+    case tokenUnreadable
+    /// - Parameter code: the code of the problem with which the token would be refused elsewhere.
+    case tokenRejected(code: String)
+    case scopeMissing(needed: [String])
+    /// The token is good, but has not what the policy requires besides scopes.
+    case requirementNotMet
+    /// The values for the backend are longer than ``ForwardAuthPolicy/maximumValuesLength``.
+    case valuesTooLong
+
+    /// The reason in the log and in metrics.
+    package var code: String {
+        switch self {
+        case .gatewayUnauthenticated: "caller_unauthenticated"
+        case .tokenMissing: "token_missing"
+        case .tokenUnreadable: "request_invalid"
+        case .tokenRejected(let code): code
+        case .scopeMissing: "scope_missing"
+        case .requirementNotMet: "requirement_not_met"
+        case .valuesTooLong: "values_too_long"
+        }
+    }
+
+    /// The HTTP status: 401 if another token could help, else 403. Never 400, which nginx takes for an error.
+    package var status: Int {
+        switch self {
+        case .tokenMissing, .tokenUnreadable, .tokenRejected: 401
+        case .gatewayUnauthenticated, .scopeMissing, .requirementNotMet, .valuesTooLong: 403
+        }
+    }
+
+    /// The value of `WWW-Authenticate`; `nil` if there is none.
+    ///
+    /// - Source: RFC 6750, section 3: no error code for a request without authentication information.
+    package var challenge: String? {
+        switch self {
+        case .tokenMissing: "Bearer"
+        case .tokenUnreadable: #"Bearer error="invalid_request""#
+        case .tokenRejected: #"Bearer error="invalid_token""#
+        case .scopeMissing(let needed):
+            #"Bearer error="insufficient_scope", scope="\#(needed.joined(separator: " "))""#
+        case .gatewayUnauthenticated, .requirementNotMet, .valuesTooLong: nil
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package import IDToken
+
+/// What a gateway must require of the requests that it asks about, and what it learns of those that may pass.
+package struct ForwardAuthPolicy: Sendable, Equatable {
+    /// The third segment of the path that the gateway asks, byte for byte.
+    package var id: String
+    /// The IDs of the providers whose tokens count. No two of them have the same issuer.
+    package var providers: [String]
+    /// Where the token is looked for. The first source that is there counts.
+    package var sources: [TokenSource]
+    package var requirements: Requirements
+    /// The header fields of an answer that lets the request pass. Every one is always there.
+    package var headers: [IdentityHeader]
+    /// Whether the gateway must send an API key of its own.
+    package var requiresKey: Bool
+    /// Whether Envoy is told to remove the token from the request that it passes on.
+    package var stripsToken: Bool
+
+    package init(
+        id: String, providers: [String], sources: [TokenSource] = [.bearer], requirements: Requirements = .init(),
+        headers: [IdentityHeader] = IdentityHeader.usual, requiresKey: Bool = true, stripsToken: Bool = false
+    ) {
+        self.id = id
+        self.providers = providers
+        self.sources = sources
+        self.requirements = requirements
+        self.headers = headers
+        self.requiresKey = requiresKey
+        self.stripsToken = stripsToken
+    }
+
+    /// Checks the requirements, and writes the header fields that tell the backend who asks.
+    ///
+    /// - Returns: the fields of the answer, each name once.
+    /// - Throws: ``Denial/scopeMissing(needed:)``, ``Denial/requirementNotMet``, ``Denial/valuesTooLong``.
+    package func fields(
+        for token: GatewayToken, now: UnixTime, clockSkewSeconds: Int64
+    ) throws(Denial) -> [(name: String, value: String)] {
+        try requirements.check(token, now: now, clockSkewSeconds: clockSkewSeconds)
+        var fields: [(name: String, value: String)] = []
+        fields.reserveCapacity(headers.count + 1)
+        var length = 0
+        for header in headers {
+            let value = header.value.text(of: token)
+            length += value.utf8.count
+            fields.append((header.name, value))
+        }
+        guard length <= Self.maximumValuesLength else { throw .valuesTooLong }
+        if stripsToken { fields.append((Self.strippingField, sources.compactMap(\.headerName).joined(separator: ","))) }
+        return fields
+    }
+
+    /// All values together, in bytes. Gateways have buffers of this size for a whole response head.
+    package static let maximumValuesLength = 4096
+
+    /// Names the fields that Envoy removes before it passes the request on.
+    ///
+    /// - Source: Envoy, ext_authz filter, "x-envoy-auth-headers-to-remove".
+    private static let strippingField = "x-envoy-auth-headers-to-remove"
+}

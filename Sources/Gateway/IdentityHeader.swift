@@ -1,0 +1,60 @@
+private import Bytes
+
+/// A header field that tells the backend something of a verified token.
+package struct IdentityHeader: Sendable, Equatable {
+    /// In the spelling of the settings.
+    package let name: String
+    package let value: IdentityValue
+
+    package init(_ name: String, _ value: IdentityValue) {
+        self.name = name
+        self.value = value
+    }
+
+    package static let usual = [
+        IdentityHeader("X-Auth-Subject", .subject), IdentityHeader("X-Auth-Issuer", .issuer),
+        IdentityHeader("X-Auth-Email", .email), IdentityHeader("X-Auth-Email-Trust", .emailTrust),
+        IdentityHeader("X-Auth-Scopes", .scopes),
+    ]
+
+    /// Why no field may have this name; `nil` if one may.
+    ///
+    /// Fields that frame or route a request, authenticate it, or belong to a gateway would change more than the backend
+    /// is told. Underscores are refused, because many servers take them for hyphens, and gateways drop such fields.
+    package static func refusal(ofName name: String) -> String? {
+        let lowercase = name.lowercased()
+        guard !name.isEmpty, name.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }) else {
+            return "a header's name must consist of letters, digits and hyphens"
+        }
+        guard !reservedNames.contains(lowercase), !reservedPrefixes.contains(where: lowercase.hasPrefix) else {
+            return "\(name) frames, routes or authenticates requests; choose another name, such as X-Auth-Subject"
+        }
+        return nil
+    }
+
+    private static let reservedNames: Set<String> = [
+        "age", "allow", "alt-svc", "authorization", "cache-control", "clear-site-data", "connection", "cookie", "date",
+        "expect", "forwarded", "from", "host", "keep-alive", "location", "origin", "pragma", "priority", "range",
+        "referer", "retry-after", "server", "set-cookie", "strict-transport-security", "te", "trailer",
+        "transfer-encoding", "upgrade", "vary", "via", "www-authenticate", "x-assay-key", "x-forwarded",
+        "x-http-method",
+        "x-http-method-override", "x-method-override", "x-real-ip", "x-request-id", "x-rewrite-url", "x-sendfile",
+    ]
+    private static let reservedPrefixes = [
+        "accept", "access-control-", "content-", "grpc-", "http2-", "if-", "proxy-", "sec-", "trace", "x-accel-",
+        "x-envoy-", "x-forwarded-", "x-original-",
+    ]
+}
+
+extension IdentityHeader {
+    /// A pair of headers that servers take for one, because their names differ only in case; `nil` if there is none.
+    package static func twins(in headers: [IdentityHeader]) -> (String, String)? {
+        var seen: [String: String] = [:]
+        for header in headers {
+            if let other = seen.updateValue(header.name, forKey: header.name.lowercased()) {
+                return (other, header.name)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,61 @@
+private import AccessTokens
+private import Bytes
+private import IDToken
+
+/// What a header field can tell of a verified token. The raw values are those of the settings.
+package enum IdentityValue: String, Sendable, CaseIterable {
+    case provider, issuer, subject, email
+    case emailVerified = "email_verified"
+    case emailTrust = "email_trust"
+    case isPrivateEmail = "is_private_email"
+    case name
+    case preferredUsername = "preferred_username"
+    case tenant
+    case hostedDomain = "hosted_domain"
+    case clientID = "client_id"
+    case scopes, roles, groups, entitlements
+    case sessionID = "session_id"
+    case tokenID = "token_id"
+    case authTime = "auth_time"
+    case expiresAt = "expires_at"
+
+    /// The field's value: visible ASCII, with everything else of UTF-8, and `%`, percent-encoded. The elements of a list
+    /// are joined by a space. Empty if the token says nothing.
+    func text(of token: GatewayToken) -> String {
+        let identity = token.identity
+        return switch self {
+        case .provider: encoded(identity.provider)
+        case .issuer: encoded(identity.issuer)
+        case .subject: encoded(identity.subject)
+        case .email: encoded(identity.email)
+        case .emailVerified: boolean(identity.isEmailVerified)
+        case .emailTrust: identity.emailTrust?.rawValue ?? ""
+        case .isPrivateEmail: boolean(identity.isPrivateEmail)
+        case .name: encoded(identity.name)
+        case .preferredUsername: encoded(identity.preferredUsername)
+        case .tenant: encoded(identity.tenant)
+        case .hostedDomain: encoded(identity.hostedDomain)
+        case .clientID: encoded(token.authorization?.clientID)
+        case .scopes: list(token.authorization?.scopes)
+        case .roles: list(token.authorization?.roles)
+        case .groups: list(token.authorization?.groups)
+        case .entitlements: list(token.authorization?.entitlements)
+        case .sessionID: encoded(token.sessionID)
+        case .tokenID: encoded(token.tokenID)
+        case .authTime: token.authTime.map { String($0.seconds) } ?? ""
+        case .expiresAt: String(token.expiresAt.seconds)
+        }
+    }
+
+    private func boolean(_ value: Bool?) -> String { value.map { $0 ? "true" : "false" } ?? "" }
+
+    private func list(_ elements: [String]?) -> String {
+        // An empty element would look like a second space.
+        (elements ?? []).lazy.filter { !$0.isEmpty }.map(encoded).joined(separator: " ")
+    }
+
+    private func encoded(_ text: String?) -> String {
+        guard let text else { return "" }
+        return percentEncoded(text) { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "%") }
+    }
+}

@@ -1,0 +1,71 @@
+private import AccessTokens
+private import Bytes
+package import IDToken
+private import JSON
+
+/// What a policy requires of a verified token. The default requires nothing more.
+package struct Requirements: Sendable, Equatable {
+    /// The scopes that the token must all grant.
+    package var scopes: [String] = []
+    package var claimRules: [ClaimRule] = []
+    /// The domains, one of which the e-mail address must be in; empty: any. Subdomains are other domains.
+    package var emailDomains: [String] = []
+    /// How far the address must be trusted at least; `nil`: as ``emailDomains`` need it.
+    package var emailTrust: Identity.EmailTrust?
+    /// How long ago the user may have authenticated, in seconds.
+    package var maximumAgeSeconds: Int64?
+
+    package init() {}
+
+    /// - Throws: ``Denial/scopeMissing(needed:)``, ``Denial/requirementNotMet``.
+    func check(_ token: GatewayToken, now: UnixTime, clockSkewSeconds: Int64) throws(Denial) {
+        let granted = token.authorization?.scopes ?? []
+        guard scopes.allSatisfy(granted.containsExactly) else { throw .scopeMissing(needed: scopes) }
+        guard hasClaims(token), hasEmail(token.identity),
+            isFresh(token.authenticatedAt, now: now, clockSkewSeconds: clockSkewSeconds)
+        else { throw .requirementNotMet }
+    }
+
+    private func hasClaims(_ token: GatewayToken) -> Bool {
+        guard !claimRules.isEmpty else { return true }
+        // Few policies have such rules, so the claims are not kept for them with every verified token.
+        guard let object = try? JSONObject(token.claimsText) else { return false }
+        let claims = Claims(object)
+        return claimRules.allSatisfy { rule in
+            do throws(Rejection) {
+                try rule.check(claims)
+                return true
+            } catch {
+                return false
+            }
+        }
+    }
+
+    private func hasEmail(_ identity: Identity) -> Bool {
+        // An unverified address may be anybody's.
+        guard let needed = emailTrust ?? (emailDomains.isEmpty ? nil : .verified) else { return true }
+        guard let address = identity.email.flatMap(EmailAddress.init), let trust = identity.emailTrust,
+            trust.rank >= needed.rank
+        else { return false }
+        return emailDomains.isEmpty || address.isIn(oneOf: emailDomains)
+    }
+
+    /// A time in the future proves nothing.
+    private func isFresh(_ authenticatedAt: UnixTime?, now: UnixTime, clockSkewSeconds: Int64) -> Bool {
+        guard let maximumAgeSeconds else { return true }
+        guard let authenticatedAt else { return false }
+        return authenticatedAt <= now.advanced(bySeconds: clockSkewSeconds)
+            && now <= authenticatedAt.advanced(bySeconds: maximumAgeSeconds).advanced(bySeconds: clockSkewSeconds)
+    }
+}
+
+extension Identity.EmailTrust {
+    /// Larger means more.
+    fileprivate var rank: Int {
+        switch self {
+        case .unverified: 0
+        case .verified: 1
+        case .authoritative: 2
+        }
+    }
+}

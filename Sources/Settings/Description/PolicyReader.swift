@@ -1,0 +1,131 @@
+private import Bytes
+internal import Gateway
+internal import IDToken
+
+/// Reads one of `forward_auth.policies`.
+enum PolicyReader {
+    private static let id = Setting(
+        "id",
+        .text("1 to 64 letters, digits and hyphens", pattern: "^[A-Za-z0-9-]{1,64}$") { text in
+            (1...64).contains(text.utf8.count)
+                && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
+        }, isRequired: true, "The policy's name in the path, in log and metrics.")
+    private static let providers = Setting(
+        "providers", listOf: .text, refusesEmpty: "must name at least one provider",
+        "The IDs of the providers whose tokens count, of either kind, each issuer once. The nonces of ID Tokens are not checked."
+    )
+    private static let requiresKey = Setting(
+        "require_key", .boolean, defaultDescription: "`true`",
+        "Whether the gateway must send one of `api_keys` in `X-Assay-Key`. Without it, the network or client certificates must keep strangers out."
+    )
+    private static let stripsToken = Setting(
+        "strip_token", .boolean, defaultDescription: "`false`",
+        "Tells Envoy to remove the token's header before it passes the request on. Not with a cookie, because all other cookies would be removed too."
+    )
+    private static let headers = SettingDescription(
+        name: "headers", expected: "a mapping of header names to values",
+        form: .mapping(of: .words(IdentityValue.allCases.map(\.rawValue))),
+        help:
+            "The response's header fields, which the gateway passes to the backend. Every one is always there, empty if the token says nothing.",
+        defaultDescription:
+            "`{ \(IdentityHeader.usual.map { "\($0.name): \($0.value.rawValue)" }.joined(separator: ", ")) }`")
+
+    static let descriptions = [
+        id.description, providers.description, TokenSourceReader.setting, RequirementReader.description, headers,
+        requiresKey.description, stripsToken.description,
+    ]
+
+    /// - Returns: `nil` if an error was reported.
+    static func read(_ element: Section, _ settings: Settings) -> ForwardAuthPolicy? {
+        let id = id.read(element)
+        let names = providers.read(element)
+        if id == nil { element.refuseMissing("id", "a policy needs id and providers") }
+        if names == nil { element.refuseMissing("providers", "a policy needs id and providers") }
+        let members = names.map { Self.providers(named: $0, element, settings) } ?? []
+        let sources = TokenSourceReader.read(element)
+        let requirements = RequirementReader.read(element, members)
+        let headers = readHeaders(element)
+        var policy = ForwardAuthPolicy(id: id ?? "", providers: names ?? [], requirements: requirements)
+        if let sources { policy.sources = sources }
+        if let headers { policy.headers = headers }
+        policy.requiresKey = requiresKey.read(element) ?? policy.requiresKey
+        policy.stripsToken = stripsToken.read(element) ?? policy.stripsToken
+        checkIssuers(members, policy, element)
+        if policy.stripsToken, !policy.sources.allSatisfy(\.isHeader) {
+            element.refuse(
+                stripsToken.name,
+                "strip_token would remove all cookies; remove it, or the cookie under token")
+        }
+        element.finish()
+        return id == nil || names == nil ? nil : policy
+    }
+
+    private static func providers(
+        named names: [String], _ element: Section, _ settings: Settings
+    ) -> [ProviderSettings] {
+        var found: [ProviderSettings] = []
+        for name in names {
+            guard let provider = settings.providers.first(where: { $0.policy.id.isExactly(name) }) else {
+                if !element.reading.isFaulty(["providers"]) {
+                    element.refuse(providers.name, "no provider has the id \(name); correct it, or add the provider")
+                }
+                continue
+            }
+            if let other = found.first(where: { $0.policy.sharesIssuer(with: provider.policy) }) {
+                element.refuse(
+                    providers.name,
+                    "\(other.policy.id) and \(name) have the same issuer, so that a token could be either's; keep one")
+            }
+            found.append(provider)
+        }
+        return found
+    }
+
+    private static func readHeaders(_ element: Section) -> [IdentityHeader]? {
+        guard element.mentions(headers.name) else { return nil }
+        let read = element.namedTexts(headers.name).compactMap { name, texts -> IdentityHeader? in
+            if let refusal = IdentityHeader.refusal(ofName: name) {
+                element.refuse(headers.name, refusal)
+                return nil
+            }
+            guard texts.count == 1, let value = IdentityValue(rawValue: texts[0]) else {
+                let words = IdentityValue.allCases.map(\.rawValue)
+                let meant = texts.first.flatMap { Suggestion.nearest(to: $0, among: words) }
+                let hint = meant.map { "; did you mean \($0)?" } ?? ": \(words.joined(separator: ", "))"
+                element.refuse(headers.name, "\(name) must be one of the values that a header can have\(hint)")
+                return nil
+            }
+            return IdentityHeader(name, value)
+        }
+        if let (one, other) = IdentityHeader.twins(in: read) {
+            element.refuse(headers.name, "\(one) and \(other) are one header for many servers; rename one")
+        }
+        return read
+    }
+
+    /// Subjects are an issuer's own, so a backend must know both.
+    private static func checkIssuers(
+        _ members: [ProviderSettings], _ policy: ForwardAuthPolicy, _ element: Section
+    ) {
+        guard members.count > 1 || members.contains(where: \.policy.hasSeveralIssuers), !policy.headers.isEmpty,
+            !policy.headers.contains(where: { $0.value == .issuer })
+        else { return }
+        element.refuse(
+            headers.name,
+            "the tokens of this policy have several issuers, and the same subject can be another user's; add a header for issuer"
+        )
+    }
+}
+
+extension TokenSource {
+    fileprivate var isHeader: Bool { if case .header = self { true } else { false } }
+}
+
+extension ProviderPolicy {
+    /// Whether its identities can have different issuers.
+    fileprivate var hasSeveralIssuers: Bool {
+        guard hasTemplateIssuer else { return false }
+        guard case .only(let tenants) = tenants else { return true }
+        return tenants.count > 1
+    }
+}

@@ -1,0 +1,58 @@
+internal import Gateway
+internal import Grants
+internal import IDToken
+
+/// Reads a policy's `require`.
+enum RequirementReader {
+    private enum Trust: String, CaseIterable, Sendable {
+        case verified, authoritative
+
+        var value: Identity.EmailTrust { self == .verified ? .verified : .authoritative }
+    }
+
+    private static let scopes = Setting(
+        "scopes",
+        listOf: .text("a scope: visible ASCII without spaces, quotes and backslashes") { $0.isScope },
+        "Scopes that the access token must all grant.")
+    private static let claimValues = SettingDescription(
+        name: "claim_values", expected: "a mapping of claims to a value or a list of values",
+        form: .mapping(of: .either(.either(.text(), .boolean), .list(of: .either(.text(), .boolean)))),
+        help: "Values that claims must have, in addition to the provider's rules: `{ hd: [example.com] }`.")
+    private static let emailDomains = Setting(
+        "email_domains",
+        listOf: .text("a domain such as example.com") { $0.isName(upTo: 253) },
+        "Domains of e-mail addresses, without their subdomains. The address must be verified.")
+    private static let emailTrust = Setting(
+        "email_trust", ValueType<Trust>.word, defaultDescription: "`verified` with `email_domains`, else none",
+        "How far the e-mail address must be trusted at least.")
+    private static let maximumAge = Setting(
+        "max_age", .seconds(1...(366 * 86400)),
+        "How long ago the user may have authenticated: `auth_time`, or `iat` where a token has none.")
+
+    static let description = SettingDescription(
+        section: "require",
+        [
+            scopes.description, claimValues, emailDomains.description, emailTrust.description, maximumAge.description,
+        ], "What a token must have besides being valid. Otherwise the answer is 403.")
+
+    /// - Parameter providers: those of the policy.
+    static func read(_ element: Section, _ providers: [ProviderSettings]) -> Requirements {
+        let section = element.section("require")
+        var requirements = Requirements()
+        requirements.scopes = scopes.read(section) ?? []
+        requirements.claimRules = section.namedTexts(claimValues.name).map { name, values in
+            if values.isEmpty { section.refuse(claimValues.name, "\(name) must have at least one value") }
+            return ClaimRule(ClaimPath(name), .oneOf, values)
+        }
+        requirements.emailDomains = emailDomains.read(section) ?? []
+        requirements.emailTrust = emailTrust.read(section)?.value
+        requirements.maximumAgeSeconds = maximumAge.read(section)
+        if !requirements.scopes.isEmpty, let provider = providers.first(where: { $0.accessTokens == nil }) {
+            section.refuse(
+                scopes.name,
+                "\(provider.policy.id) verifies ID Tokens, which grant no scopes; remove scopes, or the provider")
+        }
+        section.finish()
+        return requirements
+    }
+}

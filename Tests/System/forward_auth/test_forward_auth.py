@@ -1,0 +1,454 @@
+"""What gateways are told about a request: every status, the header fields, sources of tokens, and what a policy requires."""
+
+import urllib.parse
+
+import pytest
+
+from harness.client import request_bytes
+from harness.reload import change
+from harness.service import Service, provider
+from harness.tokens import jws, now, rsa_key, sha256_hex
+from harness.waiting import poll
+
+PATH = "/v1/forward-auth/"
+API = "https://api.example/"
+KEY = "the-gateways-own-key"
+INVALID = 'Bearer error="invalid_token"'
+UNREADABLE = 'Bearer error="invalid_request"'
+FIELDS = ["X-Auth-Subject", "X-Auth-Issuer", "X-Auth-Email", "X-Auth-Email-Trust", "X-Auth-Scopes"]
+
+
+@pytest.fixture(scope="module")
+def issuer(shared_server):
+    return shared_server.issuer("gateway-api", rsa_key("gateway"))
+
+
+@pytest.fixture(scope="module")
+def users(shared_server):
+    return shared_server.issuer("gateway-users", rsa_key("users"))
+
+
+@pytest.fixture(scope="module")
+def down(shared_server):
+    issuer = shared_server.issuer("gateway-down", rsa_key("down"))
+    issuer.jwks.status = 500
+    return issuer
+
+
+def providers(issuer, users, down) -> list[dict]:
+    access = {"tokens": "access", "audiences": [API]}
+    return [provider(issuer, "api", **access), provider(users, "users"), provider(down, "down", optional=True, **access)]
+
+
+POLICIES = [
+    {"id": "api", "providers": ["api"]},
+    {"id": "both", "providers": ["api", "users"]},
+    {"id": "session", "providers": ["users"], "token": [{"header": "Authorization", "scheme": "Bearer"}, {"cookie": "session"}]},
+    {"id": "assertion", "providers": ["users"], "token": [{"header": "X-Assertion"}]},
+    {"id": "down", "providers": ["down"]},
+    {"id": "scopes", "providers": ["api"], "require": {"scopes": ["orders:read", "orders:write"]}},
+    {"id": "claims", "providers": ["users"], "require": {"claim_values": {"hd": ["example.com", "example.org"], "staff": True}}},
+    {"id": "domain", "providers": ["users"], "require": {"email_domains": ["example.com"]}},
+    {"id": "trusted", "providers": ["users"], "require": {"email_trust": "authoritative"}},
+    {"id": "fresh", "providers": ["users"], "require": {"max_age": "1h"}},
+    {"id": "strip", "providers": ["api"], "strip_token": True},
+    {
+        "id": "all",
+        "providers": ["api"],
+        "headers": {
+            "X-Who": "subject", "X-Who-Provider": "provider", "X-Verified": "email_verified", "X-Relay": "is_private_email", "X-Name": "name",
+            "X-Login": "preferred_username", "X-Tenant": "tenant", "X-Domain": "hosted_domain", "X-Client": "client_id", "X-Roles": "roles",
+            "X-Groups": "groups", "X-Entitlements": "entitlements", "X-Session": "session_id", "X-Token": "token_id", "X-Since": "auth_time",
+            "X-Until": "expires_at",
+        },
+    },
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def service(issuer, users, down):
+    with Service(*providers(issuer, users, down), forward_auth={"policies": POLICIES}) as service:
+        service.wait_until_ready()
+        yield service
+
+
+def access_token(issuer, **claims) -> str:
+    usual = {"aud": API, "client_id": "app", "jti": "a1", "scope": "orders:read"}
+    return jws(issuer.keys[0], issuer.claims(**(usual | claims)), typ="at+jwt")
+
+
+def bearer(token: str) -> dict:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def ask(service, policy: str, headers: dict | None = None, method: str = "GET"):
+    return service.api.request(method, PATH + policy, None, headers)
+
+
+def ask_raw(service, lines: list[str], path: str = PATH + "api", method: str = "GET"):
+    """A request with these header lines as they are."""
+    with service.api.connect() as connection:
+        connection.send("\r\n".join([f"{method} {path} HTTP/1.1", "Host: h", *lines, "", ""]).encode("latin-1"))
+        return connection.response(method, path)
+
+
+def denied(response, status: int, challenge: str | None = None) -> None:
+    assert (response.status, response.header("WWW-Authenticate")) == (status, challenge), response.headers
+
+
+def allowed(response) -> dict:
+    assert response.status == 200, (response.status, response.headers)
+    return {name: value for name, value in response.headers if name.lower().startswith("x-") and name != "X-Request-Id"}
+
+
+def decisions(service, policy: str) -> dict:
+    counts = service.admin.get("/v1/verdicts").json["forward_auth"]
+    return {each["code"]: each["count"] for each in counts if each["policy"] == policy}
+
+
+def test_the_backend_is_told_who_asks(service, issuer):
+    response = ask(service, "api", bearer(access_token(issuer, email="kim@example.com", email_verified=True)))
+    assert allowed(response) == {
+        "X-Auth-Subject": "user-1", "X-Auth-Issuer": issuer.url, "X-Auth-Email": "kim@example.com", "X-Auth-Email-Trust": "verified",
+        "X-Auth-Scopes": "orders:read",
+    }  # fmt: skip
+
+
+def test_every_field_is_there_once_even_if_it_is_empty(service, issuer):
+    response = ask(service, "api", bearer(access_token(issuer, scope=None, email=None)))
+    assert [response.all(name) for name in FIELDS] == [["user-1"], [issuer.url], [""], [""], [""]]
+
+
+def test_every_value_that_a_header_can_have(service, issuer):
+    time = now()
+    claims = {
+        "email": "kim@example.com", "email_verified": False, "name": "Kim Müller", "preferred_username": "kim%20", "roles": ["a b", "c", ""],
+        "groups": ["g"], "entitlements": [{"value": "print"}], "sid": "s", "auth_time": time - 5, "exp": time + 60,
+    }  # fmt: skip
+    assert allowed(ask(service, "all", bearer(access_token(issuer, **claims)))) == {
+        "X-Who": "user-1", "X-Who-Provider": "api", "X-Verified": "false", "X-Relay": "", "X-Name": "Kim%20M%C3%BCller",
+        "X-Login": "kim%2520", "X-Tenant": "", "X-Domain": "", "X-Client": "app", "X-Roles": "a%20b c", "X-Groups": "g",
+        "X-Entitlements": "print", "X-Session": "s", "X-Token": "a1", "X-Since": str(time - 5), "X-Until": str(time + 60),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["a\r\nX-Auth-Email: evil", "tab\tand\x7fdelete", "\u2028 \u00a0", "x" * 255])
+def test_no_claim_writes_a_line_of_its_own(service, issuer, name):
+    headers = allowed(ask(service, "all", bearer(access_token(issuer, name=name))))
+    assert len(headers) == 16
+    assert urllib.parse.unquote(headers["X-Name"]) == name
+    assert all(0x21 <= ord(character) <= 0x7E for character in headers["X-Name"])
+
+
+def test_values_that_are_too_long_are_refused_whole(service, issuer):
+    fits = 4096 - len("user-1") - len(issuer.url)
+    assert ask(service, "api", bearer(access_token(issuer, scope="s" * fits))).status == 200
+    denied(ask(service, "api", bearer(access_token(issuer, scope="s" * (fits + 1)))), 403)
+
+
+def test_both_kinds_of_token_without_the_nonce_of_the_sign_in(service, issuer, users):
+    assert allowed(ask(service, "both", bearer(access_token(issuer))))["X-Auth-Issuer"] == issuer.url
+    headers = allowed(ask(service, "both", bearer(users.token(nonce="of the sign-in"))))
+    assert (headers["X-Auth-Issuer"], headers["X-Auth-Scopes"]) == (users.url, "")
+    # Elsewhere the same token needs its nonce.
+    service.reject(users.token(nonce="of the sign-in"), "nonce_required")
+
+
+def test_a_policy_accepts_its_own_providers_only(service, issuer, users):
+    denied(ask(service, "api", bearer(users.token())), 401, INVALID)
+    denied(ask(service, "session", bearer(access_token(issuer))), 401, INVALID)
+    # Of the other kind, with a good signature and the right audience.
+    denied(ask(service, "api", bearer(issuer.token(aud=API, client_id="app", jti="1"))), 401, INVALID)
+
+
+@pytest.mark.parametrize("token", ["x", "a.b.c", "2YotnFZFEjr1zCsicMWpAA", "a" * 17_000])
+def test_a_token_that_is_none(service, token):
+    with service.api.connect() as connection:
+        connection.send(request_bytes("GET", PATH + "api", None, bearer(token)))
+        response = connection.response("GET", PATH + "api")
+    if len(token) < 16_000:
+        denied(response, 401, INVALID)
+    else:
+        assert response.code == "headers_too_large"
+
+
+def test_a_refused_token(service, issuer):
+    denied(ask(service, "api", bearer(access_token(issuer, exp=1))), 401, INVALID)
+    denied(ask(service, "api", bearer(access_token(issuer, aud="https://other.example/"))), 401, INVALID)
+    header, payload, _ = access_token(issuer).split(".")
+    denied(ask(service, "api", bearer(f"{header}.{payload}.{'A' * 342}")), 401, INVALID)
+
+
+@pytest.mark.parametrize("lines", [[], ["Authorization: Basic dXNlcjpwYXNz"], ["Authorization: Bearerx"], ["Cookie: session=x"]])
+def test_a_request_without_a_token(service, lines):
+    denied(ask_raw(service, lines), 401, "Bearer")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Authorization: Bearer GOOD", "authorization: Bearer GOOD"],
+        ["Authorization: Basic x", "Authorization: Bearer GOOD"],
+        ["Authorization: Bearer"],
+        ["Authorization: Bearer  "],
+        ["Authorization: Bearer GOOD, Bearer GOOD"],
+        ["Authorization: Bearer GOOD GOOD"],
+        ["Authorization: Bearer caf\xe9"],
+        ['Authorization: Bearer "GOOD"'],
+    ],
+)
+def test_several_tokens_or_none_that_can_be_read(service, issuer, lines):
+    token = access_token(issuer)
+    denied(ask_raw(service, [line.replace("GOOD", token) for line in lines]), 401, UNREADABLE)
+
+
+def test_the_scheme_and_the_header_in_other_case(service, issuer):
+    assert ask_raw(service, [f"AUTHORIZATION: bEARER   {access_token(issuer)}"]).status == 200
+
+
+def test_a_header_without_a_scheme(service, users):
+    assert ask(service, "assertion", {"X-Assertion": users.token()}).status == 200
+    denied(ask(service, "assertion", {"X-Assertion": f"Bearer {users.token()}"}), 401, UNREADABLE)
+    # Other sources are not this policy's, so two of those fields say nothing.
+    token = users.token()
+    lines = [f"X-Assertion: {token}", "Authorization: a", "Authorization: b", "Content-Type: a", "Content-Type: b"]
+    assert ask_raw(service, lines, PATH + "assertion").status == 200
+    denied(ask_raw(service, [f"X-Assertion: {token}", f"x-assertion: {token}"], PATH + "assertion"), 401, UNREADABLE)
+
+
+@pytest.mark.parametrize(
+    "cookies", ["session=GOOD", "a=b; session=GOOD", " session=GOOD ;b=c", 'session="GOOD"', "a=session=x; session=GOOD", "Session=x; session=GOOD"]
+)
+def test_a_cookie_is_found(service, users, cookies):
+    assert ask(service, "session", {"Cookie": cookies.replace("GOOD", users.token())}).status == 200
+
+
+@pytest.mark.parametrize(
+    ("cookies", "challenge"),
+    [
+        (["Session=GOOD"], "Bearer"),
+        (["session"], "Bearer"),
+        (["xsession=GOOD"], "Bearer"),
+        (["session=GOOD; session=GOOD"], UNREADABLE),
+        (["session=GOOD", "session=other"], UNREADABLE),
+        (["session="], UNREADABLE),
+        (["session=caf\xe9"], UNREADABLE),
+        (["session=a b"], UNREADABLE),
+        (["session=GOODx"], INVALID),
+    ],
+)
+def test_a_cookie_that_is_not_found_or_not_one(service, users, cookies, challenge):
+    token = users.token()
+    denied(ask_raw(service, ["Cookie: " + each.replace("GOOD", token) for each in cookies], PATH + "session"), 401, challenge)
+
+
+def test_the_first_source_that_is_there_counts_good_or_bad(service, users):
+    good = users.token()
+    denied(ask(service, "session", bearer("bad") | {"Cookie": f"session={good}"}), 401, INVALID)
+    assert ask(service, "session", bearer(good) | {"Cookie": "session=bad"}).status == 200
+    assert ask(service, "session", {"Authorization": "Basic x", "Cookie": f"session={good}"}).status == 200
+
+
+def test_scopes_that_a_policy_requires(service, issuer):
+    assert ask(service, "scopes", bearer(access_token(issuer, scope="orders:write orders:read x"))).status == 200
+    challenge = 'Bearer error="insufficient_scope", scope="orders:read orders:write"'
+    denied(ask(service, "scopes", bearer(access_token(issuer))), 403, challenge)
+    # What is wrong with a token comes first.
+    denied(ask(service, "scopes", bearer(access_token(issuer, exp=1))), 401, INVALID)
+
+
+@pytest.mark.parametrize(
+    ("policy", "claims", "status"),
+    [
+        ("claims", {"hd": "example.org", "staff": True}, 200),
+        ("claims", {"hd": "example.org"}, 403),
+        ("claims", {"hd": "example.net", "staff": True}, 403),
+        ("claims", {"hd": ["example.org"], "staff": True}, 403),
+        ("domain", {"email": "kim@EXAMPLE.com", "email_verified": True}, 200),
+        ("domain", {"email": "kim@example.com", "email_verified": False}, 403),
+        ("domain", {"email": "kim@example.com", "email_verified": None}, 403),
+        ("domain", {"email": "kim@sub.example.com", "email_verified": True}, 403),
+        ("domain", {"email": "kim@evil.example@example.com", "email_verified": True}, 403),
+        ("domain", {"email": None}, 403),
+        ("trusted", {"email": "kim@example.com", "email_verified": True}, 403),
+        ("fresh", {"auth_time": -3590}, 200),
+        ("fresh", {"auth_time": -3670}, 403),
+        ("fresh", {"auth_time": 600}, 403),
+        ("fresh", {"iat": -3670}, 403),
+        ("fresh", {"iat": -10}, 200),
+    ],
+)
+def test_what_else_a_policy_requires(service, users, policy, claims, status):
+    times = {name: now() + value for name, value in claims.items() if name in ("auth_time", "iat")}
+    denied(ask(service, policy, bearer(users.token(**(claims | times)))), status)
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "PROPFIND"])
+def test_any_method(service, issuer, method):
+    assert ask(service, "api", bearer(access_token(issuer)), method).status == 200
+    denied(ask(service, "api", None, method), 401, "Bearer")
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/a/b?c=/d", "/../scopes", "/%2e%2e/scopes", "//scopes", "?policy=scopes", "/..;/scopes", "/v1/verify"]
+)
+def test_the_rest_of_the_path_is_never_read(service, issuer, path):
+    """The token would fail by any other policy."""
+    headers = bearer(access_token(issuer)) | {"X-Forwarded-Uri": "/scopes", "X-Original-URL": "/scopes", "X-Forwarded-Method": "DELETE"}
+    assert ask(service, "api" + path, headers).status == 200
+    denied(ask(service, "scopes/../api" + path, headers), 403, 'Bearer error="insufficient_scope", scope="orders:read orders:write"')
+
+
+@pytest.mark.parametrize("policy", ["", "/", "/api", "apis", "ap", "API", "%61pi", "api%2f", "api;x", "apiorders.v1.Orders/Get"])
+def test_a_policy_that_is_none_fails_closed(service, issuer, policy):
+    assert ask(service, policy, bearer(access_token(issuer))).code == "not_found"
+
+
+@pytest.mark.parametrize("body", ["Content-Length: 1000000", "Transfer-Encoding: chunked", "Content-Length: 10\r\nExpect: 100-continue"])
+@pytest.mark.parametrize("good", [True, False])
+def test_a_body_is_not_waited_for(service, issuer, body, good):
+    """The answer comes before a byte of it, and then the connection ends."""
+    token = access_token(issuer) if good else "bad"
+    with service.api.connect() as connection:
+        connection.send(f"POST {PATH}api HTTP/1.1\r\nHost: h\r\n{body}\r\nAuthorization: Bearer {token}\r\n\r\n".encode())
+        response = connection.unchecked_response()
+        assert (response.status, response.header("Connection")) == (200 if good else 401, "close")
+        connection.send_tolerantly(b"GET /livez HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert connection.closed()
+
+
+def test_a_connection_without_bodies_is_kept(service, issuer):
+    request = request_bytes("GET", PATH + "api", None, bearer(access_token(issuer)) | {"Content-Length": "0"})
+    with service.api.connect() as connection:
+        connection.send(request * 20)
+        assert [connection.response("GET", PATH + "api").status for _ in range(20)] == [200] * 20
+
+
+def test_keys_that_cant_be_had_are_answered_at_once(service, down):
+    response = ask(service, "down", bearer(access_token(down)))
+    assert response.code == "keys_unavailable"
+    assert int(response.header("Retry-After")) >= 1
+    # No key could make an access token of it.
+    denied(ask(service, "down", bearer(down.token())), 401, INVALID)
+
+
+def test_a_key_server_that_hangs_is_not_waited_for(server):
+    """The provider answers only after the test: the gateway is answered long before."""
+    issuer = server.issuer("hangs", rsa_key("hangs"))
+    issuer.jwks.hold()
+    policy = {"keys_timeout": "50ms", "policies": [{"id": "api", "providers": ["api"]}]}
+    try:
+        with Service(provider(issuer, "api", tokens="access", audiences=[API], optional=True), forward_auth=policy) as service:
+            assert ask(service, "api", bearer(access_token(issuer))).code == "keys_unavailable"
+            issuer.jwks.release()
+            service.wait_until_ready()
+            poll(lambda: ask(service, "api", bearer(access_token(issuer))).status == 200)
+    finally:
+        issuer.jwks.release()
+
+
+def test_only_so_many_gateways_wait_for_keys(server):
+    issuer = server.issuer("gateway-crowd", rsa_key("crowd"))
+    issuer.jwks.hold()
+    policy = {"keys_timeout": "10s", "policies": [{"id": "api", "providers": ["api"]}]}
+    access = provider(issuer, "api", tokens="access", audiences=[API], optional=True)
+    with Service(access, forward_auth=policy, limits={"max_in_flight": 1}) as service, service.api.connect() as waiting:
+        request = request_bytes("GET", PATH + "api", None, bearer(access_token(issuer)))
+        waiting.send(request)
+        service.wait_until(lambda: b"assay_requests_in_flight 1" in service.admin.get("/metrics").body)
+        assert ask(service, "api", bearer(access_token(issuer))).code == "overloaded"
+        issuer.jwks.release()
+        assert waiting.response("GET", PATH + "api").status == 200
+
+
+def test_a_rotated_key_is_found(server):
+    issuer = server.issuer("gateway-rotating", rsa_key("old"))
+    policies = {"keys_timeout": "5s", "policies": [{"id": "api", "providers": ["api"]}]}
+    with Service(provider(issuer, "api", tokens="access", audiences=[API]), forward_auth=policies) as service:
+        service.wait_until_ready()
+        issuer.rotate(rsa_key("new"), rsa_key("old"))
+        assert ask(service, "api", bearer(access_token(issuer))).status == 200
+
+
+def test_envoy_is_told_to_remove_the_token(service, issuer):
+    assert ask(service, "strip", bearer(access_token(issuer))).header("x-envoy-auth-headers-to-remove") == "Authorization"
+    assert ask(service, "api", bearer(access_token(issuer))).header("x-envoy-auth-headers-to-remove") is None
+
+
+def test_the_gateways_own_key(server):
+    issuer = server.issuer("keyed", rsa_key("keyed"))
+    policies = [{"id": "api", "providers": ["api"]}, {"id": "open", "providers": ["api"], "require_key": False}]
+    with Service(
+        provider(issuer, "api", tokens="access", audiences=[API]),
+        api_keys=[{"name": "edge", "sha256": sha256_hex(KEY)}], forward_auth={"policies": policies},
+    ) as service:  # fmt: skip
+        service.wait_until_ready()
+        token = access_token(issuer)
+        assert ask(service, "api", bearer(token) | {"X-Assay-Key": KEY}).status == 200
+        for lines in ([], ["X-Assay-Key: wrong"], ["X-Assay-Key:"], [f"X-Assay-Key: {KEY}", "X-Assay-Key: x"], [f"X-Assay-Key: Bearer {KEY}"]):
+            denied(ask_raw(service, [f"Authorization: Bearer {token}", *lines]), 403)
+        # The key itself is no token, and the user's token no key.
+        denied(ask(service, "api", bearer(KEY)), 403)
+        assert ask(service, "open", bearer(token)).status == 200
+        assert service.api.post("/v1/access-tokens/verify", {"token": token}, {"X-Assay-Key": KEY}).code == "caller_unauthenticated"
+        service.stop()
+        line = service.entries(route=PATH + "{policy}", status=200, policy="api")[0]
+        assert (line["api_key"], line["provider"]) == ("edge", "api")
+
+
+def test_decisions_are_counted_and_logged_by_policy(server):
+    issuer = server.issuer("counted", rsa_key("counted"))
+    policies = [{"id": "api", "providers": ["api"], "require": {"scopes": ["orders:read"]}}]
+    access = provider(issuer, "api", tokens="access", audiences=[API])
+    with Service(access, log={"level": "debug", "requests": True}, forward_auth={"policies": policies}) as service:
+        service.wait_until_ready()
+        secret = access_token(issuer, sub="somebody", email="kim@example.com")
+        ask(service, "api", bearer(secret) | {"X-Request-Id": "one"})
+        ask(service, "api")
+        ask(service, "api", bearer(access_token(issuer, scope="x")))
+        ask(service, "api", bearer(access_token(issuer, exp=1)))
+        ask(service, "nobody")
+        assert decisions(service, "api") == {"ok": 1, "token_missing": 1, "scope_missing": 1, "token_expired": 1}
+        assert 'assay_forward_auth_total{policy="api",code="scope_missing"} 1' in service.admin.get("/metrics").text
+        service.stop()
+        lines = service.entries(route=PATH + "{policy}")
+        assert [(each.get("policy"), each["status"], each.get("code")) for each in lines] == [
+            ("api", 200, None), ("api", 401, "token_missing"), ("api", 403, "scope_missing"), ("api", 401, "token_expired"),
+            (None, 404, "not_found"),
+        ]  # fmt: skip
+        assert lines[0]["request_id"] == "one"
+        for hidden in (secret, secret.split(".")[2], "somebody", "kim@example.com"):
+            assert not any(hidden in line for line in service.log)
+
+
+def test_strangers_cannot_fill_the_log(server):
+    issuer = server.issuer("gateway-noise", rsa_key("noise"))
+    access = provider(issuer, "api", tokens="access", audiences=[API])
+    with Service(access, forward_auth={"policies": [{"id": "api", "providers": ["api"]}]}) as service:
+        service.wait_until_ready()
+        for _ in range(100):
+            ask(service, "api", bearer("bad"))
+        service.stop()
+        lines = service.entries(route=PATH + "{policy}")
+        assert len(lines) < 60
+        assert sum(each.get("suppressed", 1) for each in lines) == 100
+
+
+def test_nothing_is_there_until_it_is_configured_and_reloads_change_it(server):
+    issuer = server.issuer("gateway-reloaded", rsa_key("reloaded"))
+    access = provider(issuer, "api", tokens="access", audiences=[API])
+    with Service(access) as service:
+        service.wait_until_ready()
+        token = access_token(issuer)
+        assert ask(service, "api", bearer(token)).code == "not_found"
+        assert "forward_auth" not in service.admin.get("/v1/verdicts").json
+        assert "assay_forward_auth_total" not in service.admin.get("/metrics").text
+        change(service, access, forward_auth={"policies": [{"id": "api", "providers": ["api"]}]})
+        assert ask(service, "api", bearer(token)).status == 200
+        assert decisions(service, "api") == {"ok": 1}
+        change(service, access, forward_auth={"policies": [{"id": "other", "providers": ["api"]}]})
+        assert ask(service, "api", bearer(token)).code == "not_found"
+        assert ask(service, "other", bearer(token)).status == 200
+        change(service, access)
+        assert ask(service, "other", bearer(token)).code == "not_found"
+

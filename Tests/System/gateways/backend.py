@@ -1,0 +1,86 @@
+"""The backend behind a gateway. It keeps every request exactly as it arrived, trailers included."""
+
+import dataclasses
+import re
+import socketserver
+import threading
+
+Fields = list[tuple[str, str]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Received:
+    method: str
+    target: str
+    headers: Fields
+    body: bytes
+    trailers: Fields
+
+    def values(self, name: str) -> list[str]:
+        """The values of a header and of all its twins, which CGI, WSGI, PHP and others can't tell apart."""
+        return [value for field, value in self.headers if twin(field) == twin(name)]
+
+
+def twin(name: str) -> str:
+    return re.sub("[^a-z0-9]", "-", name.lower())
+
+
+class Backend:
+    """Answers every request with 200 and no body, as Assay does when it allows."""
+
+    def __init__(self):
+        self.received: list[Received] = []
+        self.connections = 0
+        self._server = _Server(("127.0.0.1", 0), _Conversation)
+        self._server.backend = self
+        self.address = f"127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    request_queue_size = 512
+    backend: Backend
+
+    def handle_error(self, request, client_address):
+        """A gateway may close its connections at any time."""
+
+
+class _Conversation(socketserver.StreamRequestHandler):
+    """HTTP/1.1 on one connection, until it is closed."""
+
+    server: _Server
+    disable_nagle_algorithm = True
+
+    def handle(self):
+        self.server.backend.connections += 1
+        while line := self.rfile.readline():
+            method, target, _ = line.decode("latin-1").split(" ")
+            headers = self._fields()
+            body, trailers = self._body(headers)
+            self.server.backend.received.append(Received(method, target, headers, body, trailers))
+            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    def _fields(self) -> Fields:
+        found = []
+        while (line := self.rfile.readline()).strip():
+            name, _, value = line.decode("latin-1").partition(":")
+            found.append((name, value.strip()))
+        return found
+
+    def _body(self, headers: Fields) -> tuple[bytes, Fields]:
+        fields = {name.lower(): value for name, value in headers}
+        if fields.get("transfer-encoding", "").lower() == "chunked":
+            body = b""
+            while size := int(self.rfile.readline().split(b";")[0], 16):
+                body += self.rfile.read(size)
+                self.rfile.readline()
+            return body, self._fields()
+        return self.rfile.read(int(fields.get("content-length", "0"))), []

@@ -1,0 +1,89 @@
+"""The files of `deploy/gateways` besides the gateways' own: the example with Docker Compose, and the untried ones."""
+
+import contextlib
+import http.client
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from gateways.gateways import FILES, FOLDER, Gateway
+from gateways.site import IDENTITY, KEY, token
+from harness.service import environment, run
+
+COMPOSE = FOLDER / "compose.yaml"
+SERVICES = yaml.safe_load(COMPOSE.read_text(encoding="utf-8"))["services"]
+UNTRIED = sorted((FOLDER / "untried").iterdir())
+
+
+@contextlib.contextmanager
+def example_backend():
+    """The example's backend as a process; yields its address."""
+    command = [sys.executable, str(FOLDER / "backend.py")]
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, env=environment(LISTEN="127.0.0.1:0"), **pipes) as process:
+        try:
+            yield process.stdout.readline().decode().split()[-1]
+        finally:
+            process.kill()
+
+
+def ask(address: str, **headers: str) -> tuple[int, str]:
+    with contextlib.closing(http.client.HTTPConnection(address, timeout=10)) as connection:
+        connection.request("GET", "/", headers={name.replace("_", "-"): value for name, value in headers.items()})
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+
+
+def test_the_example_tells_callers_who_they_are(issuer, service, tmp_path):
+    with example_backend() as backend, Gateway("nginx", service.api.address, backend, tmp_path, KEY) as nginx:
+        status, text = ask(nginx.address, Authorization=f"Bearer {token(issuer)}")
+        assert (status, text) == (200, f"You are user-1 of {issuer.url}.\n")
+        assert ask(nginx.address)[0] == 401
+
+
+def test_nobody_is_whoever_has_a_header_missing_or_empty():
+    with example_backend() as backend:
+        assert ask(backend)[0] == 401
+        assert ask(backend, X_Auth_Subject="a", X_Auth_Issuer="")[0] == 401
+        assert ask(backend, X_Auth_Issuer="a")[0] == 401
+
+
+def test_the_compose_file_is_valid():
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(COMPOSE)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_is_hardened_and_published_on_loopback_alone(name):
+    service = SERVICES[name]
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["read_only"] is True
+    assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
+    for volume in service.get("volumes", []):
+        assert (FOLDER / volume.split(":")[0]).exists(), volume
+
+
+def test_the_settings_are_good():
+    result = run("config", "check", "--config", str(FOLDER / "assay.yaml"))
+    assert result.returncode == 0, result
+
+
+@pytest.mark.parametrize("file", UNTRIED, ids=lambda file: file.name)
+def test_an_untried_file_says_so(file: pathlib.Path):
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("# Untried: nobody has run this with Assay.")
+    assert all(yaml.safe_load_all(text))
+
+
+@pytest.mark.parametrize("file", [*(FOLDER / name for name in FILES.values()), *UNTRIED], ids=lambda file: file.name)
+def test_a_configuration_has_every_header_of_the_default_set(file: pathlib.Path):
+    """By name, or by a pattern for the whole family."""
+    text = file.read_text(encoding="utf-8").lower()
+    names = set(re.findall(r"x-auth-[a-z-]+", text.replace("_", "-")))
+    assert names >= {name.lower() for name in IDENTITY} or "prefix: x-auth- " in text or "x-auth- -m beg" in text
