@@ -1,5 +1,6 @@
 import AccessTokens
 import IDToken
+import SignInFixtures
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import IDToken
+import SignInFixtures
 import TestSupport
 
 /// One assertion of each gateway, with the header and the claims that its documentation shows.

@@ -2,6 +2,7 @@ import AccessTokens
 import IDToken
 import JOSE
 import OpenSSL
+import SignInFixtures
 import TestSupport
 import Testing
 
