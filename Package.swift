@@ -222,7 +222,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "AccessTokensTests",
-            dependencies: ["AccessTokens", "IDToken", "JOSE", "JSON", "SignInFixtures", "TestSupport"],
+            dependencies: ["AccessTokens", "IDToken", "JOSE", "JSON", "OpenSSL", "SignInFixtures", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "GatewayTests",

@@ -83,5 +83,7 @@ private func unusedStore() -> KeyStore {
 }
 
 private struct NoFetcher: KeyFetching {
-    func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys { throw FetchFailure(.file, "unused") }
+    func fetch(_ mode: FetchMode, keyIDs: [String]) async throws(FetchFailure) -> FetchedKeys {
+        throw FetchFailure(.file, "unused")
+    }
 }

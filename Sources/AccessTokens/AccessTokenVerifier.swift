@@ -25,14 +25,12 @@ extension JWSVerifier {
         if !policy.keyIssuers.isEmpty { try checkKeyIssuer(jws.keyIssuer, claims, policy) }
         try checkIsAccessToken(claims, dialect)
         let audiences = try checkResourceAudience(claims, policy, narrowedTo: parameters.audience)
-        let client = try checkClient(claims, policy, dialect)
+        let client = try checkClient(token, policy, dialect)
         let expiresAt = try checkExpiration(claims, policy, now: now)
         let notBefore = try checkNotBefore(claims, policy, now: now)
-        let issuedAt = try checkIssuedAt(claims, policy, now: now)
-        try checkTokenAge(issuedAt: issuedAt, policy, now: now)
-        try checkSessionRevocation(
-            claims, policy, after: parameters.authenticatedAfter, issuedAt: issuedAt, now: now)
-        let subject = try checkSubject(claims)
+        let issuedAt = try checkIssueTime(
+            claims, policy, dialect, sessionsRevokedAt: parameters.authenticatedAfter, now: now)
+        let subject = try checkUserOrMachine(claims, dialect)
         try checkRequiredClaims(claims, policy)
         try checkClaimValues(claims, policy)
         if policy.serviceAccounts.isActive { try checkServiceAccount(claims, policy, subject: subject) }
@@ -48,13 +46,16 @@ extension JWSVerifier {
 
     /// Makes the checks that need no keys, and returns the algorithm.
     ///
-    /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``.
+    /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``; for a load balancer's assertion,
+    ///   also what its header says wrongly.
     @discardableResult
     package func checkAccessTokenHeader(
         _ token: UnverifiedToken, allowing algorithms: SignatureAlgorithms, _ dialect: AccessTokenDialect
     ) throws(Rejection) -> SignatureAlgorithm {
         try checkAccessTokenType(token.jws.header, dialect)
-        return try checkAlgorithm(token.jws.header, allowing: algorithms)
+        let algorithm = try checkAlgorithm(token.jws.header, allowing: algorithms)
+        if let signer = dialect.loadBalancer { try LoadBalancerHeader(token).check(token, signedBy: signer) }
+        return algorithm
     }
 }
 
@@ -67,9 +68,10 @@ extension UnverifiedToken {
         ofAccessTokenUnder policy: ProviderPolicy, _ dialect: AccessTokenDialect, now: UnixTime
     ) -> Bool {
         do throws(Rejection) {
+            if let signer = dialect.loadBalancer { try LoadBalancerHeader(self).check(self, signedBy: signer) }
             _ = try checkIssuer(claims, policy)
             _ = try checkResourceAudience(claims, policy, narrowedTo: nil)
-            _ = try checkClient(claims, policy, dialect)
+            _ = try checkClient(self, policy, dialect)
             _ = try checkExpiration(claims, policy, now: now)
             return true
         } catch {

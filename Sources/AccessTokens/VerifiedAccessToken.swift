@@ -10,7 +10,8 @@ package struct VerifiedAccessToken: Sendable {
     package let audiences: [String]
     /// `azp`.
     package let authorizedParty: String?
-    package let issuedAt: UnixTime
+    /// `nil` only for a load balancer's assertion, which does not say.
+    package let issuedAt: UnixTime?
     package let expiresAt: UnixTime
     package let notBefore: UnixTime?
     package let authTime: UnixTime?
@@ -26,7 +27,7 @@ package struct VerifiedAccessToken: Sendable {
 
     init(
         identity: Identity, authorization: Authorization, audiences: [String], authorizedParty: String?,
-        issuedAt: UnixTime, expiresAt: UnixTime, notBefore: UnixTime?, authTime: UnixTime?, claims: Claims,
+        issuedAt: UnixTime?, expiresAt: UnixTime, notBefore: UnixTime?, authTime: UnixTime?, claims: Claims,
         jws: VerifiedJWS
     ) {
         self.identity = identity

@@ -36,8 +36,8 @@ package enum GatewayToken: Sendable {
         }
     }
 
-    /// `auth_time`, or else `iat`.
-    var authenticatedAt: UnixTime {
+    /// `auth_time`, or else `iat`; `nil` for a load balancer's assertion, which has neither.
+    var authenticatedAt: UnixTime? {
         switch self {
         case .idToken(let token): token.authTime ?? token.issuedAt
         case .accessToken(let token): token.authTime ?? token.issuedAt

@@ -51,8 +51,9 @@ package struct Requirements: Sendable, Equatable {
     }
 
     /// A time in the future proves nothing.
-    private func isFresh(_ authenticatedAt: UnixTime, now: UnixTime, clockSkewSeconds: Int64) -> Bool {
+    private func isFresh(_ authenticatedAt: UnixTime?, now: UnixTime, clockSkewSeconds: Int64) -> Bool {
         guard let maximumAgeSeconds else { return true }
+        guard let authenticatedAt else { return false }
         return authenticatedAt <= now.advanced(bySeconds: clockSkewSeconds)
             && now <= authenticatedAt.advanced(bySeconds: maximumAgeSeconds).advanced(bySeconds: clockSkewSeconds)
     }

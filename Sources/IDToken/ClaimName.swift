@@ -37,6 +37,9 @@ public struct ClaimName: Sendable, Hashable {
     package static let shortScope = ClaimName("scp")
     package static let clientID = ClaimName("client_id")
 
+    // AWS load balancers: a member of the header of their assertions.
+    package static let signer = ClaimName("signer")
+
     // OpenID Connect Core, section 5.1.
     package static let name = ClaimName("name")
     package static let givenName = ClaimName("given_name")

@@ -9,8 +9,8 @@ public final class CompactJWS: Sendable {
     /// The payload. Don't trust anything in it.
     package let payload: [UInt8]
     package let signature: [UInt8]
-    /// Whether the header came from the cache, because a token with the same header was verified before.
-    let isHeaderCached: Bool
+    /// Whether a ``JOSEHeaderCache`` may keep the header: it is base64url without padding, and not from the cache.
+    let isHeaderCacheable: Bool
     private let text: ArraySlice<UInt8>
     /// The ends of the first two parts.
     private let (headerEnd, payloadEnd): (Int, Int)
@@ -52,11 +52,11 @@ public final class CompactJWS: Sendable {
         let headerText = bytes.extracting(..<first)
         if let known = headerCache[headerText] {
             header = known
-            isHeaderCached = true
+            isHeaderCacheable = false
         } else {
             guard let json = Base64URL.decode(headerText) else { throw .malformed(.header) }
             header = try JOSEHeader(json)
-            isHeaderCached = false
+            isHeaderCacheable = true
         }
         guard let payload = Base64URL.decode(bytes.extracting((first + 1)..<second)) else { throw .malformed(.payload) }
         guard let signature = Base64URL.decode(bytes.extracting((second + 1)...)) else {
@@ -67,5 +67,22 @@ public final class CompactJWS: Sendable {
         self.text = copy text
         headerEnd = text.startIndex + first
         payloadEnd = text.startIndex + second
+    }
+
+    /// - Parameters:
+    ///   - text: the whole serialization.
+    ///   - headerEnd: where its first part ends.
+    ///   - payloadEnd: where its second part ends.
+    init(
+        uncacheable header: JOSEHeader, payload: [UInt8], signature: [UInt8], _ text: ArraySlice<UInt8>,
+        headerEnd: Int, payloadEnd: Int
+    ) {
+        self.header = header
+        self.payload = payload
+        self.signature = signature
+        self.text = text
+        self.headerEnd = headerEnd
+        self.payloadEnd = payloadEnd
+        isHeaderCacheable = false
     }
 }

@@ -23,7 +23,7 @@ package final class JOSEHeaderCache {
     }
 
     package func insert(_ jws: CompactJWS) {
-        guard !jws.isHeaderCached else { return }
+        guard jws.isHeaderCacheable else { return }
         if known.count == Self.capacity { known.removeFirst() }
         known.append(Entry(text: Array(jws.headerText), header: jws.header))
     }

@@ -27,18 +27,7 @@ extension JWK {
         guard let der = Self.der(ofCertificate: certificate), let certificate = Certificate(der),
             let key = certificate.publicKey
         else { return nil }
-        var members: [String: JSONTree] = ["kid": .string(keyID), "use": .string("sig")]
-        switch key.kind {
-        case .rsa: members["kty"] = .string("RSA")
-        case .ellipticCurve(let curve):
-            members["kty"] = .string("EC")
-            members["crv"] = .string(curve.rawValue)
-        case .edwards: return nil
-        }
-        for (name, octets) in key.components {
-            members[name] = .string(String(decoding: Base64URL.encode(octets), as: UTF8.self))
-        }
-        self.init(members)
+        self.init(keyID: keyID, key)
     }
 
     /// - Source: RFC 7468, sections 2 and 5.

@@ -30,18 +30,10 @@ private import COpenSSL
     /// Its public key, if that is an RSA key or a key on a NIST curve.
     ///
     /// The certificate's signature and dates are not checked.
-    package var publicKey: (kind: PublicKeyKind, components: PublicComponents)? {
+    package var publicKey: DecodedPublicKey? {
         defer { ERR_clear_error() }
         guard let key = unsafe X509_get0_pubkey(pointer) else { return nil }
-        do throws(OpenSSLError) {
-            if unsafe EVP_PKEY_is_a(key, "RSA") == 1 {
-                return (.rsa(modulusLength: Int(unsafe EVP_PKEY_get_size(key))), try unsafe rsaComponents(of: key))
-            }
-            guard unsafe EVP_PKEY_is_a(key, "EC") == 1, let curve = unsafe EllipticCurve(of: key) else { return nil }
-            return (.ellipticCurve(curve), try unsafe ellipticCurveComponents(of: key, curve))
-        } catch {
-            return nil
-        }
+        return unsafe decodedPublicKey(key)
     }
 
     /// The common name of its subject, if it has one in UTF-8.

@@ -24,6 +24,7 @@ extension CheckDescriptions {
     func likelyCause(of checks: [Check]) -> Explanation.Cause? {
         let failed = checks.filter { $0.refusal != nil }
         guard let first = failed.first else { return nil }
+        if let cause = otherKind(failed) { return cause }
         guard [.algorithm, .key, .signature].contains(first.name) else { return Explanation.Cause(first) }
         if let issuer = failed.first(where: { $0.refusal == .rejected(.issuerMismatch) && $0.name == .issuer }) {
             return Explanation.Cause(issuer)
@@ -44,6 +45,26 @@ extension CheckDescriptions {
                 fix: "Use a token from a new sign-in; an old one can't be verified any more.")
         }
         return Explanation.Cause(claim)
+    }
+
+    /// That an access token was sent, if a check failed by which the kinds differ.
+    private func otherKind(_ failed: [Check]) -> Explanation.Cause? {
+        let telling: Set<CheckName> = [
+            .header, .audience, .authorizedParty, .requiredClaims, .claimValues, .nonce, .tokenKind,
+        ]
+        guard let check = failed.first(where: { telling.contains($0.name) }),
+            !failed.contains(where: { $0.name == .issuer })
+        else { return nil }
+        let reason: String
+        switch TokenKindGuess(token) {
+        case .idToken: return nil
+        case .accessToken(let sign): reason = sign
+        case .unknown:
+            guard let accessTokens, accessTokens.fits else { return nil }
+            reason = "its aud and client are those that the provider \(accessTokens.id) expects"
+        }
+        let diagnosis = Diagnosis.accessToken(because: reason, accessTokens)
+        return Explanation.Cause(check: check.name, explanation: diagnosis.explanation, fix: diagnosis.fix)
     }
 
     /// A day: providers publish a key for some time after the last token that it signed has expired.

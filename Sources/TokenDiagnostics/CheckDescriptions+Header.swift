@@ -4,7 +4,7 @@ internal import JSON
 
 extension CheckDescriptions {
     /// The header, for members that the verifier does not read.
-    var headerObject: JSONObject? { token.headerObject }
+    var headerObject: JSONObject? { token.jws.headerObject }
 
     func header(_ rejection: Rejection?) -> Check {
         let type = token.jws.header.type

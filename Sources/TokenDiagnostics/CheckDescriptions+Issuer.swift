@@ -173,6 +173,11 @@ extension Diagnosis {
     private static func knownProvider(_ issuer: String, _ expected: [ProviderPolicy]) -> Diagnosis? {
         let preset = ProviderPreset.all.first { $0.facts(PresetArguments()).policy.isIssuer(issuer) }
         return preset.map { preset in
+            if case .assertions = preset.facts(PresetArguments()).accessTokens {
+                return Diagnosis(
+                    "The token is a gateway's assertion, not an ID Token: its iss is that of the preset \(preset.name).",
+                    fix: "Send it to POST /v1/access-tokens/verify, with a provider that has this preset.")
+            }
             let add = "if its users may sign in, add a provider with the preset \(preset.name)."
             guard expected.count == 1, let policy = expected.first else {
                 return Diagnosis(

@@ -15,6 +15,8 @@ struct CheckDescriptions {
     let keys: ExplainedKeys?
     /// The policies of all other configured providers.
     let others: [ProviderPolicy]
+    /// The entry that verifies access tokens of the token's issuer.
+    let accessTokens: AccessTokenEntry?
     let now: UnixTime
     let checker: SignatureChecker
     /// What the checks found.

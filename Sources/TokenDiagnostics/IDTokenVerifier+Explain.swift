@@ -27,6 +27,15 @@ extension IDTokenVerifier {
             contents: contents(of: token, now: now))
     }
 
+    /// Explains why a token is not verified as an ID Token: the provider that its issuer or the request names verifies
+    /// access tokens.
+    public func explain(_ token: UnverifiedToken, ofAccessTokens entry: AccessTokenEntry, now: UnixTime) -> Explanation
+    {
+        Explanation(
+            [.wellFormed, .verifiesAccessTokens(token, entry)], notReached: "the provider verifies no ID Tokens",
+            validSummary: "", contents: contents(of: token, now: now))
+    }
+
     /// Explains the result of ``IDTokenVerifier/verify(_:with:algorithms:under:expecting:now:)``. It makes the same
     /// checks, and continues after failures.
     ///
@@ -35,12 +44,13 @@ extension IDTokenVerifier {
     ///   - isNamed: whether the request named the provider, rather than the token's issuer.
     ///   - usesNoncesOnce: whether the caller refuses a nonce that was used before, which is not looked up here.
     ///   - others: the policies of all other configured providers.
+    ///   - accessTokens: the entry that verifies access tokens of the token's issuer; `nil` if there is none.
     ///   - parameters: the parameters of this sign-in.
     ///   - now: the time with which to compare the token's times.
     public func explain(
         _ token: UnverifiedToken, with keys: ExplainedKeys?, under policy: ProviderPolicy, isNamed: Bool = true,
-        usesNoncesOnce: Bool = false, others: [ProviderPolicy] = [], expecting parameters: VerificationParameters,
-        now: UnixTime
+        usesNoncesOnce: Bool = false, others: [ProviderPolicy] = [], accessTokens: AccessTokenEntry? = nil,
+        expecting parameters: VerificationParameters, now: UnixTime
     ) -> Explanation {
         let recorder = CheckRecorder()
         let results: CheckResults
@@ -54,7 +64,7 @@ extension IDTokenVerifier {
         }
         let descriptions = CheckDescriptions(
             token: token, policy: policy, parameters: parameters, usesNoncesOnce: usesNoncesOnce, keys: keys,
-            others: others, now: now,
+            others: others, accessTokens: accessTokens, now: now,
             checker: jwsVerifier.checker, results: results)
         var checks = [.wellFormed, .provider(policy, isNamed: isNamed)] + descriptions.checks(recorder.outcomes)
         // Derived from the checks before notes are added.

@@ -37,7 +37,17 @@ struct MalformedToken {
                 """,
                 fix: "Send the id_token of the provider's response, and nothing else.")
         }
-        return wrapping ?? placeholder ?? diagnosis(part)
+        return loadBalancer ?? wrapping ?? placeholder ?? diagnosis(part)
+    }
+
+    /// The assertion of an AWS load balancer, which is padded on purpose.
+    private var loadBalancer: Diagnosis? {
+        guard let token = try? UnverifiedToken(padded: octets), token.jws.headerObject?["signer"] != nil else {
+            return nil
+        }
+        return Diagnosis(
+            "The token is the assertion of an AWS load balancer (its header has signer, and its parts are padded), not an ID Token.",
+            fix: "Send it to POST /v1/access-tokens/verify, with a provider that has the preset aws-alb.")
     }
 
     // MARK: Damaged tokens

@@ -24,7 +24,7 @@ public struct TokenContents: Sendable, Equatable {
 
     /// - Parameter showingValues: whether to show values that may be personal: only to the owner of the token.
     init(_ token: UnverifiedToken, showingValues: Bool, now: UnixTime, _ checker: SignatureChecker) {
-        header = Self.members(of: token.headerObject) { _, value in (Self.plain(value), false) }
+        header = Self.members(of: token.jws.headerObject) { _, value in (Self.plain(value), false) }
         claims = Self.members(of: token.claims.object) { name, value in
             if Self.times.contains(name), let time = UnixTime(numericDate: value) {
                 return (Redaction.time(time, now: now), false)
@@ -109,12 +109,5 @@ public struct TokenContents: Sendable, Equatable {
         case .object: return "an object"
         case .null: return "null"
         }
-    }
-}
-
-extension UnverifiedToken {
-    /// The header, for members that the verifier does not read.
-    var headerObject: JSONObject? {
-        Base64URL.decode(jws.headerText.span).flatMap { try? JSONObject($0) }
     }
 }

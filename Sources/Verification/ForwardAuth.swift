@@ -103,8 +103,11 @@ package final class ForwardAuth {
         var index: Int?
         do throws(Problem) {
             let token: UnverifiedToken
-            do throws(Rejection) { token = try verifier.verifier.read(text) } catch { throw .rejected(error) }
-            index = token.unverifiedIssuer.flatMap { rule.providers.withIssuer($0, verifier.slots) }
+            do throws(Rejection) {
+                (token, index) = try verifier.read(text, ofProvider: nil, among: rule.providers)
+            } catch {
+                throw .rejected(error)
+            }
             guard let index, let slot = verifier.slots[index] else { throw .providerUnknown }
             if let dialect = slot.provider.accessTokens {
                 return try verifier.attempt(accessToken: token, dialect, index, slot, now, AccessTokenParameters()) {

@@ -21,6 +21,9 @@ package enum Problem: Error, Equatable, Sendable {
     case contentTypeUnsupported
     case callerUnauthenticated
     case providerUnknown
+    /// Like `providerUnknown`: the provider or issuer is known, but its entry verifies the other kind of token.
+    case providerOfAccessTokens
+    case providerOfIDTokens
     case audienceNotConfigured
     case clientNotConfigured
     case redirectURINotConfigured
@@ -70,7 +73,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .headersTooLarge: "headers_too_large"
         case .contentTypeUnsupported: "content_type_unsupported"
         case .callerUnauthenticated: "caller_unauthenticated"
-        case .providerUnknown: "provider_unknown"
+        case .providerUnknown, .providerOfAccessTokens, .providerOfIDTokens: "provider_unknown"
         case .audienceNotConfigured: "audience_not_configured"
         case .clientNotConfigured: "client_not_configured"
         case .redirectURINotConfigured: "redirect_uri_not_configured"
@@ -106,7 +109,9 @@ package enum Problem: Error, Equatable, Sendable {
             .notificationsNotConfigured, .redirectURINotConfigured, .revocationNotSupported:
             400
         case .callerUnauthenticated: 401
-        case .notFound, .policyUnknown, .notFoundByAdmin, .consoleOff, .providerUnknown: 404
+        case .notFound, .policyUnknown, .notFoundByAdmin, .consoleOff, .providerUnknown, .providerOfAccessTokens,
+            .providerOfIDTokens:
+            404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
         case .requestTooLarge: 413
@@ -137,7 +142,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .headersTooLarge: "Header fields too large"
         case .contentTypeUnsupported: "Unsupported content type"
         case .callerUnauthenticated: "Caller not authenticated"
-        case .providerUnknown: "Unknown provider"
+        case .providerUnknown, .providerOfAccessTokens, .providerOfIDTokens: "Unknown provider"
         case .audienceNotConfigured: "Audience not configured"
         case .clientNotConfigured: "Client not configured"
         case .redirectURINotConfigured: "Redirect URI not configured"
@@ -189,6 +194,10 @@ package enum Problem: Error, Equatable, Sendable {
             "The API key is missing or wrong; send a valid key as Authorization: Bearer <key>."
         case .providerUnknown:
             "No configured provider has this id or this issuer; correct the request, or add the provider to the settings."
+        case .providerOfAccessTokens:
+            "The provider with this id or issuer verifies access tokens, not ID Tokens; send access tokens to /v1/access-tokens/verify, or add a provider without tokens: access."
+        case .providerOfIDTokens:
+            "The provider with this id or issuer verifies ID Tokens, not access tokens; send ID Tokens to /v1/verify, or add a provider with tokens: access."
         case .audienceNotConfigured:
             "The request's audience is not one of the provider's audiences; correct the request, or add the audience to the provider."
         case .clientNotConfigured:
@@ -461,6 +470,12 @@ extension Rejection {
             "The token was issued to a client that this API does not accept; if it is one of yours, add it to authorized_parties."
         case .tokenExpired: "The token's exp has passed; have the client refresh it."
         case .tokenTooOld: "The token was issued longer ago than max_token_age allows; have the client refresh it."
+        case .claimMissing(.subject):
+            "The token has no sub, so it names nobody; if it is a service token of Cloudflare Access, service_tokens accepts it."
+        case .claimMissing(.issuedAt):
+            "The token has no iat, so its age is unknown; omit authenticated_after, or send a token that has iat."
+        case .claimMissing(.signer), .claimInvalid(.signer):
+            "Another load balancer signed the assertion, or none is named; check signer, which is compared byte for byte, and accept no other."
         case .claimMissing(.scope), .claimMissing(.shortScope), .claimMissing(.clientID):
             "The token has no \(claim?.string ?? ""), which this provider's access tokens have; send the access token, not the ID Token."
         case .claimMissing(let claim):
@@ -475,8 +490,10 @@ extension Rejection {
             "The user authenticated before authenticated_after, when sessions were revoked; have the user sign in again."
         case .subjectMismatch:
             "The token is valid, but for a different user or machine than subject and issuer name; refuse the request."
-        case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature), .algorithmNotAllowed,
-            .keyNotFound, .keyUnsuitable, .signatureInvalid, .issuerMismatch, .tokenNotYetValid, .authTimeTooOld,
+        case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature):
+            "A part of the token is not base64url or not one JSON object; only assertions of AWS load balancers are padded, and all of them are. Send the token exactly as it was issued."
+        case .algorithmNotAllowed, .keyNotFound, .keyUnsuitable, .signatureInvalid, .issuerMismatch, .tokenNotYetValid,
+            .authTimeTooOld,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
             .cHashMismatch, .scopeMissing, .cryptographyUnavailable:
             detail

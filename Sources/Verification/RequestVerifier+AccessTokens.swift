@@ -17,16 +17,15 @@ extension RequestVerifier {
     > {
         var index = request.provider.flatMap(ofAccessTokens.named)
         do throws(Problem) {
-            if request.provider != nil, index == nil { throw .providerUnknown }
+            if let named = request.provider, index == nil { throw noProvider(named: named, ofAccessTokens: true) }
             let token: UnverifiedToken
             do throws(Rejection) {
-                token = try verifier.read(request.token)
+                (token, index) = try read(request.token, ofProvider: index, among: ofAccessTokens)
             } catch {
                 throw .accessTokenRejected(error)
             }
-            if index == nil { index = token.unverifiedIssuer.flatMap { ofAccessTokens.withIssuer($0, slots) } }
             guard let index, let slot = slots[index], let dialect = slot.provider.accessTokens else {
-                throw .providerUnknown
+                throw noProvider(named: nil, issuer: token.unverifiedIssuer, ofAccessTokens: true)
             }
             try request.check(against: slot.policy)
             return try attempt(accessToken: token, dialect, index, slot, now, request.parameters) { token, keys in

@@ -1,3 +1,4 @@
+private import AccessTokens
 private import Bytes
 package import Host
 internal import IDToken
@@ -65,7 +66,8 @@ extension RequestVerifier {
         _ request: VerifyRequest, _ status: KeyStatus?, verdict: Problem?, now: Int64
     ) throws(Problem) -> ExplainAnswer {
         let named = request.provider.flatMap(ofIDTokens.named).flatMap { slots[$0] }?.provider
-        if request.provider != nil, named == nil { throw .providerUnknown }
+        let namedOfAccessTokens = request.provider.flatMap(ofAccessTokens.named).flatMap { slots[$0] }
+        if request.provider != nil, named == nil, namedOfAccessTokens == nil { throw .providerUnknown }
         let token: UnverifiedToken
         do throws(Rejection) {
             token = try verifier.read(request.idToken)
@@ -74,8 +76,16 @@ extension RequestVerifier {
                 explanation: verifier.explain(malformed: request.idToken, error),
                 provider: named?.policy.id, keys: status, time: now)
         }
+        let ofIssuersAccessTokens = token.unverifiedIssuer.flatMap { ofAccessTokens.withIssuer($0, slots) }
+        let accessTokens = (namedOfAccessTokens ?? ofIssuersAccessTokens.flatMap { slots[$0] })?.entry(
+            for: token, now: UnixTime(seconds: now))
         let policies = providers.map(\.provider).filter { $0.accessTokens == nil }.map(\.policy)
         let ofIssuer = token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) }.flatMap { slots[$0] }
+        if let accessTokens, named == nil, namedOfAccessTokens != nil || ofIssuer == nil {
+            return ExplainAnswer(
+                explanation: verifier.explain(token, ofAccessTokens: accessTokens, now: UnixTime(seconds: now)),
+                provider: accessTokens.id, keys: nil, time: now)
+        }
         guard let provider = named ?? ofIssuer?.provider else {
             return ExplainAnswer(
                 explanation: verifier.explain(token, ofNoneOf: policies, now: UnixTime(seconds: now)), provider: nil,
@@ -88,9 +98,19 @@ extension RequestVerifier {
             with: status.flatMap { ExplainedKeys($0, isMissingKey: verdict?.code == "keys_unavailable", now: now) },
             under: policy,
             isNamed: named != nil, usesNoncesOnce: provider.usesNoncesOnce,
-            others: policies.filter { !$0.id.isExactly(policy.id) },
+            others: policies.filter { !$0.id.isExactly(policy.id) }, accessTokens: accessTokens,
             expecting: request.parameters, now: UnixTime(seconds: now))
         return ExplainAnswer(explanation: explanation, provider: policy.id, keys: status, time: now)
+    }
+}
+
+extension RequestVerifier.ProviderSlot {
+    /// Whether this provider, which verifies access tokens, would take a token for one; `nil` for any other provider.
+    fileprivate func entry(for token: UnverifiedToken, now: UnixTime) -> AccessTokenEntry? {
+        provider.accessTokens.map { dialect in
+            AccessTokenEntry(
+                id: policy.id, fits: token.wouldPassClaims(ofAccessTokenUnder: policy, dialect, now: now))
+        }
     }
 }
 

@@ -82,7 +82,9 @@ extension RequestVerifier {
             return .waiting(KeyWait(without: slot, index, mayFetch: couldPass()))
         }
         do throws(Rejection) {
-            return .decided(try verify(keys))
+            let answer = try verify(keys)
+            if let keyID = token.keyID, keys.snapshot.isUnproven(keyID) { slot.provider.keys.prove(keyID) }
+            return .decided(answer)
         } catch {
             let problem = refused(error)
             let wait = wait(

@@ -101,7 +101,9 @@ package final class RequestVerifier {
     /// Verifies one token, in the contract's order: the request, the token's form, then all checks of the verifier.
     package func verify(_ request: VerifyRequest, at now: VerificationTime) -> Outcome {
         var index = request.provider.flatMap(ofIDTokens.named)
-        if request.provider != nil, index == nil { return .decided(.refused(.providerUnknown, provider: nil)) }
+        if let named = request.provider, index == nil {
+            return .decided(.refused(noProvider(named: named, ofAccessTokens: false), provider: nil))
+        }
         let token: UnverifiedToken
         do throws(Rejection) {
             token = try verifier.read(request.idToken)
@@ -110,7 +112,8 @@ package final class RequestVerifier {
         }
         if index == nil { index = token.unverifiedIssuer.flatMap { ofIDTokens.withIssuer($0, slots) } }
         guard let index, let slot = slots[index] else {
-            return .decided(.refused(.providerUnknown, provider: nil))
+            let problem = noProvider(named: nil, issuer: token.unverifiedIssuer, ofAccessTokens: false)
+            return .decided(.refused(problem, provider: nil))
         }
         return verify(token, request, index, slot, now)
     }

@@ -8,8 +8,8 @@ protocol VerifiedToken {
     var audiences: [String] { get }
     /// `azp`.
     var authorizedParty: String? { get }
-    /// `iat`.
-    var issuedAt: UnixTime { get }
+    /// `iat`; `nil` if the token does not say.
+    var issuedAtSeconds: Int64? { get }
     /// `exp`.
     var expiresAt: UnixTime { get }
     /// `nbf`.
@@ -34,5 +34,11 @@ protocol VerifiedToken {
 
 // Declared here, and not beside the types, so that a write reads their members directly: calls of witnesses in other
 // modules cost 400 instructions an answer.
-extension VerifiedIDToken: VerifiedToken {}
-extension VerifiedAccessToken: VerifiedToken {}
+extension VerifiedIDToken: VerifiedToken {
+    @inline(__always)
+    var issuedAtSeconds: Int64? { issuedAt.seconds }
+}
+
+extension VerifiedAccessToken: VerifiedToken {
+    var issuedAtSeconds: Int64? { issuedAt?.seconds }
+}

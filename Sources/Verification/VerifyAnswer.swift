@@ -96,7 +96,7 @@ extension VerifiedToken {
         for audience in audiences { json.value(audience) }
         json.endArray()
         json.member("authorized_party", authorizedParty)
-        json.member("issued_at", issuedAt.seconds)
+        json.member("issued_at", issuedAtSeconds)
         json.member("expires_at", expiresAt.seconds)
         json.member("not_before", notBefore?.seconds)
         json.member("auth_time", authTime?.seconds)

@@ -5,8 +5,8 @@ import TestSupport
 /// One access token of each provider whose access tokens can be verified.
 extension SentAccessToken {
     static let all: [SentAccessToken] = [
-        rfc9068, auth0, auth0OfRFC9068, azureB2C, cognito, entraExternal, keycloak, kubernetes, microsoft,
-        microsoftVersion1, okta, ory, supabase, zitadel,
+        rfc9068, auth0, auth0OfRFC9068, azureB2C, cloudflareAccess, cognito, entraExternal, googleIAP, keycloak,
+        kubernetes, microsoft, microsoftVersion1, okta, ory, pomerium, supabase, zitadel,
     ]
 
     private static let tenant = GoldenToken.tenant

@@ -14,31 +14,43 @@ struct SentAccessToken: SentToken, CustomTestStringConvertible {
     var dialect: AccessTokenDialect
     var parameters = AccessTokenParameters()
     var now: Int64 = 1_700_000_100
-    var key = TestKey.rsa
+    var key: TestKey
     var headerMembers = ""
 
     var testDescription: String { preset.name }
 
     init(
         _ preset: ProviderPreset, _ arguments: PresetArguments, audiences: [String], parties: [String] = [],
-        callers: ClaimRule? = nil, header: String = "", claims: String
+        callers: ClaimRule? = nil, key: TestKey = .rsa, header: String = "", claims: String
     ) {
         self.preset = preset
+        self.key = key
         self.claims = ClaimsText(json: claims)
-        guard case .jwt(let dialect) = preset.facts(arguments).accessTokens else {
+        guard let dialect = preset.facts(arguments).accessTokens.dialect else {
             preconditionFailure("\(preset.name) has no access tokens")
         }
         self.dialect = dialect
         policy = preset.facts(arguments).ofAccessTokens(dialect).policy
         policy.id = preset.name
         policy.audiences = audiences
-        policy.authorizedParties = parties
+        if !parties.isEmpty { policy.authorizedParties = parties }
         if let callers { policy.claimRules = [callers] }
         headerMembers = header
     }
 
     func expecting(_ body: (inout AccessTokenParameters) -> Void) -> SentAccessToken {
         change { body(&$0.parameters) }
+    }
+
+    var token: String {
+        let header = #"{"alg":"\#(key.algorithm)","kid":"\#(key.keyID)"\#(headerMembers)}"#
+        return dialect.loadBalancer == nil
+            ? compactJWS(header: header, payload: claims.json, signedBy: key)
+            : paddedJWS(header: header, payload: claims.json, signedBy: key)
+    }
+
+    func unverified() throws(Rejection) -> UnverifiedToken {
+        dialect.loadBalancer == nil ? try UnverifiedToken(token) : try UnverifiedToken(padded: Array(token.utf8)[...])
     }
 
     func verify(with keys: JWKSet) throws(Rejection) -> VerifiedAccessToken {

@@ -46,7 +46,7 @@ import Testing
     @Test func `only Google hosts domains, and only Apple transfers subjects`() {
         let hosts = ProviderPreset.all.filter { $0.facts([:]).policy.reportsHostedDomain }.map(\.name)
         let transfers = ProviderPreset.all.filter { $0.facts([:]).policy.reportsTransferSubject }.map(\.name)
-        #expect((hosts, transfers) == (["google"], ["apple"]))
+        #expect((hosts, transfers) == (["google", "google-iap"], ["apple"]))
     }
 
     /// LinkedIn's `locale` is an object. No decision depends on such a claim.

@@ -105,6 +105,45 @@ import Testing
         }
     }
 
+    private static let known = "004cb65f-3ef7-4efa-a149-4f19b4c754c8"
+    private static let unknown = "00000000-0000-0000-0000-000000000001"
+
+    @Test func `public keys are fetched one by one, and those that are not there are left out`() async throws {
+        let pem = TestKey.p256.publicKeyPEM()
+        try await RawServer.run(answering: { Self.answer($0, ["/k/\(Self.known)": pem]) }) { server async throws in
+            let fetcher = Self.fetcher(.publicKeys(address: server.address("/k/{kid}")))
+            #expect(try await fetcher.fetch(.reload, keyIDs: []).keys.keys.isEmpty)
+            #expect(server.paths == [])
+            let fetched = try await fetcher.fetch(.reload, keyIDs: [Self.known, Self.unknown])
+            #expect(fetched.keys.keys.map(\.keyID) == [Self.known])
+            #expect(fetched.keys.keys[0].isUsable)
+            #expect(server.paths == ["/k/\(Self.known)", "/k/\(Self.unknown)"])
+            #expect(try JWKSet(fetched.text).fingerprint == fetched.keys.fingerprint)
+        }
+    }
+
+    @Test func `what is no UUID never becomes part of a URL`() async throws {
+        try await RawServer.run(answering: { Self.answer($0, [:]) }) { server async throws in
+            let fetcher = Self.fetcher(.publicKeys(address: server.address("/{kid}")))
+            for keyID in ["", "..", "a/b", "a?b", "@evil.example", Self.known.uppercased(), Self.known + "/"] {
+                #expect(try await fetcher.fetch(.reload, keyIDs: [keyID]).keys.keys.isEmpty)
+            }
+            #expect(server.paths == [])
+        }
+    }
+
+    @Test func `a document that is no public key is a failure`() async throws {
+        let body = "<html></html>"
+        try await RawServer.run(answering: { Self.answer($0, ["/\(Self.known)": body]) }) { server async throws in
+            let failure = await #expect(throws: FetchFailure.self) {
+                try await Self.fetcher(.publicKeys(address: server.address("/{kid}"))).fetch(
+                    .reload, keyIDs: [Self.known])
+            }
+            #expect(
+                failure == FetchFailure(.parse, "the document is not one public key in PEM (BEGIN PUBLIC KEY)"))
+        }
+    }
+
     private static let unreadable: [(String, String)] = [
         ("", "the key set is not a JSON object with an array of keys"),
         ("<html></html>", "the key set is not a JSON object with an array of keys"),

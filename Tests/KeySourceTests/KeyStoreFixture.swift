@@ -12,7 +12,7 @@ actor PatientFetcher: KeyFetching {
 
     var calls: Int { modes.count }
 
-    func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
+    func fetch(_ mode: FetchMode, keyIDs: [String]) async throws(FetchFailure) -> FetchedKeys {
         modes.append(mode)
         return try await withCheckedContinuation { pending.append($0) }.get()
     }

@@ -75,7 +75,7 @@ private final class CancellableFetcher: KeyFetching {
     let hasBegun = Atomic(false)
     let isCancelled = Atomic(false)
 
-    func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
+    func fetch(_ mode: FetchMode, keyIDs: [String]) async throws(FetchFailure) -> FetchedKeys {
         hasBegun.store(true, ordering: .relaxed)
         try? await Task.sleep(for: .seconds(600))
         isCancelled.store(Task.isCancelled, ordering: .relaxed)

@@ -42,7 +42,7 @@ import Testing
             ("issuer: https://a.example\naudiences: []", 4, "audiences must name at least one"),
             ("issuer: https://a.example", 2, "provider p needs audiences"),
             ("audiences: [a]", 2, "provider p needs an issuer"),
-            ("preset: facebook\naudiences: [a]", 3, "preset must be one of apple, auth0, azure-b2c"),
+            ("preset: facebook\naudiences: [a]", 3, "preset must be one of apple, auth0, aws-alb, azure-b2c"),
             ("preset: Apple\naudiences: [a]", 3, "preset must be one of"),
             ("preset: apple\naudiences: a", 4, "audiences must be a list"),
             ("preset: apple\naudiences:\n  - a\n  - [b]", 6, "each of audiences must be a string"),
@@ -128,12 +128,12 @@ import Testing
             ("preset: apple\naudiences: [a]\ndiscovery_url: ftp://a", 5, "discovery_url must be a URL"),
             (
                 "preset: apple\naudiences: [a]\njwks_uri: https://a.example\ndiscovery_url: https://a.example/d", 2,
-                "set only one of discovery_url, jwks_uri and certificates_uri"
+                "set only one of discovery_url, jwks_uri, certificates_uri and public_key_uri"
             ),
             (
                 "audiences: [a]\njwks_uri: https://a.example\nissuer: https://a.example\njwks_file: /a\n"
                     + "discovery_url: https://a.example/d", 2,
-                "set only one of discovery_url, jwks_uri and certificates_uri"
+                "set only one of discovery_url, jwks_uri, certificates_uri and public_key_uri"
             ),
             (
                 "preset: apple\naudiences: [a]\njwks_uri: https://a.example\njwks_file: ''", 6,

@@ -9,8 +9,13 @@ import Testing
     /// Sample arguments for presets with parameters.
     private static let samples: [String: PresetArguments] = [
         "auth0": ["domain": "example.eu.auth0.com"],
+        "aws-alb": [
+            "signer": "arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/web/50dc6c495c0c9188",
+            "client": "my-client", "issuer": "https://op.example.com",
+        ],
         "azure-b2c": ["subdomain": "example", "tenant": uuid, "policy": "B2C_1_sign_in"],
-        "clerk": ["domain": "clerk.example.com"], "cognito": ["pool": "eu-west-1_AbCdEfGhI"],
+        "clerk": ["domain": "clerk.example.com"], "cloudflare-access": ["domain": "example.cloudflareaccess.com"],
+        "cognito": ["pool": "eu-west-1_AbCdEfGhI"],
         "dex": ["issuer": "https://dex.example.com/dex"], "entra-external": ["subdomain": "example", "tenant": uuid],
         "firebase": ["project": "example-1234"], "firebase-session-cookie": ["project": "example.com:project"],
         "keycloak": ["issuer": "https://sso.example.com/realms/example"],
@@ -19,6 +24,7 @@ import Testing
         "oidc": ["issuer": "https://op.example.com"],
         "okta": ["domain": "example.okta.com", "authorization_server": "default"],
         "ory": ["issuer": "https://example.projects.oryapis.com"],
+        "pomerium": ["domain": "app.example.com"],
         "salesforce": ["domain": "example.my.salesforce.com"], "supabase": ["project": "abcdefghijklmnopqrst"],
         "zitadel": ["issuer": "https://example.zitadel.cloud"],
     ]
@@ -30,24 +36,40 @@ import Testing
 
     private func arguments(_ name: String) -> PresetArguments { Self.samples[name] ?? [:] }
 
+    /// The facts about the kind of token that the preset verifies: a gateway's assertions, or ID Tokens.
+    private func facts(_ preset: ProviderPreset, _ arguments: PresetArguments) -> ProviderFacts {
+        let facts = preset.facts(arguments)
+        if case .assertions(let dialect) = facts.accessTokens { return facts.ofAccessTokens(dialect) }
+        return facts
+    }
+
+    private func isGateway(_ preset: ProviderPreset) -> Bool {
+        if case .assertions = preset.facts([:]).accessTokens { true } else { false }
+    }
+
+    private func needsAudiences(_ facts: ProviderFacts) -> Bool {
+        facts.policy.audiences.isEmpty && facts.accessTokens.dialect?.loadBalancer == nil
+    }
+
     private func location(_ facts: ProviderFacts, _ policy: ProviderPolicy) -> KeyLocation {
         switch facts.keys {
         case .discovery(let url, let issuer): .discovery(of: policy, url: url, issuer: issuer)
         case .jwkSet(let address): .network(.jwkSet(address: address))
         case .certificates(let address): .network(.certificates(address: address))
+        case .publicKeys(let address): .network(.publicKeys(address: address ?? ""))
         }
     }
 
     private func expected(_ facts: ProviderFacts, id: String, audiences: [String]) -> ProviderPolicy {
         var policy = facts.policy
         policy.id = id
-        if policy.audiences.isEmpty { policy.audiences = audiences }
+        if needsAudiences(facts) { policy.audiences = audiences }
         return policy
     }
 
     @Test func `presets have names of their own, in alphabetical order, and say what they are`() {
         #expect(Self.presets == Set(Self.presets).sorted())
-        #expect(Self.presets.count == 30)
+        #expect(Self.presets.count == 34)
         for preset in ProviderPreset.all {
             #expect(!preset.summary.isEmpty && !preset.summary.contains("\n"))
             let needed = preset.parameters.filter { !$0.isOptional }.map(\.name)
@@ -55,9 +77,23 @@ import Testing
         }
     }
 
+    @Test(arguments: ["aws-alb", "cloudflare-access", "google-iap", "pomerium"])
+    func `what is shown of a gateway's preset keeps the preset, and has the same policy`(name: String) throws {
+        let preset = try preset(name)
+        let yaml = preset.yaml(arguments(name))
+        #expect(yaml.contains("preset: \(name)"))
+        #expect(yaml.contains("tokens: access"))
+        let provider = try #require(settings(yaml).providers.first)
+        let facts = facts(preset, arguments(name))
+        #expect(provider.policy == expected(facts, id: name, audiences: ["<client ID>"]))
+        #expect(provider.accessTokens == facts.accessTokens.dialect)
+        #expect(provider.keys == location(facts, provider.policy))
+    }
+
     @Test(arguments: presets)
     func `what is shown of a preset is a plain provider with the same policy`(name: String) throws {
         let preset = try preset(name)
+        if isGateway(preset) { return }
         for arguments in [PresetArguments(), arguments(name)] {
             let facts = preset.facts(arguments)
             let yaml = preset.yaml(arguments)
@@ -84,8 +120,8 @@ import Testing
         let given = preset.parameters.compactMap { parameter in
             arguments(name)[parameter.name].map { "\(parameter.name): \"\($0)\"" }
         }
-        let facts = preset.facts(arguments(name))
-        let audiences = facts.policy.audiences.isEmpty ? ["audiences: [a]"] : []
+        let facts = facts(preset, arguments(name))
+        let audiences = needsAudiences(facts) ? ["audiences: [a]"] : []
         let callers = facts.callers.map {
             ["claim_values: { \($0.claims[0].name.string): \"<\($0.claims[0].name.string)>\" }"]
         }
@@ -103,12 +139,16 @@ import Testing
                 arguments(name)[parameter.name].map { "\(parameter.name): \"\($0)\"" }
             }
             let callers = name == "kubernetes" ? ["claim_values: any"] : []
-            let lines = ["preset: \(name)", "audiences: [a]"] + callers + others
+            let audiences = name == "aws-alb" ? [] : ["audiences: [a]"]
+            let lines = ["preset: \(name)"] + audiences + callers + others
             let missed = try fault(lines)
             #expect(missed.line == 2)
             #expect(missed.message.hasPrefix("provider p needs a"), "\(missed.message)")
             #expect(missed.message.contains(" \(missing.name) for preset \(name): \(missing.meaning)"))
-            let malformed = missing.name == "issuer" ? [] : ["a/b", "\"a b\"", "a?b", "a#b", "'{tid}'"]
+            // A client ID may be any text.
+            let malformed =
+                missing.name == "client"
+                ? ["\"a b\""] : missing.name == "issuer" ? [] : ["a/b", "\"a b\"", "a?b", "a#b", "'{tid}'"]
             for bad in ["''", "[a]"] + malformed {
                 let fault = try fault(lines + ["\(missing.name): \(bad)"])
                 #expect(fault.line == 2 + lines.count + 1)

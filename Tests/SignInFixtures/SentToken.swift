@@ -39,7 +39,7 @@ extension SentToken {
     package func unverified() throws(Rejection) -> UnverifiedToken { try UnverifiedToken(token) }
 
     package func verify() throws(Rejection) -> Verified {
-        try verify(with: try! JWKSet(jwkSet([TestKey.rsa.jwk(), TestKey.p256.jwk()])))
+        try verify(with: try! JWKSet(jwkSet([TestKey.rsa.jwk(), TestKey.p256.jwk(), TestKey.loadBalancer.jwk()])))
     }
 
     /// Why the token is rejected; `nil` if it is verified.

@@ -13,7 +13,7 @@ package actor TestFetcher: KeyFetching {
 
     private var pending: [CheckedContinuation<Result<[TestKey], FetchFailure>, Never>] = []
 
-    package func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
+    package func fetch(_ mode: FetchMode, keyIDs: [String]) async throws(FetchFailure) -> FetchedKeys {
         calls += 1
         let result =
             if let answer { answer } else { await withCheckedContinuation { pending.append($0) } }

@@ -11,12 +11,15 @@ extension TestKey {
         return Self.pem(der)
     }
 
+    /// The public key in PEM, as a `SubjectPublicKeyInfo`.
+    package func publicKeyPEM() -> String { Self.pem(publicKeyInfo(), label: "PUBLIC KEY") }
+
     /// PEM with 64 characters per line.
-    package static func pem(_ der: [UInt8]) -> String {
+    package static func pem(_ der: [UInt8], label: String = "CERTIFICATE") -> String {
         var text = base64URL(der).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
         while text.count % 4 != 0 { text.append("=") }
         let lines = stride(from: 0, to: text.count, by: 64).map { String(text[$0..<min($0 + 64, text.count)]) }
-        return (["-----BEGIN CERTIFICATE-----"] + lines + ["-----END CERTIFICATE-----", ""]).joined(separator: "\n")
+        return (["-----BEGIN \(label)-----"] + lines + ["-----END \(label)-----", ""]).joined(separator: "\n")
     }
 
     /// A `SubjectPublicKeyInfo` (RFC 5280, section 4.1.2.7).

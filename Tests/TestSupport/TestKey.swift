@@ -19,6 +19,8 @@ package final class TestKey: Sendable {
     package static let otherRSA = TestKey("other-rsa", "RS256", .rsa(modulusLength: 256))
     package static let p256 = TestKey("p256", "ES256", .ellipticCurve(.p256))
     package static let otherP256 = TestKey("other-p256", "ES256", .ellipticCurve(.p256))
+    /// Named as AWS's load balancers name their keys.
+    package static let loadBalancer = TestKey("004cb65f-3ef7-4efa-a149-4f19b4c754c8", "ES256", .ellipticCurve(.p256))
     package static let p384 = TestKey("p384", "ES384", .ellipticCurve(.p384))
     package static let p521 = TestKey("p521", "ES512", .ellipticCurve(.p521))
     package static let ed25519 = TestKey("ed25519", "EdDSA", .edwards(.ed25519))

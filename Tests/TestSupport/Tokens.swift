@@ -24,6 +24,17 @@ package func compactJWS(
     text(try! key.signer(as: algorithm).compactJWS(header: Array(header.utf8), payload: Array(payload.utf8)))
 }
 
+/// The same in the form of AWS's load balancers: each part is padded, and the padding is signed.
+package func paddedJWS(header: String, payload: String, signedBy key: TestKey) -> String {
+    let input = padded(base64URL(header)) + "." + padded(base64URL(payload))
+    return input + "." + padded(base64URL(key.sign(Array(input.utf8))))
+}
+
+/// Base64url with the padding that its length needs.
+package func padded(_ text: String) -> String {
+    text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+}
+
 /// A compact JWS with `alg` and `kid` in its header, signed with a key.
 package func compactJWS(payload: String, signedBy key: TestKey) -> String {
     compactJWS(header: #"{"alg":"\#(key.algorithm)","kid":"\#(key.keyID)"}"#, payload: payload, signedBy: key)

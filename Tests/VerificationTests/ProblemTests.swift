@@ -17,6 +17,8 @@ import Testing
         (.notFoundByAdmin, "not_found", 404),
         (.consoleOff, "not_found", 404),
         (.providerUnknown, "provider_unknown", 404),
+        (.providerOfAccessTokens, "provider_unknown", 404),
+        (.providerOfIDTokens, "provider_unknown", 404),
         (.methodNotAllowed(allow: "GET"), "method_not_allowed", 405),
         (.requestTimeout, "request_timeout", 408),
         (.requestTooLarge, "request_too_large", 413),

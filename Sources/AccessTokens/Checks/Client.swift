@@ -7,8 +7,10 @@ internal import IDToken
 ///   the settings name clients, and this is none of them.
 /// - Source: RFC 9068, section 2.2.
 func checkClient(
-    _ claims: Claims, _ policy: ProviderPolicy, _ dialect: AccessTokenDialect
+    _ token: UnverifiedToken, _ policy: ProviderPolicy, _ dialect: AccessTokenDialect
 ) throws(Rejection) -> String? {
+    if dialect.loadBalancer != nil { return try LoadBalancerHeader(token).checkClient(policy) }
+    let claims = token.claims
     let claim = dialect.clientClaims.first(where: claims.hasValue)
     if claim == nil, dialect.requiresClient, let missing = dialect.clientClaims.first { throw .claimMissing(missing) }
     let client: String? = if let claim { try claims.string(claim) } else { nil }

@@ -15,6 +15,15 @@ public struct AccessTokenDialect: Sendable, Equatable {
     public var authorization = AuthorizationClaims()
     /// Whether the provider issues a single kind of token, which is also verified as an ID Token.
     public var isAlsoIDToken = false
+    /// The ARN of the AWS load balancer that must have signed each assertion; `nil`: tokens are JWTs.
+    ///
+    /// Its assertions are padded. Their header names the signer and the client, and repeats `iss` and `exp`. They have
+    /// neither `aud` nor `iat`.
+    public var loadBalancer: String?
+    /// The claim that names the machine in assertions with an empty `sub`; `nil`: there are no such assertions.
+    public var serviceNameClaim: ClaimName?
+    /// Whether assertions that name a machine are accepted.
+    public var acceptsServiceTokens = false
 
     init(clientClaims: [ClaimName] = [.clientID], adjust: (inout AccessTokenDialect) -> Void = { _ in }) {
         self.clientClaims = clientClaims
@@ -33,6 +42,9 @@ public struct AccessTokenDialect: Sendable, Equatable {
 
     /// A provider whose tokens name a user or a machine, and neither a client nor a sign-in.
     static let singleKind = AccessTokenDialect(clientClaims: []) { $0.isAlsoIDToken = true }
+
+    /// A gateway whose keys sign nothing but assertions about users.
+    static let gateway = AccessTokenDialect(clientClaims: [])
 }
 
 /// The claims that say what the bearer may do, apart from scopes.
@@ -49,8 +61,18 @@ public struct AuthorizationClaims: Sendable, Equatable {
 /// Whether a provider's access tokens can be verified.
 public enum AccessTokenSupport: Sendable, Equatable {
     case jwt(AccessTokenDialect)
+    /// The provider is a gateway. It signs nothing but assertions, which are verified as access tokens.
+    case assertions(AccessTokenDialect)
     /// Completes the sentence "its access tokens can't be verified: …".
     case unsupported(because: String)
+
+    /// `nil` if they can't be verified.
+    public var dialect: AccessTokenDialect? {
+        switch self {
+        case .jwt(let dialect), .assertions(let dialect): dialect
+        case .unsupported: nil
+        }
+    }
 
     static let opaque = Self.unsupported(because: "only the provider can read them")
     /// - Parameter what: names the token that is verified instead.

@@ -1,3 +1,4 @@
+private import Bytes
 private import JOSE
 
 extension ProviderPreset {
@@ -101,7 +102,7 @@ extension AccessTokenDialect {
 extension PresetParameter {
     fileprivate static let directory = PresetParameter(
         "tenant", "the tenant's UUID in lower case, or common, organizations or consumers"
-    ) { EntraAuthority.severalTenants[$0] != nil || isUUID($0) }
+    ) { EntraAuthority.severalTenants[$0] != nil || $0.isLowercaseUUID }
 }
 
 /// What Microsoft calls an authority: one tenant, or a keyword for several.

@@ -33,10 +33,11 @@ public struct ProviderPreset: Sendable {
 
     /// Every preset, in alphabetical order.
     public static let all: [ProviderPreset] = [
-        .apple, .auth0, .azureB2C, .clerk, .cognito, .dex, .entraExternal, .facebookLimitedLogin, .firebase,
-        .firebaseSessionCookie, .gitHubActions, .gitLab, .google, .kakao, .keycloak, .kubernetes, .line, .linkedIn,
-        .loginGov, .microsoft, .microsoftVersion1, .oidc, .okta, .ory, .salesforce, .slack, .supabase, .twitch,
-        .yahooJapan, .zitadel,
+        .apple, .auth0, .awsLoadBalancer, .azureB2C, .clerk, .cloudflareAccess, .cognito, .dex, .entraExternal,
+        .facebookLimitedLogin, .firebase, .firebaseSessionCookie, .gitHubActions, .gitLab, .google,
+        .googleIdentityAwareProxy, .kakao, .keycloak, .kubernetes, .line, .linkedIn, .loginGov, .microsoft,
+        .microsoftVersion1, .oidc, .okta, .ory, .pomerium, .salesforce, .slack, .supabase, .twitch, .yahooJapan,
+        .zitadel,
     ]
 
     public static func named(_ name: String) -> ProviderPreset? { all.first { $0.name == name } }
@@ -118,4 +119,6 @@ public enum PublishedKeys: Sendable, Equatable {
     case jwkSet(String)
     /// A JSON object at this address that maps each `kid` to a certificate in PEM.
     case certificates(String)
+    /// One public key in PEM for each `kid`, at this address with `{kid}` replaced; `nil`: the settings must say where.
+    case publicKeys(String?)
 }

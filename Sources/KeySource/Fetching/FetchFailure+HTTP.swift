@@ -18,6 +18,8 @@ extension FetchFailure {
                 + (response.status == .badRequest ? Self.hint(isSecure: isSecure) : ""),
             retryAfter: retryAfter.map(Interval.seconds)
         )
+        // An S3 bucket answers 403 instead of 404, if it may not be listed.
+        isAbsence = [403, 404, 410].contains(response.status.code)
     }
 
     /// The failure for an exchange that did not succeed.

@@ -9,6 +9,8 @@ package struct FetchFailure: Error, Sendable, Equatable {
     package let retryAfter: Interval?
     /// Whether the server's certificate was rejected for a reason that is not known yet.
     var isUntrustedCertificate = false
+    /// Whether the server says that there is no such document, or none for us.
+    var isAbsence = false
 
     package enum Phase: String, Sendable, CaseIterable {
         case dns, address, connect, tls, http, parse, file

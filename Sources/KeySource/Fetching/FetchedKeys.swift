@@ -36,10 +36,30 @@ package struct FetchedKeys: Sendable {
     }
 }
 
+extension FetchedKeys {
+    /// The same result with some of its keys.
+    func keeping(where isKept: (JWK) -> Bool) -> FetchedKeys {
+        let kept = JWKSet.empty.adding(keys.keys.filter(isKept))
+        return FetchedKeys(
+            keys: kept, text: kept.json, algorithms: algorithms, source: source, lifetime: lifetime,
+            fetchedAtUnixSeconds: fetchedAtUnixSeconds, isNotModified: isNotModified,
+            clockOffsetSeconds: clockOffsetSeconds, endpoints: endpoints)
+    }
+}
+
 /// Fetches a provider's keys from their location.
 package protocol KeyFetching: Sendable {
     /// Fetches once. Always returns within the fetcher's own timeout.
-    func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys
+    ///
+    /// - Parameter keyIDs: the keys to ask for, if the location has no list of its keys; otherwise ignored.
+    func fetch(_ mode: FetchMode, keyIDs: [String]) async throws(FetchFailure) -> FetchedKeys
+}
+
+extension KeyFetching {
+    /// Fetches the keys of a location that lists them.
+    package func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
+        try await fetch(mode, keyIDs: [])
+    }
 }
 
 /// How fresh the result of a fetch must be.

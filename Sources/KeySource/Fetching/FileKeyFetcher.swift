@@ -31,7 +31,7 @@ package final class FileKeyFetcher: KeyFetching {
         self.unixSeconds = unixSeconds
     }
 
-    package func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
+    package func fetch(_ mode: FetchMode, keyIDs: [String]) async throws(FetchFailure) -> FetchedKeys {
         let failure = FetchFailure(.file, "the file was not read within \(timeout.secondsRoundedUp) s")
         let reading = try await loop.withTimeout(timeout, orThrow: failure) { () async throws(FetchFailure) in
             let outcome = try? await self.blocking.run {

@@ -1,3 +1,4 @@
+private import Bytes
 internal import JOSE
 
 /// The location of a provider's keys.
@@ -16,6 +17,14 @@ package enum KeyLocation: Sendable, Equatable {
         case jwkSet(address: String)
         /// Certificates by `kid` at this URL.
         case certificates(address: String)
+        /// One public key in PEM for each `kid`, at this URL with ``keyIDPlaceholder`` replaced. A `kid` is a UUID.
+        case publicKeys(address: String)
+
+        /// Stands for the `kid` in the URL of a public key.
+        package static let keyIDPlaceholder = "{kid}"
+
+        /// Whether keys are asked for one by one, because no document lists them.
+        package var findsKeysByID: Bool { if case .publicKeys = self { true } else { false } }
 
         /// Identifies the location together with the trust rules, so that cached keys of another location or other
         /// rules are not used.
@@ -26,6 +35,7 @@ package enum KeyLocation: Sendable, Equatable {
                     "discovery \(address) \(issuer) \(readsAlgorithms)"
                 case .jwkSet(let address): "jwks \(address)"
                 case .certificates(let address): "certificates \(address)"
+                case .publicKeys(let address): "public keys \(address)"
                 }
             return text + " " + rules.trust
         }
@@ -48,43 +58,86 @@ extension KeyLocation.Network {
     struct Found {
         /// `nil` if there is no discovery document.
         let metadata: ProviderMetadata?
+        /// One document with all keys; or one for each key that was asked for and is there.
+        let documents: [KeyDocument]
+    }
+
+    /// A document with keys.
+    struct KeyDocument {
+        /// The `kid` of its only key; `nil` if the document names the keys itself.
+        var keyID: String?
+        /// The URL that it was asked for at.
         let address: String
-        let keys: DocumentFetcher.Document
+        let document: DocumentFetcher.Document
+
+        /// Whether another document says the same.
+        func hasSameContents(_ other: KeyDocument) -> Bool {
+            address == other.address && document.body == other.document.body
+        }
     }
 
     /// Fetches the keys of a location, after the discovery document if there is one.
     ///
     /// - Parameters:
+    ///   - keyIDs: the keys to ask for, if they are asked for one by one. One that is not there is left out.
     ///   - fetch: fetches the document at a URL.
     ///   - read: reads a discovery document, which must name this issuer.
     /// - Throws: errors of these functions.
     func resolve(
+        keyIDs: [String],
         fetch: (_ address: String, Step) async throws(FetchFailure) -> DocumentFetcher.Document,
         read: (DocumentFetcher.Document, _ issuer: String) throws(FetchFailure) -> ProviderMetadata
     ) async throws(FetchFailure) -> Found {
         switch self {
         case .discovery(let address, let issuer, _):
             let metadata = try read(try await fetch(address, .discovery), issuer)
-            let keys = try await fetch(metadata.jwksURI, .keys)
-            return Found(metadata: metadata, address: metadata.jwksURI, keys: keys)
+            let keys = KeyDocument(address: metadata.jwksURI, document: try await fetch(metadata.jwksURI, .keys))
+            return Found(metadata: metadata, documents: [keys])
         case .jwkSet(let address), .certificates(let address):
-            return Found(metadata: nil, address: address, keys: try await fetch(address, .keys))
+            let keys = KeyDocument(address: address, document: try await fetch(address, .keys))
+            return Found(metadata: nil, documents: [keys])
+        case .publicKeys(let template):
+            var documents: [KeyDocument] = []
+            // Anything but a UUID could lead to another URL.
+            for keyID in keyIDs where keyID.isLowercaseUUID {
+                let address = template.replacing(Self.keyIDPlaceholder, with: keyID)
+                do throws(FetchFailure) {
+                    let document = try await fetch(address, .keys)
+                    documents.append(KeyDocument(keyID: keyID, address: address, document: document))
+                } catch {
+                    guard error.isAbsence else { throw error }
+                }
+            }
+            return Found(metadata: nil, documents: documents)
         }
     }
 
-    /// Reads a JWK Set, or converts certificates to one.
+    /// Reads a JWK Set, or converts certificates or public keys to one.
     ///
     /// - Throws: ``FetchFailure`` of the phase `parse`.
-    func keySet(in document: [UInt8], under rules: NetworkRules) throws(FetchFailure) -> JWKSet {
-        switch self {
-        case .discovery, .jwkSet:
-            try JWKSet(reading: document, acceptingDevelopmentKeys: rules.acceptsDevelopmentKeys)
-        case .certificates: try JWKSet(readingCertificates: document)
+    func keySet(in documents: [KeyDocument], under rules: NetworkRules) throws(FetchFailure) -> JWKSet {
+        var keys: [JWK] = []
+        for document in documents {
+            let body = document.document.body
+            switch self {
+            case .discovery, .jwkSet:
+                return try JWKSet(reading: body, acceptingDevelopmentKeys: rules.acceptsDevelopmentKeys)
+            case .certificates: return try JWKSet(readingCertificates: body)
+            case .publicKeys:
+                guard let keyID = document.keyID, let key = JWK(keyID: keyID, publicKey: body) else {
+                    throw FetchFailure(.parse, "the document is not one public key in PEM (BEGIN PUBLIC KEY)")
+                }
+                keys.append(key)
+            }
         }
+        return JWKSet.empty.adding(keys)
     }
 
     /// The JSON text of that JWK Set.
-    func text(of keys: JWKSet, in document: [UInt8]) -> [UInt8] {
-        if case .certificates = self { keys.json } else { document }
+    func text(of keys: JWKSet, in documents: [KeyDocument]) -> [UInt8] {
+        switch self {
+        case .discovery, .jwkSet: documents.first?.document.body ?? keys.json
+        case .certificates, .publicKeys: keys.json
+        }
     }
 }

@@ -14,7 +14,7 @@ package final class ProviderKeyFetcher: KeyFetching {
 
     private struct Memory {
         var discovery: DocumentFetcher.Document?
-        var jwks: (address: String, document: DocumentFetcher.Document, keys: JWKSet)?
+        var keys: (documents: [KeyLocation.Network.KeyDocument], set: JWKSet)?
     }
 
     package init(
@@ -25,8 +25,8 @@ package final class ProviderKeyFetcher: KeyFetching {
         self.unixSeconds = unixSeconds
     }
 
-    package func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
-        let found = try await location.resolve { (address, step) async throws(FetchFailure) in
+    package func fetch(_ mode: FetchMode, keyIDs: [String]) async throws(FetchFailure) -> FetchedKeys {
+        let found = try await location.resolve(keyIDs: keyIDs) { (address, step) async throws(FetchFailure) in
             try await documents.fetch(address, mode, known: lastDocument(at: address, step))
         } read: { (document, issuer) throws(FetchFailure) in
             let metadata = try ProviderMetadata(
@@ -37,20 +37,20 @@ package final class ProviderKeyFetcher: KeyFetching {
             memory.withLock { $0.discovery = document }
             return metadata
         }
-        let document = found.keys
-        let last = lastKeys(at: found.address)
-        let keys: JWKSet
-        if let last, last.document.body == document.body {
-            keys = last.keys
-        } else {
-            keys = try location.keySet(in: document.body, under: documents.rules)
-        }
-        memory.withLock { $0.jwks = (found.address, document, keys) }
+        let keys =
+            if let last = lastKeys(in: found.documents) {
+                last
+            } else {
+                try location.keySet(in: found.documents, under: documents.rules)
+            }
+        memory.withLock { $0.keys = (found.documents, keys) }
+        let fetched = found.documents.map(\.document)
         return FetchedKeys(
-            keys: keys, text: location.text(of: keys, in: document.body),
-            algorithms: found.metadata.map(algorithms) ?? .all, source: .network, lifetime: document.lifetime,
-            fetchedAtUnixSeconds: unixSeconds(), isNotModified: document.isNotModified,
-            clockOffsetSeconds: document.clockOffsetSeconds, endpoints: found.metadata?.endpoints)
+            keys: keys, text: location.text(of: keys, in: found.documents),
+            algorithms: found.metadata.map(algorithms) ?? .all, source: .network,
+            lifetime: fetched.compactMap(\.lifetime).min(), fetchedAtUnixSeconds: unixSeconds(),
+            isNotModified: !fetched.isEmpty && fetched.allSatisfy(\.isNotModified),
+            clockOffsetSeconds: fetched.first?.clockOffsetSeconds, endpoints: found.metadata?.endpoints)
     }
 
     /// The algorithms that a discovery document allows.
@@ -61,12 +61,18 @@ package final class ProviderKeyFetcher: KeyFetching {
     private func lastDocument(at address: String, _ step: KeyLocation.Network.Step) -> DocumentFetcher.Document? {
         switch step {
         case .discovery: memory.withLock { $0.discovery }
-        case .keys: lastKeys(at: address)?.document
+        case .keys: memory.withLock { $0.keys?.documents.first { $0.address == address }?.document }
         }
     }
 
-    private func lastKeys(at address: String) -> (address: String, document: DocumentFetcher.Document, keys: JWKSet)? {
-        memory.withLock { $0.jwks?.address == address ? $0.jwks : nil }
+    /// The keys of the last fetch, if the documents are the same.
+    private func lastKeys(in documents: [KeyLocation.Network.KeyDocument]) -> JWKSet? {
+        memory.withLock { memory in
+            guard let last = memory.keys, last.documents.count == documents.count,
+                zip(last.documents, documents).allSatisfy({ $0.hasSameContents($1) })
+            else { return nil }
+            return last.set
+        }
     }
 }
 

@@ -47,8 +47,10 @@ package struct ProviderInspection: Sendable {
     private func inspect(
         _ location: KeyLocation.Network, _ report: inout InspectionReport
     ) async throws(FetchFailure) -> DiscoveredEndpoints? {
-        let found = try await location.resolve { (address, step) async throws(FetchFailure) in
-            try await fetch(address, step == .discovery ? .discovery : .keys, &report)
+        // No key has this ID. That the server says so shows that it can be asked.
+        let found = try await location.resolve(keyIDs: [Self.noKeyID]) { (address, step) async throws(FetchFailure) in
+            try await fetch(
+                address, step == .discovery ? .discovery : .keys, mayBeAbsent: location.findsKeysByID, &report)
         } read: { (document, issuer) throws(FetchFailure) in
             let metadata: ProviderMetadata
             do throws(FetchFailure) {
@@ -60,11 +62,16 @@ package struct ProviderInspection: Sendable {
             report.add(metadata, algorithms ?? metadata.algorithms)
             return metadata
         }
-        report.addKeys(
-            keySet(in: found.keys.body, at: location), algorithms ?? found.metadata?.algorithms ?? .all)
-        report.addFreshness(found.keys.lifetime)
+        guard !location.findsKeysByID, let keys = found.documents.first?.document else {
+            report.add(.keys, .ok, "the server answers; each key is fetched when a token names it")
+            return nil
+        }
+        report.addKeys(keySet(in: keys.body, at: location), algorithms ?? found.metadata?.algorithms ?? .all)
+        report.addFreshness(keys.lifetime)
         return found.metadata?.endpoints
     }
+
+    private static let noKeyID = "00000000-0000-0000-0000-000000000000"
 
     /// The document as a JWK Set, converted from certificates if necessary.
     private func keySet(in document: [UInt8], at location: KeyLocation.Network) -> [UInt8] {
@@ -74,7 +81,7 @@ package struct ProviderInspection: Sendable {
     }
 
     private func fetch(
-        _ address: String, _ subject: Finding.Subject, _ report: inout InspectionReport
+        _ address: String, _ subject: Finding.Subject, mayBeAbsent: Bool, _ report: inout InspectionReport
     ) async throws(FetchFailure) -> DocumentFetcher.Document {
         let trace = FetchTrace()
         var documents = DocumentFetcher(rules: rules, proxy: proxy, loop: loop, unixSeconds: unixSeconds)
@@ -85,7 +92,7 @@ package struct ProviderInspection: Sendable {
             return document
         } catch {
             report.add(trace.events, fetchedFrom: address)
-            report.add(error, on: subject, from: address)
+            if !(mayBeAbsent && error.isAbsence) { report.add(error, on: subject, from: address) }
             throw error
         }
     }

@@ -29,6 +29,8 @@ package struct KeyRules: Sendable {
     package var maximumBackoff = Interval.seconds(5 * 60)
     /// Whether there are other keys to use as long as the provider has not delivered any.
     package var hasFallback = false
+    /// Whether keys are asked for one by one, by the `kid`s of tokens, because the provider publishes no list.
+    package var findsKeysByID = false
 
     package init() {}
 

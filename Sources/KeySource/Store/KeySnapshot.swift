@@ -8,6 +8,8 @@ package struct KeySnapshot: Sendable {
     package let keys: JWKSet
     /// The number of keys at the end of the set that the provider's last response omitted.
     package let omittedKeyCount: Int
+    /// The `kid`s of keys that were asked for one by one, and have not verified a token yet.
+    private let unprovenKeyIDs: [String]
     /// Identifies the key set (``JWKSet/fingerprint``).
     package let fingerprint: Int64
     /// The supported algorithms that the provider's discovery document lists; all, if there is no such list.
@@ -35,10 +37,11 @@ package struct KeySnapshot: Sendable {
 
     /// - Parameter omitted: keys that are still in use although `fetched` omits them.
     package init(
-        version: Int, _ fetched: FetchedKeys, omitted: [JWK], fetchedAt: MonotonicTime,
+        version: Int, _ fetched: FetchedKeys, omitted: [JWK], unprovenKeyIDs: [String] = [], fetchedAt: MonotonicTime,
         confirmedUntil: MonotonicTime? = nil, freshUntil: MonotonicTime, usableUntil: MonotonicTime
     ) {
         self.version = version
+        self.unprovenKeyIDs = unprovenKeyIDs
         keys = omitted.isEmpty ? fetched.keys : fetched.keys.adding(omitted)
         omittedKeyCount = keys.keys.count - fetched.keys.keys.count
         fingerprint = keys.fingerprint
@@ -61,6 +64,9 @@ package struct KeySnapshot: Sendable {
 
     /// Whether a key of the set has this `kid`.
     package func hasKey(_ keyID: String) -> Bool { keys.hasKey(keyID) }
+
+    /// Whether the store should learn that this key has verified a token; see ``KeyStore/prove(_:)``.
+    package func isUnproven(_ keyID: String) -> Bool { !unprovenKeyIDs.isEmpty && unprovenKeyIDs.contains(keyID) }
 
     /// Whether the provider sent its complete keys recently. Then a bad signature by a known `kid` is not worth a
     /// fetch.

@@ -23,6 +23,7 @@ extension KeyStore {
         private var consecutiveFailures = 0
         private var waiters = Waiters()
         private var unknownKeys: UnknownKeyBudget
+        private var sought = SoughtKeys()
         private var reportedState = KeyState.unavailable
         private var isFallbackBroken = false
         /// Until when the provider's last complete response that bypassed caches confirms every key in it.
@@ -48,6 +49,9 @@ extension KeyStore {
         }
 
         package typealias WaiterID = Int
+
+        /// The keys that a fetch asks for, if they are asked for one by one.
+        package var soughtKeyIDs: [String] { sought.all }
 
         /// Why a request can't be decided with its snapshot.
         package enum FetchReason: Sendable, Equatable {
@@ -121,6 +125,7 @@ extension KeyStore {
             guard now <= usableUntil else { return [] }
             omitted = OmittedKeys(omittedKeys, until: fetchedAt + rules.graceForOmittedKeys, now: now)
             answer = fetched
+            if rules.findsKeysByID { sought.adopt((fetched.keys.keys + omittedKeys).compactMap(\.keyID)) }
             let current = makeSnapshot(
                 fetched, fetchedAt: fetchedAt, freshUntil: fetchedAt + lifetime, usableUntil: usableUntil)
             return finish(publish(current) + resumeWaitersForAnyKeys())
@@ -153,14 +158,18 @@ extension KeyStore {
                 }
                 if fetch == nil { effects = beginFetch(plannedMode) }
             case .key, .replacedKey, .newerKeys:
-                if case .replacedKey = need, snapshot?.isConfirmed(at: now) == true { return [.resume(id, .unchanged)] }
+                // Where a key has an address of its own, its kid never stands for another key.
+                if case .replacedKey = need, rules.findsKeysByID || snapshot?.isConfirmed(at: now) == true {
+                    return [.resume(id, .unchanged)]
+                }
                 if let keyID = need.keyID, unknownKeys.isMissing(keyID, now: now) {
                     return [.resume(id, outcomeWithoutFetch)]
                 }
                 guard fetch == nil else { break }
                 guard unknownKeys.spend(now: now) else {
-                    return [.report(.unknownKeyFetchRefused), .resume(id, outcomeWithoutFetch)]
+                    return [.report(.unknownKeyFetchRefused), .resume(id, outcomeWithoutBudget)]
                 }
+                if rules.findsKeysByID, let keyID = need.keyID { sought.seek(keyID) }
                 effects = [.report(.unknownKeyFetchSpent)] + beginFetch(.reload)
             case .refresh:
                 waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, missedFetchStart: true))
@@ -195,14 +204,16 @@ extension KeyStore {
             let untilNext = omitted.isEmpty ? lifetime : min(lifetime, rules.minimumLifetime)
             nextFetch = now + (rules.pollInterval ?? untilNext * .random(in: rules.refreshAhead, using: &random))
 
-            var effects =
-                publish(current) + [.keep(fetched, omitted: omitted.keys, lifetime: lifetime), .report(.fetched)]
+            sought.keepOnly { current.hasKey($0) }
+            var effects = publish(current) + keep(fetched) + [.report(.fetched)]
             if hasRecovered { effects.append(.report(.recovered)) }
             for waiter in waiters.remove(where: { !$0.needsAnotherFetch }) {
                 if !waiter.missedFetchStart, let keyID = waiter.need.keyID, !current.hasKey(keyID) {
                     unknownKeys.remember(missing: keyID, now: now)
                 }
-                effects.append(.resume(waiter.id, waiter.missedFetchStart ? .retry : .refreshed))
+                // Keys that are asked for one by one say nothing about another that the token may need.
+                let mustAskAgain = waiter.missedFetchStart || (rules.findsKeysByID && waiter.needsAnyKeys)
+                effects.append(.resume(waiter.id, mustAskAgain ? .retry : .refreshed))
             }
             return finish(effects + fetchForLateWaiters())
         }
@@ -280,6 +291,16 @@ extension KeyStore {
             return finish(publish(current))
         }
 
+        /// A key has verified a token.
+        package mutating func proved(_ keyID: String, now time: MonotonicTime) -> [Effect] {
+            advance(to: time)
+            guard sought.prove(keyID), let snapshot, let answer else { return [] }
+            let current = makeSnapshot(
+                answer, fetchedAt: snapshot.fetchedAt, freshUntil: snapshot.freshUntil,
+                usableUntil: snapshot.usableUntil)
+            return finish(publish(current) + keep(answer))
+        }
+
         // MARK: Keys
 
         /// Whether the fallback's keys would be better than none.
@@ -291,8 +312,17 @@ extension KeyStore {
             _ fetched: FetchedKeys, fetchedAt: MonotonicTime, freshUntil: MonotonicTime, usableUntil: MonotonicTime
         ) -> KeySnapshot {
             KeySnapshot(
-                version: (snapshot?.version ?? 0) + 1, fetched, omitted: omitted.keys, fetchedAt: fetchedAt,
-                confirmedUntil: confirmedUntil, freshUntil: freshUntil, usableUntil: usableUntil)
+                version: (snapshot?.version ?? 0) + 1, fetched, omitted: omitted.keys,
+                unprovenKeyIDs: sought.unproven, fetchedAt: fetchedAt, confirmedUntil: confirmedUntil,
+                freshUntil: freshUntil, usableUntil: usableUntil)
+        }
+
+        /// Keys to write to disk: of those that were asked for one by one, the proven ones.
+        private func keep(_ fetched: FetchedKeys) -> [Effect] {
+            let lifetime = rules.lifetime(fetched.lifetime)
+            guard rules.findsKeysByID else { return [.keep(fetched, omitted: omitted.keys, lifetime: lifetime)] }
+            let proven = fetched.keeping { [sought] key in key.keyID.map(sought.proven.contains) ?? false }
+            return proven.keys.keys.isEmpty ? [] : [.keep(proven, omitted: [], lifetime: lifetime)]
         }
 
         private mutating func publish(_ current: KeySnapshot) -> [Effect] {
@@ -332,6 +362,13 @@ extension KeyStore {
             guard lastFailure != nil else { return .unchanged }
             let pause = nextFetch.map { $0 - now } ?? rules.firstBackoff
             return .unavailable(retryAfter: max(min(pause, rules.unknownKeyWindow), rules.minimumBackoff))
+        }
+
+        /// The outcome for a request whose key was not looked for, because too many others were. Where there is no list of
+        /// keys, it may exist.
+        private var outcomeWithoutBudget: Outcome {
+            guard rules.findsKeysByID else { return outcomeWithoutFetch }
+            return .unavailable(retryAfter: max(unknownKeys.untilNext(now: now), rules.minimumBackoff))
         }
 
         /// Exponential backoff with full jitter: anything between zero and the exponential bound, with a minimum that

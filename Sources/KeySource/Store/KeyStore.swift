@@ -169,9 +169,10 @@ package final class KeyStore: Sendable {
     }
 
     private func startFetch(_ mode: FetchMode) {
+        let keyIDs = state.value.machine.soughtKeyIDs
         state.value.fetch = Task {
             do throws(FetchFailure) {
-                let fetched = try await fetcher.fetch(mode)
+                let fetched = try await fetcher.fetch(mode, keyIDs: keyIDs)
                 loop.execute { self.run { $0.fetchSucceeded(fetched, now: $1) } }
             } catch {
                 loop.execute {
@@ -200,6 +201,11 @@ package final class KeyStore: Sendable {
         state.value.timer = loop.scheduleTask(in: min(delay, Self.longestTimer)) {
             self.run { $0.timerFired(now: $1) }
         }
+    }
+
+    /// Learns that a key has verified a token; see ``KeySnapshot/isUnproven(_:)``.
+    package func prove(_ keyID: String) {
+        loop.execute { self.run { $0.proved(keyID, now: $1) } }
     }
 
     /// Changes how long keys are used after their lifetime.

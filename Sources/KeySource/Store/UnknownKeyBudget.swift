@@ -23,6 +23,12 @@ struct UnknownKeyBudget {
         return true
     }
 
+    /// The time until a fetch is left.
+    func untilNext(now: MonotonicTime) -> Interval {
+        guard spent.count >= rules.unknownKeyFetches, let oldest = spent.first else { return .seconds(0) }
+        return oldest + rules.unknownKeyWindow - now
+    }
+
     /// Whether a recent fetch did not find this `kid`.
     mutating func isMissing(_ keyID: String, now: MonotonicTime) -> Bool {
         forgetOldEntries(now: now)

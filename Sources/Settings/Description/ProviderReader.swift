@@ -102,6 +102,7 @@ enum ProviderReader {
         let unknown = provider.unknown
         for member in ProviderReading.members { member.read(section, &provider, unknown) }
         section.finish()
+        if provider.accessTokens != nil { reading.forget(ProviderReading.ofIDTokensOnly, of: path) }
         guard givenID != nil, let keys = provider.keys else { return nil }
         var settings = ProviderSettings(policy: provider.policy, keys: keys)
         settings.preset = preset.name
@@ -177,8 +178,11 @@ enum ProviderReader {
         for (other, dialect) in others.map({ ($0.policy, $0.accessTokens) }) {
             // If the provider has only one kind of token, each token would be accepted as both kinds.
             let isOtherKind = (dialect == nil) != (provider.accessTokens == nil)
+            // The issuer of a load balancer's assertions is an identity provider. Another may have the same.
             let mayShareIssuer =
-                isOtherKind && (dialect ?? provider.accessTokens)?.isAlsoIDToken == false
+                isOtherKind
+                ? (dialect ?? provider.accessTokens)?.isAlsoIDToken == false
+                : dialect?.loadBalancer != provider.accessTokens?.loadBalancer
             var message: String?
             if policy.id == other.id {
                 message = "duplicate provider id \(policy.id); rename one"
@@ -190,7 +194,9 @@ enum ProviderReader {
                 message =
                     isOtherKind
                     ? "providers \(other.id) and \(policy.id) have the same issuer, whose tokens are both ID Tokens and access tokens; keep one of them"
-                    : "providers \(other.id) and \(policy.id) have the same issuer or alias; list all audiences under one of them"
+                    : dialect?.loadBalancer != nil
+                        ? "providers \(other.id) and \(policy.id) have the same signer and issuer; list all clients in authorized_parties of one of them"
+                        : "providers \(other.id) and \(policy.id) have the same issuer or alias; list all audiences under one of them"
             }
             if let message {
                 reading.report(nil, line: line, message)

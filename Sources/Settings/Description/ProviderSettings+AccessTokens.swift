@@ -8,7 +8,8 @@ enum TokenUse: String, CaseIterable {
 /// Which kind of token an entry verifies, and how access tokens are read.
 extension ProviderReading {
     static let tokens = Setting(
-        "tokens", ValueType<TokenUse>.word("id or access"), defaultDescription: "`id`",
+        "tokens", ValueType<TokenUse>.word("id or access"),
+        defaultDescription: "`id`; `access` for the presets of gateways",
         "The kind of token that this entry verifies: ID Tokens at `POST /v1/verify`, or [access tokens](access-tokens.md) at `POST /v1/access-tokens/verify`. An issuer may have one entry of each kind."
     )
 
@@ -19,29 +20,48 @@ extension ProviderReading {
     static func readTokens(
         _ section: Section, _ preset: ProviderPreset, _ arguments: PresetArguments
     ) -> AccessTokenDialect? {
-        guard let kind = tokens.read(section) else {
-            section.record(tokens.name, .scalar("id"), .default)
-            return nil
+        let given = tokens.read(section)
+        let support = preset.facts(arguments).accessTokens
+        if case .assertions = support {
+            if given == nil { section.record(tokens.name, .scalar(TokenUse.access.rawValue), section.preset) }
+            if given == .id {
+                section.refuse(
+                    tokens.name,
+                    "preset \(preset.name) verifies a gateway's assertions, which are no ID Tokens; remove tokens: id")
+            }
+        } else {
+            if given == nil { section.record(tokens.name, .scalar(TokenUse.id.rawValue), .default) }
+            guard given == .access else { return nil }
         }
-        guard kind == .access else { return nil }
         for name in ofIDTokensOnly where section.mentions(name) {
             section.refuse(name, "\(name) is only for ID Tokens, but tokens: access verifies access tokens; remove it")
         }
-        switch preset.facts(arguments).accessTokens {
-        case .jwt(let dialect): return dialect
-        case .unsupported(let reason):
-            section.refuse(
-                tokens.name, "access tokens of preset \(preset.name) can't be verified: \(reason)")
-            return nil
+        if case .unsupported(let reason) = support {
+            section.refuse(tokens.name, "access tokens of preset \(preset.name) can't be verified: \(reason)")
         }
+        return support.dialect
     }
 
     /// Settings without effect on access tokens.
-    private static let ofIDTokensOnly = [
+    static let ofIDTokensOnly = [
         "nonce", "trusted_audiences", "refuse_access_tokens", "real_user_status", "notifications",
         "notifications_max_age", "clients", "endpoints", "quirks", "pkce", "allow_unbound_codes", "user_info",
         "max_calls",
     ]
+
+    static let serviceTokens = Setting(
+        "service_tokens", .boolean, defaultDescription: "`false`",
+        "Accepts assertions with an empty `sub` that name a machine in another claim. Their subject is `common_name:` and the machine's name. Only for preset `cloudflare-access`."
+    )
+
+    @Sendable static func readServiceTokens(_ section: Section, _ provider: inout ProviderReading) {
+        guard let isAccepted = serviceTokens.read(section) else { return }
+        guard provider.accessTokens?.serviceNameClaim != nil else {
+            return section.refuse(
+                serviceTokens.name, "service_tokens is only for preset cloudflare-access; remove it")
+        }
+        provider.accessTokens?.acceptsServiceTokens = isAccepted
+    }
 
     static let authorization = SettingDescription(
         section: "authorization", authorizationClaims.map(\.setting.description),

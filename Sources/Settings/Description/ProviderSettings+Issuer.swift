@@ -96,6 +96,9 @@ extension ProviderReading {
 
     /// Reads the accepted audiences. Must come after `authorized_parties`.
     @Sendable static func readAudiences(_ section: Section, _ provider: inout ProviderReading) {
+        if provider.accessTokens?.loadBalancer != nil, !section.mentions("audiences") {
+            return section.recordPreset(audiences, [])
+        }
         if section.isWord("none", "audiences") {
             // Without audiences, only the authorized party ties a token to the relying party.
             if provider.policy.authorizedParties.isEmpty, !section.isFaulty("authorized_parties") {
@@ -105,6 +108,11 @@ extension ProviderReading {
             return
         }
         section.read(audiences, &provider.policy.audiences)
+        if provider.accessTokens?.loadBalancer != nil {
+            section.refuse(
+                "audiences", "a load balancer's assertions have no aud; remove audiences: client says whom they are for"
+            )
+        }
         if provider.policy.audiences.isEmpty {
             section.refuseMissing(
                 "audiences", "provider \(provider.policy.id) needs audiences: your client IDs there")

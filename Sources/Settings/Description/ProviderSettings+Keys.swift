@@ -15,6 +15,10 @@ extension ProviderReading {
     static let certificatesURI = Setting(
         "certificates_uri", urlType(NetworkRules()), defaultDescription: "the preset's",
         "The URL of the keys as PEM certificates by `kid`, instead of a JWK Set.")
+    static let publicKeyURI = Setting(
+        "public_key_uri", urlType(NetworkRules()), defaultDescription: "the preset's",
+        "The URL of a public key in PEM, with `{kid}` in place of the key's ID. Each key is fetched when a token first names it. Only for preset `aws-alb`."
+    )
     static let jwksFile = Setting(
         "jwks_file", .file(.keySet),
         "A file with a JWK Set, watched for changes. If `jwks_uri`, `certificates_uri` or `discovery_url` is set explicitly, the file is used while no keys from that URL are available. Otherwise it is the only source of keys, whatever the preset."
@@ -41,11 +45,13 @@ extension ProviderReading {
         var url = address(discoveryURL)
         let jwks = address(jwksURI)
         let certificates = address(certificatesURI)
+        let publicKeys = address(publicKeyURI)
         let file = jwksFile.read(section)
         var documentIssuer = discoveryIssuer.read(section)
-        if [url, jwks, certificates].count(where: { $0 != nil }) > 1 {
-            section.refuse(nil, "set only one of discovery_url, jwks_uri and certificates_uri")
+        if [url, jwks, certificates, publicKeys].count(where: { $0 != nil }) > 1 {
+            section.refuse(nil, "set only one of discovery_url, jwks_uri, certificates_uri and public_key_uri")
         }
+        if let publicKeys { checkPublicKeys(publicKeys, hasFile: file != nil, section, provider) }
         // With an explicit URL, the file is the fallback. Otherwise, it is the source of the keys.
         let fallback = url == nil ? nil : file
         var location: KeyLocation?
@@ -53,6 +59,8 @@ extension ProviderReading {
             location = .network(.jwkSet(address: jwks), fallbackFile: file)
         } else if let certificates {
             location = .network(.certificates(address: certificates), fallbackFile: file)
+        } else if let publicKeys {
+            location = .network(.publicKeys(address: publicKeys))
         } else if let file, url == nil {
             location = .file(path: file)
         } else if url == nil {
@@ -63,6 +71,16 @@ extension ProviderReading {
             case .certificates(let address):
                 section.recordPreset(certificatesURI, address)
                 location = .network(.certificates(address: address))
+            case .publicKeys(let address):
+                if let address {
+                    section.recordPreset(publicKeyURI, address)
+                } else {
+                    section.refuseMissing(
+                        publicKeyURI.name,
+                        "provider \(provider.policy.id) needs public_key_uri: the address of public keys in the signer's partition is not known"
+                    )
+                }
+                location = .network(.publicKeys(address: address ?? ""))
             case .discovery(let address, _):
                 if let address { section.recordPreset(discoveryURL, address) }
                 url = address
@@ -86,8 +104,11 @@ extension ProviderReading {
 
     /// Whether an error leaves the location of the keys unknown.
     private static func isUnsettled(_ section: Section) -> Bool {
-        ["preset", "discovery_url", "jwks_uri", "certificates_uri", "jwks_file", "discovery_issuer", "network"]
-            .contains(where: section.isFaulty)
+        [
+            "preset", "discovery_url", "jwks_uri", "certificates_uri", "public_key_uri", "jwks_file",
+            "discovery_issuer", "network",
+        ]
+        .contains(where: section.isFaulty)
     }
 
     /// Rejects URLs that a fetch would always refuse.
@@ -96,6 +117,24 @@ extension ProviderReading {
             _ = try FetchURL(address, allowingHTTP: network.allowHTTP)
         } catch {
             section.refuse(name, "\(name) is not a URL that keys can be fetched from: \(error.message)")
+        }
+    }
+
+    /// Checks that public keys can be asked for one by one, at their own URLs.
+    private static func checkPublicKeys(
+        _ address: String, hasFile: Bool, _ section: Section, _ provider: ProviderReading
+    ) {
+        let name = publicKeyURI.name
+        if case .publicKeys = provider.facts.keys {
+            if address.split(separator: KeyLocation.Network.keyIDPlaceholder, omittingEmptySubsequences: false).count
+                != 2
+            {
+                section.refuse(name, "public_key_uri must contain {kid} once, in place of the key's ID")
+            }
+            if hasFile { section.refuse("jwks_file", "set public_key_uri or jwks_file, not both") }
+        } else {
+            section.refuse(
+                name, "public_key_uri is only for preset aws-alb, whose kids are UUIDs; set jwks_uri instead")
         }
     }
 

@@ -107,11 +107,13 @@ struct ProviderReading {
             at: \.policy.email.privateDomains),
         Member([notificationKinds.description, notificationAge.description], read: readNotifications),
         Member([authorization], read: readAuthorization),
+        Member([serviceTokens.description], read: readServiceTokens),
         Member(
             section: "network", network,
             "Restrictions on connections to this provider, for key fetches and for calls to its endpoints."),
         Member(
-            [discoveryURL, discoveryIssuer, jwksURI, certificatesURI, jwksFile].map(\.description), read: readKeys),
+            [discoveryURL, discoveryIssuer, jwksURI, certificatesURI, publicKeyURI, jwksFile].map(\.description),
+            read: readKeys),
         Member(
             Setting(
                 "quirks", listOf: ValueType<ProviderQuirk>.word,
@@ -170,6 +172,12 @@ struct ProviderReading {
 
     private static func readMaxTokenAge(_ section: Section, _ provider: inout ProviderReading) {
         provider.policy.maximumTokenAgeSeconds = maxTokenAge.read(section)
+        if provider.accessTokens?.loadBalancer != nil, provider.policy.maximumTokenAgeSeconds != nil {
+            section.refuse(
+                maxTokenAge.name,
+                "max_token_age needs iat, which a load balancer's assertions don't have; remove it: exp limits their age"
+            )
+        }
         guard provider.usesNoncesOnce, !section.isFaulty(maxTokenAge.name) else { return }
         guard let age = provider.policy.maximumTokenAgeSeconds else {
             provider.policy.maximumTokenAgeSeconds = longestSingleUse

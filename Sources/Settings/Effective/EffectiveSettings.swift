@@ -55,6 +55,11 @@ package struct EffectiveSettings: Sendable, Equatable {
         if case .line(let line)? = self[path]?.origin { line } else { elementLines[path] }
     }
 
+    mutating func remove(where isRemoved: (Setting) -> Bool) {
+        all.removeAll(where: isRemoved)
+        indices = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.path, $0) })
+    }
+
     mutating func recordElementLine(_ path: [String], _ line: Int) { elementLines[path] = line }
 
     mutating func record(_ setting: Setting) {

@@ -52,6 +52,13 @@ final class SettingsReading {
         effective.record(EffectiveSettings.Setting(path: path, value: value, origin: origin, file: file))
     }
 
+    /// Removes members of a section that have no effect, and may not be set.
+    func forget(_ names: [String], of path: [String]) {
+        effective.remove { setting in
+            setting.path.starts(with: path) && setting.path.dropFirst(path.count).first.map(names.contains) == true
+        }
+    }
+
     /// Records the line of a setting in an element of a list.
     func recordElementLine(_ path: [String], _ line: Int) { effective.recordElementLine(path, line) }
 

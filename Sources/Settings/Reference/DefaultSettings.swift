@@ -22,10 +22,16 @@ struct DefaultSettings {
 
 extension ProviderPreset {
     /// The settings of a minimal provider with this preset. Missing parameters get placeholders.
-    func settings(_ arguments: PresetArguments = PresetArguments()) -> [EffectiveSettings.Setting] {
+    ///
+    /// - Parameter namesPreset: whether to add the preset and its parameters.
+    func settings(
+        _ arguments: PresetArguments = PresetArguments(), namesPreset: Bool = false
+    ) -> [EffectiveSettings.Setting] {
         let facts = facts(arguments)
         var lines = ["id: \(YAMLText.scalar(name))", "preset: \(YAMLText.scalar(name))"]
-        if facts.policy.audiences.isEmpty { lines.append("audiences: [\"<client ID>\"]") }
+        if facts.policy.audiences.isEmpty, facts.accessTokens.dialect?.loadBalancer == nil {
+            lines.append("audiences: [\"<client ID>\"]")
+        }
         for rule in facts.policy.claimRules where !facts.ownClaimRules.contains(rule) {
             lines.append("claim_values: { \(rule.claim.name.string): [\"\(rule.values.joined())\"] }")
         }
@@ -33,7 +39,7 @@ extension ProviderPreset {
             guard let argument = arguments[parameter.name] else { continue }
             lines.append("\(parameter.name): \(YAMLText.scalar(argument))")
         }
-        let parameters = ["preset"] + parameters.map(\.name).filter { $0 != "issuer" }
+        let parameters = namesPreset ? [] : ["preset"] + parameters.map(\.name).filter { $0 != "issuer" }
         return Settings.effective("providers:\n  - " + lines.joined(separator: "\n    ")).all.filter { setting in
             setting.path.count > 2 && setting.path[0] == "providers" && setting.value != nil
                 && setting.origin != .default && !parameters.contains(setting.path[2])

@@ -2,7 +2,8 @@ package import IDToken
 private import YAML
 
 extension ProviderPreset {
-    /// The preset written out as a settings file with one provider and no preset.
+    /// The preset written out as a settings file with one provider and no preset. Only a gateway keeps its preset, since
+    /// no settings say how its assertions are read.
     ///
     /// - Parameter arguments: values of the preset's parameters. For missing ones, an explained placeholder is written.
     package func yaml(_ arguments: PresetArguments = PresetArguments()) -> String {
@@ -17,7 +18,9 @@ extension ProviderPreset {
                 "# restrict one of \(claims) in claim_values; otherwise tokens of \(callers.everyone) would be accepted"
         }
         // Other programs may read the file too, so strings that look like numbers are quoted.
-        let settings = settings(arguments).map { setting in
+        var isGateway = false
+        if case .assertions = facts(arguments).accessTokens { isGateway = true }
+        let settings = settings(arguments, namesPreset: isGateway).map { setting in
             guard case .list(let texts)? = setting.value else { return setting }
             return EffectiveSettings.Setting(
                 path: setting.path, value: .flow(texts.map(YAMLText.scalar)), origin: setting.origin, file: nil)

@@ -50,13 +50,13 @@ package struct TracedKeyFetcher: KeyFetching {
         self.spans = spans
     }
 
-    package func fetch(_ mode: FetchMode) async throws(FetchFailure) -> FetchedKeys {
+    package func fetch(_ mode: FetchMode, keyIDs: [String]) async throws(FetchFailure) -> FetchedKeys {
         let span = spans.tracer.startSpan("fetch keys", context: .topLevel)
         span.attributes["assay.provider"] = spans.provider
         defer { span.end() }
         let result = await InstrumentationContext.withValue(span.context) { () -> Result<FetchedKeys, FetchFailure> in
             do throws(FetchFailure) {
-                return .success(try await fetcher.fetch(mode))
+                return .success(try await fetcher.fetch(mode, keyIDs: keyIDs))
             } catch {
                 return .failure(error)
             }

@@ -161,6 +161,7 @@ struct ProviderFactory: Sendable {
                 rules: provider.network, proxy: proxy, loop: keysLoop, unixSeconds: SystemClocks.unixSeconds,
                 onExchange: spans?.record)
             let provided = ProviderKeyFetcher(location, documents: documents, unixSeconds: SystemClocks.unixSeconds)
+            rules.findsKeysByID = location.findsKeysByID
             fetcher = spans.map { TracedKeyFetcher(provided, $0) } ?? provided
             fallback = fallbackFile.map(file)
             archive = cacheDirectory.map {

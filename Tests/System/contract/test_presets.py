@@ -32,7 +32,29 @@ def test_presets_lists_each_on_a_line_of_its_own():
     assert {"apple", "microsoft", "firebase-session-cookie", "oidc"} < set(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+# Their assertions are read in ways that have no settings.
+GATEWAYS = {
+    "aws-alb": [
+        "signer=arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/web/50dc6c495c0c9188",
+        "client=my-client", "issuer=https://op.example",
+    ],
+    "cloudflare-access": ["domain=example.cloudflareaccess.com"],
+    "google-iap": [],
+    "pomerium": ["domain=app.example.com"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GATEWAYS)
+def test_what_is_shown_of_a_gateway_is_a_good_configuration_with_its_preset(name, tmp_path):
+    shown = show(name, *GATEWAYS[name])
+    assert f"preset: {name}\n" in shown and "tokens: access\n" in shown and "nonce:" not in shown
+    file = tmp_path / "assay.yaml"
+    file.write_text(shown)
+    result = run(*commands.config_check(file))
+    assert result.returncode == 0, result
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in GATEWAYS])
 def test_what_is_shown_of_a_preset_is_a_good_configuration_without_it(name, tmp_path):
     shown = show(name)
     assert "preset:" not in shown

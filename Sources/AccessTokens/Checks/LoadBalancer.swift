@@ -1,0 +1,46 @@
+private import Bytes
+internal import IDToken
+private import JOSE
+private import JSON
+
+/// What an AWS load balancer's assertion says in its header, where others say it in claims.
+///
+/// - Source: docs.aws.amazon.com/elasticloadbalancing/latest/application/listener-authenticate-users.html, "User claims
+///   encoding and signature verification".
+struct LoadBalancerHeader {
+    private let members: Claims
+
+    /// - Throws: ``Rejection/tokenMalformed(_:)``, which no token that could be read causes.
+    init(_ token: UnverifiedToken) throws(Rejection) {
+        guard let object = token.jws.headerObject else { throw .tokenMalformed(.header) }
+        members = Claims(object)
+    }
+
+    /// Checks that the load balancer of the settings signed the assertion, and that what the header repeats agrees with
+    /// the payload. Needs no key.
+    ///
+    /// - Parameter signer: the load balancer's ARN, compared byte for byte.
+    /// - Throws: ``Rejection/keyNotFound`` if `kid` is no UUID, and so names no key; ``Rejection/claimMissing(_:)``,
+    ///   ``Rejection/claimInvalid(_:)``, ``Rejection/issuerMismatch``.
+    func check(_ token: UnverifiedToken, signedBy signer: String) throws(Rejection) {
+        guard token.keyID?.isLowercaseUUID == true else { throw .keyNotFound }
+        guard let claimed = try members.string(.signer) else { throw .claimMissing(.signer) }
+        guard claimed.isExactly(signer) else { throw .claimInvalid(.signer) }
+        guard let issuer = try members.string(.issuer) else { throw .claimMissing(.issuer) }
+        guard try token.claims.string(.issuer)?.isExactly(issuer) == true else { throw .issuerMismatch }
+        guard let expiresAt = try members.time(.expiration) else { throw .claimMissing(.expiration) }
+        guard try token.claims.time(.expiration) == expiresAt else { throw .claimInvalid(.expiration) }
+    }
+
+    /// Checks which client the load balancer signed the user in with, and returns its ID.
+    ///
+    /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``,
+    ///   ``Rejection/authorizedPartyMismatch``.
+    func checkClient(_ policy: ProviderPolicy) throws(Rejection) -> String {
+        guard let client = try members.string(Self.client) else { throw .claimMissing(Self.client) }
+        guard policy.authorizedParties.containsExactly(client) else { throw .authorizedPartyMismatch }
+        return client
+    }
+
+    private static let client = ClaimName("client")
+}

@@ -1,0 +1,20 @@
+private import Bytes
+internal import IDToken
+
+/// Checks whom the token names, and returns the subject.
+///
+/// A gateway's service token may have an empty `sub`, and the machine's name in another claim. If the settings accept
+/// it, the subject is that claim's name, a colon, and its value. So no machine has the subject of a user.
+///
+/// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``.
+func checkUserOrMachine(_ claims: Claims, _ dialect: AccessTokenDialect) throws(Rejection) -> String {
+    guard dialect.acceptsServiceTokens, let claim = dialect.serviceNameClaim,
+        try claims.string(.subject)?.isEmpty == true
+    else { return try checkSubject(claims) }
+    guard let name = try claims.string(claim), !name.isEmpty else { throw .claimMissing(claim) }
+    let subject = claim.string + ":" + name
+    guard subject.utf8.count <= 255, subject.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+        throw .claimInvalid(claim)
+    }
+    return subject
+}
