@@ -31,7 +31,8 @@ enum ForwardAuthReader {
 
     private static let keysTimeout = Setting(
         "keys_timeout", .milliseconds(10...10_000),
-        "How long a request of a gateway waits for keys before the answer is 503. Gateways usually wait 200 ms for the whole answer.")
+        "How long a request of a gateway waits for keys before the answer is 503. Gateways usually wait 200 ms for the whole answer."
+    )
 
     private static let policies = SettingDescription(
         name: "policies", expected: "a list of mappings",

@@ -21,7 +21,8 @@ enum RequirementReader {
     private static let emailDomains = Setting(
         "email_domains",
         listOf: .text("a domain such as example.com") { $0.isName(upTo: 253) },
-        "The domains that the email address may have; their subdomains are other domains. The address must be verified.")
+        "The domains that the email address may have; their subdomains are other domains. The address must be verified."
+    )
     private static let emailTrust = Setting(
         "email_trust", ValueType<Trust>.word, defaultDescription: "`verified` with `email_domains`, else none",
         "The lowest `email_trust` that is enough.")
