@@ -37,9 +37,8 @@ public struct JWKSet: Sendable {
         guard entries.count <= Self.maximumKeys else { throw .tooManyKeys }
         self.init(
             keys: entries.compactMap { entry in
-                guard let members = entry.object else { return nil }
-                let isRefused = !acceptingDevelopmentKeys && DevelopmentKeys.contain(members["kid"]?.string)
-                return isRefused ? nil : JWK(members)
+                guard let key = entry.object.flatMap(JWK.init) else { return nil }
+                return acceptingDevelopmentKeys || !DevelopmentKeys.contain(key.keyID) ? key : nil
             })
         guard keys.contains(where: \.isUsable) else { throw .noUsableKey }
     }

@@ -111,7 +111,7 @@ def test_a_code_of_the_honest_provider_is_not_sent_to_the_attackers(scene, is_na
     response = response_to(attackers, scene.codes["honest"].authorize(honest), **members)
     refused(finish(scene, attackers, response, received_at), code)
     assert not scene.attackers.calls and not scene.endpoint.calls
-    assert any("is listed at honest and at nonce" in line for line in scene.log)
+    assert any("is listed for honest and for nonce" in line for line in scene.log)
 
 
 FIXED = rows(

@@ -87,7 +87,8 @@ class Stranger:
                 length = int(value)
         if line == b"" or len(body := stream.read(length)) != length:
             return None
-        self.members.append(json.loads(body))
+        if body:
+            self.members.append(json.loads(body))
         return first.split(b" ")[1].decode()
 
     def wait_until_closed(self) -> None:

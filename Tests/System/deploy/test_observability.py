@@ -73,7 +73,8 @@ def service():
         issuer = server.issuer("op", ec_key("op"))
         down = server.issuer("down", ec_key("op"))
         down.jwks.status = 500
-        with Service(provider(issuer), provider(down, "down", optional=True), sign_ins={}) as service:
+        gateway = {"policies": [{"id": "web", "providers": ["oidc"]}]}
+        with Service(provider(issuer), provider(down, "down", optional=True), sign_ins={}, forward_auth=gateway) as service:
             service.wait_until_ready()
             service.accept(issuer.token())
             service.reject(down.token(), "keys_unavailable")
@@ -84,6 +85,7 @@ def service():
             finish = {"sign_in": begun["sign_in"], "id_token": issuer.token(nonce=begun["nonce"])}
             for status in (200, 422):
                 assert service.api.post("/v1/sign-ins/finish", finish).status == status
+            service.api.get("/v1/forward-auth/web")
             service.api.get("/nothing")
             service.good_token = issuer.token()
             yield service
