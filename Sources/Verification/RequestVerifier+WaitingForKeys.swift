@@ -63,8 +63,8 @@ extension RequestVerifier {
         }
     }
 
-    /// Verifies a token other than an ID Token with the current keys, and waits for others only if they could change
-    /// the verdict.
+    /// Verifies a token of any kind with the current keys, and waits for others only if they could change the verdict.
+    /// The ID Tokens of `/v1/verify` take a path of their own, without closures.
     ///
     /// - Parameters:
     ///   - refused: the problem for a rejection.

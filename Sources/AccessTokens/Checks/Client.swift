@@ -3,6 +3,8 @@ internal import IDToken
 
 /// Checks which client the access token was issued to, and returns its ID; `nil` if the provider's tokens name none.
 ///
+/// The claim is `client_id`, `azp`, `cid` or `appid`, depending on the provider.
+///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``; ``Rejection/authorizedPartyMismatch`` if
 ///   the settings name clients, and this is none of them.
 /// - Source: RFC 9068, section 2.2.
