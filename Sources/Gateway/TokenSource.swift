@@ -48,7 +48,8 @@ extension ForwardAuthPolicy {
         guard let value = values.first else { return nil }
         guard values.count == 1 else { throw .tokenUnreadable }
         guard let scheme = scheme?.utf8 else { return value }
-        let word = value.prefix { $0 != UInt8(ascii: " ") }
+        // A tab ends the scheme as well: some servers would read a token after it, so it must not count as absent.
+        let word = value.prefix { !$0.isBlank }
         guard word.count == scheme.count, zip(word, scheme).allSatisfy({ $0.asciiLowercased == $1.asciiLowercased })
         else { return nil }
         return value.dropFirst(word.count).drop { $0 == UInt8(ascii: " ") }
@@ -56,13 +57,15 @@ extension ForwardAuthPolicy {
 
     /// The value of a cookie (RFC 6265, section 4.2), without the quotation marks that may surround it.
     ///
+    /// Blanks before `=` are not part of the name, as in section 5.2 and in many servers.
+    ///
     /// - Returns: `nil` if there is none with this name.
     private static func cookie(_ name: String, in values: [ArraySlice<UInt8>]) throws(Denial) -> ArraySlice<UInt8>? {
         var found: ArraySlice<UInt8>?
         for pair in values.lazy.flatMap({ $0.split(separator: UInt8(ascii: ";")) }) {
             let pair = pair.drop(while: \.isBlank)
             guard let equals = pair.firstIndex(of: UInt8(ascii: "=")),
-                pair[..<equals].elementsEqual(name.utf8)
+                pair[..<equals].trimmingBlanks().elementsEqual(name.utf8)
             else { continue }
             guard found == nil else { throw .tokenUnreadable }
             found = pair[(equals + 1)...].trimmingBlanks().withoutQuotationMarks()

@@ -47,7 +47,10 @@ package enum NonceUse: Sendable {
     case compare
     /// The nonce of this sign-in, or none.
     case compareIfPresent
-    case ignore
+    /// Not compared. The token is straight from the provider's token endpoint, so nobody else can have sent it.
+    case ignoreFromTokenEndpoint
+    /// Not compared. The client sends the token with each request, so it may be one that another API has received.
+    case ignoreFromClient
 }
 
 /// A user whom the relying party already knows.

@@ -73,12 +73,12 @@ package struct ReadyRefresh {
     ///
     /// The nonce and `auth_time` of the first ID Token are not known here, so they are not compared.
     ///
-    /// - Source: OpenID Connect Core 1.0, 12.2.
+    /// - Source: OpenID Connect Core 1.0, section 12.2.
     package func verification(of grant: Grant) -> VerifyRequest? {
         guard let idToken = grant.idToken else { return nil }
         var parameters = VerificationParameters(
             audience: clientID, accessToken: grant.accessTokenText, expectedSubject: subject)
-        parameters.nonceUse = .ignore
+        parameters.nonceUse = .ignoreFromTokenEndpoint
         parameters.isAccessTokenHashOptional = true
         return VerifyRequest(
             ofSignIn: idToken[...], provider: provider, parameters: parameters, includesClaims: includesClaims)
@@ -92,7 +92,7 @@ package struct ReadyRefresh {
             case .grantInvalid: true
             // The response says that nothing was done.
             case .unavailable(.status(429), _), .unavailable(.status(503), _): false
-            // The provider may have replaced the token by one that nobody received.
+            // The provider may have replaced the token with one that nobody received.
             case .unavailable, .answerInvalid: !tokensStay
             }
         return FinishFailure(Problem(failure), isSpent: isSpent)

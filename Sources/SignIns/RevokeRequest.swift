@@ -104,7 +104,7 @@ package struct CodeToRevoke {
         }
         var parameters = VerificationParameters(
             audience: clientID, accessToken: grant.accessTokenText, code: code, expectedSubject: subject)
-        parameters.nonceUse = .ignore
+        parameters.nonceUse = .ignoreFromTokenEndpoint
         parameters.isAccessTokenHashOptional = true
         parameters.isCodeHashOptional = true
         return VerifyRequest(

@@ -12,7 +12,7 @@ package final class ForwardAuth {
     private let verifier: RequestVerifier
     private let rules: [Rule]
 
-    /// A policy, and its providers among the verifier's.
+    /// A policy, and those of the verifier's providers that it accepts.
     package final class Rule {
         package let policy: ForwardAuthPolicy
         fileprivate let providers: ProviderIndex
@@ -127,7 +127,7 @@ package final class ForwardAuth {
         idToken token: UnverifiedToken, _ index: Int, _ slot: RequestVerifier.ProviderSlot, _ now: VerificationTime
     ) throws(Problem) -> RequestVerifier.Attempt<Verdict> {
         var parameters = VerificationParameters()
-        parameters.nonceUse = .ignore
+        parameters.nonceUse = .ignoreFromClient
         let tokenVerifier = verifier.verifier
         return try verifier.attempt(token, index, slot, now, refused: Problem.rejected) {
             token.wouldPassClaims(of: slot.policy, now: now.wall)

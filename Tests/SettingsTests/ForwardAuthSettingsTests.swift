@@ -83,6 +83,9 @@ import Testing
         ("id: a, providers: [api], require: { scopes: [\"a b\"] }", "a scope"),
         ("id: a, providers: [api], require: { email_trust: unverified }", "one of verified, authoritative"),
         ("id: a, providers: [api], require: { claim_values: { hd: [] } }", "at least one value"),
+        ("id: a, providers: [api], require: { scopes: [] }", "at least one scope"),
+        ("id: a, providers: [api], require: { email_domains: [] }", "at least one domain"),
+        ("id: a, providers: [api], headers: { Proxy: subject }", "choose another name"),
         ("id: a, providers: [api], require: { scope: [x] }", "did you mean scopes?"),
         ("id: a, providers: [api], headers: { Host: subject }", "choose another name"),
         ("id: a, providers: [api], headers: { X_Who: subject }", "letters, digits and hyphens"),
@@ -120,6 +123,19 @@ import Testing
         let policy = "forward_auth: { policies: [{ id: a, providers: [ms], \(headers) }] }\n"
         #expect(try settings(oneTenant + policy).forwardAuth.policies.count == 1)
         #expect(try policies("    - { id: a, providers: [api], \(headers) }\n").policies.count == 1)
+    }
+
+    /// A nonce that the provider's entry requires does not help: a gateway's question has none.
+    @Test(arguments: [
+        ("nonce: { required: true }", true), ("preset: dex", true), ("required_claims: [auth_time]", false),
+        ("claim_values: { typ: [ID] }", false), ("preset: keycloak", false), ("tokens: access", false),
+    ])
+    func `a policy that can't tell ID Tokens from access tokens is warned about`(line: String, warns: Bool) throws {
+        let provider = "providers:\n  - id: p\n    issuer: https://op.example\n    audiences: [app]\n    \(line)\n"
+        let policy = "forward_auth: { policies: [{ id: a, providers: [p] }] }\n"
+        let warnings = try settings(provider + policy).warnings.filter { $0.hasPrefix("forward_auth policy a:") }
+        #expect(warnings.count == (warns ? 1 : 0))
+        #expect(warnings.allSatisfy { $0.contains("access token of p") && $0.contains("auth_time") })
     }
 
     @Test func `a policy without a key is warned about, unless only this machine can ask`() throws {

@@ -38,7 +38,7 @@ func checkNonce(
     case .compareIfPresent:
         guard rule.isChecked, try claims.utf8(.nonce) != nil else { return nil }
         return try checkNonce(claims, rule, expected: expected, checker)
-    case .ignore: return nil
+    case .ignoreFromTokenEndpoint, .ignoreFromClient: return nil
     }
 }
 

@@ -12,7 +12,8 @@ enum RequirementReader {
 
     private static let scopes = Setting(
         "scopes",
-        listOf: .text("a scope: visible ASCII without spaces, quotes and backslashes") { $0.isScope },
+        listOf: .text("a scope: visible ASCII without spaces, double quotes or backslashes") { $0.isScope },
+        refusesEmpty: "must name at least one scope; remove it to require none",
         "Scopes that the access token must all grant.")
     private static let claimValues = SettingDescription(
         name: "claim_values", expected: "a mapping of claims to a value or a list of values",
@@ -21,6 +22,7 @@ enum RequirementReader {
     private static let emailDomains = Setting(
         "email_domains",
         listOf: .text("a domain such as example.com") { $0.isName(upTo: 253) },
+        refusesEmpty: "must name at least one domain; remove it to accept any",
         "The domains that the email address may have; their subdomains are other domains. The address must be verified."
     )
     private static let emailTrust = Setting(
@@ -34,7 +36,7 @@ enum RequirementReader {
         section: "require",
         [
             scopes.description, claimValues, emailDomains.description, emailTrust.description, maximumAge.description,
-        ], "What a token must have, in addition to being valid. Otherwise the answer is 403.")
+        ], "What a token must have, in addition to being valid. Otherwise the response is 403.")
 
     /// - Parameter providers: those of the policy.
     static func read(_ element: Section, _ providers: [ProviderSettings]) -> Requirements {

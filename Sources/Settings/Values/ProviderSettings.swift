@@ -41,13 +41,26 @@ package struct ProviderSettings: Sendable, Equatable {
         self.keys = keys
     }
 
-    /// Whether every token must have something that access tokens lack: a nonce, or a claim that marks ID Tokens.
-    private var requiresIDTokens: Bool {
+    /// Whether every token must have a claim that access tokens lack.
+    private var requiresClaimsOfIDTokens: Bool {
         let kinds = ["typ", "token_use"].map(ClaimPath.init)
-        return policy.nonce.isRequired
-            || policy.requiredClaims.contains { $0 == ClaimName("nonce") || TokenKind.idTokenClaims.contains($0) }
+        return policy.requiredClaims.contains(where: TokenKind.idTokenClaims.contains)
             || policy.claimRules.contains { $0.kind == .oneOf && kinds.contains($0.claim) }
     }
+
+    /// Whether an access token could pass where nonces are compared.
+    private var couldMistakeAccessTokens: Bool {
+        mayMeetAccessTokens && !policy.nonce.isRequired && !requiresClaimsOfIDTokens
+            && !policy.requiredClaims.contains(ClaimName("nonce"))
+    }
+
+    /// Whether an access token could pass where a gateway asks, and nonces are not compared.
+    var couldMistakeAccessTokensForGateways: Bool {
+        accessTokens == nil && mayMeetAccessTokens && !requiresClaimsOfIDTokens
+    }
+
+    /// The claims of ID Tokens that access tokens lack, for people.
+    static let claimsOfIDTokens = TokenKind.idTokenClaims.map(\.string).joined(separator: ", ")
 
     var warnings: [String] {
         var warnings: [String] = []
@@ -76,10 +89,9 @@ package struct ProviderSettings: Sendable, Equatable {
                 "provider \(policy.id): neither PKCE nor a nonce ties a code to its sign-in (allow_unbound_codes): an attacker can sign a user in to another account"
             )
         }
-        if mayMeetAccessTokens, !requiresIDTokens {
-            let claims = TokenKind.idTokenClaims.map(\.string).joined(separator: ", ")
+        if couldMistakeAccessTokens {
             warnings.append(
-                "provider \(policy.id): an access token could pass as an ID Token; require a nonce (nonce.required: true), or a claim that only ID Tokens have (required_claims: one of \(claims))"
+                "provider \(policy.id): an access token could pass as an ID Token; require a nonce (nonce.required: true), or a claim that only ID Tokens have (required_claims: one of \(Self.claimsOfIDTokens))"
             )
         }
         return warnings

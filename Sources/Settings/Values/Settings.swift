@@ -25,7 +25,7 @@ package struct Settings: Sendable {
     package var apiKeys: [APIKey] = []
     /// API keys for the admin listener; `nil`: the same keys as for the service listener.
     package var adminAPIKeys: [APIKey]?
-    /// Host names, in lower case, that an admin listener without API keys accepts in addition to `localhost` and IP
+    /// Host names, in lower case, that an admin listener without API keys or TLS accepts besides `localhost` and IP
     /// addresses.
     package var adminHosts: [String] = []
     /// Whether the admin listener serves the console.
@@ -84,7 +84,8 @@ package struct Settings: Sendable {
         Self.warnings("the service", service, apiKeys)
             + Self.warnings("the admin listener", admin, operatorKeys)
             + (tracing?.warnings ?? []) + (signIns?.warnings ?? []) + singleUseWarnings
-            + providers.flatMap(\.warnings) + sharedRedirectURIWarnings + openPolicyWarnings + serviceLinkWarnings
+            + providers.flatMap(\.warnings) + sharedRedirectURIWarnings + openPolicyWarnings
+            + mistakableKindWarnings + serviceLinkWarnings
     }
 
     /// Without a shared store, each process has its own memory of used nonces.
@@ -119,6 +120,16 @@ package struct Settings: Sendable {
         guard !service.listen.isLocal, !service.asksForCertificates else { return [] }
         return forwardAuth.policies.filter { !$0.requiresKey }.map { policy in
             "forward_auth policy \(policy.id): answered without a key (require_key: false); let only the gateway reach the service listener"
+        }
+    }
+
+    /// A gateway's question has no nonce that could tell an ID Token from an access token.
+    private var mistakableKindWarnings: [String] {
+        let mistakable = providers.filter(\.couldMistakeAccessTokensForGateways).map(\.policy.id)
+        return forwardAuth.policies.flatMap { policy in
+            policy.providers.filter(mistakable.contains).map { provider in
+                "forward_auth policy \(policy.id): an access token of \(provider) could pass as an ID Token, because nonces are not compared here; require a claim that only ID Tokens have (required_claims: one of \(ProviderSettings.claimsOfIDTokens))"
+            }
         }
     }
 

@@ -179,6 +179,14 @@ def test_a_refused_token(service, issuer):
     denied(ask(service, "api", bearer(f"{header}.{payload}.{'A' * 342}")), 401, INVALID)
 
 
+def test_an_access_token_is_no_id_token(service, users):
+    """Each API that gets an access token could send it here. There is no nonce, so the claims must tell the kinds apart."""
+    access = {"scope": "openid email", "client_id": "client"}
+    denied(ask(service, "session", bearer(users.token(**access))), 401, INVALID)
+    assert ask(service, "session", bearer(users.token(**access, auth_time=now()))).status == 200
+    assert ask(service, "session", bearer(users.token(nonce="n"))).status == 200
+
+
 @pytest.mark.parametrize("lines", [[], ["Authorization: Basic dXNlcjpwYXNz"], ["Authorization: Bearerx"], ["Cookie: session=x"]])
 def test_a_request_without_a_token(service, lines):
     denied(ask_raw(service, lines), 401, "Bearer")
@@ -190,6 +198,7 @@ def test_a_request_without_a_token(service, lines):
         ["Authorization: Bearer GOOD", "authorization: Bearer GOOD"],
         ["Authorization: Basic x", "Authorization: Bearer GOOD"],
         ["Authorization: Bearer"],
+        ["Authorization: Bearer\tGOOD"],
         ["Authorization: Bearer  "],
         ["Authorization: Bearer GOOD, Bearer GOOD"],
         ["Authorization: Bearer GOOD GOOD"],
@@ -231,6 +240,7 @@ def test_a_cookie_is_found(service, users, cookies):
         (["xsession=GOOD"], "Bearer"),
         (["session=GOOD; session=GOOD"], UNREADABLE),
         (["session=GOOD", "session=other"], UNREADABLE),
+        (["session =other; session=GOOD"], UNREADABLE),
         (["session="], UNREADABLE),
         (["session=caf\xe9"], UNREADABLE),
         (["session=a b"], UNREADABLE),
