@@ -69,6 +69,18 @@ import Testing
         #expect(scene.wait(.key(Self.id(1)), id: 3).startsFetch)
     }
 
+    @Test func `a made-up key whose address fails is not asked for again, and proven ones are`() {
+        var scene = Self.ready()
+        Self.find(1, in: &scene)
+        #expect(scene.wait(.key(Self.id(2)), id: 2).startsFetch)
+        #expect(scene.machine.soughtKeyIDs == [Self.id(1), Self.id(2)])
+        scene.fail()
+        #expect(scene.machine.soughtKeyIDs == [Self.id(1)])
+        scene.moveToNextFetch()
+        scene.succeed(Self.fetched([1]))
+        #expect(scene.machine.snapshot?.hasKey(Self.id(1)) == true)
+    }
+
     @Test func `beyond the budget a token is worth another try, since its key may exist`() {
         var scene = Self.ready()
         for number in 1...2 { Self.find(number, in: &scene, proving: false) }

@@ -45,11 +45,13 @@ package final class ProviderKeyFetcher: KeyFetching {
             }
         memory.withLock { $0.keys = (found.documents, keys) }
         let fetched = found.documents.map(\.document)
+        // A key that is absent is news, even if the others are as before.
+        let isComplete = !location.findsKeysByID || fetched.count == keyIDs.count
         return FetchedKeys(
             keys: keys, text: location.text(of: keys, in: found.documents),
             algorithms: found.metadata.map(algorithms) ?? .all, source: .network,
             lifetime: fetched.compactMap(\.lifetime).min(), fetchedAtUnixSeconds: unixSeconds(),
-            isNotModified: !fetched.isEmpty && fetched.allSatisfy(\.isNotModified),
+            isNotModified: isComplete && !fetched.isEmpty && fetched.allSatisfy(\.isNotModified),
             clockOffsetSeconds: fetched.first?.clockOffsetSeconds, endpoints: found.metadata?.endpoints)
     }
 

@@ -64,9 +64,9 @@ extension KeyStore {
             case replacedKey(String)
             /// The token names no key, or needs an algorithm that was not listed: only newer keys can decide.
             case newerKeys
-            /// An operator requests a fetch that starts from now on.
+            /// An operator requests a fetch that starts no earlier than this request.
             ///
-            /// - Parameter dropsOmitted: whether to drop keys at once that it does not find.
+            /// - Parameter dropsOmitted: whether to drop at once the keys that it does not find.
             case refresh(dropsOmitted: Bool)
 
             package var isRefresh: Bool { if case .refresh = self { true } else { false } }
@@ -222,6 +222,7 @@ extension KeyStore {
         package mutating func fetchFailed(_ failure: FetchFailure, now time: MonotonicTime) -> [Effect] {
             advance(to: time)
             fetch = nil
+            sought.forgetUnproven { snapshot?.hasKey($0) == true }
             lastFailure = failure
             consecutiveFailures += 1
             let askedFor = min(failure.retryAfter ?? .seconds(0), rules.maximumBackoff)

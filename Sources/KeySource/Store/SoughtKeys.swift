@@ -21,7 +21,7 @@ struct SoughtKeys {
 
     /// A key has verified a token.
     ///
-    /// - Returns: whether it is the first that it has verified.
+    /// - Returns: whether this is the first token that it has verified.
     mutating func prove(_ keyID: String) -> Bool {
         guard let index = unproven.firstIndex(of: keyID) else { return false }
         unproven.remove(at: index)
@@ -33,6 +33,10 @@ struct SoughtKeys {
     mutating func adopt(_ keyIDs: [String]) {
         proven = (proven + keyIDs.filter { !proven.contains($0) }).suffix(Self.maximumProven)
     }
+
+    /// Forgets unproven keys that are not known, after a fetch failed: theirs may be the address that failed, and anyone
+    /// can name them.
+    mutating func forgetUnproven(unless isKnown: (String) -> Bool) { unproven.removeAll { !isKnown($0) } }
 
     /// Forgets keys that were not found.
     mutating func keepOnly(where isFound: (String) -> Bool) {
