@@ -41,12 +41,12 @@ ATTACKS = {
         f"separator {mark}": Attack(spoofed(f"X{mark}Auth{mark}Subject", f"X-Auth{mark}Email", f"x{mark}auth-email"))
         for mark in "!#$%&'*+.^`|~"
     },
-    "named in Connection": Attack((("Connection", "X-Auth-Subject"),), {"caddy": 400}),
+    "named in Connection": Attack((("Connection", "X-Auth-Subject"),), {"caddy": 400, "haproxy": 400}),
     "named in Connection beside others": Attack(
-        (("Connection", "close, x-auth-subject, X-Auth-Email"),), {"caddy": 400}
+        (("Connection", "close, x-auth-subject, X-Auth-Email"),), {"caddy": 400, "haproxy": 400}
     ),
     "named in a second Connection": Attack(
-        (("Connection", "keep-alive"), ("Connection", "X-Auth-Subject")), {"caddy": 400}
+        (("Connection", "keep-alive"), ("Connection", "X-Auth-Subject")), {"caddy": 400, "haproxy": 400}
     ),
     "the gateway's key in Connection": Attack((("Connection", "X-Assay-Key"),)),
     "a gateway's key of one's own": Attack((("X-Assay-Key", "guessed"), ("x-assay-key", "again"))),
