@@ -8,7 +8,7 @@ package struct AccessTokenParameters: Sendable {
     package var expectedSubject: ExpectedSubject?
     /// When the user's sessions were last revoked. Authentications before this time are rejected.
     package var authenticatedAfter: UnixTime?
-    /// The scopes that the token must all grant.
+    /// The scopes, all of which the token must grant.
     package var scopes: [String]
 
     package init(

@@ -47,7 +47,7 @@ extension JWSVerifier {
     /// Makes the checks that need no keys, and returns the algorithm.
     ///
     /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``; for a load balancer's assertion,
-    ///   also what its header says wrongly.
+    ///   also the rejection for anything wrong in its header.
     @discardableResult
     package func checkAccessTokenHeader(
         _ token: UnverifiedToken, allowing algorithms: SignatureAlgorithms, _ dialect: AccessTokenDialect

@@ -3,7 +3,7 @@ private import Glibc
 extension Span<UInt8> {
     /// The first index of a byte, from `start` on.
     ///
-    /// Uses the C library, which tests 32 bytes at a time: a loop took 6,800 instructions to find the two full stops of
+    /// Uses the C library, which tests 32 bytes at a time: a loop took 6,800 instructions to find the two dots of
     /// a token.
     package func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
         guard start < count else { return nil }

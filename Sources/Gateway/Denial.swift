@@ -4,7 +4,7 @@ package enum Denial: Error, Equatable, Sendable {
     case gatewayUnauthenticated
     /// The request has none of the policy's sources.
     case tokenMissing
-    /// The source contains several tokens, or bytes that no token can contain.
+    /// The source is empty, or contains several tokens, or bytes that no token can contain.
     case tokenUnreadable
     /// - Parameter code: the code of the problem that the other endpoints answer for such a token.
     case tokenRejected(code: String)

@@ -2,7 +2,7 @@ package import IDToken
 
 /// What requests must have so that a gateway may let them pass, and what the gateway is told about them.
 package struct ForwardAuthPolicy: Sendable, Equatable {
-    /// The third segment of the path that the gateway asks, byte for byte.
+    /// The third segment of the path that the gateway requests, byte for byte.
     package var id: String
     /// The IDs of the providers whose tokens are accepted. No two of them have the same issuer.
     package var providers: [String]
@@ -50,7 +50,7 @@ package struct ForwardAuthPolicy: Sendable, Equatable {
         return fields
     }
 
-    /// The limit of all values together, in bytes.
+    /// The limit on the total length of all values, in bytes.
     package static let maximumValuesLength = 4096
 
     /// Names the fields that Envoy removes before it forwards the request.

@@ -19,8 +19,8 @@ package enum IdentityValue: String, Sendable, CaseIterable {
     case authTime = "auth_time"
     case expiresAt = "expires_at"
 
-    /// The field's value: visible ASCII, with everything else of UTF-8, and `%`, percent-encoded. The elements of a list
-    /// are joined by a space. Empty if the token says nothing.
+    /// The field's value: visible ASCII except `%` unchanged, every other UTF-8 byte percent-encoded. The elements of a
+    /// list are joined by a space. Empty if the token says nothing.
     func text(of token: GatewayToken) -> String {
         let identity = token.identity
         return switch self {

@@ -10,7 +10,7 @@ package struct Requirements: Sendable, Equatable {
     package var claimRules: [ClaimRule] = []
     /// The domains that the email address may have; if empty, any. Subdomains are other domains.
     package var emailDomains: [String] = []
-    /// The lowest trust that is enough; `nil`: `verified` if there are ``emailDomains``, else any.
+    /// The lowest trust that is enough; `nil`: `verified` if there are ``emailDomains``, else no address is required.
     package var emailTrust: Identity.EmailTrust?
     /// How long ago the user may have authenticated, in seconds.
     package var maximumAgeSeconds: Int64?
@@ -28,7 +28,7 @@ package struct Requirements: Sendable, Equatable {
 
     private func hasClaims(_ token: GatewayToken) -> Bool {
         guard !claimRules.isEmpty else { return true }
-        // Only few policies have such rules, so verified tokens don't keep their claims as an object.
+        // Only a few policies have such rules, so verified tokens don't keep their claims as an object.
         guard let object = try? JSONObject(token.claimsText) else { return false }
         let claims = Claims(object)
         return claimRules.allSatisfy { rule in

@@ -17,7 +17,7 @@ package enum CallFailure: Error, Equatable, Sendable {
         /// No connection: name, address, TCP, proxy or TLS.
         case unreachable
         case timeout
-        /// OpenSSL could not sign or allocate.
+        /// OpenSSL could not sign or allocate, or the client is gone.
         case credential
     }
 

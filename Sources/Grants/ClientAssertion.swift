@@ -16,7 +16,7 @@ enum ClientAssertion {
     static func make(
         clientID: String, _ key: SigningKey, keyID: String, thumbprint: [UInt8]?, audience: String, now: UnixTime
     ) throws(OpenSSLError) -> [UInt8] {
-        // Microsoft documents PS256 with a certificate. All other servers must support RS256.
+        // Microsoft documents PS256 with a certificate. Otherwise the key's own algorithm is used.
         let signer = (thumbprint == nil ? nil : JWSSigner(key, .ps256)) ?? JWSSigner(key)
         var header = JSONWriter()
         header.beginObject()

@@ -21,7 +21,7 @@ package struct EndpointAnswer: Sendable {
 
     /// The response of a token endpoint (RFC 6749, section 5).
     ///
-    /// - Parameter quirks: with ``ProviderQuirk/revokedIsInvalidRequest`` only where a token was redeemed.
+    /// - Parameter quirks: with ``ProviderQuirk/revokedIsInvalidRequest`` only for a refresh.
     /// - Throws: ``CallFailure``.
     package func grant(_ quirks: Set<ProviderQuirk>, now: UnixTime) throws(CallFailure) -> Grant {
         let answer = try readable()
@@ -46,7 +46,7 @@ package struct EndpointAnswer: Sendable {
 
     private enum IDTokenPurpose {}
 
-    /// The response of a revocation endpoint (RFC 7009, section 2.2): a token that is invalid already counts as
+    /// The response of a revocation endpoint (RFC 7009, section 2.2): a token that was invalid before counts as
     /// revoked.
     ///
     /// - Throws: ``CallFailure``.
@@ -67,7 +67,7 @@ package struct EndpointAnswer: Sendable {
         }
     }
 
-    /// The response of a user info endpoint (OpenID Connect Core 1.0, section 5.3).
+    /// The response of a UserInfo endpoint (OpenID Connect Core 1.0, section 5.3).
     ///
     /// - Parameter subject: the ID Token's. Claims of another user are rejected (section 5.3.2).
     /// - Returns: the claims, as JSON.
@@ -113,7 +113,7 @@ extension CallFailure {
     }
 }
 
-/// Members that are `null` or empty count as absent, because some providers send them.
+/// Texts that are `null` or empty count as absent, because some providers send them.
 extension JSONObject {
     /// An error counts at any status: some providers send it with 200.
     var errorName: OAuthErrorName? {

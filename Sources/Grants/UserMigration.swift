@@ -21,7 +21,8 @@ package enum UserMigration: Sendable, Equatable {
 extension EndpointAnswer {
     /// The response of Apple's endpoint for users who move to another team.
     ///
-    /// - Throws: ``CallFailure``. `refused` is about this user.
+    /// - Throws: ``CallFailure``. `refused` is about this user, except for `invalid_token`,
+    ///   `server_error`, `temporarily_unavailable` and `slow_down`.
     package func userMigration(_ request: UserMigrationRequest) throws(CallFailure) -> UserMigration {
         let answer = try readable()
         if let name = answer.errorName { throw CallFailure(name, isInvalidRequestRevoked: false) }

@@ -27,7 +27,7 @@ package enum Base64URL {
     }
 
     /// Decodes base64 or base64url, or a mix of both, with or without padding (RFC 4648, sections 4 and 5), because
-    /// some providers encode the members of their keys so. Never use it for a token, where each text must decode to
+    /// some providers encode their keys that way. Never use it for a token, where each text must decode to
     /// different bytes.
     static func decodeLeniently(_ text: String) -> [UInt8]? {
         if let octets = decode(text.utf8.span) { return octets }

@@ -15,7 +15,7 @@ public final class CompactJWS: Sendable {
     /// The ends of the first two parts.
     private let (headerEnd, payloadEnd): (Int, Int)
 
-    /// The bytes that were signed: the first two parts and the full stop between them.
+    /// The bytes that were signed: the first two parts and the dot between them.
     var signingInput: ArraySlice<UInt8> { text[..<payloadEnd] }
     /// The first part, as written.
     package var headerText: ArraySlice<UInt8> { text[..<headerEnd] }
@@ -38,7 +38,7 @@ public final class CompactJWS: Sendable {
     package init(_ text: borrowing ArraySlice<UInt8>, headerCache: borrowing JOSEHeaderCache = JOSEHeaderCache())
         throws(JWSError)
     {
-        // A JWS has two full stops, a JWE four.
+        // A JWS has two dots, a JWE four.
         let bytes = text.span
         let stop = UInt8(ascii: ".")
         guard let first = bytes.firstIndex(of: stop), let second = bytes.firstIndex(of: stop, from: first + 1) else {

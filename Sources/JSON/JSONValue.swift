@@ -27,7 +27,7 @@ package struct JSONValue: Sendable {
 
     package var string: String? { location.string(in: whole.span) }
 
-    /// An integer without fraction and exponent, within 64 bits.
+    /// An integer without a fraction or an exponent, within 64 bits.
     package var integer: Int64? { location.integer(in: whole.span) }
 
     /// A number as a double; integers beyond its range become infinite.

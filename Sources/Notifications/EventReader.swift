@@ -4,7 +4,7 @@ internal import JSON
 
 /// Reads members of an event, and tracks which have not been read.
 ///
-/// Members are descriptive: one of an unexpected type is left for the data.
+/// Members are only descriptive: one of an unexpected type is no error, but stays in the data.
 struct EventReader {
     private let event: JSONObject
     private var taken: [JSONName] = []
@@ -30,7 +30,7 @@ struct EventReader {
     mutating func time(_ name: JSONName) -> UnixTime? {
         take(name) { value in
             guard let time = UnixTime(numericDate: value) else { return nil }
-            // 10^11 seconds are the year 5138; as milliseconds, it is 1973.
+            // 10^11 seconds after 1970 is in the year 5138; 10^11 milliseconds is in 1973.
             return time.seconds >= 100_000_000_000 ? UnixTime(seconds: time.seconds / 1000) : time
         }
     }

@@ -6,7 +6,7 @@ internal import JSON
 enum EventsClaim {
     /// The one event of a notification from Apple.
     case apple(JSONObject)
-    /// The event of a logout token, and the others beside it.
+    /// The event of a logout token, and its other events.
     case logout(JSONObject, others: [(type: String, event: JSONObject)])
     /// Events by their type, a URI, in the order of the token.
     case securityEvents([(type: String, event: JSONObject)])
@@ -19,7 +19,7 @@ enum EventsClaim {
         }
     }
 
-    /// The most events of one token.
+    /// The maximum number of events in one token.
     static let maximumEvents = 16
 
     static let logoutType: JSONName = "http://schemas.openid.net/event/backchannel-logout"
@@ -34,7 +34,7 @@ enum EventsClaim {
     }
 
     private init?(_ value: JSONValue) {
-        // Apple's documentation has an object. What it delivers is the object's JSON text, as a string.
+        // Apple's documentation shows an object. Apple delivers the object's JSON text, as a string.
         if let text = value.utf8 {
             guard let event = try? JSONObject(text) else { return nil }
             self = .apple(event)

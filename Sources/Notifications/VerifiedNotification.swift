@@ -23,7 +23,7 @@ package struct NotifiedEvent: Sendable, Equatable {
     package var isPrivateEmail: Bool?
     package var occurredAt: UnixTime?
     package var reason: String?
-    /// A JSON object with everything that the other members don't contain.
+    /// A JSON object with everything that the other members don't contain; for ``EventType/other``, the whole event.
     package var data: [UInt8]
 
     /// What happened.

@@ -2,7 +2,7 @@ private import COpenSSL
 
 /// An OpenSSL call failed unexpectedly: out of memory, or an algorithm that the library does not have.
 ///
-/// Keys and signatures from outside never cause this error, but ``KeyMaterialError`` or `false`.
+/// Keys and signatures from outside never cause this error; they cause ``KeyMaterialError`` or `false`.
 package struct OpenSSLError: Error, Equatable {
     /// OpenSSL's packed error code of the oldest entry in the thread's queue; 0 if the queue was empty.
     package let code: UInt

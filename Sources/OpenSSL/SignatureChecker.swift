@@ -33,7 +33,7 @@ package final class SignatureChecker {
 
     /// Whether `signature` is a signature of `message` by the private key that belongs to `key`.
     ///
-    /// `false` for a signature of the wrong length, and for a key of another kind than the scheme needs.
+    /// `false` for a signature of the wrong length, and for a key of a kind other than the scheme needs.
     ///
     /// - Throws: ``OpenSSLError`` if OpenSSL fails, which no input can cause.
     package func isValid(

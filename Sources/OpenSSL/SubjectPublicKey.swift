@@ -1,6 +1,6 @@
 private import COpenSSL
 
-/// A public key in the form of a certificate or a `SubjectPublicKeyInfo`, before anything of it is checked.
+/// A public key in the form of a certificate or a `SubjectPublicKeyInfo`, before any of it is checked.
 package typealias DecodedPublicKey = (kind: PublicKeyKind, components: PublicComponents)
 
 /// The kind and the components of an RSA key or a key on a NIST curve; `nil` for any other.

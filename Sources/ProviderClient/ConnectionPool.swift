@@ -23,8 +23,8 @@ struct ConnectionPool<Connection: Sendable>: Sendable {
     static var idleLimit: Interval { .seconds(4) }
     /// Renews the vetted address and the trusted certificates.
     static var ageLimit: Interval { .seconds(60) }
-    /// The default of `max_calls`, so that calls find a connection after responses that arrived together. With a capacity
-    /// of 8, two of three calls under load opened a new one.
+    /// The default of `max_calls`, so that connections whose responses arrive together are all kept. With a capacity
+    /// of 8, two out of three calls under load opened a new one.
     static var capacity: Int { 64 }
 
     /// In the order of their last use.

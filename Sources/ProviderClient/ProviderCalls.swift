@@ -6,7 +6,7 @@ package import NIOCore
 private import OpenSSL
 internal import OutboundHTTP
 
-/// Calls one provider's endpoints: token, revocation, user info.
+/// Calls one provider's endpoints: token, revocation, UserInfo, and Apple's user migration.
 ///
 /// It opens a connection first, then authenticates the request, then sends it. So if anything fails before sending,
 /// the request is known to be unsent. Everything runs on one event loop, which serves no requests.
@@ -47,7 +47,7 @@ package final class ProviderCalls: Sendable {
             State(authenticators: Dictionary(uniqueKeysWithValues: authenticators)), eventLoop: loop)
     }
 
-    /// Redeems a code or a refresh token, which is sent at most once.
+    /// Sends a request to the token endpoint, at most once: for a code, a refresh token or client credentials.
     ///
     /// - Parameter deadline: for the whole call.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.
@@ -55,7 +55,7 @@ package final class ProviderCalls: Sendable {
         _ request: GrantRequest, by clientID: String, at address: FetchURL, _ slot: CallSlot,
         until deadline: MonotonicTime
     ) -> EventLoopFuture<Called<Grant>> {
-        // Of a code, Apple says `invalid_grant`.
+        // For a code, Apple returns `invalid_grant`.
         let quirks =
             if case .refresh = request { self.quirks } else { self.quirks.subtracting([.revokedIsInvalidRequest]) }
         let call = Call(.token, at: address, until: deadline, slot) { authenticator, now throws(OpenSSLError) in
@@ -66,7 +66,8 @@ package final class ProviderCalls: Sendable {
         }
     }
 
-    /// Revokes a token. This is idempotent, so it is retried if the provider can't be reached or does not respond.
+    /// Revokes a token. This is idempotent, so it is retried if the provider can't be reached, does not respond
+    /// completely, or answers 429 or 5xx.
     ///
     /// - Parameter deadline: for all attempts together.
     /// - Returns: never fails, and completes on ``loop`` by the deadline.

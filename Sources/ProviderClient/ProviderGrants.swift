@@ -35,7 +35,7 @@ package final class ProviderGrants: Sendable {
         userInfo = try url(endpoints.userInfo)
     }
 
-    /// - Parameter discovered: `nil`: no discovery document was read yet.
+    /// - Parameter discovered: `nil` if no discovery document has been read yet.
     /// - Returns: `nil` if it is not known.
     package func tokenEndpoint(_ discovered: DiscoveredEndpoints?) -> FetchURL? { token ?? discovered?.token }
 

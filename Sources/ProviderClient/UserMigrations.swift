@@ -28,7 +28,7 @@ package struct UserMigrations<C: Clock>: Sendable where C.Duration == Duration {
         tokens = MigrationTokens(clock, authorize)
     }
 
-    /// The most requests in flight: enough for the rate if each takes two seconds.
+    /// The maximum number of requests in flight: enough for the rate if each takes two seconds, but at most 64.
     package static func maximumInFlight(requestsPerSecond: Int) -> Int { min(max(2 * requestsPerSecond, 1), 64) }
 
     /// Migrates all users.

@@ -135,7 +135,7 @@ package final class AssayService: Sendable {
             configuration.readClientFiles,
             .init(
                 changed: "client credentials changed",
-                unusable: "client credential files can't be used, those before stay"),
+                unusable: "client credential files invalid, still using the previous ones"),
             log: log
         ) { (_: Bool) in }
         clientFiles.start(on: group.next())

@@ -85,7 +85,7 @@ struct AuthorizationRequest {
         if rules.quirks.contains(.formPostForScopes), !scopes.isEmpty {
             guard browser.responseMode != .query else {
                 throw .requestInvalid(
-                    "This provider posts its response if scopes are requested; omit response_mode, or send no scopes."
+                    "This provider sends its response by POST if scopes are requested; omit response_mode, or send an empty list as scopes."
                 )
             }
             responseMode = .formPost

@@ -17,7 +17,7 @@ package struct BeginRequest {
     package init(_ object: JSONObject) throws(Problem) {
         try object.requireOnly(Names.all, in: "request")
         guard let provider = try object.string(MemberNames.provider, characters: MemberBounds.provider) else {
-            throw .requestInvalid("The request needs a member provider, the id of a configured provider.")
+            throw .requestInvalid("The request needs the member \"provider\": the id of a configured provider.")
         }
         self.provider = provider
         audience = try object.string(MemberNames.audience, characters: MemberBounds.audience)

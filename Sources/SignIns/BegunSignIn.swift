@@ -16,7 +16,7 @@ package struct BegunSignIn {
 
     /// - Parameters:
     ///   - rules: `nil` if the provider has no clients.
-    ///   - endpoint: `nil` if it is not known, because the provider's discovery document was not read yet.
+    ///   - endpoint: `nil` if it is not known, because the provider's discovery document has not been read.
     /// - Throws: ``Problem/audienceNotConfigured``, ``Problem/clientNotConfigured``,
     ///   ``Problem/redirectURINotConfigured``, ``Problem/signInNotSupported``, ``Problem/requestInvalid(_:)``,
     ///   ``Problem/providerUnavailable(retryAfterSeconds:limit:)``, and ``Problem/rejected(_:)`` if OpenSSL fails.

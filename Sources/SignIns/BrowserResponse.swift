@@ -44,7 +44,8 @@ struct BrowserResponse {
     ///   - redirectURI: where the response was received; `nil` if the backend does not say.
     ///   - requiresIssuer: whether the provider says that its responses name the issuer; `nil` if that is not known.
     /// - Throws: ``Problem/stateMismatch``, ``Problem/redirectURIMismatch``, ``Problem/responseIssuerMismatch``,
-    ///   ``Problem/signInDenied(context:)``, ``Problem/signInRefused(_:context:)``, ``Problem/requestInvalid(_:)``.
+    ///   ``Problem/signInDenied(context:)``, ``Problem/signInRefused(_:context:)``, ``Problem/requestInvalid(_:)``,
+    ///   ``Problem/providerUnavailable(retryAfterSeconds:limit:)``.
     func check(
         against signIn: BrowserSignIn, context: String?, receivedAt redirectURI: String?, requiresIssuer: Bool?,
         _ policy: ProviderPolicy

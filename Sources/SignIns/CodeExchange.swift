@@ -6,7 +6,7 @@ package import OpenSSL
 package import ReplayStore
 package import Verification
 
-/// A sign-in whose code may be exchanged once the sign-in is claimed.
+/// A sign-in whose code may be exchanged after the sign-in has been claimed.
 package struct PendingExchange {
     let signIn: OpenedSignIn
     let request: GrantRequest
@@ -43,7 +43,7 @@ package struct PendingExchange {
     }
 }
 
-/// A sign-in that only this request may finish. Only its code can be sent.
+/// A sign-in that only this request may finish. No code can be sent without one.
 package struct ClaimedExchange {
     let pending: PendingExchange
 

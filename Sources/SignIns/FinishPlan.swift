@@ -9,7 +9,7 @@ package enum FinishPlan {
     case token(FinishingSignIn)
     /// By a code alone, which is exchanged.
     case code(PendingExchange)
-    /// By an ID Token, and then its code is exchanged.
+    /// By an ID Token, after which the code that came with it is exchanged.
     case tokenThenCode(TokenThenCode)
 }
 
@@ -19,7 +19,7 @@ package struct FinishRules {
     /// `nil` if the provider has no clients.
     let grants: GrantRules?
     /// Whether the provider says that its responses name the issuer (RFC 9207, section 3); `nil` if its discovery
-    /// document was not read yet.
+    /// document has not been read yet.
     let sendsResponseIssuer: Bool?
 
     package init(policy: ProviderPolicy, grants: GrantRules?, sendsResponseIssuer: Bool?) {
@@ -69,7 +69,8 @@ extension FinishPlan {
         var code: PendingExchange?
         if let text = request.code, client != nil {
             guard let secret = AuthorizationCode(text) else {
-                throw .requestInvalid("code must have 1 to \(AuthorizationCode.maximumLength) ASCII characters.")
+                throw .requestInvalid(
+                    "code must have 1 to \(AuthorizationCode.maximumLength) printable ASCII characters.")
             }
             code = PendingExchange(
                 signIn: signIn,

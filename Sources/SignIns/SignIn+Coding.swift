@@ -1,7 +1,8 @@
 private import Grants
 private import IDToken
 
-/// Encodes a sign-in for its handle: integers as eight octets, big-endian; texts with a two-octet length prefix.
+/// Encodes a sign-in for its handle: numbers as eight octets, big-endian; texts, and the maximum age as text, after
+/// two octets with their length plus one, or 0 for `nil`.
 ///
 /// A custom format, because handles are limited to 2 KiB and nothing else reads them. A change of the format needs a
 /// new ``HandleVersion``.
@@ -77,7 +78,7 @@ extension BrowserSignIn {
 
 /// The first octet of a handle: the version of its format, and of its contents.
 enum HandleVersion: UInt8 {
-    // Older instances open handles of native sign-ins, also while newer ones are rolled out.
+    // Kept so that older instances can open handles of native sign-ins while newer instances are rolled out.
     case native = 1
     case browser = 2
 }

@@ -36,7 +36,7 @@ package struct SignIn: Equatable, Sendable {
     }
 }
 
-/// A sign-in by redirects of a browser.
+/// A sign-in in a browser, by redirects.
 package struct BrowserSignIn: Equatable, Sendable {
     /// Returned by the provider with the code, so that nobody else's response finishes this sign-in.
     package var state: State

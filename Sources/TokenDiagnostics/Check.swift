@@ -5,7 +5,7 @@ public import IDToken
 /// ``expected`` and ``found`` contain no secrets. A nonce, a code, an access token, a subject and an address are shown
 /// only as a ``Redaction/fingerprint(_:_:)``.
 public struct Check: Sendable, Equatable {
-    /// Always the same names, in the order of ``IDToken/CheckName``.
+    /// An explanation has a check for each ``IDToken/CheckName``, in that order.
     public let name: Name
     public let state: State
     /// What the settings or the request require.

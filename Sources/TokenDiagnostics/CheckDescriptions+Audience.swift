@@ -30,7 +30,7 @@ extension CheckDescriptions {
                 The token is for \(Redaction.list(found)), which is configured, but the request accepts only \
                 \(Redaction.text(audience)).
                 """,
-                fix: "Send the client ID of the app that signed in as audience, or omit audience.")
+                fix: "As audience, send the client ID of the app that signed in, or omit audience.")
         }
         if isConfigured {
             let untrusted = found.filter {
@@ -85,7 +85,7 @@ extension CheckDescriptions {
             fix: "If \(near) is yours too, add it to the audiences of the provider \(policy.id).")
     }
 
-    /// The most audiences of the token that are compared, because an attacker may have written them.
+    /// The maximum number of the token's audiences that are compared: an attacker may have written them.
     private static let comparedAudiences = 20
     private static let longestCompared = 256
 
@@ -113,7 +113,7 @@ extension CheckDescriptions {
 
     // MARK: Authorized party
 
-    /// Whether the party to which the token was issued may present it; only if the settings name parties.
+    /// Whether the party to which the token was issued may present it. Made only if the settings name parties.
     func authorizedParty(_ rejection: Rejection?) -> Check {
         let found = claims.text(.authorizedParty).map(Redaction.text)
         guard rejection != nil || !policy.authorizedParties.isEmpty else {

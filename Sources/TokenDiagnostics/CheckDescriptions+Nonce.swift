@@ -50,7 +50,7 @@ extension CheckDescriptions {
         case .nonceRequired:
             Diagnosis(
                 "The token has a nonce, but the request has none to compare it with.",
-                fix: "Send the raw nonce that the backend generated for this sign-in as nonce.")
+                fix: "As nonce, send the raw nonce that the backend generated for this sign-in.")
         case .nonceMissing: missingNonceDiagnosis
         default: mismatchDiagnosis(claimed ?? [], parameters.nonce ?? "")
         }

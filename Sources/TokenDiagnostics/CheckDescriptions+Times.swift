@@ -9,7 +9,7 @@ extension CheckDescriptions {
     }
 
     /// The latest time that does not lie in the future.
-    private var latest: String { "\(Redaction.time(now.advanced(bySeconds: skew))) or before (now, and clock_skew)" }
+    private var latest: String { "\(Redaction.time(now.advanced(bySeconds: skew))) or before (now, plus clock_skew)" }
 
     /// The difference between the provider's clock and this one, for a failure that clocks can cause.
     private var clockNote: String {
@@ -85,7 +85,7 @@ extension CheckDescriptions {
             failed: Diagnosis(
                 "The token was issued \(age) ago, but max_token_age of the provider \(policy.id) is \(maximumAge) s.",
                 fix: "Have the user sign in again, or raise max_token_age."),
-            expected: "at most \(maximumAge) s, and \(skew) s of clock_skew", found: age)
+            expected: "at most \(maximumAge) s, plus \(skew) s of clock_skew", found: age)
     }
 
     func authTime(_ rejection: Rejection?) -> Check {

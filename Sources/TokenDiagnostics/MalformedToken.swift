@@ -16,7 +16,7 @@ struct MalformedToken {
     func check(_ rejection: Rejection) -> Check {
         .failed(
             .tokenForm, rejection, diagnosis(rejection),
-            expected: "three parts of unpadded base64url, joined by full stops", found: found)
+            expected: "three parts of unpadded base64url, separated by dots", found: found)
     }
 
     private var found: String {
@@ -102,7 +102,7 @@ struct MalformedToken {
         switch parts.count {
         case 1:
             return Diagnosis(
-                "The string contains no full stop: it is an opaque access token, a code, or the beginning of a token.",
+                "The string contains no dot: it is an opaque access token, a code, or the beginning of a token.",
                 fix: "Send the whole id_token of the provider's response.")
         case 2 where isUnsigned:
             return Diagnosis(

@@ -71,7 +71,7 @@ extension Diagnosis {
 }
 
 extension Check {
-    /// The token's issuer, or the request, names an entry that verifies access tokens alone.
+    /// The token's issuer, or the request, names an entry that verifies only access tokens.
     static func verifiesAccessTokens(_ token: UnverifiedToken, _ entry: AccessTokenEntry) -> Check {
         let send = "POST /v1/access-tokens/verify"
         let diagnosis =
@@ -82,13 +82,13 @@ extension Check {
                     fix: "Send it to \(send).")
             case .idToken(let reason):
                 Diagnosis(
-                    "The token is an ID Token (\(reason)), but the provider \(entry.id) verifies access tokens alone.",
+                    "The token is an ID Token (\(reason)), but the provider \(entry.id) verifies only access tokens.",
                     fix:
                         "Add a provider with this issuer and without tokens: access; or send the access token to \(send)."
                 )
             case .unknown:
                 Diagnosis(
-                    "The provider \(entry.id) verifies access tokens and gateways' assertions alone, but ID Tokens are verified here.",
+                    "The provider \(entry.id) verifies only access tokens and gateways' assertions, but ID Tokens are verified here.",
                     fix:
                         "Send the token to \(send). If it is an ID Token, add a provider with this issuer and without tokens: access."
                 )

@@ -61,7 +61,7 @@ extension JSONObject {
         let scopes = value.elements?.map { $0.string ?? "" }
         guard let scopes, scopes.count <= 64, scopes.allSatisfy(\.isScope) else {
             throw .requestInvalid(
-                "scopes must be a list of at most 64 scopes: strings of at most 255 characters without spaces, quotes and backslashes."
+                "scopes must be a list of at most 64 scopes: strings of at most 255 characters without spaces, double quotes or backslashes."
             )
         }
         return scopes

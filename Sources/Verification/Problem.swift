@@ -4,7 +4,7 @@ package import JSON
 
 /// Why a request failed (RFC 9457). Lists every code of the contract.
 package enum Problem: Error, Equatable, Sendable {
-    /// The text says what was expected. It is written in this code. The only text from a request is the name of an
+    /// The text says what was expected, in words of this code. From a request it has at most a number, the name of an
     /// unknown member (see ``JSONObject/redactedName(_:)``), and the position of a JSON error.
     case requestInvalid(String)
     case notFound
@@ -171,7 +171,7 @@ package enum Problem: Error, Equatable, Sendable {
         }
     }
 
-    /// One sentence: what was found or expected, and what to do.
+    /// For people: what was found or expected, and what to do.
     package var detail: String {
         switch self {
         case .requestInvalid(let text): text
@@ -217,7 +217,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .stateMismatch:
             "The response's state is not this sign-in's, so it belongs to another browser or tab; begin a new sign-in."
         case .redirectURIMismatch:
-            "The response arrived at another address than the redirect_uri that this sign-in began with; begin a new sign-in."
+            "The response arrived at an address other than the redirect_uri that this sign-in began with; begin a new sign-in."
         case .responseIssuerMismatch:
             "The response's iss is missing or not this provider's issuer, so another provider may have sent it; begin a new sign-in."
         case .signInDenied: "The user cancelled the sign-in; offer to begin a new one."
@@ -363,7 +363,7 @@ extension Rejection {
         case .tokenMalformed(.encrypted):
             "The token has five parts: it is encrypted (JWE); ask the provider for signed ID Tokens."
         case .tokenMalformed(.serialization):
-            "The token is not three parts of base64url joined by full stops; send it exactly as the provider issued it."
+            "The token is not three parts of base64url separated by dots; send it exactly as the provider issued it."
         case .tokenMalformed(.header):
             "The token's header is not unpadded base64url of one JSON object; send the token exactly as the provider issued it."
         case .tokenMalformed(.payload):
@@ -425,7 +425,7 @@ extension Rejection {
         case .tokenMalformed(.encrypted):
             "The notification has five parts: it is encrypted (JWE); ask the provider for signed notifications."
         case .tokenMalformed(.serialization):
-            "The notification is not three parts of base64url joined by full stops; send it exactly as the provider sent it."
+            "The notification is not three parts of base64url separated by dots; send it exactly as the provider sent it."
         case .headerUnsupported:
             "The notification's header has crit, b64 or zip, or a typ that does not fit its events; check that it is a notification, and not another token."
         case .issuerMismatch:
@@ -461,7 +461,7 @@ extension Rejection {
         case .tokenMalformed(.encrypted):
             "The token has five parts: it is encrypted (JWE); ask the provider for signed access tokens."
         case .tokenMalformed(.serialization):
-            "The token is not three parts of base64url joined by full stops: an opaque access token, which only the provider can read, or a damaged one; ask the provider for JWT access tokens."
+            "The token is not three parts of base64url separated by dots: an opaque access token, which only the provider can read, or a damaged one; ask the provider for JWT access tokens."
         case .headerUnsupported:
             "The token's header has crit, b64 or zip, or a typ other than an access token's (at+jwt); send the access token, not the ID Token or another token."
         case .audienceMismatch:
@@ -473,9 +473,9 @@ extension Rejection {
         case .claimMissing(.subject):
             "The token has no sub, so it names nobody; if it is a service token of Cloudflare Access, service_tokens accepts it."
         case .claimMissing(.issuedAt):
-            "The token has no iat, so its age is unknown; omit authenticated_after, or send a token that has iat."
+            "The token has no iat, so its age is unknown; send one that has iat, or, for a load balancer's assertion, omit authenticated_after."
         case .claimMissing(.signer), .claimInvalid(.signer):
-            "Another load balancer signed the assertion, or none is named; check signer, which is compared byte for byte, and accept no other."
+            "Another load balancer signed the assertion, or none is named; check signer, which is compared byte for byte, and refuse assertions from any other load balancer."
         case .claimMissing(.scope), .claimMissing(.shortScope), .claimMissing(.clientID):
             "The token has no \(claim?.string ?? ""), which this provider's access tokens have; send the access token, not the ID Token."
         case .claimMissing(let claim):
@@ -491,7 +491,7 @@ extension Rejection {
         case .subjectMismatch:
             "The token is valid, but for a different user or machine than subject and issuer name; refuse the request."
         case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature):
-            "A part of the token is not base64url or not one JSON object; only assertions of AWS load balancers are padded, and all of them are. Send the token exactly as it was issued."
+            "A part of the token is not base64url or not one JSON object; only the parts of an AWS load balancer's assertion are padded, and they always are. Send the token exactly as it was issued."
         case .algorithmNotAllowed, .keyNotFound, .keyUnsuitable, .signatureInvalid, .issuerMismatch, .tokenNotYetValid,
             .authTimeTooOld,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,

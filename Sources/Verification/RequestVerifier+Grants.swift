@@ -7,7 +7,7 @@ extension RequestVerifier {
     /// Whether any provider has clients.
     package var hasClients: Bool { slots.contains { $0?.provider.grants != nil } }
 
-    /// The endpoints of the provider's discovery document; `nil` if none was read yet.
+    /// The endpoints of the provider's discovery document; `nil` if none has been read yet.
     package func discoveredEndpoints(ofProvider number: Int) -> DiscoveredEndpoints? {
         slots[number]?.delivered.endpoints
     }

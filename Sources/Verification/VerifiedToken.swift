@@ -32,8 +32,8 @@ protocol VerifiedToken {
     var nonceMatch: NonceMatch? { get }
 }
 
-// Declared here, and not beside the types, so that a write reads their members directly: calls of witnesses in other
-// modules cost 400 instructions an answer.
+// Declared here, and not beside the types, so that a write reads their members directly: calls to witnesses in other
+// modules cost 400 instructions per response.
 extension VerifiedIDToken: VerifiedToken {
     @inline(__always)
     var issuedAtSeconds: Int64? { issuedAt.seconds }

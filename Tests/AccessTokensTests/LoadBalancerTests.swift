@@ -78,7 +78,7 @@ import Testing
         "004cb65f-3ef7-4efa-a149-4f19b4c754c8?", "004cb65f-3ef7-4efa-a149-4f19b4c754c8/..",
         "g04cb65f-3ef7-4efa-a149-4f19b4c754c8",
     ])
-    func `a kid that is no UUID names no key, and is worth no fetch`(keyID: String) throws {
+    func `a kid that is not a UUID names no key, and is worth no fetch`(keyID: String) throws {
         let key = TestKey(keyID, "ES256", .ellipticCurve(.p256))
         let odd = sent.change { $0.key = key }
         #expect(odd.rejection == .keyNotFound)

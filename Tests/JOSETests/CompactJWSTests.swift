@@ -47,7 +47,7 @@ import Testing
         #expect(error(text) == .encrypted)
     }
 
-    @Test func `a million full stops cost no more than five`() {
+    @Test func `a million dots cost no more than five`() {
         let stops = [UInt8](repeating: UInt8(ascii: "."), count: 1_000_000)
         let five = Array(stops.prefix(5))
         #expect(error(stops) == .malformed(.serialization))

@@ -52,7 +52,7 @@ import Testing
 
     /// The text with every integer beyond 64 bits replaced by 0, and how many there were. Strings are left alone.
     ///
-    /// Works only on valid JSON, where digits after a full stop or an exponent never begin a number.
+    /// Works only on valid JSON, where digits after a dot or an exponent never begin a number.
     private static func withoutBigIntegers(_ text: [UInt8]) -> (text: [UInt8], replaced: Int) {
         var output: [UInt8] = []
         var replaced = 0

@@ -87,7 +87,7 @@ import Testing
         let failure = try await DocumentFetcher.failure(.forever(text, before: start), limit)
         // The HTTP library has its own limits for the head and for trailers.
         let limits = [
-            FetchFailure(.http, "the answer is larger than 15000 bytes with all its parts"),
+            FetchFailure(.http, "the response is larger than 15000 bytes in total"),
             FetchFailure(.http, "the body is larger than 10000 bytes"),
         ]
         #expect(limits.contains(failure) || failure.message.hasPrefix("the answer is not HTTP"), "\(failure.message)")

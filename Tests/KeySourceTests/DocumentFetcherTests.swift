@@ -53,7 +53,7 @@ import Testing
             before: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
         // Either limit may be hit first.
         let limits = [
-            "the body is larger than 524288 bytes", "the answer is larger than 655360 bytes with all its parts",
+            "the body is larger than 524288 bytes", "the response is larger than 655360 bytes in total",
         ]
         #expect(limits.contains(try await DocumentFetcher.failure(endless) { _ in }.message))
     }

@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `what is no UUID never becomes part of a URL`() async throws {
+    @Test func `what is not a UUID never becomes part of a URL`() async throws {
         try await RawServer.run(answering: { Self.answer($0, [:]) }) { server async throws in
             let fetcher = Self.fetcher(.publicKeys(address: server.address("/{kid}")))
             for keyID in ["", "..", "a/b", "a?b", "@evil.example", Self.known.uppercased(), Self.known + "/"] {

@@ -32,7 +32,7 @@ import Testing
         }
         #expect(
             try message(iap + "tokens: id")
-                == "preset google-iap verifies a gateway's assertions, which are no ID Tokens; remove tokens: id")
+                == "preset google-iap verifies a gateway's assertions, which are not ID Tokens; remove tokens: id")
         #expect(try message(iap + "nonce: { required: true }").hasPrefix("nonce is only for ID Tokens"))
     }
 

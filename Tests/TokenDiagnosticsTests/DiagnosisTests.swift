@@ -50,7 +50,7 @@ import TokenDiagnostics
             ("", "The token is empty."), (" \n", "The token is empty."),
             ("undefined", "the word “undefined”, not a token"),
             ("[object Object]", "The string is the word"), (#"{"id_token":"x.y.z"}"#, "token endpoint"),
-            ("ya29.a0AfH6SN", "not a token's header: it is an opaque access token"), ("opaque", "no full stop"),
+            ("ya29.a0AfH6SN", "not a token's header: it is an opaque access token"), ("opaque", "no dot"),
             (
                 "eyJhbGciOiJub25lIn0.e30",
                 "The token is not signed: it has no third part, and its header says so (alg none)."
@@ -61,7 +61,7 @@ import TokenDiagnostics
             ("e30..Zg", "payload is empty"), ("e30.eyJh.Zg", "payload is not one JSON object"),
             ("e30.e30.Z", "truncated, or assembled wrongly"), ("bnVsbA.e30.Zg", "header is not one JSON object"),
             ("e30.eyJhIjoxLCJhIjoyfQ.Zg", "payload is not one JSON object"),
-            (String(repeating: "a", count: 20_000), "20000 bytes long"), ("%", "no full stop"), ("%zz.%zz.%", "%"),
+            (String(repeating: "a", count: 20_000), "20000 bytes long"), ("%", "no dot"), ("%zz.%zz.%", "%"),
         ])
     func `each kind of malformed token has its own diagnosis`(text: String, explanation: String) {
         let check = explain(text: text)[.tokenForm]
@@ -241,7 +241,7 @@ import TokenDiagnostics
         }
         expect(
             stranger.explanation[.issuer], code,
-            "tenant \(other), which tenants of the provider microsoft does not list", "add \(other)")
+            "tenant \(other), which the setting tenants of the provider microsoft does not list", "add \(other)")
         let excluded = stranger.policy { $0.tenants = .any(except: [other]) }
         expect(
             excluded.explanation[.issuer], code, "which excluded_tenants of the provider microsoft lists",
@@ -288,7 +288,7 @@ import TokenDiagnostics
         let signIn = SignIn.plain.policy { $0.audiences = ["client", "web"] }.expecting { $0.audience = "web" }
         expect(
             signIn.explanation[.audience], "audience_mismatch",
-            "for client, which is configured, but the request accepts only web.", "as audience")
+            "for client, which is configured, but the request accepts only web.", "As audience, send")
     }
 
     @Test func `an authorized party mismatch names the party`() {
@@ -480,7 +480,7 @@ import TokenDiagnostics
     }
 
     @Test func `a nonce that only request or token has is explained`() {
-        expect(nonce(Self.raw, nil, .plain), "nonce_required", "the request has none", "Send the raw nonce")
+        expect(nonce(Self.raw, nil, .plain), "nonce_required", "the request has none", "send the raw nonce")
         expect(nonce(nil, Self.raw, .plain), "nonce_missing", "but the request has one", "nonce: { check: off }")
         let unsupported = SignIn.apple.with("nonce_supported", "false").expecting { $0.nonce = "n" }
         expect(unsupported.explanation[.nonce], "nonce_missing", "this platform supports none")

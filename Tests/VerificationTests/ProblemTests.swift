@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: all.indices)
-    func `each detail is one sentence that ends in a full stop`(index: Int) {
+    func `each detail is one sentence that ends in a dot`(index: Int) {
         let problem = Self.all[index].problem
         expectSentence(problem.detail)
         #expect(!problem.title.isEmpty && !problem.title.hasSuffix("."))

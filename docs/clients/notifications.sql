@@ -2,6 +2,6 @@
 CREATE TABLE notifications (
     provider    TEXT NOT NULL,
     id          TEXT NOT NULL,
-    received_at BIGINT NOT NULL, -- Unix seconds; older than 90 days may be deleted
+    received_at BIGINT NOT NULL, -- Unix seconds; rows older than 90 days may be deleted
     PRIMARY KEY (provider, id)
 );

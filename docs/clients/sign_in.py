@@ -24,5 +24,5 @@ def finish(message: dict) -> tuple[int, dict]:
         if error.status in (0, 422, 503):
             return 401, {"error": "start a new sign-in"}
         return 500, {"error": "internal error"}
-    # Find or make the user under these two, and start a session.
+    # Find or create the user with these two, and start a session.
     return 200, {"issuer": finished.identity.issuer, "subject": finished.identity.subject}

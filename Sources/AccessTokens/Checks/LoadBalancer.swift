@@ -20,7 +20,7 @@ struct LoadBalancerHeader {
     /// the payload. Needs no key.
     ///
     /// - Parameter signer: the load balancer's ARN, compared byte for byte.
-    /// - Throws: ``Rejection/keyNotFound`` if `kid` is no UUID, and so names no key; ``Rejection/claimMissing(_:)``,
+    /// - Throws: ``Rejection/keyNotFound`` if `kid` is not a UUID, and so names no key; ``Rejection/claimMissing(_:)``,
     ///   ``Rejection/claimInvalid(_:)``, ``Rejection/issuerMismatch``.
     func check(_ token: UnverifiedToken, signedBy signer: String) throws(Rejection) {
         guard token.keyID?.isLowercaseUUID == true else { throw .keyNotFound }

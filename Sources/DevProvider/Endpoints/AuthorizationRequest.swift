@@ -1,6 +1,6 @@
 internal import IDToken
 
-/// What a browser is sent to the authorization endpoint with, checked as the provider checks it before anyone signs in.
+/// An authorization request, checked as the provider checks it before anyone signs in.
 struct AuthorizationRequest {
     let client: DevClient
     let redirectURI: String
@@ -22,7 +22,7 @@ struct AuthorizationRequest {
         case form = "form_post"
     }
 
-    /// - Throws: ``DevRequestError`` for what a provider shows an error page for: nothing is sent to the redirect URI.
+    /// - Throws: ``DevRequestError`` if a provider would show an error page, and send nothing to the redirect URI.
     init(_ query: FormParameters, to provider: EmulatedProvider) throws {
         guard let id = query["client_id"] else { throw DevRequestError("client_id is missing") }
         guard let client = provider.client(id) else {
@@ -58,7 +58,7 @@ struct AuthorizationRequest {
             throw DevRequestError("code_challenge_method must be S256")
         }
         if case .none = client.authentication, challenge == nil {
-            throw DevRequestError("code_challenge is missing, which a client without a secret needs")
+            throw DevRequestError("code_challenge is missing; a client without a secret needs it")
         }
         state = query["state"]
         nonce = query["nonce"]
@@ -68,7 +68,7 @@ struct AuthorizationRequest {
 }
 
 extension DevClient {
-    /// Whether the browser may be sent to this URI: one of the settings, or any on this machine.
+    /// Whether the browser may be sent to this URI: one from the settings, or any on this machine.
     fileprivate func allows(_ uri: String) -> Bool {
         guard uri.utf8.count <= 2048, uri.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), !uri.contains("#") else {
             return false

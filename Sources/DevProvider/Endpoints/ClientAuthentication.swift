@@ -38,8 +38,8 @@ struct ClientAuthentication {
         }
     }
 
-    /// Whether it is what the client is registered for. Any secret is right, and any key: the provider does not know
-    /// the client's, and the settings' files are not opened.
+    /// Whether it is the method that the client is registered for. Any secret or key is accepted: the provider has not
+    /// got the client's, because the settings' files are not opened.
     ///
     /// - Parameter audiences: what an assertion may be for.
     func isAccepted(for client: DevClient, audiences: [String], now: Int64) -> Bool {
@@ -84,7 +84,7 @@ extension String {
     }
 }
 
-/// Base64 as HTTP Basic has it (RFC 4648, section 4).
+/// Base64 as HTTP Basic uses it (RFC 4648, section 4).
 private enum Base64 {
     static func decode(_ text: String) -> [UInt8]? {
         let unpadded = text.utf8.prefix { $0 != UInt8(ascii: "=") }.map { octet in

@@ -3,7 +3,7 @@ internal import JSON
 
 /// The documents that relying parties read.
 extension EmulatedProvider {
-    /// - Parameter tenant: of a provider with tenants, the one whose document is asked for; `nil`: that of all.
+    /// - Parameter tenant: the tenant whose document is requested; `nil` for the document of all tenants.
     func discoveryDocument(ofTenant tenant: String?) -> JSONTree {
         let isApple = settings.quirks.contains(.formPostForScopes)
         var members: [String: JSONTree] = [

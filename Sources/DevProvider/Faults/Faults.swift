@@ -20,9 +20,9 @@ enum Fault: String, CaseIterable {
         case .thinKeys: "Leave the current key out of the key set"
         case .wrongIssuer: "Name another issuer"
         case .clockAhead: "Set the clock ahead"
-        case .clockBehind: "Set the clock behind"
+        case .clockBehind: "Set the clock back"
         case .expiredTokens: "Issue expired tokens"
-        case .spentCodes: "Issue codes that are spent"
+        case .spentCodes: "Issue codes that have already been used"
         case .refusedClients: "Refuse the client's credentials"
         }
     }
@@ -44,7 +44,7 @@ enum Fault: String, CaseIterable {
         }
     }
 
-    /// The seconds that it is about, if it is about any.
+    /// The default number of seconds; `nil` if the fault takes none.
     var usualSeconds: Int64? {
         switch self {
         case .slow: 7
@@ -54,7 +54,7 @@ enum Fault: String, CaseIterable {
         }
     }
 
-    /// As long as a day is enough to see what happens.
+    /// A year: enough for any fault to show.
     static let maximumSeconds: Int64 = 31_536_000
 }
 

@@ -49,7 +49,7 @@ package struct DevClient: Sendable {
         self.authentication = authentication
     }
 
-    /// How the client must authenticate. Any secret and any key is taken for right, because the provider does not know
+    /// How the client must authenticate. Any secret or key is accepted, because the provider does not know
     /// the client's.
     package enum Authentication: Sendable {
         case basic, post, appleSecret, assertion, none

@@ -10,7 +10,7 @@ struct Dialect: Sendable {
     var headerType: String? = "JWT"
     /// Whether booleans about the address are strings.
     var hasTextBooleans = false
-    /// Whether the name and the address come once, in `user` beside the code, and the name is never in a token.
+    /// Whether the name and the address come once, in `user` along with the code, and the name is never in a token.
     var sendsUserOnce = false
     /// Whether `azp` names the client.
     var namesAuthorizedParty = false
@@ -18,7 +18,7 @@ struct Dialect: Sendable {
     var hasRevocation = true
     /// Whether responses of the authorization endpoint name the issuer (RFC 9207).
     var namesResponseIssuer = true
-    /// How a native app passes the nonce on.
+    /// The `error` of the response when the person cancels.
     var cancelError = "access_denied"
     /// How the provider delivers events, apart from logout tokens.
     var events = EventForm.securityEvent
@@ -39,7 +39,7 @@ struct Dialect: Sendable {
         let now: Int64
     }
 
-    /// The dialect of a preset; one without a dialect of its own is like the specifications.
+    /// The dialect of a preset; one without a dialect of its own follows the specifications.
     static func of(_ preset: String) -> Dialect { named[preset] ?? Dialect() }
 
     private static let named: [String: Dialect] = [

@@ -34,7 +34,7 @@ extension EmulatedProvider {
         if let nonce = request.nonce, policy.nonce.isChecked { claims["nonce"] = .string(nonce) }
         if let token = request.accessToken { claims["at_hash"] = .string(try keys.halfHash(token)) }
         if let code = request.code { claims["c_hash"] = .string(try keys.halfHash(code)) }
-        // Apple says it only to apps.
+        // Apple puts it only into tokens of native apps.
         if policy.reportsRealUserStatus, request.scopes == nil {
             claims["real_user_status"] = .integer(person.realUserStatus)
         }
@@ -88,7 +88,7 @@ extension EmulatedProvider {
         return claims
     }
 
-    /// Adds what else the policy asks for: the claims of the settings are the team's own, so their tokens have them.
+    /// Adds the other claims that the policy requires: the settings name claims that the team's tokens have.
     func fulfil(_ rules: [ClaimRule], _ required: [ClaimName], in claims: inout [String: JSONTree]) {
         for rule in rules where rule.kind == .oneOf {
             if let value = rule.values.first { claims.set(.string(value), at: rule.claim) }

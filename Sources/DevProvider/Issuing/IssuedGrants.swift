@@ -7,10 +7,10 @@ struct IssuedGrants {
     private var refreshTokens: [String: Authorization] = [:]
     private var accessTokens: [String: Authorization] = [:]
     private var revoked: Set<String> = []
-    /// Which people have used which client before. Apple sends the name only at the first time.
+    /// Which people have used which client before. Apple sends the name only the first time.
     private var known: Set<[String]> = []
 
-    /// Codes live for five minutes, as Apple's.
+    /// Codes live for five minutes, as Apple's do.
     static let codeLifetimeSeconds: Int64 = 300
     /// The most that is remembered of each kind.
     private static let capacity = 10_000
@@ -38,7 +38,7 @@ struct IssuedGrants {
         let authorization: Authorization
     }
 
-    /// Whether a person uses a client for the first time. Notes that they have.
+    /// Whether a person uses a client for the first time. Records that they now have.
     mutating func isFirst(_ person: Person, clientID: String) -> Bool {
         if known.count >= Self.capacity { known.removeAll() }
         return known.insert([person.id, clientID]).inserted

@@ -72,7 +72,7 @@ struct Person: Equatable {
 struct People {
     private(set) var all = Self.first
 
-    /// Those of every start.
+    /// The people at every start.
     private static let first: [Person] = {
         var kim = Person(id: "kim", name: "Kim Example", email: "kim@example.com")
         kim.hidesEmail = true
@@ -84,10 +84,10 @@ struct People {
         return [kim, alex, robin]
     }()
 
-    /// The most that are remembered.
+    /// The maximum number of people to remember.
     private static let capacity = 50
 
-    /// The person whom scripts sign in who name nobody.
+    /// The person who is signed in by scripts that name nobody.
     var usual: Person { all.first ?? Person(id: "kim", name: "Kim Example", email: "kim@example.com") }
 
     /// - Parameter hint: an ID or an address.

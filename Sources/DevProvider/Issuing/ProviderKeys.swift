@@ -19,7 +19,7 @@ struct ProviderKeys {
     /// Signs with another key from now on.
     ///
     /// - Parameter inPlace: whether the key takes the `kid` of the one before it, which is no longer published. A
-    ///   provider that does this breaks the caches of everybody.
+    ///   provider that does this breaks everybody's caches.
     /// - Throws: ``OpenSSLError``.
     mutating func rotate(to key: SigningKey, inPlace: Bool) throws {
         signer = JWSSigner(key)
@@ -105,7 +105,7 @@ extension JSONTree {
 }
 
 extension PublicKeyKind {
-    /// The kind of key for tokens that may be signed with these algorithms: RSA, if it may be.
+    /// The kind of key for tokens that may be signed with these algorithms: RSA if RS256 is one of them.
     init(for algorithms: SignatureAlgorithms?) {
         guard let algorithms, !algorithms.contains(.rs256) else {
             self = .rsa(modulusLength: 256)

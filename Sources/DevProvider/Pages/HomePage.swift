@@ -70,21 +70,21 @@ enum HomePage {
             \(chooser(settings, all: true))
             <div class="scroll" tabindex="0" role="region" aria-label="Table of faults"><table>
             <thead><tr><th scope="col">What the provider does</th><th scope="col">What it causes</th>
-            <th scope="col">On at</th><th scope="col">Switch</th></tr></thead>
+            <th scope="col">On for</th><th scope="col">Switch</th></tr></thead>
             <tbody>\(rows)</tbody></table></div>
             </form>
             <form method="post" action="/rotate">
             \(chooser(settings, all: true))
             <p class="actions"><button class="quiet">Rotate the keys</button>
             <button name="in_place" value="true" class="quiet">Rotate under the same kid</button></p>
-            <p class="aside">After a rotation, Assay fetches the keys at the first token with the new one, and refuses nothing.
+            <p class="aside">After a rotation, Assay fetches the keys when the first token signed with the new key arrives, and refuses nothing.
             Under the same <code>kid</code>, tokens are <code>signature_invalid</code> until the next fetch.</p>
             </form>
             <form method="post" action="/people">
             \(chooser(settings, all: true))
             <label>Person <select name="revoke">\(options(people))</select></label>
             <p class="actions"><button class="quiet">Remove the app, as in their account</button></p>
-            <p class="aside">Their codes and tokens end: the next refresh is <code>grant_invalid</code>.</p>
+            <p class="aside">Their codes and tokens stop working: the next refresh is <code>grant_invalid</code>.</p>
             </form>
             <form method="post" action="/reset"><p class="actions"><button class="quiet">Reset everything</button></p>
             <p class="aside">Ends all faults, and forgets people, codes and tokens. Keys stay.</p></form>

@@ -13,7 +13,7 @@ enum NativePage {
         return Layout.page(
             title: "A token of \(provider.id)",
             """
-            <h1>A token of \(provider.id)</h1>
+            <h1>A token from \(provider.id)</h1>
             <p>The provider signs it, and Assay verifies it. The page shows both.</p>
             <form method="post">
             <fieldset><legend>Whose token?</legend>\(Layout.choices(people, chosen: nil))</fieldset>

@@ -30,7 +30,7 @@ enum VerdictPage {
             \(token.map(decoded) ?? "")
             <section aria-labelledby="assay"><h2 id="assay">What Assay says</h2>
             <p><code>POST \(answer.path)</code>, \(answer.status.map { "status \($0)" } ?? "no answer")</p>
-            <pre tabindex="0" role="region" aria-label="Answer of Assay">\(JSONTree.object(answer.members).indented)</pre>
+            <pre tabindex="0" role="region" aria-label="Assay's response">\(JSONTree.object(answer.members).indented)</pre>
             <details><summary>The request</summary>
             <pre tabindex="0" role="region" aria-label="Request">\(JSONTree.object(request).indented)</pre></details></section>
             </div>

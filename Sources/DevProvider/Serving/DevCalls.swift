@@ -1,4 +1,4 @@
-/// The calls that a development provider makes: of the service beside it, and of backends that receive notifications.
+/// The calls that a development provider makes: to the service beside it, and to backends that receive notifications.
 package struct DevCalls: Sendable {
     /// Posts a JSON object to the service; `nil` if it does not answer.
     let service: @Sendable (_ path: String, _ body: [UInt8]) async -> Answer?

@@ -55,7 +55,7 @@ package final class DevProviderServer: Sendable {
 
     static func callback(of provider: String, at origin: String) -> String { "\(origin)/\(provider)/callback" }
 
-    /// Whether a text can be ``origin``: an http URL of this machine, or of a name that ends in `.test`, without a path.
+    /// Whether a text can be ``origin``: an http URL of 127.0.0.1 or of a name that ends in `.test`, without a path.
     package static func isOrigin(_ text: String) -> Bool {
         text.hasPrefix("http://") && !text.dropFirst("http://".count).contains { "/?#".contains($0) }
             && HostName(ofURL: text)?.isOfIssuer == true

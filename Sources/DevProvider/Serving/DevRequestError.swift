@@ -1,6 +1,6 @@
 internal import JSON
 
-/// A request of a script that can't be used, and what is expected instead.
+/// Why a script's request can't be used, and what is expected instead.
 struct DevRequestError: Error {
     let text: String
 
@@ -28,6 +28,6 @@ extension [String: JSONTree] {
     /// - Throws: ``DevRequestError`` if there is a member with another name.
     func checkNames(_ names: [String]) throws {
         guard let unknown = keys.sorted().first(where: { !names.contains($0) }) else { return }
-        throw DevRequestError("unknown member \(unknown); expected are \(names.joined(separator: ", "))")
+        throw DevRequestError("unknown member \(unknown); known members are \(names.joined(separator: ", "))")
     }
 }

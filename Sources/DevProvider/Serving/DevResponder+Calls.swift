@@ -4,7 +4,7 @@ internal import JSON
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Requests whose answer needs a call: of the service, or of a backend that receives notifications.
+/// Requests whose response needs a call: to the service, or to a backend that receives notifications.
 extension DevResponder {
     /// - Returns: `nil` for a request that needs none.
     /// - Throws: ``DevRequestError``, or ``OpenSSLError``.
@@ -18,7 +18,7 @@ extension DevResponder {
         }
     }
 
-    /// Asks the service, and makes a response of its answer on this loop.
+    /// Asks the service, and makes a response from its answer on this loop.
     func asking(
         _ path: String, _ members: [String: JSONTree],
         _ respond: @escaping (_ answer: VerdictPage.Answer) -> HTTPResponse

@@ -4,7 +4,7 @@ internal import NIOHTTP1
 internal import NIOCore
 internal import OpenSSL
 
-/// What tests and the panel change: faults, keys, people. A form of the page is answered with the page.
+/// What tests and the panel change: faults, keys, people. A form on the page is answered with a redirect to it.
 extension DevResponder {
     func control(_ path: String, _ request: HTTPRequest) -> HTTPReply {
         let isForm = request.isForm
@@ -57,9 +57,11 @@ extension DevResponder {
         try members.checkNames(["provider", "fault", "on", "seconds"])
         let known = Fault.allCases.map(\.rawValue).joined(separator: ", ")
         guard let name = try members.text("fault") else { throw DevRequestError("fault is missing: one of \(known)") }
-        guard let fault = Fault(rawValue: name) else { throw DevRequestError("fault is \(name); expected is \(known)") }
+        guard let fault = Fault(rawValue: name) else {
+            throw DevRequestError("fault is \(name); it must be one of \(known)")
+        }
         let seconds = try members.number("seconds")
-        if seconds != nil, fault.usualSeconds == nil { throw DevRequestError("seconds is not for \(name)") }
+        if seconds != nil, fault.usualSeconds == nil { throw DevRequestError("seconds does not apply to \(name)") }
         guard (0...Fault.maximumSeconds).contains(seconds ?? 0) else {
             throw DevRequestError("seconds must be 0 to \(Fault.maximumSeconds)")
         }
@@ -82,7 +84,7 @@ extension DevResponder {
 
     // MARK: Keys
 
-    /// New keys; the response comes when they sign.
+    /// Makes new keys, and responds once they sign.
     private func rotate(
         _ members: [String: JSONTree], _ done: @escaping (JSONTree) -> HTTPResponse
     ) throws -> HTTPReply {

@@ -11,7 +11,7 @@ extension DevResponder {
     struct Minting {
         let person: Person
         let clientID: String
-        /// What the app gave the provider is this or its hash.
+        /// The raw nonce; the app gave the provider this, or its hash.
         let nonce: String
         var claims: [String: JSONTree] = [:]
         var wantsCode = false

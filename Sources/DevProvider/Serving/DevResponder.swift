@@ -64,8 +64,8 @@ final class DevResponder: HTTPResponder {
         }
     }
 
-    /// Refuses requests that were meant for another host, or that a page of another site sends. Neither should be able
-    /// to sign anything, or to change what a test sees.
+    /// Refuses requests meant for another host, and all but GET, HEAD and OPTIONS from another site's page. Neither
+    /// should be able to sign anything, or to change what a test sees.
     private func refusal(of request: HTTPRequest) -> HTTPResponse? {
         let fields = request.head.fields
         guard let host = fields.only("Host").flatMap({ HostName($0.string) }), host.isOfDevelopment else {
@@ -73,7 +73,7 @@ final class DevResponder: HTTPResponder {
                 .misdirectedRequest, "Host must be localhost, a loopback address, or a name that ends in .test")
         }
         let isRead = [.get, .head, .options].contains(request.head.method)
-        // Browsers send the first to this machine only, and the second with every form.
+        // Over plain http, browsers send the first only to loopback; they send the second with every POST.
         let site = fields["Sec-Fetch-Site"]?.string ?? "none"
         let origin = fields["Origin"]?.string
         let isOwn =
@@ -83,7 +83,7 @@ final class DevResponder: HTTPResponder {
         return .error(.forbidden, "the page of another site sent this request")
     }
 
-    /// What is not one provider's.
+    /// The pages and endpoints that belong to no single provider.
     private func common(_ path: String, _ request: HTTPRequest) -> HTTPReply? {
         switch (path, request.head.method) {
         case ("/", .get): .now(homePage())

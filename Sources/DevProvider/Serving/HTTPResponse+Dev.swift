@@ -52,7 +52,7 @@ extension HTTPRequest {
             && body.first != UInt8(ascii: "{")
     }
 
-    /// The members of a JSON body; none of an empty one.
+    /// The members of a JSON body; none if it is empty.
     ///
     /// - Throws: ``DevRequestError`` for anything else.
     func members() throws -> [String: JSONTree] {

@@ -80,7 +80,8 @@ package final class HTTPListener: Sendable {
                 bound = .network(host: host, port: channel.localAddress?.port ?? port)
             case .unixSocket(let path, let permissions):
                 let socket = try UnixSocket.bind(path: path, permissions)
-                // Connections don't inherit it, and have no receive buffer of their own: the client's send buffer is it.
+                // Connections don't inherit it, and have no receive buffer of their own: the client's send buffer takes
+                // its place.
                 let sized = bootstrap.childChannelOption(.socketOption(.so_sndbuf), value: buffer)
                 channel = try await sized.withBoundSocket(socket).get()
                 // The bootstrap chooses its own backlog for a socket that was bound elsewhere, so set it again.

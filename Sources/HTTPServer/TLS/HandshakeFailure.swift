@@ -39,7 +39,7 @@ struct HandshakeFailure: Equatable {
         "HTTP_REQUEST": "the client uses plain HTTP",
         "HTTPS_PROXY_REQUEST": "the client uses this address as an HTTP proxy",
         "WRONG_VERSION_NUMBER": "the client does not use TLS",
-        "UNSUPPORTED_PROTOCOL": "the client supports no TLS version from 1.2 on",
+        "UNSUPPORTED_PROTOCOL": "the client does not support TLS 1.2 or later",
         "NO_SHARED_CIPHER": "no cipher suite in common with the client",
         "NO_COMMON_SIGNATURE_ALGORITHMS": "no signature algorithm in common with the client",
         "PEER_DID_NOT_RETURN_A_CERTIFICATE": "the client sent no certificate",

@@ -9,7 +9,7 @@ package enum RequestMethod: String, Sendable {
     case options = "OPTIONS"
     case trace = "TRACE"
     case patch = "PATCH"
-    /// Any other registered method, such as those of WebDAV: no route has it. By its name in OpenTelemetry.
+    /// Any other registered method, such as those of WebDAV: no route has it. Named as in OpenTelemetry.
     case other = "_OTHER"
 
     /// The method with this name, which is case-sensitive; `nil` if it is not registered.

@@ -1,6 +1,6 @@
 internal import OpenSSL
 
-/// Checks that the ID Token was issued with this authorization code: the token's `c_hash` must be present and match.
+/// Checks that the ID Token was issued with this authorization code: the token's `c_hash` must match.
 /// Compared in constant time.
 ///
 /// - Parameters:

@@ -6,7 +6,7 @@ extension ProviderPreset {
         name: "salesforce", summary: "Salesforce, by its login host or your My Domain", parameters: [.myDomain]
     ) { arguments in
         var facts = ProviderFacts(issuer: "https://\(arguments[.myDomain])")
-        facts.accessTokens = .unsupported(because: "how they look as JWTs is not documented")
+        facts.accessTokens = .unsupported(because: "the form of its JWT access tokens is not documented")
         return facts
     }
 }

@@ -72,7 +72,7 @@ extension FetchFailure {
         case .damagedCompression: self.init(.http, "the compressed body is damaged")
         case .bodyTooLarge(let limit): self.init(.http, "the body is larger than \(limit) bytes")
         case .tooManyOctets(let limit):
-            self.init(.http, "the answer is larger than \(limit) bytes with all its parts")
+            self.init(.http, "the response is larger than \(limit) bytes in total")
         case .tooSlow(let rate): self.init(.http, "the body comes more slowly than \(rate) bytes a second")
         case .other: self.init(.http, "the fetch failed")
         }

@@ -143,7 +143,7 @@ struct InspectionReport {
             case nil:
                 "the response does not say how long to cache the keys, so they are cached for \(Self.text(lifetime))"
             case lifetime?: "the keys are cached for \(Self.text(lifetime))"
-            case let stated?: "the \(Self.text(stated)) that remain count as \(Self.text(lifetime))"
+            case let stated?: "the remaining lifetime of \(Self.text(stated)) is treated as \(Self.text(lifetime))"
             }
         let earliest = Self.text(lifetime * rules.refreshAhead.lowerBound)
         let latest = Self.text(lifetime * rules.refreshAhead.upperBound)

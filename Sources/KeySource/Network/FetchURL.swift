@@ -18,7 +18,7 @@ package struct FetchURL: Sendable, Hashable {
         else {
             throw FetchFailure(
                 .address,
-                "a URL must be printable ASCII without spaces and backslashes, at most 2048 characters; write a host name with other letters as xn--…"
+                "a URL must be printable ASCII without spaces or backslashes, at most 2048 characters; write a host name with other letters as xn--…"
             )
         }
         let rest: Substring
@@ -69,7 +69,7 @@ package struct FetchURL: Sendable, Hashable {
         return (host, port)
     }
 
-    /// Whether a name is valid in DNS (RFC 1035, section 2.3.4); a trailing full stop stands for the root.
+    /// Whether a name is valid in DNS (RFC 1035, section 2.3.4); a trailing dot stands for the root.
     private static func hasValidLabels(_ host: Substring) -> Bool {
         guard host.utf8.count <= 254 else { return false }
         let name = host.hasSuffix(".") ? host.dropLast() : host

@@ -27,7 +27,7 @@ package struct NetworkRules: Sendable, Equatable {
     /// In bytes on the wire beyond ``maximumBody``, for heads, chunk sizes and TLS.
     package var maximumOverhead = 128 * 1024
     package var maximumRedirects = 3
-    /// The most addresses of a host that are tried.
+    /// The maximum number of a host's addresses to try.
     package var maximumAddresses = 3
 
     package init() {}

@@ -3,7 +3,7 @@ private import FoundationEssentials
 /// The proxy for https requests from the environment: `HTTPS_PROXY` and `NO_PROXY`, in upper or lower case.
 ///
 /// Follows the conventions of curl: `NO_PROXY` is a list of host names, which also match their subdomains, with or
-/// without a leading full stop; or `*`.
+/// without a leading dot; or `*`.
 package struct ProxyEnvironment: Sendable, Equatable {
     package let host: String
     package let port: Int

@@ -8,7 +8,7 @@ package enum KeyEvent: Sendable, Equatable {
     case keysChanged(keyIDs: [String])
     /// The keys became ready, stale or unavailable, by a response or by the passing of time.
     case stateChanged(KeyState)
-    /// An unknown `kid` caused a fetch.
+    /// An unknown `kid`, a bad signature or a need for newer keys caused a fetch.
     case unknownKeyFetchSpent
     case unknownKeyFetchRefused
     /// The keys on disk are not used.

@@ -13,12 +13,12 @@ package struct KeyRules: Sendable {
     package var pollInterval: Interval?
     /// How long keys may be used after their lifetime while the provider can't be reached (stale-if-error).
     package var staleIfError = Interval.seconds(24 * 3600)
-    /// How long a key is kept at most that the provider's last response omitted.
+    /// The longest time for which a key that the provider's last response omitted is kept.
     var graceForOmittedKeys = Interval.seconds(3600)
     /// The most fetches within ``unknownKeyWindow`` that unknown `kid`s, and bad signatures by known ones, may cause.
     package var unknownKeyFetches = 2
     package var unknownKeyWindow = Interval.seconds(30)
-    /// How long an unknown `kid` causes no further fetch after one did not find it, nor a bad signature after a
+    /// For how long no further fetch is made: for a `kid` after a fetch did not find it, or for a bad signature after a
     /// complete response confirmed its key.
     package var missingKeyMemory = Interval.seconds(30)
     package var rememberedMissingKeys = 1024

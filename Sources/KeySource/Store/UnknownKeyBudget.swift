@@ -4,7 +4,7 @@ internal import Host
 /// Limits how often unknown `kid`s may cause a fetch: forged tokens must not make Assay flood the provider.
 struct UnknownKeyBudget {
     private let rules: KeyRules
-    /// The times of fetches that an unknown `kid` caused.
+    /// The times of fetches that an unknown `kid`, a bad signature or a need for newer keys caused.
     private var spent: [MonotonicTime] = []
     /// The `kid`s that a recent fetch did not find.
     private var missing: [ExactString: MonotonicTime] = [:]

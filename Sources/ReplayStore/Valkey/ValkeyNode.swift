@@ -19,7 +19,7 @@ final class ValkeyNode {
     private var failures = 0
     /// Whether a connection was requested since the last one ended.
     private var isWanted = false
-    /// Called when a connection fails or ends, and when after the backoff none has been requested.
+    /// Called when a connection fails or ends, and after the backoff if none has been requested.
     private let onChange: (Change) -> Void
 
     /// A connection that has completed its greeting.

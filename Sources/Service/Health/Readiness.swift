@@ -23,7 +23,7 @@ struct Readiness {
         excused[number].map { (snapshot?.version ?? 0) <= $0 } ?? false
     }
 
-    /// Records the versions of the keys from which readiness no longer ignores new providers.
+    /// Records the versions of the keys up to which readiness ignores new providers.
     mutating func excuseNewcomers(_ verifier: RequestVerifier, wasReady: Bool) {
         let now = SystemClocks.monotonic()
         let before = excused

@@ -7,7 +7,7 @@ private import NIOPosix
 final class FilePoller: Sendable {
     private let thread = NIOThreadPool(numberOfThreads: 1)
 
-    /// Polling unchanged files takes a call of `stat` for each.
+    /// Polling an unchanged file takes one call to `stat`.
     private static let period = TimeAmount.seconds(2)
 
     init() { thread.start() }

@@ -43,7 +43,7 @@ extension ServiceLoop {
     }
 
     private static let adminBuffer =
-        "the admin listener's buffer (4MiB or twice limits.max_body, at most limits.max_buffered)"
+        "the admin listener's buffer (the larger of 4MiB and twice limits.max_body, at most limits.max_buffered)"
 
     /// The response to a request that could not be read completely.
     func response(to request: FailedRequest, _ route: Route?, on listener: ListenerName) -> HTTPResponse {

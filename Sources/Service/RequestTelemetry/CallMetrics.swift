@@ -21,13 +21,13 @@ extension MetricsPage {
             })
         page.metric(
             "assay_provider_call_duration_seconds", .histogram,
-            "Duration of such a request, including name resolution and connecting.")
+            "Duration of requests to providers' endpoints, including name resolution and connecting.")
         for (endpoint, durations) in counts.durations {
             page.histogram("assay_provider_call_duration_seconds", durations, [("endpoint", endpoint.rawValue)])
         }
         page.metric(
             "assay_provider_connections_total", .counter,
-            "Connections for such requests, by outcome: opened, reused or failed.",
+            "Connections for requests to providers' endpoints, by outcome: opened, reused or failed.",
             counts.connections.map { connection, count in
                 PrometheusText.Sample([("provider", connection.provider), ("outcome", connection.use.rawValue)], count)
             })

@@ -98,7 +98,7 @@ struct MetricsPage {
         guard providers.contains(where: { $0.notifications != nil }) else { return }
         page.metric(
             "assay_notifications_total", .counter,
-            "Notifications by provider, kind and verdict; ok, or the problem's code and no kind.",
+            "Notifications by provider, kind and code: ok, or the problem's code with an empty kind.",
             loops.notifications.map { label, count in
                 let provider = label.provider.map { providerIDs[$0] } ?? ""
                 return Sample(

@@ -23,7 +23,7 @@ extension ServiceResponder {
         // The position of each item's answer in the text; empty for items that still wait.
         var ranges: [Range<Int>] = []
         var waiting: [() -> EventLoopFuture<UnclaimedItem>] = []
-        // Each answer is written, and its memory released, as soon as it is decided: 64 at a time would not fit into
+        // Each answer is written, and its memory released, as soon as it is decided: as few as 64 would not fit into
         // the CPU's caches.
         let text = batchAnswer { json in
             items.forEachObject { item in

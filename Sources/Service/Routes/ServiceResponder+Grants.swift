@@ -90,7 +90,8 @@ extension ServiceResponder {
         let address: FetchURL
     }
 
-    /// - Throws: ``Problem/revocationNotSupported``, ``Problem/providerUnavailable(retryAfterSeconds:limit:)``.
+    /// - Throws: ``Problem/clientNotConfigured``, ``Problem/revocationNotSupported``,
+    ///   ``Problem/providerUnavailable(retryAfterSeconds:limit:)``.
     private func revocationTarget(_ call: GrantCall) throws(Problem) -> RevocationTarget {
         guard let grants = call.provider.grants else { throw .clientNotConfigured }
         switch grants.revocationEndpoint(call.verifier.discoveredEndpoints(ofProvider: call.number)) {

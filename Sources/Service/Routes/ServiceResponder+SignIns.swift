@@ -81,7 +81,7 @@ extension ServiceResponder {
             sendsResponseIssuer: provider.grants?.sendsResponseIssuer(discovered))
     }
 
-    /// Verifies an ID Token of a finish, waiting for keys, and goes on with the verdict.
+    /// Verifies the ID Token that finishes a sign-in, waiting for keys, and goes on with the verdict.
     private func verified(
         _ request: VerifyRequest, at now: VerificationTime, by verifier: RequestVerifier,
         then finish: @escaping (Verdict) -> HTTPReply

@@ -77,12 +77,12 @@ extension MetricsPage {
             signIns.claims.map { claim, count in PrometheusText.Sample([("outcome", claim.rawValue)], count) })
         page.metric(
             "assay_store_releases_total", .counter,
-            "Claims released because nothing was sent to the provider, by outcome; an unconfirmed one may still exist.",
+            "Claims released because nothing was sent to the provider, by outcome; a claim whose release is unconfirmed may still exist.",
             signIns.releases.map { isReleased, count in
                 PrometheusText.Sample([("outcome", isReleased ? "released" : "unconfirmed")], count)
             })
         page.metric(
-            "assay_store_claim_duration_seconds", .histogram, "Duration of such an attempt.")
+            "assay_store_claim_duration_seconds", .histogram, "Duration of claims in the store.")
         page.histogram("assay_store_claim_duration_seconds", signIns.claimDurations)
         page.metric(
             "assay_store_up", .gauge, "1 if every event loop can reach the store and it has room, else 0.",

@@ -7,7 +7,7 @@ enum APIKeysReader {
         .text(
             "1 to 64 letters, digits, dots, hyphens and underscores", pattern: "^[A-Za-z0-9._-]{1,64}$",
             isGood: { $0.isName(upTo: 64) }),
-        isRequired: true, "The key's name in log and metrics.")
+        isRequired: true, "The key's name in the log and in metrics.")
     private static let sha256 = Setting("sha256", digest, isRequired: true, "The key's SHA-256 digest.")
 
     /// - Parameter defaultDescription: the default in words, if there is one.

@@ -60,12 +60,12 @@ enum ClientReader {
         "The scopes that a sign-in in a browser requests, unless `POST /v1/sign-ins` names others. `openid` is added, except at Apple."
     )
 
-    private static let scope = ValueType<String>.text("a scope: visible ASCII without spaces, quotes and backslashes") {
-        $0.isScope
-    }
+    private static let scope = ValueType<String>.text(
+        "a scope: visible ASCII without spaces, double quotes or backslashes"
+    ) { $0.isScope }
 
     private static let redirectURI = ValueType<String>.text(
-        "an absolute URI without a fragment, at most 1024 visible ASCII characters, whose scheme is not one such as javascript or file"
+        "an absolute URI without a fragment, at most 1024 visible ASCII characters, and without a scheme such as javascript or file"
     ) { text in
         guard text.utf8.count <= 1024, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), !text.contains("#"),
             let colon = text.firstIndex(of: ":"), text.first?.isLetter == true

@@ -30,8 +30,8 @@ enum ForwardAuthReader {
     }.comparing(\.forwardAuth)
 
     private static let keysTimeout = Setting(
-        "keys_timeout", .milliseconds(10...10_000),
-        "How long a request of a gateway waits for keys before the answer is 503. Gateways usually wait 200 ms for the whole answer."
+        "keys_timeout", .milliseconds(10...10_000), defaultDescription: "`100ms`",
+        "How long a request from a gateway waits for keys before the response is 503. The gateway configurations in `deploy/gateways` wait 200 ms for the whole response."
     )
 
     private static let policies = SettingDescription(

@@ -16,7 +16,7 @@ enum PolicyReader {
     )
     private static let requiresKey = Setting(
         "require_key", .boolean, defaultDescription: "`true`",
-        "Whether the gateway must send one of `api_keys` in `X-Assay-Key`. If not, make sure that only the gateway can reach the listener: by network or client certificates."
+        "Whether the gateway must send one of `api_keys` in `X-Assay-Key`. If not, make sure that only the gateway can reach the listener, through network rules or client certificates."
     )
     private static let stripsToken = Setting(
         "strip_token", .boolean, defaultDescription: "`false`",

@@ -38,7 +38,7 @@ enum ProviderReader {
     }
 
     private static let id = SettingDescription(
-        name: "id", expected: "1 to 64 letters, digits, full stops, hyphens and underscores",
+        name: "id", expected: "1 to 64 letters, digits, dots, hyphens and underscores",
         form: .text(pattern: "^[A-Za-z0-9._-]{1,64}$"),
         help: "The provider's name in requests, responses, metrics and logs.",
         isRequired: true)

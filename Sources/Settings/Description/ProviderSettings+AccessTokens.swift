@@ -27,7 +27,7 @@ extension ProviderReading {
             if given == .id {
                 section.refuse(
                     tokens.name,
-                    "preset \(preset.name) verifies a gateway's assertions, which are no ID Tokens; remove tokens: id")
+                    "preset \(preset.name) verifies a gateway's assertions, which are not ID Tokens; remove tokens: id")
             }
         } else {
             if given == nil { section.record(tokens.name, .scalar(TokenUse.id.rawValue), .default) }
@@ -65,7 +65,7 @@ extension ProviderReading {
 
     static let authorization = SettingDescription(
         section: "authorization", authorizationClaims.map(\.setting.description),
-        "Claims of access tokens to read `authorization` in the response from, if they differ from the preset's. Only with `tokens: access`."
+        "The claims of access tokens from which the response's `authorization` is read, if they differ from the preset's. Only with `tokens: access`."
     )
 
     private static let authorizationClaims: [(setting: Setting<ClaimPath>, path: AuthorizationPath)] = [
@@ -80,7 +80,7 @@ extension ProviderReading {
             ValueType(
                 expected: "the name of a claim", form: .text(), parse: { $0.isEmpty ? nil : ClaimPath($0) },
                 text: \.name.string), defaultDescription: "the preset's, else `\(name)`",
-            "The claim that supplies `authorization.\(name)`: a string, a list of strings, or an object, of which the member names are used."
+            "The claim that supplies `authorization.\(name)`: a string, a list of strings, or an object, whose member names are used."
         )
     }
 

@@ -110,7 +110,8 @@ extension ProviderReading {
         section.read(audiences, &provider.policy.audiences)
         if provider.accessTokens?.loadBalancer != nil {
             section.refuse(
-                "audiences", "a load balancer's assertions have no aud; remove audiences: client says whom they are for"
+                "audiences",
+                "a load balancer's assertions have no aud; their header's client says whom they are for; remove audiences"
             )
         }
         if provider.policy.audiences.isEmpty {

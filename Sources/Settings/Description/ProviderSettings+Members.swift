@@ -91,7 +91,7 @@ struct ProviderReading {
             [
                 SettingDescription(
                     section: "identity", IdentityMember.allCases.map(\.setting.description),
-                    "Claims to read members of the identity from, if the provider uses other names: `{ preferred_username: login }`. [Identity](providers.md#identity) lists the defaults."
+                    "The claims from which members of the identity are read, if the provider uses other names: `{ preferred_username: login }`. [Identity](providers.md#identity) lists the defaults."
                 )
             ], read: readIdentity),
         Member(

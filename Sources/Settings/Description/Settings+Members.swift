@@ -18,7 +18,7 @@ extension Settings {
                 Member(
                     Setting(
                         "hosts", listOf: .hostName,
-                        "Additional values of `Host` that an admin listener without API keys and TLS accepts, besides `localhost` and IP addresses."
+                        "Additional values of `Host` that an admin listener with neither API keys nor TLS accepts, besides `localhost` and IP addresses."
                     ), at: \.adminHosts),
                 Member(
                     Setting("console", .boolean, "Serves a page for operators at `/console`."), at: \.servesConsole),

@@ -23,7 +23,7 @@ enum TracingReader {
         Member(
             Setting(
                 "sample_ratio", sampleRatio,
-                "The share of the traces that start in Assay to sample, from 0 to 1. For other traces, the caller's sampling decision applies."
+                "The ratio of traces to sample, from 0 to 1, among those that start in Assay. For other traces, the caller's sampling decision applies."
             ),
             at: \.sampleRatio),
         Member(

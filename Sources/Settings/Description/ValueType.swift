@@ -118,7 +118,7 @@ extension ValueType where Value: Comparable {
 }
 
 extension String {
-    /// Whether it is not empty and consists of ASCII letters, digits, full stops, hyphens and underscores.
+    /// Whether it is not empty and consists of ASCII letters, digits, dots, hyphens and underscores.
     func isName(upTo length: Int) -> Bool {
         (1...length).contains(utf8.count)
             && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }

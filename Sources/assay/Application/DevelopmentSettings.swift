@@ -103,7 +103,7 @@ extension DevClient {
 }
 
 extension ClientCredential {
-    /// A credential that a development provider takes for right.
+    /// A credential that a development provider accepts.
     ///
     /// - Throws: ``OpenSSLError``.
     fileprivate static func made(

@@ -22,8 +22,8 @@ extension StoreSetup {
 }
 
 extension Settings {
-    /// Warnings about secret files that other users may read. No error, because containers' secrets are often mounted
-    /// so.
+    /// Warnings about secret files that other users may read. Not errors: that is how containers' secrets are often
+    /// mounted.
     var exposedKeyFiles: [String] {
         let files =
             (signIns?.keyFiles ?? []).map { ("sign_ins.key_files", $0) }

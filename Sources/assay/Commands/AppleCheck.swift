@@ -69,7 +69,7 @@ extension Apple {
                     "\(client.id): the token endpoint accepted a made-up refresh token, so it is probably not Apple's; check endpoints.token"
             case .success(.notOAuth):
                 return
-                    "\(client.id): the token endpoint's response is not one of OAuth, so it is probably not Apple's; check endpoints.token"
+                    "\(client.id): the token endpoint's response is not an OAuth response, so it is probably not Apple's; check endpoints.token"
             case .success(.unreachable(let reason)): return "\(client.id): Apple can't be reached: \(reason)"
             }
         }

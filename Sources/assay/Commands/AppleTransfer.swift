@@ -81,7 +81,7 @@ extension Apple {
 struct TransferOptions: ParsableArguments {
     static let discussion = """
         The outcome "refused" means that Apple returned an error for this user, who has most likely revoked the app's \
-        access. "failed" means that Apple could not be reached or did not respond, in four attempts.
+        access. "failed" means that four attempts brought no result, so another run may help.
 
         At the end, the lines of users who are not done are listed. After a stop, run the same command again: users with \
         a result are skipped, and those that failed are tried again. The exit code is 0 if every user is done, 1 if another run may help, and 2 if all users who are not done were refused.
@@ -89,7 +89,7 @@ struct TransferOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The file with the users: one per line, or CSV with a first line that names the columns; standard input without it.",
+            "The file with the users: one per line, or CSV with a first line that names the columns. Without this option, standard input is read.",
             valueName: "file"),
         completion: .file())
     var input: String?

@@ -13,7 +13,7 @@ struct ClientCalls: Sendable {
 
     private static let timeout = Interval.seconds(10)
 
-    /// - Parameter maximumInFlight: the most requests at the same time.
+    /// - Parameter maximumInFlight: the maximum number of simultaneous requests.
     /// - Throws: ``ConfigurationError`` if a client's file, or an endpoint, can't be used.
     init(
         _ provider: ProviderSettings, _ proxy: ProxyEnvironment?, on loop: any EventLoop, maximumInFlight: Int = 1

@@ -13,7 +13,7 @@ struct Config: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check the settings file without starting.",
             discussion: """
-                The exit code is 0 if the service would start with the file. Otherwise it is 1, and each error names its line.
+                The exit code is 0 if the file and the files that it names are valid. Otherwise it is 1, and each error names its line.
 
                 With --live, it also connects to each provider as the service would, and prints one line for each \
                 finding: addresses, certificate, discovery document, keys, their lifetime, and clock differences. It \

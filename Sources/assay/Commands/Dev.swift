@@ -15,7 +15,7 @@ struct Dev: AsyncParsableCommand {
         abstract: "Run the service with development providers: whole sign-ins without a network or an account.",
         discussion: """
             Stands in for every provider of --config: the same client IDs, nonce rules and claims, with keys of its own. \
-            The files with secrets and private keys that the settings name are not opened, and any secret of a client is right. \
+            The files with secrets and private keys that the settings name are not opened, and any client secret is accepted. \
             Without --config: Apple, Google, Microsoft and an OpenID Provider.
 
             Prints the page to open, the console, and a curl command. Without --log, standard error has only warnings \

@@ -11,7 +11,7 @@ struct Healthcheck: AsyncParsableCommand {
         abstract: "Check the health of a running service, for containers without curl.",
         discussion: """
             Calls /livez on the admin listener, or /readyz with --ready. The exit code is 0 if the response is 200, \
-            and 1 otherwise. Callers can't use up the connections of the admin listener.
+            and 1 otherwise. The service's clients can't use up the connections of the admin listener.
             """)
 
     @OptionGroup var file: ConfigurationFile
@@ -28,14 +28,14 @@ struct Healthcheck: AsyncParsableCommand {
     @Option(help: "The address to call, host:port or unix:/path. Default: the one in the settings.")
     var address: String?
 
-    @Flag(help: "Use TLS for --address. Without --address, the settings decide.")
+    @Flag(help: "Use TLS. Without --address, TLS is also used if the settings say so.")
     var tls = false
 
     @OptionGroup var certificate: ClientCertificate
 
     func validate() throws {
         guard !(service && address != nil) else {
-            throw ValidationError("--service is for the settings, not for --address")
+            throw ValidationError("--service chooses a listener of the settings; omit it with --address")
         }
     }
 

@@ -63,11 +63,11 @@ enum TransferInput {
     private static func fault(_ record: CSVRecord, _ id: String, hasHeader: Bool, _ step: TransferStep) -> String? {
         if record.fields[0].hasPrefix("{") {
             return
-                "it is JSON; one \(step.noun) per line is expected: jq -r '.\(step.columns[0]) // empty' takes them out of results"
+                "it is JSON; one \(step.noun) per line is expected: jq -r '.\(step.columns[0]) // empty' extracts them from results"
         }
         if !hasHeader, record.fields.count > 1 {
             return
-                "it has several columns; name the one with the \(step.noun)s \(step.columns[0]), in a first line with the names of all"
+                "it has several columns; add a header line that calls the column of \(step.noun)s \(step.columns[0])"
         }
         let isValid =
             (1...maximumLength).contains(id.utf8.count)

@@ -69,9 +69,9 @@ def test_an_access_token_of_an_issuer_with_an_entry_for_access_tokens_alone(serv
 
 def test_an_id_token_of_an_issuer_with_an_entry_for_access_tokens_alone(service, alone):
     answer = explain(service, alone.token(nonce="n"))
-    says(answer, "is an ID Token (it has nonce), but the provider alone verifies access tokens alone", "without tokens: access")
+    says(answer, "is an ID Token (it has nonce), but the provider alone verifies only access tokens", "without tokens: access")
     answer = explain(service, alone.token())
-    says(answer, "alone verifies access tokens and gateways' assertions alone", f"Send the token to {SEND}")
+    says(answer, "alone verifies only access tokens and gateways' assertions", f"Send the token to {SEND}")
 
 
 def test_the_assertion_of_a_load_balancer(service, balancer):

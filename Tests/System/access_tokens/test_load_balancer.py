@@ -74,7 +74,7 @@ REFUSALS = {
     "a payload without expiry": ({"exp": None}, "claim_invalid", "exp"),
     "another issuer": ({"iss": "https://other.example"}, "issuer_mismatch", None),
     "another issuer in the header": ({"header": {"iss": "https://other.example"}}, "issuer_mismatch", None),
-    "a kid that is no UUID": ({"header": {"kid": "../../secret"}}, "key_not_found", None),
+    "a kid that is not a UUID": ({"header": {"kid": "../../secret"}}, "key_not_found", None),
     "no kid": ({"header": {"kid": None}}, "key_not_found", None),
     "another algorithm": ({"header": {"alg": "RS256"}}, "algorithm_not_allowed", None),
     "none": ({"header": {"alg": "none"}}, "algorithm_not_allowed", None),

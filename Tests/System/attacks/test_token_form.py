@@ -96,11 +96,11 @@ SERIALIZATIONS = ("flattened", "general", "polyglot")
 
 TABLE = [
     ("F01", MALFORMED, {token or "empty": text(token) for token in ("", "..", "a.b", "a.b.c.d")}),
-    ("F01", MALFORMED, {"60000 full stops": text("." * 60_000), "a good token and a fourth part": wrapped("{}.AAAA")}),
+    ("F01", MALFORMED, {"60000 dots": text("." * 60_000), "a good token and a fourth part": wrapped("{}.AAAA")}),
     # Its form is valid, but it is empty.
     ("F01", "provider_unknown", {"e30.e30.": text("e30.e30.")}),
     ("F01", MALFORMED, {name: text(token) for name, token in itertools.islice(encrypted_tokens().items(), 3)}),
-    ("F01", TOO_LARGE, {"a million full stops": text("." * 1_000_000)}),
+    ("F01", TOO_LARGE, {"a million dots": text("." * 1_000_000)}),
     (
         "F02",
         MALFORMED,

@@ -17,7 +17,7 @@ HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'`{{7*7}}"
 
 
 def identity(page: Page) -> dict:
-    return json.loads(page.get_by_label("Answer of Assay").inner_text())["identity"]
+    return json.loads(page.get_by_label("Assay's response").inner_text())["identity"]
 
 
 def sign_in(page: Page, person: str = "Kim Example") -> dict:

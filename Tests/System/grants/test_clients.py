@@ -48,7 +48,7 @@ def test_a_changed_secret_is_used_and_a_bad_file_stays_out(issuer, endpoint, tmp
         service.wait_until(lambda: secret_used(service, endpoint) == "another")
         service.wait_for_entry(message="client credentials changed")
         secret_file(tmp_path, "")
-        entry = service.wait_for_entry(message="client credential files can't be used, those before stay")
+        entry = service.wait_for_entry(message="client credential files invalid, still using the previous ones")
         assert "provider oidc: client client: secret_file" in entry["reason"]
         assert secret_used(service, endpoint) == "another"
         secret_file(tmp_path, "third")

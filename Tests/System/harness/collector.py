@@ -142,7 +142,7 @@ class Collector:
         self._gate.set()
 
     def find(self, **expected) -> list[Span]:
-        """The spans with these members, or with these attributes (`_` stands for each full stop)."""
+        """The spans with these members, or with these attributes (`_` stands for each dot)."""
         assert not self._mistakes, self._mistakes
 
         def has(span: Span, name: str, value) -> bool:

@@ -154,7 +154,7 @@ def test_the_admin_listener_names_its_own_buffer(issuer):
             readable, _, _ = select.select([one.socket for one in unfinished], [], [], DEADLINE)
             response = next(one for one in unfinished if one.socket in readable).response("POST", "/v1/explain")
             assert_code(response, "overloaded")
-        assert "the admin listener's buffer (4MiB or twice limits.max_body" in response.json["detail"]
+        assert "the admin listener's buffer (the larger of 4MiB and twice limits.max_body" in response.json["detail"]
 
 
 def test_an_idle_connection_is_not_a_slow_request(hasty):
