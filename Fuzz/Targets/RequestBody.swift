@@ -1,8 +1,11 @@
 import IDToken
 import JSON
 
-/// The only case of the service's `Problem` that `VerifyRequest` throws, to avoid a dependency on the HTTP library.
-package enum Problem: Error { case requestInvalid(String) }
+/// The cases of the service's `Problem` that `VerifyRequest` throws, to avoid a dependency on the HTTP library.
+package enum Problem: Error {
+    case requestInvalid(String)
+    case audienceNotConfigured
+}
 
 /// An accepted request has the values that jansson reads, within the limits, and has no unknown members.
 func fuzz(_ input: [UInt8]) {
@@ -27,6 +30,7 @@ private func check(_ input: [UInt8]) {
         switch error {
         case .requestInvalid(let detail):
             return require(detail.hasSuffix("."), "\(shown(input)) is refused with a sentence")
+        case .audienceNotConfigured: return require(false, "\(shown(input)) is compared with settings while it is read")
         }
     }
     _ = try? unsafe verifier.read(request.idToken)
