@@ -47,10 +47,19 @@ package enum NonceUse: Sendable {
     case compare
     /// The nonce of this sign-in, or none.
     case compareIfPresent
-    /// Not compared. The token is straight from the provider's token endpoint, so nobody else can have sent it.
+    /// Not compared. The token came directly from the provider's token endpoint.
     case ignoreFromTokenEndpoint
-    /// Not compared. The client sends the token with each request, so it may be one that another API has received.
+    /// Not compared. The client sends the token with each request.
     case ignoreFromClient
+
+    /// Whether the token came directly from the provider's token endpoint. Nobody else can have sent it then; a client
+    /// may send a token that another API has received.
+    var isFromTokenEndpoint: Bool {
+        switch self {
+        case .compareIfPresent, .ignoreFromTokenEndpoint: true
+        case .compare, .ignoreFromClient: false
+        }
+    }
 }
 
 /// A user whom the relying party already knows.

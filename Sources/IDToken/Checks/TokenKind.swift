@@ -21,7 +21,7 @@ extension ProviderPolicy {
     ///   - nonce: the raw nonce of the sign-in.
     ///   - use: says whether the token is from a token endpoint.
     func detectsAccessTokens(_ claims: Claims, nonce: String?, use: NonceUse) -> Bool {
-        refusesAccessTokens && !(self.nonce.isChecked && nonce != nil) && (use == .compare || use == .ignoreFromClient)
+        refusesAccessTokens && !(self.nonce.isChecked && nonce != nil) && !use.isFromTokenEndpoint
             && !claims.hasValue(.nonce)
     }
 }
