@@ -66,7 +66,7 @@ package struct KeySnapshot: Sendable {
     package func hasKey(_ keyID: String) -> Bool { keys.hasKey(keyID) }
 
     /// Whether the store should learn that this key has verified a token; see ``KeyStore/prove(_:)``.
-    package func isUnproven(_ keyID: String) -> Bool { !unprovenKeyIDs.isEmpty && unprovenKeyIDs.contains(keyID) }
+    package func isUnproven(_ keyID: String) -> Bool { unprovenKeyIDs.contains(keyID) }
 
     /// Whether the provider sent its complete keys recently. Then a bad signature by a known `kid` is not worth a
     /// fetch.
