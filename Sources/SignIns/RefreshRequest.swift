@@ -92,7 +92,7 @@ package struct ReadyRefresh {
             case .grantInvalid: true
             // The response says that nothing was done.
             case .unavailable(.status(429), _), .unavailable(.status(503), _): false
-            // The provider may have replaced the token with one that nobody received.
+            // The provider may have rotated the refresh token, and the new one may be lost.
             case .unavailable, .answerInvalid: !tokensStay
             }
         return FinishFailure(Problem(failure), isSpent: isSpent)

@@ -94,8 +94,8 @@ extension Diagnosis {
                 return Diagnosis(
                     isListed
                         ? """
-                        The token is from the tenant \(name), which the setting tenants of the provider \(policy.id) does not \
-                        list.
+                        The token is from the tenant \(name), which the setting tenants of the provider \(policy.id) \
+                        does not list.
                         """
                         : "The token is from the tenant \(name), which excluded_tenants of the provider \(policy.id) lists.",
                     fix: isListed

@@ -1,7 +1,7 @@
 internal import IDToken
 private import JOSE
 
-/// What an unverified token most likely is: an ID Token or an access token. Only explanations depend on it.
+/// A guess at the kind of an unverified token: ID Token or access token. Only explanations depend on it.
 enum TokenKindGuess: Equatable {
     /// - Parameter reason: completes the sentence "The token is an ID Token: …".
     case idToken(reason: String)

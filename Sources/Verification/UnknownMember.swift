@@ -21,9 +21,9 @@ extension JSONObject {
     /// A member's name in a form that is safe to show in `detail`.
     ///
     /// The name comes from the caller. A caller that confuses names and values may send a token, a nonce or an address
-    /// as a name. Names that don't look like names are replaced by their length: empty ones, those longer than 32 characters,
-    /// those with characters other than letters, digits and some punctuation, and those longer than 16 characters
-    /// that contain digits or as many capital letters as random text.
+    /// as a name. Names that don't look like names are replaced by their length: empty ones, those longer than 32
+    /// characters, those with characters other than letters, digits and some punctuation, and those longer than 16
+    /// characters that contain digits or as many capital letters as random text.
     static func redactedName(_ name: [UInt8]) -> String {
         let digits = name.count(where: \.isDigit)
         let capitals = name.count { (0x41...0x5a).contains($0) }

@@ -3,7 +3,7 @@ internal import IDToken
 private import JOSE
 private import JSON
 
-/// What an AWS load balancer's assertion says in its header, where others say it in claims.
+/// The header of an AWS load balancer's assertion. It has members that other providers put into claims.
 ///
 /// - Source: docs.aws.amazon.com/elasticloadbalancing/latest/application/listener-authenticate-users.html, "User claims
 ///   encoding and signature verification".

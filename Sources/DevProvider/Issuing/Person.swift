@@ -87,7 +87,7 @@ struct People {
     /// The maximum number of people to remember.
     private static let capacity = 50
 
-    /// The person who is signed in by scripts that name nobody.
+    /// The person whom a script signs in if it does not name one.
     var usual: Person { all.first ?? Person(id: "kim", name: "Kim Example", email: "kim@example.com") }
 
     /// - Parameter hint: an ID or an address.

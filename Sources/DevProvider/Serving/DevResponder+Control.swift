@@ -4,7 +4,8 @@ internal import NIOHTTP1
 internal import NIOCore
 internal import OpenSSL
 
-/// What tests and the panel change: faults, keys, people. A form on the page is answered with a redirect to it.
+/// The endpoints with which tests and the panel change faults, keys and people. A request from a form on the page is
+/// redirected back to the page.
 extension DevResponder {
     func control(_ path: String, _ request: HTTPRequest) -> HTTPReply {
         let isForm = request.isForm

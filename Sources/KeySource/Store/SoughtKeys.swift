@@ -1,7 +1,7 @@
 /// The keys that a store asks for one by one, for a provider that publishes no list of them.
 ///
-/// Tokens name them, and anyone can name a key of somebody else at the same address. So a key is proven only once it
-/// has verified a token, and no other key can push a proven one out.
+/// Tokens name these keys. The provider publishes keys of several owners at one address, so a token can name a key of
+/// another owner. A key is therefore proven only once it has verified a token, and no other key can push it out then.
 struct SoughtKeys {
     /// In the order in which they were proven.
     private(set) var proven: [String] = []
