@@ -67,6 +67,12 @@ final class EndpointServer: Sendable {
     var requests: [Request] { record.withLock { $0.requests } }
     var connections: Int { record.withLock { $0.connections } }
 
+    /// Waits until the connection that was opened last is closed on the server's side. On loopback, the client's socket
+    /// knows it from then on.
+    func lastConnectionClosed() async throws {
+        try await record.withLock { $0.channels.last }?.closeFuture.get()
+    }
+
     /// Does something with the connection that was opened last, on its event loop, and waits for it. Unlike a future's
     /// `wait`, this may be called on another event loop.
     func onLastConnection(_ act: @escaping @Sendable (any Channel) -> Void) {

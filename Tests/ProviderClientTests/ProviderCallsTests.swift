@@ -67,6 +67,7 @@ import Testing
                 #expect(called.failure == nil)
                 #expect(called.reports[0].connection == .opened)
                 #expect(server.requests.count == count)
+                if case .bytesAndClose = answer { try await server.lastConnectionClosed() }
             }
         }
     }
@@ -79,6 +80,7 @@ import Testing
             _ = try await caller.refresh(at: address).result.get()
             // On the connection that was kept; the server then closes it.
             #expect(try await caller.refresh(at: address).reports[0].connection == .reused)
+            try await server.lastConnectionClosed()
             #expect(try await caller.refresh(at: address).reports[0].connection == .opened)
             #expect(server.requests.count == 3)
         }
