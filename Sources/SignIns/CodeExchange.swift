@@ -93,7 +93,7 @@ package struct ExchangedSignIn {
     /// - Parameter verdict: the verdict on ``verification``.
     /// - Throws: a failure if the ID Token is refused, or from another issuer than the response named. The grant is
     ///   then dropped.
-    package func verified(_ verdict: Verdict?) throws(FinishFailure) -> VerifiedExchange {
+    package func verified(_ verdict: Verdict<VerifyAnswer>?) throws(FinishFailure) -> VerifiedExchange {
         var answer = pending.first
         switch verdict {
         case .refused(let problem, _)?: throw FinishFailure(problem, isSpent: true, dropsGrant: true)

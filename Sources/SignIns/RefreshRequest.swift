@@ -101,7 +101,7 @@ package struct ReadyRefresh {
     /// - Parameter verdict: on the grant's ID Token; `nil` if it has none.
     /// - Throws: a failure if the ID Token is refused. Only ``Problem/keysUnavailable(retryAfterSeconds:)`` does not
     ///   drop the grant.
-    package func answer(_ grant: Grant, _ verdict: Verdict?) throws(FinishFailure) -> RefreshAnswer {
+    package func answer(_ grant: Grant, _ verdict: Verdict<VerifyAnswer>?) throws(FinishFailure) -> RefreshAnswer {
         switch verdict {
         case nil: return RefreshAnswer(grant: grant, verified: nil, problem: nil)
         case .verified(let answer, _)?: return RefreshAnswer(grant: grant, verified: answer, problem: nil)

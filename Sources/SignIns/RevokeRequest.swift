@@ -115,7 +115,9 @@ package struct CodeToRevoke {
     ///
     /// - Parameter verdict: on the grant's ID Token.
     /// - Throws: a failure if it is refused; nothing is then revoked.
-    package func revocation(of grant: Grant, _ verdict: Verdict) throws(FinishFailure) -> RevocationRequest {
+    package func revocation(of grant: Grant, _ verdict: Verdict<VerifyAnswer>) throws(FinishFailure)
+        -> RevocationRequest
+    {
         if case .refused(let problem, _) = verdict {
             throw FinishFailure(problem, isSpent: true, dropsGrant: true)
         }

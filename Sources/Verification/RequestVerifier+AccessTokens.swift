@@ -1,6 +1,7 @@
 internal import AccessTokens
 internal import IDToken
 private import JOSE
+private import KeySource
 
 /// Verifies access tokens. Keys and waiting work as for ID Tokens.
 extension RequestVerifier {
@@ -8,13 +9,7 @@ extension RequestVerifier {
     package var acceptsAccessTokens: Bool { slots.contains { $0?.provider.accessTokens != nil } }
 
     /// Verifies an access token: the request, the token's form, then all checks.
-    package func verify(_ request: AccessTokenRequest, at now: VerificationTime) -> TokenOutcome<AccessTokenAnswer> {
-        outcome(at: now) { self.attempt(request, at: $0) }
-    }
-
-    private func attempt(_ request: AccessTokenRequest, at now: VerificationTime) -> Attempt<
-        TokenVerdict<AccessTokenAnswer>
-    > {
+    package func verify(_ request: AccessTokenRequest, at now: VerificationTime) -> Outcome<AccessTokenAnswer> {
         var index = request.provider.flatMap(ofAccessTokens.named)
         do throws(Problem) {
             if let named = request.provider, index == nil { throw noProvider(named: named, ofAccessTokens: true) }
@@ -27,34 +22,45 @@ extension RequestVerifier {
             guard let index, let slot = slots[index], let dialect = slot.provider.accessTokens else {
                 throw noProvider(named: nil, issuer: token.unverifiedIssuer, ofAccessTokens: true)
             }
-            try request.check(against: slot.policy)
-            return try attempt(accessToken: token, dialect, index, slot, now, request.parameters) { token, keys in
-                let answer = AccessTokenAnswer(
-                    token: token, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims)
-                return .verified(answer, provider: index)
-            }
+            return try verify(token, request, dialect, index, slot, now)
         } catch {
             return .decided(.refused(error, provider: index))
         }
     }
 
+    // Not inlined: the policy of a slot that is not a parameter would be copied.
+    @inline(never)
+    private func verify(
+        _ token: UnverifiedToken, _ request: AccessTokenRequest, _ dialect: AccessTokenDialect, _ index: Int,
+        _ slot: ProviderSlot, _ now: VerificationTime
+    ) throws(Problem) -> Outcome<AccessTokenAnswer> {
+        try request.check(against: slot.policy)
+        return try attempt(accessToken: token, dialect, index, slot, now, request.parameters) { token, keys in
+            AccessTokenAnswer(
+                token: token, keys: keys.used(at: now.monotonic), includesClaims: request.includesClaims)
+        }
+    }
+
     /// - Parameter answer: makes the answer of a verified token and the keys that verified it.
     /// - Throws: ``Problem/accessTokenRejected(_:)``.
-    func attempt<Answer: Sendable>(
+    @inline(__always)
+    func attempt<Answer>(
         accessToken token: UnverifiedToken, _ dialect: AccessTokenDialect, _ index: Int, _ slot: ProviderSlot,
         _ now: VerificationTime, _ parameters: AccessTokenParameters,
-        answer: (VerifiedAccessToken, LoopKeySnapshot.Latest) -> Answer
-    ) throws(Problem) -> Attempt<Answer> {
-        let policy = slot.policy
-        let jwsVerifier = verifier.jwsVerifier
-        return try attempt(token, index, slot, now, refused: Problem.accessTokenRejected) {
-            token.wouldPassClaims(ofAccessTokenUnder: policy, dialect, now: now.wall)
+        answer: (consuming VerifiedAccessToken, LoopKeySnapshot.Latest) -> Answer
+    ) throws(Problem) -> Outcome<Answer> {
+        try attempt(token, index, slot, now, refused: Problem.accessTokenRejected) {
+            token.wouldPassClaims(ofAccessTokenUnder: slot.policy, dialect, now: now.wall)
         } checkingHeader: { () throws(Rejection) in
-            try jwsVerifier.checkAccessTokenHeader(token, allowing: policy.algorithms ?? .all, dialect)
+            try verifier.jwsVerifier.checkAccessTokenHeader(
+                token, allowing: slot.policy.algorithms ?? .all, dialect)
         } verifying: { keys throws(Rejection) in
-            let verified = try jwsVerifier.verifyAccessToken(
-                token, with: keys.keys, algorithms: keys.algorithms, under: policy, dialect,
+            let verified = try verifier.jwsVerifier.verifyAccessToken(
+                token, with: keys.keys, algorithms: keys.algorithms, under: slot.policy, dialect,
                 expecting: parameters, now: now.wall)
+            if dialect.loadBalancer != nil, let keyID = token.keyID, keys.snapshot.isUnproven(keyID) {
+                slot.provider.keys.prove(keyID)
+            }
             return answer(verified, keys)
         }
     }

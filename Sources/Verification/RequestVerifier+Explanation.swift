@@ -16,43 +16,41 @@ extension RequestVerifier {
     package func explain(
         _ request: VerifyRequest, until deadline: MonotonicTime, on loop: any EventLoop
     ) -> EventLoopFuture<(answer: Result<ExplainAnswer, Problem>, provider: Int?)> {
-        let outcome = verify(request, at: .now())
-        let number = outcome.provider
-        let provider = providers.first { $0.number == number }
-        // A rejected header needs no keys. But the explanation also covers the signature, so it waits for a fetch in
-        // progress.
-        let waitsForKeys = provider?.snapshot == nil && !outcome.isMalformed
-        let decided = status(
-            of: provider?.provider.keys, onceDecided: outcome, waitingForKeys: waitsForKeys, until: deadline, on: loop)
-        return decided.hop(to: loop).assumeIsolated().map { status, verdict in
+        judged(until: deadline, on: loop) { self.verify(request, at: $0) }.assumeIsolated().map { status, verdict in
             do throws(Problem) {
-                let answer = try self.explain(request, status, verdict: verdict, now: SystemClocks.unixSeconds())
-                return (.success(answer), number)
+                let answer = try self.explain(
+                    request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
+                return (.success(answer), verdict.provider)
             } catch {
-                return (.failure(error), number)
+                return (.failure(error), verdict.provider)
             }
         }.nonisolated()
     }
 
-    /// The state of a provider's keys after any fetch that could help; and the reason why the token would then be
-    /// rejected, if any.
-    private func status(
-        of keys: KeyStore?, onceDecided outcome: Outcome, waitingForKeys: Bool, until deadline: MonotonicTime,
-        on loop: any EventLoop
-    ) -> EventLoopFuture<(KeyStatus?, Problem?)> {
-        let problem: EventLoopFuture<Problem?>
+    /// The verdict on a token after any fetch that could help, and the state of its provider's keys; `nil` if there is
+    /// no provider.
+    func judged<Answer: Sendable>(
+        until deadline: MonotonicTime, on loop: any EventLoop,
+        verifying verify: @escaping (VerificationTime) -> Outcome<Answer>
+    ) -> EventLoopFuture<(KeyStatus?, Verdict<Answer>)> {
+        let outcome = verify(.now())
+        let slot = outcome.provider.flatMap { slots[$0] }
+        let decided: EventLoopFuture<Verdict<Answer>>
         switch outcome {
         case .decided(let verdict):
-            let decided = verdict.problem
-            let fetched = keys.flatMap {
-                waitingForKeys ? $0.wait(for: .anyKeys(mayFetch: false), judgedBy: 0, until: deadline) : nil
+            // A rejected header needs no keys. But an explanation also covers the signature, so it waits for a fetch in
+            // progress.
+            let waits =
+                slot?.delivered.snapshot == nil && verdict.problem?.code != Rejection.Code.tokenMalformed.rawValue
+            let fetched = slot.flatMap {
+                waits ? $0.provider.keys.wait(for: .anyKeys(mayFetch: false), judgedBy: 0, until: deadline) : nil
             }
-            problem = fetched?.map { _ in decided } ?? loop.makeSucceededFuture(decided)
-        case .pending(let pending):
-            problem = waitForKeys(pending, until: deadline, on: loop).assumeIsolated().map(\.problem).nonisolated()
+            decided = fetched?.hop(to: loop).map { _ in verdict } ?? loop.makeSucceededFuture(verdict)
+        case .pending(let wait):
+            decided = waitForKeys(wait, until: deadline, on: loop) { verify(.now()) }
         }
-        guard let keys else { return problem.map { (nil, $0) } }
-        return problem.flatMap { problem in keys.status().map { ($0, problem) } }
+        guard let keys = slot?.provider.keys else { return decided.map { (nil, $0) } }
+        return decided.flatMap { verdict in keys.status().map { ($0, verdict) } }.hop(to: loop)
     }
 
     /// - Parameters:
@@ -111,12 +109,6 @@ extension RequestVerifier.ProviderSlot {
             AccessTokenEntry(
                 id: policy.id, fits: token.wouldPassClaims(ofAccessTokenUnder: policy, dialect, now: now))
         }
-    }
-}
-
-extension RequestVerifier.Outcome {
-    fileprivate var isMalformed: Bool {
-        if case .decided(.refused(.rejected(.tokenMalformed), _)) = self { true } else { false }
     }
 }
 

@@ -9,13 +9,7 @@ extension RequestVerifier {
     package var acceptsNotifications: Bool { slots.contains { $0?.provider.notifications != nil } }
 
     /// Verifies a notification: the request, the token's form, then all checks.
-    package func verify(_ request: NotificationRequest, at now: VerificationTime) -> TokenOutcome<NotificationAnswer> {
-        outcome(at: now) { self.attempt(request, at: $0) }
-    }
-
-    private func attempt(_ request: NotificationRequest, at now: VerificationTime) -> Attempt<
-        TokenVerdict<NotificationAnswer>
-    > {
+    package func verify(_ request: NotificationRequest, at now: VerificationTime) -> Outcome<NotificationAnswer> {
         var index = request.provider.flatMap(ofIDTokens.named)
         do throws(Problem) {
             if request.provider != nil, index == nil { throw .providerUnknown }
@@ -47,7 +41,7 @@ extension RequestVerifier {
     private func attempt(
         _ token: UnverifiedToken, _ index: Int, _ slot: ProviderSlot, _ rules: NotificationRules,
         _ now: VerificationTime
-    ) throws(Problem) -> Attempt<TokenVerdict<NotificationAnswer>> {
+    ) throws(Problem) -> Outcome<NotificationAnswer> {
         let policy = slot.policy
         let jwsVerifier = verifier.jwsVerifier
         return try attempt(token, index, slot, now, refused: Problem.notificationRejected) {
@@ -57,9 +51,8 @@ extension RequestVerifier {
         } verifying: { keys throws(Rejection) in
             let notification = try jwsVerifier.verifyNotification(
                 token, with: keys.keys, algorithms: keys.algorithms, under: policy, rules, now: now.wall)
-            let answer = NotificationAnswer(
+            return NotificationAnswer(
                 provider: policy.id, notification: notification, keys: keys.used(at: now.monotonic))
-            return .verified(answer, provider: index)
         }
     }
 }

@@ -2,131 +2,132 @@ package import Host
 package import NIOCore
 
 internal import IDToken
-private import KeySource
+internal import KeySource
 
-/// Handles requests that the current keys can't decide.
+/// Handles tokens that the current keys can't decide.
 extension RequestVerifier {
-    /// Waits for the provider's shared fetch, off this loop, then verifies again.
-    ///
-    /// - Parameter loop: this verifier's event loop.
-    package func waitForKeys(
-        _ pending: Pending, until deadline: MonotonicTime, on loop: any EventLoop
-    ) -> EventLoopFuture<Verdict> {
-        wait(pending.wait, until: deadline, on: loop) { problem in
-            .refused(problem, provider: pending.provider)
-        } verifyingAgain: {
-            switch self.verify(pending.request, at: .now()) {
-            case .decided(let verdict): .decided(verdict)
-            case .pending(let pending): .waiting(pending.wait)
+    /// A verdict, or what the token has to wait for, since newer keys could change the verdict.
+    package enum Outcome<Answer> {
+        case decided(Verdict<Answer>)
+        case pending(KeyWait)
+
+        /// The number of the token's provider; `nil` if there is none.
+        package var provider: Int? {
+            switch self {
+            case .decided(let verdict): verdict.provider
+            case .pending(let wait): wait.provider
             }
         }
     }
 
-    /// The result of verifying with the current keys.
-    enum Attempt<Answer: Sendable> {
-        case decided(Answer)
-        case waiting(KeyWait)
-    }
-
-    /// A verdict on a token that is not an ID Token, or such a token that has to wait for keys.
-    package enum TokenOutcome<Answer: TokenAnswer> {
-        case decided(TokenVerdict<Answer>)
-        case pending(PendingToken<Answer>)
-    }
-
-    /// A token that is not an ID Token, and whose verdict could change with newer keys.
-    package struct PendingToken<Answer: TokenAnswer> {
-        let wait: KeyWait
-        let verifyAgain: () -> Attempt<TokenVerdict<Answer>>
-    }
-
-    /// The outcome of an attempt, which is made again once there are newer keys.
-    func outcome<Answer: TokenAnswer>(
-        at now: VerificationTime, _ attempt: @escaping (VerificationTime) -> Attempt<TokenVerdict<Answer>>
-    ) -> TokenOutcome<Answer> {
-        switch attempt(now) {
-        case .decided(let verdict): .decided(verdict)
-        case .waiting(let wait): .pending(PendingToken(wait: wait) { attempt(.now()) })
-        }
-    }
-
-    /// Waits for the provider's shared fetch, off this loop, then verifies again.
-    ///
-    /// - Parameter loop: this verifier's event loop.
-    package func waitForKeys<Answer: TokenAnswer>(
-        _ pending: PendingToken<Answer>, until deadline: MonotonicTime, on loop: any EventLoop
-    ) -> EventLoopFuture<TokenVerdict<Answer>> {
-        wait(pending.wait, until: deadline, on: loop) { problem in
-            .refused(problem, provider: pending.wait.provider)
-        } verifyingAgain: {
-            pending.verifyAgain()
-        }
+    /// What a token waits for.
+    package struct KeyWait {
+        let keys: KeyStore
+        /// What to fetch.
+        let need: KeyStore.StateMachine.FetchReason
+        /// The version of the keys that gave the current verdict.
+        let version: Int
+        /// Whether the token's key may have been published since the last fetch. If the provider can't be reached, the
+        /// token's validity is then unknown. If this is false, the current keys decide.
+        let isMissingKey: Bool
+        let provider: Int
+        /// The verdict with the current keys.
+        let currentProblem: Problem
     }
 
     /// Verifies a token of any kind with the current keys, and waits for others only if they could change the verdict.
-    /// The ID Tokens of `/v1/verify` take a path of their own, without closures.
+    ///
+    /// A token that can be rejected without keys is rejected. Keys are fetched only for a token that could pass.
     ///
     /// - Parameters:
     ///   - refused: the problem for a rejection.
-    ///   - couldPass: whether fetching keys for the token could help.
+    ///   - couldPass: whether the token's unverified claims would pass.
     ///   - checkHeader: the checks that need no keys.
     /// - Throws: the problem for a rejection that no newer keys could change.
-    func attempt<Answer: Sendable>(
+    @inline(__always)
+    func attempt<Answer>(
         _ token: UnverifiedToken, _ index: Int, _ slot: ProviderSlot, _ now: VerificationTime,
         refused: (Rejection) -> Problem, couldPass: () -> Bool,
         checkingHeader checkHeader: () throws(Rejection) -> Void,
         verifying verify: (LoopKeySnapshot.Latest) throws(Rejection) -> Answer
-    ) throws(Problem) -> Attempt<Answer> {
+    ) throws(Problem) -> Outcome<Answer> {
         guard let keys = slot.keys(usableAt: now.monotonic) else {
             do throws(Rejection) { try checkHeader() } catch { throw refused(error) }
-            return .waiting(KeyWait(without: slot, index, mayFetch: couldPass()))
+            return .pending(KeyWait(without: slot, index, mayFetch: couldPass()))
         }
         do throws(Rejection) {
-            let answer = try verify(keys)
-            if let keyID = token.keyID, keys.snapshot.isUnproven(keyID) { slot.provider.keys.prove(keyID) }
-            return .decided(answer)
+            return .decided(.verified(try verify(keys), provider: index))
         } catch {
             let problem = refused(error)
-            let wait = wait(
-                after: error, problem, token, keys.snapshot, index, slot, now.monotonic, couldPass: couldPass)
-            guard let wait else { throw problem }
-            return .waiting(wait)
+            guard let need = need(after: error, token, keys.snapshot, slot.policy, now.monotonic), couldPass() else {
+                throw problem
+            }
+            return .pending(
+                KeyWait(
+                    keys: slot.provider.keys, need: need, version: keys.snapshot.version,
+                    isMissingKey: error == .keyNotFound || !(token.keyID.map(keys.snapshot.hasKey) ?? true),
+                    provider: index, currentProblem: problem))
         }
     }
 
-    /// Waits for a provider's shared fetch, off this loop, then verifies again.
+    /// What to fetch, if newer keys could change a rejection.
+    ///
+    /// If a token names no key, all suitable keys are tried. If none verifies it, the provider may have rotated its
+    /// key, and the token would not show it. A provider may also replace the key that a token names, even with one of
+    /// another type. If the algorithms come from the provider's own metadata, it may have started to use another.
+    private func need(
+        after rejection: Rejection, _ token: UnverifiedToken, _ snapshot: KeySnapshot, _ policy: ProviderPolicy,
+        _ now: MonotonicTime
+    ) -> KeyStore.StateMachine.FetchReason? {
+        switch (rejection, token.keyID) {
+        case (.keyNotFound, let keyID?) where !snapshot.hasKey(keyID): .key(keyID)
+        // The store would decide the same, but in a flood each bad signature would cost a hop to its loop.
+        case (.keyNotFound, let keyID?), (.keyUnsuitable, let keyID?), (.signatureInvalid, let keyID?):
+            snapshot.isConfirmed(at: now) ? nil : .replacedKey(keyID)
+        case (.keyNotFound, nil), (.keyUnsuitable, nil), (.signatureInvalid, nil): .newerKeys
+        case (.algorithmNotAllowed, _): policy.algorithms == nil && token.algorithm != nil ? .newerKeys : nil
+        default: nil
+        }
+    }
+
+    /// Waits for the provider's shared fetch, off this loop, then verifies again.
     ///
     /// - Parameters:
     ///   - loop: this verifier's event loop.
-    ///   - refused: the answer for a problem.
-    func wait<Answer: Sendable>(
-        _ wait: KeyWait, until deadline: MonotonicTime, on loop: any EventLoop, refused: @escaping (Problem) -> Answer,
-        verifyingAgain: @escaping () -> Attempt<Answer>
-    ) -> EventLoopFuture<Answer> {
-        func finished(_ answer: Answer) -> EventLoopFuture<Answer> {
-            loop.makeCompletedFuture(.success(answer))
+    ///   - verifyAgain: the verification whose outcome is pending.
+    package func waitForKeys<Answer: Sendable>(
+        _ wait: KeyWait, until deadline: MonotonicTime, on loop: any EventLoop,
+        verifyingAgain verifyAgain: @escaping () -> Outcome<Answer>
+    ) -> EventLoopFuture<Verdict<Answer>> {
+        func refused(_ problem: Problem) -> EventLoopFuture<Verdict<Answer>> {
+            loop.makeCompletedFuture(.success(.refused(problem, provider: wait.provider)))
         }
         let outcome = wait.keys.wait(for: wait.need, judgedBy: wait.version, until: deadline).hop(to: loop)
         return outcome.assumeIsolated().flatMap { outcome in
             switch outcome {
-            case .unchanged: return finished(refused(wait.currentProblem))
+            case .unchanged: return refused(wait.currentProblem)
             case .unavailable(let retryAfter):
                 // A rejection would be final, but the token may be valid: its key could not be fetched.
-                let problem =
-                    wait.isMissingKey
-                    ? Problem.keysUnavailable(retryAfterSeconds: max(retryAfter.secondsRoundedUp, 1))
-                    : wait.currentProblem
-                return finished(refused(problem))
+                let unavailable = Problem.keysUnavailable(retryAfterSeconds: max(retryAfter.secondsRoundedUp, 1))
+                return refused(wait.isMissingKey ? unavailable : wait.currentProblem)
             case .refreshed, .retry: break
             }
-            switch verifyingAgain() {
-            case .decided(let answer): return finished(answer)
-            case .waiting(let next):
-                guard outcome == .retry else { return finished(refused(next.currentProblem)) }
+            switch verifyAgain() {
+            case .decided(let verdict): return loop.makeCompletedFuture(.success(verdict))
+            case .pending(let next):
+                guard outcome == .retry else { return refused(next.currentProblem) }
                 // This terminates: each round uses newer keys, and the deadline applies to all rounds.
-                return self.wait(
-                    next, until: deadline, on: loop, refused: refused, verifyingAgain: verifyingAgain)
+                return self.waitForKeys(next, until: deadline, on: loop, verifyingAgain: verifyAgain)
             }
         }.nonisolated()
+    }
+}
+
+extension RequestVerifier.KeyWait {
+    /// Waits for a provider's first usable keys.
+    fileprivate init(without slot: RequestVerifier.ProviderSlot, _ index: Int, mayFetch: Bool) {
+        self.init(
+            keys: slot.provider.keys, need: .anyKeys(mayFetch: mayFetch), version: slot.keys?.snapshot.version ?? 0,
+            isMissingKey: true, provider: index, currentProblem: .keysUnavailable(retryAfterSeconds: 1))
     }
 }

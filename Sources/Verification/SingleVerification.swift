@@ -57,10 +57,12 @@ package struct SingleVerification: Sendable {
     package func verify(_ request: VerifyRequest) async throws -> Answer {
         let deadline = SystemClocks.monotonic() + keysTimeout
         return try await loop.flatSubmit { [loop, verifier] () -> EventLoopFuture<Answer> in
-            let verdict: EventLoopFuture<Verdict> =
-                switch verifier.value.verify(request, at: .now()) {
+            let verifier = verifier.value
+            let verdict: EventLoopFuture<Verdict<VerifyAnswer>> =
+                switch verifier.verify(request, at: .now()) {
                 case .decided(let verdict): loop.makeSucceededFuture(verdict)
-                case .pending(let pending): verifier.value.waitForKeys(pending, until: deadline, on: loop)
+                case .pending(let wait):
+                    verifier.waitForKeys(wait, until: deadline, on: loop) { verifier.verify(request, at: .now()) }
                 }
             return verdict.assumeIsolated().map { verdict in
                 switch verdict {

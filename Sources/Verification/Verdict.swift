@@ -1,10 +1,16 @@
-package import Host
-package import IDToken
+package import JSON
 
-/// The result of one request.
-package enum Verdict {
-    case verified(VerifyAnswer, provider: Int)
+/// The result of verifying a token.
+package enum Verdict<Answer> {
+    /// - Parameter provider: the provider's number.
+    case verified(Answer, provider: Int)
     case refused(Problem, provider: Int?)
+
+    /// The answer to a verified token.
+    package var answer: Answer? { if case .verified(let answer, _) = self { answer } else { nil } }
+
+    /// Why it was rejected; `nil` if it was not.
+    package var problem: Problem? { if case .refused(let problem, _) = self { problem } else { nil } }
 
     /// The number of the provider; `nil` if there is none.
     package var provider: Int? {
@@ -14,19 +20,14 @@ package enum Verdict {
         }
     }
 
-    /// Why it was rejected; `nil` if it was not.
-    package var problem: Problem? { if case .refused(let problem, _) = self { problem } else { nil } }
+    /// The problem's code, or `ok`.
+    package var code: String { problem?.code ?? "ok" }
 }
 
-/// The time of a verification, on both clocks.
-package struct VerificationTime {
-    /// For the age of keys.
-    package let monotonic: MonotonicTime
-    /// For the token's times.
-    package let wall: UnixTime
+extension Verdict: Sendable where Answer: Sendable {}
 
-    package static func now() -> VerificationTime {
-        VerificationTime(
-            monotonic: SystemClocks.monotonic(), wall: UnixTime(seconds: SystemClocks.unixSeconds()))
-    }
+/// The answer to a verified token.
+package protocol TokenAnswer: Sendable {
+    /// Writes the answer as a JSON object, every member present.
+    func write(to json: inout JSONWriter)
 }

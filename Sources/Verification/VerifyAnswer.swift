@@ -26,7 +26,7 @@ struct KeysUsed {
 }
 
 /// The answer for a verified token: who signed in, the token's claims, and the keys that were used.
-package struct VerifyAnswer {
+package struct VerifyAnswer: TokenAnswer {
     let token: VerifiedIDToken
     let keys: KeysUsed
     let includesClaims: Bool

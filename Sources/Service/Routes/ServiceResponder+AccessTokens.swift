@@ -6,7 +6,10 @@ internal import Verification
 extension ServiceResponder {
     func verifyAccessToken(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let verifier = service.verifier
-        return reply(verifier.verify(try AccessTokenRequest(body), at: .now()), by: verifier, record) { verdict in
+        let request = try AccessTokenRequest(body)
+        return reply(by: verifier, record) {
+            verifier.verify(request, at: $0)
+        } counting: { verdict in
             self.service.metrics.countAccessToken(provider: verdict.provider, code: verdict.code)
         }
     }

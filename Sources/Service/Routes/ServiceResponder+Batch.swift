@@ -28,19 +28,29 @@ extension ServiceResponder {
         let text = batchAnswer { json in
             items.forEachObject { item in
                 let (index, start) = (ranges.count, json.count)
-                switch outcome(of: item, verifier, now) {
-                case (.decided(let verdict), nil): write(verdict, to: &json, record)
-                case (.decided(let verdict), let nonce?):
-                    waiting.append {
-                        loop.makeSucceededFuture(UnclaimedItem(index: index, verdict: verdict, nonce: nonce))
+                do throws(Problem) {
+                    let request = try request(of: item)
+                    switch verifier.verify(request, at: now) {
+                    case .decided(let verdict):
+                        guard service.usesNoncesOnce, let nonce = verifier.singleUseNonce(of: request, verdict) else {
+                            write(verdict, to: &json, record)
+                            break
+                        }
+                        waiting.append {
+                            loop.makeSucceededFuture(UnclaimedItem(index: index, verdict: verdict, nonce: nonce))
+                        }
+                    case .pending(let wait):
+                        waiting.append {
+                            verifier.waitForKeys(wait, until: deadline, on: loop) {
+                                verifier.verify(request, at: .now())
+                            }.assumeIsolated().map { verdict in
+                                let nonce = verifier.singleUseNonce(of: request, verdict)
+                                return UnclaimedItem(index: index, verdict: verdict, nonce: nonce)
+                            }.nonisolated()
+                        }
                     }
-                case (.pending(let pending), _):
-                    waiting.append {
-                        verifier.waitForKeys(pending, until: deadline, on: loop).assumeIsolated().map { verdict in
-                            let nonce = verifier.singleUseNonce(of: pending.request, verdict)
-                            return UnclaimedItem(index: index, verdict: verdict, nonce: nonce)
-                        }.nonisolated()
-                    }
+                } catch {
+                    write(.refused(error, provider: nil), to: &json, record)
                 }
                 ranges.append(start..<json.count)
             }
@@ -67,19 +77,9 @@ extension ServiceResponder {
         }
     }
 
-    /// An item's outcome before any waiting, and the nonce to claim for it.
-    private func outcome(
-        of item: JSONObject?, _ verifier: RequestVerifier, _ now: VerificationTime
-    ) -> (RequestVerifier.Outcome, SingleUseNonce?) {
-        do throws(Problem) {
-            guard let item else { throw .requestInvalid("Each item of a batch must be an object.") }
-            let request = try VerifyRequest(item)
-            let outcome = verifier.verify(request, at: now)
-            guard service.usesNoncesOnce, case .decided(let verdict) = outcome else { return (outcome, nil) }
-            return (outcome, verifier.singleUseNonce(of: request, verdict))
-        } catch {
-            return (.decided(.refused(error, provider: nil)), nil)
-        }
+    private func request(of item: JSONObject?) throws(Problem) -> VerifyRequest {
+        guard let item else { throw .requestInvalid("Each item of a batch must be an object.") }
+        return try VerifyRequest(item)
     }
 
     /// The answer to a batch, with the items' answers inside.
@@ -95,7 +95,7 @@ extension ServiceResponder {
     }
 
     /// Counts an item's verdict and writes its answer.
-    private func write(_ verdict: Verdict, to json: inout JSONWriter, _ record: RequestRecord) {
+    private func write(_ verdict: Verdict<VerifyAnswer>, to json: inout JSONWriter, _ record: RequestRecord) {
         count(verdict)
         switch verdict {
         case .verified(let answer, _): answer.write(to: &json)

@@ -80,7 +80,8 @@ extension ServiceResponder {
         _ grant: Grant, _ exchange: ClaimedExchange, _ slot: CallSlot, _ finish: FinishCall
     ) -> EventLoopFuture<HTTPResponse> {
         let loop = service.loop
-        func verified(_ exchanged: ExchangedSignIn, _ verdict: Verdict?) -> EventLoopFuture<HTTPResponse> {
+        func verified(_ exchanged: ExchangedSignIn, _ verdict: Verdict<VerifyAnswer>?) -> EventLoopFuture<HTTPResponse>
+        {
             do throws(FinishFailure) {
                 return self.complete(try exchanged.verified(verdict), by: exchange.clientID, slot, finish)
             } catch {

@@ -27,14 +27,19 @@ extension ServiceResponder {
             }
             let token = try rule.policy.token(in: request.head.fields)
             let answered = record
-            switch forwardAuth.decide(token, by: rule, at: .now()) {
-            case .decided(let decision): return .now(answer(decision, answered))
-            case .pending(let pending):
+            func answer(_ verdict: Verdict<GatewayToken>, at now: VerificationTime) -> HTTPResponse {
+                self.answer(forwardAuth.decision(on: verdict, by: rule, at: now), answered)
+            }
+            let now = VerificationTime.now()
+            switch forwardAuth.verify(token, by: rule, at: now) {
+            case .decided(let verdict): return .now(answer(verdict, at: now))
+            case .pending(let wait):
                 return .later {
                     let milliseconds = self.service.settings.forwardAuth.keysTimeoutMilliseconds
                     let deadline = SystemClocks.monotonic() + Interval(milliseconds: milliseconds)
-                    return forwardAuth.waitForKeys(pending, until: deadline, on: self.service.loop).assumeIsolated()
-                        .map { self.answer($0, answered) }.nonisolated()
+                    return forwardAuth.verifier.waitForKeys(wait, until: deadline, on: self.service.loop) {
+                        forwardAuth.verify(token, by: rule, at: .now())
+                    }.assumeIsolated().map { answer($0, at: .now()) }.nonisolated()
                 }
             }
         } catch {

@@ -52,7 +52,7 @@ extension ServiceResponder {
     }
 
     private func end(
-        _ call: GrantCall, _ refresh: ReadyRefresh, _ grant: Grant, _ verdict: Verdict?
+        _ call: GrantCall, _ refresh: ReadyRefresh, _ grant: Grant, _ verdict: Verdict<VerifyAnswer>?
     ) -> HTTPResponse {
         do throws(FinishFailure) {
             let answer = try refresh.answer(grant, verdict)
@@ -196,13 +196,14 @@ extension ServiceResponder {
     /// - Parameter deadline: of the whole request.
     func verdict(
         _ request: VerifyRequest, by verifier: RequestVerifier, until deadline: MonotonicTime
-    ) -> EventLoopFuture<Verdict> {
+    ) -> EventLoopFuture<Verdict<VerifyAnswer>> {
         let loop = service.loop
         let keysDeadline = min(keysDeadline(), deadline)
-        let verdict: EventLoopFuture<Verdict> =
+        let verdict: EventLoopFuture<Verdict<VerifyAnswer>> =
             switch verifier.verify(request, at: .now()) {
             case .decided(let verdict): loop.makeCompletedFuture(.success(verdict))
-            case .pending(let pending): verifier.waitForKeys(pending, until: keysDeadline, on: loop)
+            case .pending(let wait):
+                verifier.waitForKeys(wait, until: keysDeadline, on: loop) { verifier.verify(request, at: .now()) }
             }
         return verdict.assumeIsolated().map { verdict in
             self.count(verdict)

@@ -7,7 +7,10 @@ internal import Verification
 extension ServiceResponder {
     func verifyNotification(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let verifier = service.verifier
-        return reply(verifier.verify(try NotificationRequest(body), at: .now()), by: verifier, record) { verdict in
+        let request = try NotificationRequest(body)
+        return reply(by: verifier, record) {
+            verifier.verify(request, at: $0)
+        } counting: { verdict in
             self.service.metrics.countNotification(
                 provider: verdict.provider, kind: verdict.answer?.notification.kind, code: verdict.code)
         }

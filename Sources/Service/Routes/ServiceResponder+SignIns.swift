@@ -84,15 +84,16 @@ extension ServiceResponder {
     /// Verifies the ID Token that finishes a sign-in, waiting for keys, and goes on with the verdict.
     private func verified(
         _ request: VerifyRequest, at now: VerificationTime, by verifier: RequestVerifier,
-        then finish: @escaping (Verdict) -> HTTPReply
+        then finish: @escaping (Verdict<VerifyAnswer>) -> HTTPReply
     ) -> HTTPReply {
         switch verifier.verify(request, at: now) {
         case .decided(let verdict): return finish(verdict)
-        case .pending(let pending):
+        case .pending(let wait):
             return .later {
                 let loop = self.service.loop
-                return verifier.waitForKeys(pending, until: self.keysDeadline(), on: loop).assumeIsolated().flatMap {
-                    verdict in
+                return verifier.waitForKeys(wait, until: self.keysDeadline(), on: loop) {
+                    verifier.verify(request, at: .now())
+                }.assumeIsolated().flatMap { verdict in
                     switch finish(verdict) {
                     case .now(let response): loop.makeSucceededFuture(response)
                     case .later(_, let begin): begin()
@@ -105,7 +106,7 @@ extension ServiceResponder {
     /// Claims the sign-in once its token has been verified, and responds. A remote store is called only after the
     /// connection has admitted the request: if it is shed as overload, the client may send the same finish again.
     private func claim(
-        _ finishing: FinishingSignIn, _ verdict: Verdict, _ signIns: LoopSignIns, _ record: RequestRecord
+        _ finishing: FinishingSignIn, _ verdict: Verdict<VerifyAnswer>, _ signIns: LoopSignIns, _ record: RequestRecord
     ) -> HTTPReply {
         count(verdict)
         let (answer, provider): (VerifyAnswer, Int)

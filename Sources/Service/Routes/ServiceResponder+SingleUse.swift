@@ -7,14 +7,14 @@ extension ServiceResponder {
     /// A batch item that had to wait, before its nonce is claimed.
     struct UnclaimedItem {
         let index: Int
-        let verdict: Verdict
+        let verdict: Verdict<VerifyAnswer>
         /// `nil` if it has no single-use nonce.
         let nonce: SingleUseNonce?
     }
 
     /// The verdict on a token after its nonce has been claimed.
     struct ClaimedVerdict {
-        let verdict: Verdict
+        let verdict: Verdict<VerifyAnswer>
         /// When the claim started and ended; `nil` if there was none.
         let claim: Range<Int64>?
     }
@@ -22,13 +22,14 @@ extension ServiceResponder {
     /// The verdict after the nonce has been claimed.
     ///
     /// - Parameter nonce: `nil` if there is none to claim.
-    func claimed(_ verdict: Verdict, _ nonce: SingleUseNonce?) -> EventLoopFuture<ClaimedVerdict>.Isolated {
+    func claimed(_ verdict: Verdict<VerifyAnswer>, _ nonce: SingleUseNonce?) -> EventLoopFuture<ClaimedVerdict>.Isolated
+    {
         let loop = service.loop
-        func decided(_ verdict: Verdict) -> EventLoopFuture<ClaimedVerdict>.Isolated {
+        func decided(_ verdict: Verdict<VerifyAnswer>) -> EventLoopFuture<ClaimedVerdict>.Isolated {
             loop.makeSucceededFuture(ClaimedVerdict(verdict: verdict, claim: nil)).assumeIsolated()
         }
         guard let nonce else { return decided(verdict) }
-        func refused(_ problem: Problem) -> Verdict { .refused(problem, provider: verdict.provider) }
+        func refused(_ problem: Problem) -> Verdict<VerifyAnswer> { .refused(problem, provider: verdict.provider) }
         let claimed: CountedClaim
         do throws(Problem) {
             guard let store = service.store else { throw .storeUnavailable(isSpent: false) }
@@ -45,7 +46,7 @@ extension ServiceResponder {
     /// The items of a batch once their nonces are claimed.
     struct ClaimedItems {
         /// By the items' indices.
-        var verdicts: [Int: Verdict] = [:]
+        var verdicts: [Int: Verdict<VerifyAnswer>] = [:]
         /// From the start of the first claim to the end of the last; `nil`: there was none.
         var claims: Range<Int64>?
 

@@ -90,9 +90,11 @@ final class ServiceResponder: HTTPResponder {
             }
             // Claims only after the wait has been admitted: a request that is shed must not use up a nonce.
             return .later { self.claimed(verdict, nonce).map { self.answer($0, record) }.nonisolated() }
-        case .pending(let pending):
+        case .pending(let wait):
             return .later {
-                verifier.waitForKeys(pending, until: self.keysDeadline(), on: self.service.loop).assumeIsolated()
+                verifier.waitForKeys(wait, until: self.keysDeadline(), on: self.service.loop) {
+                    verifier.verify(request, at: .now())
+                }.assumeIsolated()
                     .flatMap { self.claimed($0, verifier.singleUseNonce(of: request, $0)).nonisolated() }
                     .map { self.answer($0, record) }.nonisolated()
             }
@@ -105,17 +107,12 @@ final class ServiceResponder: HTTPResponder {
         return answer(claimed.verdict, record)
     }
 
-    private func answer(_ verdict: Verdict, _ record: RequestRecord) -> HTTPResponse {
+    private func answer(_ verdict: Verdict<VerifyAnswer>, _ record: RequestRecord) -> HTTPResponse {
         count(verdict)
-        switch verdict {
-        case .verified(let answer, let provider):
-            let text = service.json { answer.write(to: &$0) }
-            return service.end(record, .ok, "application/json", text, provider: provider)
-        case .refused(let problem, let provider): return service.end(record, problem, provider: provider)
-        }
+        return response(to: verdict, record)
     }
 
-    func count(_ verdict: Verdict) {
+    func count(_ verdict: Verdict<VerifyAnswer>) {
         switch verdict {
         case .verified(_, let provider): service.metrics.countVerification(provider: provider, code: "ok")
         case .refused(let problem, let provider):
