@@ -49,7 +49,7 @@ let package = Package(
         .target(name: "JOSE", dependencies: ["Bytes", "OpenSSL", "JSON"], swiftSettings: settings),
         .target(name: "IDToken", dependencies: ["Bytes", "JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
         .target(
-            name: "TokenDiagnostics", dependencies: ["Bytes", "IDToken", "JOSE", "OpenSSL", "JSON"],
+            name: "TokenDiagnostics", dependencies: ["AccessTokens", "Bytes", "IDToken", "JOSE", "OpenSSL", "JSON"],
             swiftSettings: settings),
         .target(
             name: "Grants", dependencies: ["Bytes", "IDToken", "JOSE", "OpenSSL", "JSON"], swiftSettings: settings),
@@ -222,7 +222,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "AccessTokensTests",
-            dependencies: ["AccessTokens", "IDToken", "JOSE", "JSON", "OpenSSL", "SignInFixtures", "TestSupport"],
+            dependencies: [
+                "AccessTokens", "IDToken", "JOSE", "JSON", "OpenSSL", "SignInFixtures", "TestSupport",
+                "TokenDiagnostics",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "GatewayTests",

@@ -18,44 +18,22 @@ extension JWSVerifier {
         _ token: UnverifiedToken, with keys: JWKSet, algorithms: SignatureAlgorithms, under policy: ProviderPolicy,
         _ dialect: AccessTokenDialect, expecting parameters: AccessTokenParameters, now: UnixTime
     ) throws(Rejection) -> VerifiedAccessToken {
-        let claims = token.claims
-        let algorithm = try checkAccessTokenHeader(token, allowing: policy.algorithms ?? algorithms, dialect)
-        let jws = try checkSignature(token.jws, keys, algorithm)
-        let issuer = try checkIssuer(claims, policy)
-        if !policy.keyIssuers.isEmpty { try checkKeyIssuer(jws.keyIssuer, claims, policy) }
-        try checkIsAccessToken(claims, dialect)
-        let audiences = try checkResourceAudience(claims, policy, narrowedTo: parameters.audience)
-        let client = try checkClient(token, policy, dialect)
-        let expiresAt = try checkExpiration(claims, policy, now: now)
-        let notBefore = try checkNotBefore(claims, policy, now: now)
-        let issuedAt = try checkIssueTime(
-            claims, policy, dialect, sessionsRevokedAt: parameters.authenticatedAfter, now: now)
-        let subject = try checkUserOrMachine(claims, dialect)
-        try checkRequiredClaims(claims, policy)
-        try checkClaimValues(claims, policy)
-        if policy.serviceAccounts.isActive { try checkServiceAccount(claims, policy, subject: subject) }
-        let identity = try Identity(claims, issuer: issuer, subject: subject, policy, clientName: nil)
-        try checkExpectedSubject(identity, parameters.expectedSubject)
-        let authorization = try Authorization(claims, client: client, dialect.authorization)
-        try checkScopes(authorization, contain: parameters.scopes)
-        return VerifiedAccessToken(
-            identity: identity, authorization: authorization, audiences: audiences,
-            authorizedParty: claims.text(.authorizedParty), issuedAt: issuedAt, expiresAt: expiresAt,
-            notBefore: notBefore, authTime: try claims.time(.authTime), claims: claims, jws: jws)
+        let results = try runAccessTokenChecks(
+            on: token, with: keys, algorithms: algorithms, under: policy, dialect, expecting: parameters, now: now,
+            watchedBy: FirstFailure())
+        // Unreachable: `FirstFailure` throws when a check fails.
+        guard let verified = results.token else { throw .cryptographyUnavailable }
+        return verified
     }
 
-    /// Makes the checks that need no keys, and returns the algorithm.
+    /// Makes the checks that need no keys.
     ///
     /// - Throws: ``Rejection/headerUnsupported``, ``Rejection/algorithmNotAllowed``; for a load balancer's assertion,
     ///   also the rejection for anything wrong in its header.
-    @discardableResult
     package func checkAccessTokenHeader(
         _ token: UnverifiedToken, allowing algorithms: SignatureAlgorithms, _ dialect: AccessTokenDialect
-    ) throws(Rejection) -> SignatureAlgorithm {
-        try checkAccessTokenType(token.jws.header, dialect)
-        let algorithm = try checkAlgorithm(token.jws.header, allowing: algorithms)
-        if let signer = dialect.loadBalancer { try LoadBalancerHeader(token).check(token, signedBy: signer) }
-        return algorithm
+    ) throws(Rejection) {
+        _ = try runAccessTokenHeaderChecks(on: token, allowing: algorithms, dialect, watchedBy: FirstFailure())
     }
 }
 

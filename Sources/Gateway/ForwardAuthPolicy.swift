@@ -37,6 +37,16 @@ package struct ForwardAuthPolicy: Sendable, Equatable {
         for token: GatewayToken, now: UnixTime, clockSkewSeconds: Int64
     ) throws(Denial) -> [(name: String, value: String)] {
         try requirements.check(token, now: now, clockSkewSeconds: clockSkewSeconds)
+        guard var fields = values(of: token) else { throw .valuesTooLong }
+        if stripsToken { fields.append((Self.strippingField, sources.compactMap(\.headerName).joined(separator: ","))) }
+        return fields
+    }
+
+    /// Whether the values of ``headers`` fit into a response.
+    package func fits(_ token: GatewayToken) -> Bool { values(of: token) != nil }
+
+    /// - Returns: `nil` if the values are longer than ``maximumValuesLength``.
+    private func values(of token: GatewayToken) -> [(name: String, value: String)]? {
         var fields: [(name: String, value: String)] = []
         fields.reserveCapacity(headers.count + 1)
         var length = 0
@@ -45,9 +55,7 @@ package struct ForwardAuthPolicy: Sendable, Equatable {
             length += value.utf8.count
             fields.append((header.name, value))
         }
-        guard length <= Self.maximumValuesLength else { throw .valuesTooLong }
-        if stripsToken { fields.append((Self.strippingField, sources.compactMap(\.headerName).joined(separator: ","))) }
-        return fields
+        return length <= Self.maximumValuesLength ? fields : nil
     }
 
     /// The limit on the total length of all values, in bytes.

@@ -6,7 +6,7 @@ package enum GatewayToken: Sendable {
     case idToken(VerifiedIDToken)
     case accessToken(VerifiedAccessToken)
 
-    var identity: Identity {
+    package var identity: Identity {
         switch self {
         case .idToken(let token): token.identity
         case .accessToken(let token): token.identity
@@ -14,7 +14,7 @@ package enum GatewayToken: Sendable {
     }
 
     /// `nil` for ID Tokens, which grant nothing.
-    var authorization: Authorization? {
+    package var authorization: Authorization? {
         switch self {
         case .idToken: nil
         case .accessToken(let token): token.authorization
@@ -37,7 +37,7 @@ package enum GatewayToken: Sendable {
     }
 
     /// `auth_time`, or else `iat`; `nil` for a load balancer's assertion, which has neither.
-    var authenticatedAt: UnixTime? {
+    package var authenticatedAt: UnixTime? {
         switch self {
         case .idToken(let token): token.authTime ?? token.issuedAt
         case .accessToken(let token): token.authTime ?? token.issuedAt

@@ -17,14 +17,34 @@ package struct Requirements: Sendable, Equatable {
 
     package init() {}
 
+    /// One of the things that a policy can require.
+    package enum Requirement: CaseIterable {
+        case scopes, claims, email, age
+    }
+
     /// - Throws: ``Denial/scopeMissing(needed:)``, ``Denial/requirementNotMet``.
     func check(_ token: GatewayToken, now: UnixTime, clockSkewSeconds: Int64) throws(Denial) {
-        let granted = token.authorization?.scopes ?? []
-        guard scopes.allSatisfy(granted.containsExactly) else { throw .scopeMissing(needed: scopes) }
-        guard hasClaims(token), hasEmail(token.identity),
-            isFresh(token.authenticatedAt, now: now, clockSkewSeconds: clockSkewSeconds)
-        else { throw .requirementNotMet }
+        func isMet(_ requirement: Requirement) -> Bool {
+            self.isMet(requirement, by: token, now: now, clockSkewSeconds: clockSkewSeconds)
+        }
+        guard isMet(.scopes) else { throw .scopeMissing(needed: scopes) }
+        guard isMet(.claims), isMet(.email), isMet(.age) else { throw .requirementNotMet }
     }
+
+    /// Whether a token meets one requirement, or the policy does not have it.
+    package func isMet(
+        _ requirement: Requirement, by token: GatewayToken, now: UnixTime, clockSkewSeconds: Int64
+    ) -> Bool {
+        switch requirement {
+        case .scopes: scopes.isEmpty || scopes.allSatisfy((token.authorization?.scopes ?? []).containsExactly)
+        case .claims: hasClaims(token)
+        case .email: hasEmail(token.identity)
+        case .age: isFresh(token.authenticatedAt, now: now, clockSkewSeconds: clockSkewSeconds)
+        }
+    }
+
+    /// The lowest trust that is enough; `nil` if no address is required. An unverified address may be anybody's.
+    package var neededEmailTrust: Identity.EmailTrust? { emailTrust ?? (emailDomains.isEmpty ? nil : .verified) }
 
     private func hasClaims(_ token: GatewayToken) -> Bool {
         guard !claimRules.isEmpty else { return true }
@@ -42,8 +62,7 @@ package struct Requirements: Sendable, Equatable {
     }
 
     private func hasEmail(_ identity: Identity) -> Bool {
-        // An unverified address may be anybody's.
-        guard let needed = emailTrust ?? (emailDomains.isEmpty ? nil : .verified) else { return true }
+        guard let needed = neededEmailTrust else { return true }
         guard let address = identity.email.flatMap(EmailAddress.init), let trust = identity.emailTrust,
             trust.rank >= needed.rank
         else { return false }

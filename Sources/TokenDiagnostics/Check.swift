@@ -5,7 +5,7 @@ public import IDToken
 /// ``expected`` and ``found`` contain no secrets. A nonce, a code, an access token, a subject and an address are shown
 /// only as a ``Redaction/fingerprint(_:_:)``.
 public struct Check: Sendable, Equatable {
-    /// An explanation has a check for each ``IDToken/CheckName``, in that order.
+    /// An explanation has a check for each name of its kind of token, in the verifier's order.
     public let name: Name
     public let state: State
     /// What the settings or the request require.
@@ -48,6 +48,10 @@ public struct Check: Sendable, Equatable {
         case providerUnknown
         /// There are no keys to verify with.
         case keysUnavailable
+        /// The token is valid, but a gateway's policy requires more.
+        ///
+        /// - Parameter code: the reason in the log and in metrics.
+        case denied(code: String)
 
         /// The code in the contract.
         public var code: String {
@@ -55,6 +59,7 @@ public struct Check: Sendable, Equatable {
             case .rejected(let rejection): rejection.code.rawValue
             case .providerUnknown: "provider_unknown"
             case .keysUnavailable: "keys_unavailable"
+            case .denied(let code): code
             }
         }
     }
@@ -71,11 +76,11 @@ public struct Check: Sendable, Equatable {
         self.fix = fix
     }
 
-    static func passed(
+    package static func passed(
         _ name: Name, _ explanation: String, expected: String? = nil, found: String? = nil
     ) -> Check { Check(name, .passed, explanation, expected: expected, found: found) }
 
-    static func failed(
+    package static func failed(
         _ name: Name, _ refusal: Refusal, _ diagnosis: Diagnosis, expected: String? = nil, found: String? = nil
     ) -> Check {
         Check(name, .failed(refusal), diagnosis.explanation, expected: expected, found: found, fix: diagnosis.fix)
@@ -85,23 +90,11 @@ public struct Check: Sendable, Equatable {
         _ name: Name, _ rejection: Rejection, _ diagnosis: Diagnosis, expected: String? = nil, found: String? = nil
     ) -> Check { failed(name, .rejected(rejection), diagnosis, expected: expected, found: found) }
 
-    /// The description of a check that was made.
-    ///
-    /// - Parameters:
-    ///   - rejection: `nil` if it passed. `passed` then explains why.
-    ///   - diagnosis: why it failed, unless the rejection alone explains it.
-    static func made(
-        _ name: Name, _ rejection: Rejection?, passed: @autoclosure () -> String,
-        failed diagnosis: @autoclosure () -> Diagnosis, expected: String? = nil, found: String? = nil
-    ) -> Check {
-        guard let rejection else { return .passed(name, passed(), expected: expected, found: found) }
-        return .failed(
-            name, rejection, Diagnosis(rejection, otherwise: diagnosis()), expected: expected, found: found)
+    package static func notReached(_ name: Name, _ explanation: String) -> Check {
+        Check(name, .notReached, explanation)
     }
 
-    static func notReached(_ name: Name, _ explanation: String) -> Check { Check(name, .notReached, explanation) }
-
-    static func notAsked(_ name: Name, _ explanation: String, found: String? = nil) -> Check {
+    package static func notAsked(_ name: Name, _ explanation: String, found: String? = nil) -> Check {
         Check(name, .notAsked, explanation, found: found)
     }
 
@@ -110,29 +103,33 @@ public struct Check: Sendable, Equatable {
 }
 
 /// Why a check failed, in one sentence, and how to fix it.
-struct Diagnosis {
+package struct Diagnosis {
     let explanation: String
     let fix: String?
 
-    init(_ explanation: String, fix: String? = nil) {
+    package init(_ explanation: String, fix: String? = nil) {
         self.explanation = explanation
         self.fix = fix
     }
 
     /// What is wrong with a claim that is missing, or has an invalid type or form.
     ///
-    /// - Parameter otherwise: the diagnosis for all other rejections.
-    init(_ rejection: Rejection, otherwise: @autoclosure () -> Diagnosis) {
+    /// - Parameters:
+    ///   - kind: the kind of token that was expected.
+    ///   - otherwise: the diagnosis for all other rejections.
+    init(_ rejection: Rejection, of kind: ExpectedKind = .idToken, otherwise: @autoclosure () -> Diagnosis) {
         switch rejection {
         case .claimMissing(let claim):
             self.init(
                 "The token has no \(claim.string), which is required.",
-                fix: "Check that it is an ID Token, and that the provider is configured to put \(claim.string) in it.")
+                fix:
+                    "Check that it is \(kind.article), and that the provider is configured to put \(claim.string) in it."
+            )
         case .claimInvalid(let claim):
             self.init(
-                "The token's \(claim.string) has a type or form that is invalid in an ID Token.",
+                "The token's \(claim.string) has a type or form that is invalid in \(kind.article).",
                 fix:
-                    "Check that it is an ID Token. If so, the provider violates the specification: report it there."
+                    "Check that it is \(kind.article). If so, the provider violates the specification: report it there."
             )
         case .cryptographyUnavailable:
             self.init("The check itself failed; the token may be valid.", fix: "Try again.")

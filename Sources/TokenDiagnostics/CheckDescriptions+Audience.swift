@@ -5,12 +5,12 @@ extension CheckDescriptions {
     /// Whether the token was issued to this relying party.
     func audience(_ rejection: Rejection?) -> Check {
         let found = claims.texts(.audience)
-        return .made(
+        return made(
             .audience, rejection, passed: "The token is for this app.", failed: audienceDiagnosis(rejection, found),
             expected: expectedAudience, found: found.isEmpty ? nil : Redaction.list(found))
     }
 
-    private var expectedAudience: String {
+    var expectedAudience: String {
         if let audience = parameters.audience { return Redaction.text(audience) }
         return policy.audiences.isEmpty
             ? "none, and azp \(Redaction.list(policy.authorizedParties))" : Redaction.list(policy.audiences)
@@ -119,7 +119,7 @@ extension CheckDescriptions {
         guard rejection != nil || !policy.authorizedParties.isEmpty else {
             return .notAsked(.authorizedParty, "The settings don't restrict azp (authorized_parties).", found: found)
         }
-        return .made(
+        return made(
             .authorizedParty, rejection,
             passed: found == nil ? "The token has no azp." : "authorized_parties lists the token's azp.",
             failed: partyDiagnosis, expected: Redaction.list(policy.authorizedParties), found: found)

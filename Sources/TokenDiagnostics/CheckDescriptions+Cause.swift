@@ -50,11 +50,12 @@ extension CheckDescriptions {
     /// That an access token was sent, if a check failed by which the kinds differ.
     private func otherKind(_ failed: [Check]) -> Explanation.Cause? {
         let telling: Set<CheckName> = [
-            .header, .audience, .authorizedParty, .requiredClaims, .claimValues, .nonce, .tokenKind,
+            .header, .audience, .authorizedParty, .client, .requiredClaims, .claimValues, .nonce, .tokenKind,
         ]
         guard let check = failed.first(where: { telling.contains($0.name) }),
             !failed.contains(where: { $0.name == .issuer })
         else { return nil }
+        if case .accessToken = kind { return idToken(sentInstead: check) }
         let reason: String
         switch TokenKindGuess(token) {
         case .idToken: return nil
@@ -65,6 +66,14 @@ extension CheckDescriptions {
         }
         let diagnosis = Diagnosis.accessToken(because: reason, accessTokens)
         return Explanation.Cause(check: check.name, explanation: diagnosis.explanation, fix: diagnosis.fix)
+    }
+
+    /// That an ID Token was sent where access tokens are verified.
+    private func idToken(sentInstead check: Check) -> Explanation.Cause? {
+        guard case .idToken(let reason) = TokenKindGuess(token) else { return nil }
+        return Explanation.Cause(
+            check: check.name, explanation: "The token is an ID Token, not an access token: \(reason).",
+            fix: "Send the access_token of the provider's response here. POST /v1/verify verifies ID Tokens.")
     }
 
     /// A day: providers publish a key for some time after the last token that it signed has expired.
@@ -82,6 +91,7 @@ extension CheckDescriptions {
     func validSummary(_ checks: [Check]) -> String {
         func isPassed(_ name: Check.Name) -> Bool { checks.contains { $0.name == name && $0.state == .passed } }
         let issued = "The token is valid: the provider \(policy.id) issued it"
+        if case .accessToken = kind { return issued + " for this API." }
         if isPassed(.nonce) {
             let once = usesNoncesOnce ? " (whether the nonce was already used is not checked here)" : ""
             return issued + ", to this app and for this sign-in" + once + "."

@@ -3,7 +3,7 @@ private import JSON
 
 extension CheckDescriptions {
     func subject(_ rejection: Rejection?) -> Check {
-        .made(
+        made(
             .subject, rejection, passed: "The token has a valid sub.",
             failed: Diagnosis("The token's sub is empty or too long."), expected: "1 to 255 characters",
             found: fingerprint(of: .subject))
@@ -24,7 +24,7 @@ extension CheckDescriptions {
         return .failed(
             .expectedSubject, rejection,
             Diagnosis(
-                rejection,
+                rejection, of: kind,
                 otherwise: Diagnosis(
                     isSameSubject
                         ? "The subject matches, but the issuer differs."
@@ -87,7 +87,7 @@ extension CheckDescriptions {
                             ? "The token has no \(name), but \(setting) of the provider \(policy.id) requires a value."
                             : "The token's \(name) is not a value that \(setting) of the provider \(policy.id) allows.",
                 fix: Self.tokenKinds.contains(name)
-                    ? "Send the ID Token of a sign-in: \(name) distinguishes it from other tokens signed with the same keys."
+                    ? "Send \(kind.article): \(name) distinguishes it from other tokens signed with the same keys."
                     : rule.kind == .absent
                         ? "Send a token from one of your own sign-ins, or change \(setting) if tokens with \(name) may pass."
                         : "If users with this value may sign in, change \(setting)."),
@@ -127,7 +127,7 @@ extension CheckDescriptions {
             return .passed(.serviceAccount, "The token is not a service account's.")
         }
         let fix = """
-            Send the ID Token of a user's sign-in. If service accounts may sign in, change service_accounts of the \
+            Send the token of a user's sign-in. If service accounts may sign in, change service_accounts of the \
             provider \(policy.id).
             """
         let domains = Redaction.list(policy.serviceAccounts.emailDomains)
@@ -140,7 +140,7 @@ extension CheckDescriptions {
         guard claims.text(.authorizedParty) != nil else {
             return .failed(
                 .serviceAccount, rejection,
-                Diagnosis(rejection, otherwise: Diagnosis("The token's azp is not a string.")))
+                Diagnosis(rejection, of: kind, otherwise: Diagnosis("The token's azp is not a string.")))
         }
         return .failed(
             .serviceAccount, rejection,

@@ -37,7 +37,7 @@ extension CheckDescriptions {
         other: (value: String?, member: String), _ rejection: Rejection?
     ) -> Check {
         let value = value ?? ""
-        return .made(
+        return made(
             name, rejection, passed: "The \(member) was issued with this token.",
             failed: claims.contains(claim)
                 ? mismatchDiagnosis(claims.text(claim) ?? "", claim, value, member, other)
@@ -53,7 +53,7 @@ extension CheckDescriptions {
         _ other: (value: String?, member: String)
     ) -> Diagnosis {
         let octets = Array(claimed.utf8)[...]
-        let digest = token.hashAlgorithm(results.jws) ?? .sha256
+        let digest = token.hashAlgorithm(jws) ?? .sha256
         func isHalfHash(of value: String, by digest: DigestAlgorithm) -> Bool {
             (try? halfHash(of: value, by: digest, checker, equals: octets)) == true
         }

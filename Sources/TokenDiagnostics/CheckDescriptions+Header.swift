@@ -21,7 +21,7 @@ extension CheckDescriptions {
                 """,
                 fix: "Check that it is an ID Token. If so, configure the provider not to use these parameters.")
             : typeDiagnosis(type ?? "")
-        return .made(
+        return made(
             .header, rejection, passed: "The header is that of an ID Token.", failed: diagnosis,
             expected: expected, found: found)
     }
@@ -57,7 +57,7 @@ extension CheckDescriptions {
             return .failed(
                 .algorithm, .keysUnavailable, unfetchedKeyDiagnosis(keys), expected: expected, found: found)
         }
-        return .made(
+        return made(
             .algorithm, rejection, passed: "The algorithm\(found.map { " " + $0 } ?? "") is allowed.",
             failed: algorithmDiagnosis(alg?.string), expected: expected, found: found)
     }
@@ -104,7 +104,7 @@ extension CheckDescriptions {
                 The token is signed with \(Redaction.text(name)) and a secret that provider and client share, \
                 which Assay does not support: anyone who can verify such a token can forge one.
                 """,
-                fix: "Configure the client at the provider to get ID Tokens signed with RS256 or ES256.")
+                fix: "Configure the client at the provider to get tokens signed with RS256 or ES256.")
         case let upper where SignatureAlgorithm(rawValue: upper) != nil:
             return Diagnosis(
                 "Algorithm names are case-sensitive; \(Redaction.quoted(name)) is not one.",
@@ -112,7 +112,7 @@ extension CheckDescriptions {
         default:
             return Diagnosis(
                 "The algorithm \(Redaction.quoted(name)) is not supported.",
-                fix: "Configure the client at the provider to get ID Tokens signed with RS256 or ES256.")
+                fix: "Configure the client at the provider to get tokens signed with RS256 or ES256.")
         }
     }
 }

@@ -5,7 +5,7 @@ extension CheckDescriptions {
     /// Whether the token is from the provider whose keys verified it.
     func issuer(_ rejection: Rejection?) -> Check {
         let issuer = claims.text(.issuer)
-        return .made(
+        return made(
             .issuer, rejection, passed: "The token's iss is the provider's.",
             failed: .otherIssuer(issuer ?? "", claims, [policy], others: others),
             expected: policy.acceptedIssuersText, found: issuer.map(Redaction.text))
@@ -13,14 +13,14 @@ extension CheckDescriptions {
 
     /// Whether the key may sign for the token's issuer; only if keys name an issuer.
     func keyIssuer(_ rejection: Rejection?) -> Check {
-        .made(
+        made(
             .keyIssuer, rejection, passed: "The key may sign for this tenant.",
             failed: Diagnosis(
                 "The key that signed the token may only sign for another tenant.",
                 fix:
                     "Do not accept the token. If the provider publishes its keys this way on purpose, change key_issuers of the provider \(policy.id)."
             ), expected: Redaction.list(policy.keyIssuers.map(\.text)),
-            found: results.jws?.keyIssuer.map(Redaction.text)
+            found: jws?.keyIssuer.map(Redaction.text)
         )
     }
 }
@@ -190,7 +190,7 @@ extension Diagnosis {
                 The token is from another provider: its iss is that of the preset \(preset.name), not that of the \
                 provider \(policy.id).
                 """,
-                fix: "Send the ID Token that \(policy.id) issued; or, " + add)
+                fix: "Send the token that \(policy.id) issued; or, " + add)
         }
     }
 }

@@ -9,7 +9,7 @@ extension CheckDescriptions {
     func nonce(_ rejection: Rejection?) -> Check {
         let claimed = try? claims.utf8(.nonce)
         let found = claimed.map { Redaction.fingerprint($0.span, checker) }
-        guard rejection != nil || results.nonceMatch != nil else {
+        guard rejection != nil || nonceMatch != nil else {
             return .notAsked(
                 .nonce,
                 policy.nonce.isChecked
@@ -20,9 +20,9 @@ extension CheckDescriptions {
                     """,
                 found: found)
         }
-        return .made(
+        return made(
             .nonce, rejection,
-            passed: "The token was issued for this sign-in: it carries \(results.nonceMatch?.words ?? "")."
+            passed: "The token was issued for this sign-in: it carries \(nonceMatch?.words ?? "")."
                 + singleUseNote,
             failed: nonceDiagnosis(rejection, claimed), expected: expectedNonce, found: found)
     }

@@ -103,7 +103,7 @@ extension CheckDescriptions {
             fix += ", or wait up to \(Redaction.duration(max(nextFetchAt.seconds(since: now), 0)))"
         }
         fix += ". Otherwise, the token is from another provider, tenant or environment."
-        if !token.wouldPassClaims(of: policy, now: now) {
+        if !kind.wouldPassClaims(token, under: policy, now: now) {
             fix =
                 """
                 Fix the issuer, audience or expiry first (see the checks below): Assay does not fetch new keys for a \
@@ -158,7 +158,7 @@ extension CheckDescriptions {
         let unseenKey =
             keys?.fetchFailure.map { "; newer keys could not be fetched: \($0)" } ?? ""
         return Diagnosis(
-            rejection,
+            rejection, of: kind,
             otherwise: Diagnosis(
                 token.keyID.map {
                     """

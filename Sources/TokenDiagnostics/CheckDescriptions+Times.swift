@@ -28,7 +28,7 @@ extension CheckDescriptions {
     func expiry(_ rejection: Rejection?) -> Check {
         let expected = "after \(Redaction.time(now.advanced(bySeconds: -skew))) (now, less clock_skew)"
         let left = (readable(.expiration) ?? now).seconds(since: now)
-        return .made(
+        return made(
             .expiry, rejection,
             passed: left > 0
                 ? "The token expires in \(Redaction.duration(left))."
@@ -39,16 +39,22 @@ extension CheckDescriptions {
     private var expiryDiagnosis: Diagnosis {
         let end = (try? claims.time(.expiration)) ?? now
         let ago = now.seconds(since: end)
+        let renewal =
+            switch kind {
+            case .idToken:
+                "Have the user sign in again. Verify tokens on arrival; don't use ID Tokens as a session."
+            case .accessToken: "Have the client refresh the token, or the user sign in again."
+            }
         return Diagnosis(
             "The token expired \(Redaction.duration(ago)) ago according to this machine's clock\(clockNote).",
             fix: isExplainedByClocks(ago, isAhead: false)
                 ? "Set this machine's clock (NTP); the difference is more than clock_skew (\(skew) s) allows."
-                : "Have the user sign in again. Verify tokens on arrival; don't use ID Tokens as a session.")
+                : renewal)
     }
 
     func notBefore(_ rejection: Rejection?) -> Check {
         let found = shown(.notBefore)
-        return .made(
+        return made(
             .notBefore, rejection,
             passed: found == nil ? "The token has no nbf, which is optional." : "The token's nbf has passed.",
             failed: futureDiagnosis(.notBefore, "becomes valid"), expected: latest, found: found)
@@ -57,7 +63,7 @@ extension CheckDescriptions {
     func issuedAt(_ rejection: Rejection?) -> Check {
         let age = now.seconds(since: readable(.issuedAt) ?? now)
         let distance = age < 0 ? "ahead, within clock_skew (\(skew) s)" : "ago"
-        return .made(
+        return made(
             .issuedAt, rejection, passed: "The token was issued \(Redaction.duration(age)) \(distance).",
             failed: futureDiagnosis(.issuedAt, "was issued"), expected: latest, found: shown(.issuedAt))
     }
@@ -80,7 +86,7 @@ extension CheckDescriptions {
     func tokenAge(_ rejection: Rejection?) -> Check {
         let maximumAge = policy.maximumTokenAgeSeconds ?? 0
         let age = Redaction.duration(now.seconds(since: readable(.issuedAt) ?? now))
-        return .made(
+        return made(
             .tokenAge, rejection, passed: "The token is not too old.",
             failed: Diagnosis(
                 "The token was issued \(age) ago, but max_token_age of the provider \(policy.id) is \(maximumAge) s.",
@@ -111,7 +117,7 @@ extension CheckDescriptions {
         return .failed(
             .authTime, rejection,
             Diagnosis(
-                rejection,
+                rejection, of: kind,
                 otherwise: Diagnosis(
                     """
                     The user authenticated \(Redaction.duration(now.seconds(since: time))) ago (\(source)), \
@@ -140,7 +146,7 @@ extension CheckDescriptions {
         return .failed(
             .authenticatedAfter, rejection,
             Diagnosis(
-                rejection,
+                rejection, of: kind,
                 otherwise: Diagnosis(
                     "The user authenticated (\(source)) before the request's authenticated_after, when sessions were revoked.",
                     fix: "Have the user sign in again, with max_age or prompt=login in the request to the provider.")),

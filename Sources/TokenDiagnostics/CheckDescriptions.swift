@@ -8,6 +8,7 @@ internal import OpenSSL
 /// again, with a likely mistake undone.
 struct CheckDescriptions {
     let token: UnverifiedToken
+    let kind: ExpectedKind
     let policy: ProviderPolicy
     let parameters: VerificationParameters
     /// Whether the provider's nonces are single-use.
@@ -19,8 +20,10 @@ struct CheckDescriptions {
     let accessTokens: AccessTokenEntry?
     let now: UnixTime
     let checker: SignatureChecker
-    /// What the checks found.
-    let results: CheckResults
+    /// The signature that was verified; `nil` if none was.
+    let jws: VerifiedJWS?
+    /// How the nonce matched; `nil` if it did not.
+    let nonceMatch: NonceMatch?
 
     var claims: Claims { token.claims }
 
@@ -50,7 +53,12 @@ struct CheckDescriptions {
     ///
     /// - Parameter rejection: `nil` if it passed.
     private func check(_ name: CheckName, _ rejection: Rejection?) -> Check {
-        switch name {
+        if case .accessToken(let dialect, let scopes) = kind,
+            let check = accessTokenCheck(name, rejection, dialect, scopes)
+        {
+            return check
+        }
+        return switch name {
         case .header: header(rejection)
         case .algorithm: algorithm(rejection)
         case .issuer: issuer(rejection)
@@ -74,15 +82,33 @@ struct CheckDescriptions {
         case .atHash: atHash(rejection)
         case .cHash: cHash(rejection)
         case .expectedSubject: expectedSubject(rejection)
-        // Not in the verifier's list, or described by `keyAndSignature`.
-        case .tokenForm, .provider, .key, .signature:
-            .made(name, rejection, passed: "The check passed.", failed: Diagnosis("The check failed."))
+        // Not in the verifier's list, or described elsewhere.
+        case .tokenForm, .provider, .key, .signature, .signer, .client, .scopes, .policyScopes, .policyClaims,
+            .policyEmail,
+            .policyAge, .policyHeaders:
+            made(name, rejection, passed: "The check passed.", failed: Diagnosis("The check failed."))
         }
+    }
+
+    /// The description of a check that was made.
+    ///
+    /// - Parameters:
+    ///   - rejection: `nil` if it passed. `passed` then explains why.
+    ///   - diagnosis: why it failed, unless the rejection alone explains it.
+    func made(
+        _ name: CheckName, _ rejection: Rejection?, passed: @autoclosure () -> String,
+        failed diagnosis: @autoclosure () -> Diagnosis, expected: String? = nil, found: String? = nil
+    ) -> Check {
+        guard let rejection else { return .passed(name, passed(), expected: expected, found: found) }
+        return .failed(
+            name, rejection, Diagnosis(rejection, of: kind, otherwise: diagnosis()), expected: expected, found: found)
     }
 
     private func reasonNotAsked(_ name: CheckName) -> String {
         switch name {
         case .keyIssuer: "Keys are not restricted by issuer (key_issuers)."
+        case .signer: "The provider is not a load balancer (signer)."
+        case .issuedAt: "The assertion has no iat, and nothing depends on it."
         case .tokenAge: "The settings don't limit a token's age (max_token_age)."
         case .requiredClaims: "The settings require no additional claims (required_claims)."
         case .claimValues: "The settings restrict no claim's value (claim_values)."
@@ -104,6 +130,7 @@ struct CheckDescriptions {
         case .algorithm: "the header is not supported"
         case .key where token.jws.header.hasUnsupportedParameter: "the header is not supported"
         case .key: "there is no algorithm to choose a key by"
+        case .signer: "the provider is not a load balancer"
         case .keyIssuer: "no key is known to have signed the token"
         case .tokenAge: "the token's iat can't be read"
         case .authenticatedAfter: "the token's iat can't be read"

@@ -17,14 +17,16 @@ public struct Explanation: Sendable, Equatable {
 
     /// - Parameters:
     ///   - checks: the checks that were made. All others are marked as not reached.
+    ///   - names: of all checks, in the verifier's order.
     ///   - reason: why they were not reached.
     ///   - likelyCause: `nil`: the first failed check.
     init(
-        _ checks: [Check], notReached reason: String, validSummary: String, likelyCause: Cause? = nil,
+        _ checks: [Check], of names: [CheckName] = CheckName.ofIDTokens, notReached reason: String,
+        validSummary: String, likelyCause: Cause? = nil,
         contents: TokenContents? = nil
     ) {
         self.contents = contents
-        self.checks = CheckName.allCases.map { name in
+        self.checks = names.map { name in
             checks.first { $0.name == name } ?? .notReached(name, "Not reached: \(reason).")
         }
         let failed = checks.filter { $0.refusal != nil }
@@ -38,9 +40,55 @@ public struct Explanation: Sendable, Equatable {
         }
     }
 
+    /// - Parameters:
+    ///   - outcomes: of the verifier's list.
+    ///   - isNamed: whether the request named the provider, rather than the token's issuer.
+    init(
+        _ outcomes: [(name: CheckName, outcome: CheckRecorder.Outcome)], _ descriptions: CheckDescriptions,
+        isNamed: Bool, contents: TokenContents
+    ) {
+        var checks = [.wellFormed, .provider(descriptions.policy, isNamed: isNamed)] + descriptions.checks(outcomes)
+        // Derived from the checks before notes are added.
+        let (cause, validSummary) = (descriptions.likelyCause(of: checks), descriptions.validSummary(checks))
+        if descriptions.jws == nil {
+            // The checks after the signature are about claims.
+            let signature = checks.firstIndex { $0.name == .signature } ?? 0
+            for index in checks.indices.dropFirst(signature + 1) where checks[index].isMade {
+                checks[index].explanation += Self.unverifiedNote
+            }
+        }
+        self.init(
+            checks, of: descriptions.kind.checks, notReached: "", validSummary: validSummary, likelyCause: cause,
+            contents: contents)
+    }
+
+    /// This explanation with the checks that a gateway's policy makes of a verified token.
+    ///
+    /// - Parameter validSummary: one sentence for a request that the policy lets pass.
+    package func adding(_ policyChecks: [Check], validSummary: String) -> Explanation {
+        let all = checks + policyChecks
+        return Explanation(
+            all, of: all.map(\.name), notReached: "", validSummary: validSummary, likelyCause: likelyCause,
+            contents: contents)
+    }
+
     /// Why a verification would fail: the result of the first failed check.
     public var refusal: Check.Refusal? { checks.lazy.compactMap(\.refusal).first }
 
     /// Whether a verification would succeed: every enabled check was reached and passed.
     public var isValid: Bool { refusal == nil && !checks.contains { $0.state == .notReached } }
+}
+
+extension Explanation {
+    /// Appended to the explanation of each check of a claim if the signature is wrong or was not checked.
+    package static let unverifiedNote = " Anyone could have written this: the signature is not verified."
+}
+
+extension Check {
+    fileprivate var isMade: Bool {
+        switch state {
+        case .passed, .failed: true
+        case .notReached, .notAsked: false
+        }
+    }
 }

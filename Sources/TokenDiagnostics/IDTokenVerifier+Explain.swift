@@ -63,40 +63,14 @@ extension IDTokenVerifier {
             return explain(malformed: [], error)
         }
         let descriptions = CheckDescriptions(
-            token: token, policy: policy, parameters: parameters, usesNoncesOnce: usesNoncesOnce, keys: keys,
-            others: others, accessTokens: accessTokens, now: now,
-            checker: jwsVerifier.checker, results: results)
-        var checks = [.wellFormed, .provider(policy, isNamed: isNamed)] + descriptions.checks(recorder.outcomes)
-        // Derived from the checks before notes are added.
-        let (cause, validSummary) = (descriptions.likelyCause(of: checks), descriptions.validSummary(checks))
-        if results.jws == nil {
-            // The checks after the signature are about claims.
-            let signature = checks.firstIndex { $0.name == .signature } ?? 0
-            for index in checks.indices.dropFirst(signature + 1) where checks[index].isMade {
-                checks[index].explanation += Explanation.unverifiedNote
-            }
-        }
-        return Explanation(
-            checks, notReached: "", validSummary: validSummary, likelyCause: cause,
-            contents: contents(of: token, now: now))
+            token: token, kind: .idToken, policy: policy, parameters: parameters, usesNoncesOnce: usesNoncesOnce,
+            keys: keys, others: others, accessTokens: accessTokens, now: now, checker: jwsVerifier.checker,
+            jws: results.jws, nonceMatch: results.nonceMatch)
+        return Explanation(recorder.outcomes, descriptions, isNamed: isNamed, contents: contents(of: token, now: now))
     }
 
     /// The contents of a token, with personal values masked.
-    private func contents(of token: UnverifiedToken, now: UnixTime) -> TokenContents {
+    func contents(of token: UnverifiedToken, now: UnixTime) -> TokenContents {
         TokenContents(token, showingValues: false, now: now, jwsVerifier.checker)
-    }
-}
-
-extension Explanation {
-    /// Appended to the explanation of each check of a claim if the signature is wrong or was not checked.
-    package static let unverifiedNote = " Anyone could have written this: the signature is not verified."
-}
-
-extension Check {
-    fileprivate var isMade: Bool {
-        switch state {
-        case .passed, .failed: true
-        case .notReached, .notAsked: false
-        }
     }
 }

@@ -16,7 +16,7 @@ package enum Redaction {
     static func quoted(_ text: String) -> String { "“" + self.text(text) + "”" }
 
     /// - Parameter maximumCount: the maximum number of texts to show.
-    static func list(_ texts: [String], maximumCount: Int = 20) -> String {
+    package static func list(_ texts: [String], maximumCount: Int = 20) -> String {
         texts.prefix(maximumCount).map(text).joined(separator: ", ")
             + (texts.count > maximumCount ? " and \(texts.count - maximumCount) more" : "")
     }

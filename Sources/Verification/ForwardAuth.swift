@@ -1,7 +1,7 @@
 internal import AccessTokens
 private import Bytes
 package import Gateway
-private import IDToken
+internal import IDToken
 private import JOSE
 private import KeySource
 
@@ -13,7 +13,7 @@ package final class ForwardAuth {
     /// A policy, and those of the verifier's providers that it accepts.
     package final class Rule {
         package let policy: ForwardAuthPolicy
-        fileprivate let providers: ProviderIndex
+        let providers: ProviderIndex
 
         fileprivate init(_ policy: ForwardAuthPolicy, _ verifier: RequestVerifier) {
             self.policy = policy
@@ -90,7 +90,7 @@ package final class ForwardAuth {
     }
 
     /// An ID Token's nonce belongs to the sign-in and not to each request after it.
-    private static let parameters = {
+    static let parameters = {
         var parameters = VerificationParameters()
         parameters.nonceUse = .ignoreFromClient
         return parameters

@@ -7,24 +7,50 @@ package import NIOCore
 internal import TokenDiagnostics
 
 extension RequestVerifier {
+    /// Prepares the explanation of a request.
+    ///
+    /// - Parameters:
+    ///   - forwardAuth: decides by this verifier; `nil` if there are no policies.
+    ///   - deadline: how long to wait for keys.
+    ///   - loop: this verifier's event loop.
+    /// - Returns: makes the explanation.
+    /// - Throws: ``Problem/policyUnknown``.
+    package func explanation(
+        of request: ExplainRequest, _ forwardAuth: ForwardAuth?, until deadline: MonotonicTime, on loop: any EventLoop
+    ) throws(Problem) -> () -> EventLoopFuture<Explained> {
+        switch request {
+        case .idToken(let request): return { self.explain(request, until: deadline, on: loop) }
+        case .accessToken(let request): return { self.explain(request, until: deadline, on: loop) }
+        case .gateway(let token, let policy):
+            guard let forwardAuth, let rule = forwardAuth.rule(named: policy) else { throw .policyUnknown }
+            return { forwardAuth.explain(token, by: rule, until: deadline, on: loop) }
+        }
+    }
+
     /// Explains the answer of ``verify(_:at:)``. Fetches keys in the same cases.
     ///
     /// - Parameters:
     ///   - deadline: how long to wait for keys.
     ///   - loop: this verifier's event loop.
-    /// - Returns: the explanation, or an error in the request rather than the token; and the number of the provider.
-    package func explain(
+    private func explain(
         _ request: VerifyRequest, until deadline: MonotonicTime, on loop: any EventLoop
-    ) -> EventLoopFuture<(answer: Result<ExplainAnswer, Problem>, provider: Int?)> {
+    ) -> EventLoopFuture<Explained> {
         judged(until: deadline, on: loop) { self.verify(request, at: $0) }.assumeIsolated().map { status, verdict in
-            do throws(Problem) {
-                let answer = try self.explain(
-                    request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
-                return (.success(answer), verdict.provider)
-            } catch {
-                return (.failure(error), verdict.provider)
+            Explained(verdict.provider) { () throws(Problem) in
+                try self.explain(request, status, verdict: verdict.problem, now: SystemClocks.unixSeconds())
             }
         }.nonisolated()
+    }
+
+    /// An explanation, or an error in the request rather than the token; and the number of the token's provider.
+    package struct Explained {
+        package let answer: Result<ExplainAnswer, Problem>
+        package let provider: Int?
+
+        init(_ provider: Int?, _ explain: () throws(Problem) -> ExplainAnswer) {
+            self.provider = provider
+            do throws(Problem) { answer = .success(try explain()) } catch { answer = .failure(error) }
+        }
     }
 
     /// The verdict on a token after any fetch that could help, and the state of its provider's keys; `nil` if there is
@@ -93,7 +119,7 @@ extension RequestVerifier {
         try request.check(against: policy)
         let explanation = verifier.explain(
             token,
-            with: status.flatMap { ExplainedKeys($0, isMissingKey: verdict?.code == "keys_unavailable", now: now) },
+            with: ExplainedKeys(status, onceDecided: verdict, now: now),
             under: policy,
             isNamed: named != nil, usesNoncesOnce: provider.usesNoncesOnce,
             others: policies.filter { !$0.id.isExactly(policy.id) }, accessTokens: accessTokens,
@@ -115,14 +141,14 @@ extension RequestVerifier.ProviderSlot {
 extension ExplainedKeys {
     /// `nil` if the provider has no keys that may be used now.
     ///
-    /// - Parameter isMissingKey: whether the token's key could not be fetched.
-    fileprivate init?(_ status: KeyStatus, isMissingKey: Bool, now: Int64) {
-        guard let snapshot = status.snapshot, snapshot.isUsable(at: status.now) else { return nil }
+    /// - Parameter verdict: why the token was rejected; `nil` if it was not.
+    init?(_ status: KeyStatus?, onceDecided verdict: Problem?, now: Int64) {
+        guard let status, let snapshot = status.snapshot, snapshot.isUsable(at: status.now) else { return nil }
         self.init(
             set: snapshot.keys, algorithms: snapshot.algorithms,
             fetchedAt: UnixTime(seconds: snapshot.fetchedAtUnixSeconds),
             nextFetchAt: status.nextFetchAt(unixSeconds: now).map(UnixTime.init(seconds:)),
             clockOffsetSeconds: snapshot.clockOffsetSeconds,
-            fetchFailure: status.lastFailure?.message, isMissingKey: isMissingKey)
+            fetchFailure: status.lastFailure?.message, isMissingKey: verdict?.code == "keys_unavailable")
     }
 }

@@ -1,3 +1,4 @@
+package import Gateway
 package import Host
 private import IDToken
 private import JSON
@@ -8,6 +9,7 @@ package import NIOPosix
 /// Verifies or explains one token in this process, without a listener, for the command line.
 package struct SingleVerification: Sendable {
     private let providers: [Provider]
+    private let policies: [ForwardAuthPolicy]
     private let loop: any EventLoop
     private let verifier: NIOLoopBound<RequestVerifier>
     private let keysTimeout: Interval
@@ -37,15 +39,18 @@ package struct SingleVerification: Sendable {
 
     /// Starts to fetch the providers' keys.
     ///
+    /// - Parameter policies: those that gateways may ask for.
     /// - Parameter keysTimeout: how long to wait for keys.
     /// - Throws: an event loop error, or ``Rejection/cryptographyUnavailable`` when out of memory.
     package init(
-        _ providers: [Provider], keysTimeout: Interval, on group: MultiThreadedEventLoopGroup
+        _ providers: [Provider], policies: [ForwardAuthPolicy], keysTimeout: Interval,
+        on group: MultiThreadedEventLoopGroup
     ) async throws {
         let loop = group.next()
         let registry = try await ProviderRegistry().changed(to: providers, on: group)
         try await registry.startKeys(on: loop)
         self.providers = providers
+        self.policies = policies
         self.loop = loop
         self.keysTimeout = keysTimeout
         verifier = try await loop.submit {
@@ -74,10 +79,18 @@ package struct SingleVerification: Sendable {
     }
 
     /// The answer of `POST /v1/explain`.
-    package func explain(_ request: VerifyRequest) async throws -> Answer {
+    package func explain(_ request: ExplainRequest) async throws -> Answer {
         let deadline = SystemClocks.monotonic() + keysTimeout
-        return try await loop.flatSubmit { [loop, verifier] in
-            verifier.value.explain(request, until: deadline, on: loop).assumeIsolated().map { explained in
+        return try await loop.flatSubmit { [loop, verifier, policies] () -> EventLoopFuture<Answer> in
+            let verifier = verifier.value
+            let explained: EventLoopFuture<RequestVerifier.Explained>
+            do throws(Problem) {
+                let forwardAuth = ForwardAuth(policies, by: verifier)
+                explained = try verifier.explanation(of: request, forwardAuth, until: deadline, on: loop)()
+            } catch {
+                return loop.makeSucceededFuture(Answer(error))
+            }
+            return explained.assumeIsolated().map { explained in
                 switch explained.answer {
                 case .success(let answer): Answer { answer.write(to: &$0) }
                 case .failure(let problem): Answer(problem)

@@ -5,6 +5,7 @@ import JSON
 import SignInFixtures
 import TestSupport
 import Testing
+import TokenDiagnostics
 
 /// A made-up access token in the form of a provider's, valid unless a test changes it. It was issued at 1 700 000 000.
 struct SentAccessToken: SentToken, CustomTestStringConvertible {
@@ -53,9 +54,22 @@ struct SentAccessToken: SentToken, CustomTestStringConvertible {
         dialect.loadBalancer == nil ? try UnverifiedToken(token) : try UnverifiedToken(padded: Array(token.utf8)[...])
     }
 
+    /// Verifies the token and explains it. Checks that both agree, in every test.
     func verify(with keys: JWKSet) throws(Rejection) -> VerifiedAccessToken {
-        try IDTokenVerifier().jwsVerifier.verifyAccessToken(
-            unverified(), with: keys, algorithms: .all, under: policy, dialect, expecting: parameters,
-            now: UnixTime(seconds: now))
+        let (verifier, token, now) = (try IDTokenVerifier(), try unverified(), UnixTime(seconds: now))
+        let explanation = verifier.explain(
+            accessToken: token, with: ExplainedKeys(set: keys), under: policy, dialect, isNamed: true, others: [],
+            expecting: parameters, now: now)
+        #expect(explanation.checks.map(\.name) == CheckName.ofAccessTokens)
+        for check in explanation.checks { #expect(check.explanation.hasSuffix("."), "\(check.name)") }
+        do throws(Rejection) {
+            let verified = try verifier.jwsVerifier.verifyAccessToken(
+                token, with: keys, algorithms: .all, under: policy, dialect, expecting: parameters, now: now)
+            #expect(explanation.isValid && explanation.refusal == nil, "\(explanation.summary)")
+            return verified
+        } catch {
+            #expect(!explanation.isValid && explanation.refusal == .rejected(error), "\(explanation.summary)")
+            throw error
+        }
     }
 }

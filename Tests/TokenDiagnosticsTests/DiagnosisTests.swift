@@ -416,10 +416,10 @@ import TokenDiagnostics
         expect(domain.without("hd").explanation[.claimValues], "claim_missing", "has no hd")
         expect(
             GoldenToken.cognito.signIn.with("token_use", #""access""#).explanation[.claimValues], "claim_invalid",
-            "token_use is not a value", "Send the ID Token")
+            "token_use is not a value", "Send an ID Token")
         expect(
             GoldenToken.microsoft.signIn.with("azpacr", #""1""#).explanation[.claimValues], "claim_invalid",
-            "refused_claim_values", "Send the ID Token")
+            "refused_claim_values", "Send an ID Token")
         expect(
             SignIn.plain.with("events", "{}").explanation[.events], "claim_invalid", "a notification or a logout token")
         expect(

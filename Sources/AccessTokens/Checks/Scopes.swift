@@ -1,10 +1,16 @@
 private import Bytes
 internal import IDToken
 
-/// Checks that the access token grants every scope that the request needs. Scopes compare byte for byte.
+/// Reads what the access token lets its bearer do, and checks that it grants every scope that the request needs. Scopes
+/// compare byte for byte.
 ///
-/// - Throws: ``Rejection/scopeMissing``.
+/// - Throws: ``Rejection/claimInvalid(_:)`` unless the scopes are a string or a list of strings;
+///   ``Rejection/scopeMissing``.
 /// - Source: RFC 6749, section 3.3; RFC 9068, section 4.
-func checkScopes(_ authorization: Authorization, contain needed: [String]) throws(Rejection) {
+func checkScopes(
+    _ claims: Claims, client: String?, _ dialect: AccessTokenDialect, contain needed: [String]
+) throws(Rejection) -> Authorization {
+    let authorization = try Authorization(claims, client: client, dialect.authorization)
     guard needed.allSatisfy(authorization.scopes.containsExactly) else { throw .scopeMissing }
+    return authorization
 }

@@ -1,14 +1,16 @@
 /// The name of a check in explanations of a verification, in the order of the checks.
 ///
-/// Every entry of ``IDTokenVerifier``'s list has one. ``tokenForm``, ``provider`` and ``key`` occur in explanations
-/// only.
-public enum CheckName: String, CaseIterable, Sendable {
+/// Every entry of a verifier's list has one, whether of ID Tokens or of access tokens. ``tokenForm``, ``provider`` and ``key`` occur in explanations
+/// only, and so do the requirements of policies.
+public enum CheckName: String, Sendable {
     /// Whether the text is a well-formed token. Comes before all other checks.
     case tokenForm = "token_form"
     /// Whether a configured provider was found for the token.
     case provider
     case header
     case algorithm
+    /// Whether the load balancer of the settings signed the assertion.
+    case signer
     /// Whether the provider has published a key for the token. The verifier checks this together with the signature;
     /// explanations report it separately, because the causes differ.
     case key
@@ -17,6 +19,8 @@ public enum CheckName: String, CaseIterable, Sendable {
     case keyIssuer = "key_issuer"
     case audience
     case authorizedParty = "authorized_party"
+    /// Which client an access token was issued to.
+    case client
     case expiry
     case notBefore = "not_before"
     case issuedAt = "issued_at"
@@ -35,4 +39,28 @@ public enum CheckName: String, CaseIterable, Sendable {
     case atHash = "at_hash"
     case cHash = "c_hash"
     case expectedSubject = "expected_subject"
+    /// Whether an access token grants every scope that the request needs.
+    case scopes
+    /// Whether the token grants every scope that a gateway's policy requires.
+    case policyScopes = "policy_scopes"
+    case policyClaims = "policy_claims"
+    case policyEmail = "policy_email"
+    case policyAge = "policy_age"
+    /// Whether the header fields for the backend fit into a response.
+    case policyHeaders = "policy_headers"
+}
+
+extension CheckName {
+    /// The checks in explanations of ID Tokens, in the verifier's order.
+    public static let ofIDTokens: [CheckName] = [
+        .tokenForm, .provider, .header, .algorithm, .key, .signature, .issuer, .keyIssuer, .audience, .authorizedParty,
+        .expiry, .notBefore, .issuedAt, .tokenAge, .authTime, .authenticatedAfter, .subject, .events, .requiredClaims,
+        .claimValues, .serviceAccount, .identity, .nonce, .tokenKind, .atHash, .cHash, .expectedSubject,
+    ]
+    /// The checks in explanations of access tokens, in the verifier's order.
+    public static let ofAccessTokens: [CheckName] = [
+        .tokenForm, .provider, .header, .algorithm, .signer, .key, .signature, .issuer, .keyIssuer, .tokenKind,
+        .audience, .client, .expiry, .notBefore, .issuedAt, .tokenAge, .authenticatedAfter, .subject, .requiredClaims,
+        .claimValues, .serviceAccount, .identity, .expectedSubject, .scopes,
+    ]
 }

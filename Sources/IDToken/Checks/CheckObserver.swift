@@ -18,7 +18,7 @@ extension CheckObserver {
     /// Runs a check that needs no result of an earlier one.
     @inline(__always)
     @discardableResult
-    func check<Value>(
+    package func check<Value>(
         _ name: CheckName, if isEnabled: Bool = true, _ rule: @autoclosure () throws(Rejection) -> Value
     ) throws(Rejection) -> Value? {
         try check(name, isEnabled: isEnabled, input: { () }, rule: { () throws(Rejection) in try rule() })
@@ -27,7 +27,7 @@ extension CheckObserver {
     /// Runs a check that needs the result of an earlier one.
     @inline(__always)
     @discardableResult
-    func check<Input, Value>(
+    package func check<Input, Value>(
         _ name: CheckName, if isEnabled: Bool = true, given input: @autoclosure () -> Input?,
         _ rule: (Input) throws(Rejection) -> Value
     ) throws(Rejection) -> Value? {
@@ -36,9 +36,11 @@ extension CheckObserver {
 }
 
 /// Ends a verification at the first check that fails. Compiles to the bare checks once specialized and inlined.
-struct FirstFailure: CheckObserver {
+package struct FirstFailure: CheckObserver {
+    package init() {}
+
     @inline(__always)
-    func check<Input, Value>(
+    package func check<Input, Value>(
         _ name: CheckName, isEnabled: Bool, input: () -> Input?, rule: (Input) throws(Rejection) -> Value
     ) throws(Rejection) -> Value? {
         guard isEnabled else { return nil }

@@ -59,7 +59,7 @@ final class AdminResponder: HTTPResponder {
             guard route != .unknown else { throw Problem.notFoundByAdmin }
             try route.check(request.head.method)
             record.keyName = try admit(request.head, to: route)
-            if route == .explain { return explain(try VerifyRequest(request.jsonObject()), record) }
+            if route == .explain { return try explain(ExplainRequest(request.jsonObject()), record) }
         } catch {
             return .now(service.end(record, error))
         }
@@ -182,12 +182,15 @@ final class AdminResponder: HTTPResponder {
         }
     }
 
-    /// Explains the answer of `POST /v1/verify`. Fetches keys in the same cases, but does not count as a verification.
-    private func explain(_ request: VerifyRequest, _ record: RequestRecord) -> HTTPReply {
+    /// Explains a verification or a policy's decision. Fetches keys in the same cases, but counts as neither.
+    ///
+    /// - Throws: ``Problem/policyUnknown``.
+    private func explain(_ request: ExplainRequest, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let deadline = SystemClocks.monotonic() + service.settings.keysTimeout
-        let (verifier, loop) = (service.verifier, service.loop)
+        let explain = try service.verifier.explanation(
+            of: request, service.forwardAuth, until: deadline, on: service.loop)
         return .later {
-            verifier.explain(request, until: deadline, on: loop).assumeIsolated().map { explained in
+            explain().assumeIsolated().map { explained in
                 switch explained.answer {
                 case .success(let answer):
                     let text = self.service.json { answer.write(to: &$0) }

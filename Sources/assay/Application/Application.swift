@@ -74,7 +74,8 @@ struct Application: Sendable {
     /// Verifies one token in this process.
     func singleVerification() async throws -> SingleVerification {
         try await SingleVerification(
-            providers.map(\.provider), keysTimeout: .seconds(settings.limits.keysTimeoutSeconds), on: serving)
+            providers.map(\.provider), policies: settings.forwardAuth.policies,
+            keysTimeout: .seconds(settings.limits.keysTimeoutSeconds), on: serving)
     }
 
     /// Runs the service until a signal stops it.

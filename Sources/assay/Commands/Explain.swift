@@ -10,7 +10,7 @@ import Verification
 
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Explain why an ID Token is refused.",
+        abstract: "Explain why a token is refused.",
         discussion: """
             Runs every check on a token and continues after a failure. Prints the most likely cause and the fix, then \
             each check with what was expected and what was found. Secrets are shown as a length and the start of a \
@@ -19,11 +19,15 @@ struct Explain: AsyncParsableCommand {
               assay explain --config assay.yaml --provider apple --nonce "$nonce" < token.txt
               assay explain --preset apple --audience com.example.app < token.txt
               assay explain --server http://127.0.0.1:9090 --api-key-file key.txt < token.txt
+              assay explain --config assay.yaml --tokens access --scope orders:read < token.txt
+              assay explain --config assay.yaml --policy web < token.txt
             """)
 
     @OptionGroup var source: SettingsSource
 
     @OptionGroup var instance: RunningInstance
+
+    @OptionGroup var kind: ExplainedKindOptions
 
     @OptionGroup var signIn: SignInOptions
 
@@ -45,15 +49,20 @@ struct Explain: AsyncParsableCommand {
         guard source.preset == nil || signIn.provider == nil else {
             throw ValidationError("--preset selects the provider; omit --provider")
         }
+        try kind.validate(with: signIn)
     }
 
     func run() async throws {
         // Report faults before waiting for the token.
-        let local = instance.server == nil ? try source.settings(audience: signIn.audience, canAskServer: true) : nil
+        let local =
+            instance.server == nil
+            ? try source.settings(
+                audience: signIn.audience, verifiesAccessTokens: kind.tokens == .access, canAskServer: true) : nil
         let token = self.token.flatMap { $0 == "-" ? nil : $0 } ?? SignInOptions.tokenFromStandardInput()
         var body: [UInt8]
         if let server = instance.server {
-            body = try await instance.post(signIn.body(for: token), to: "/v1/explain", at: server)
+            let request = kind.isIDToken ? signIn.body(for: token) : kind.body(for: token, signIn)
+            body = try await instance.post(request, to: "/v1/explain", at: server)
         } else if let local {
             body = try await explain(token, local.settings, provider: local.provider)
         } else {
@@ -81,15 +90,24 @@ struct Explain: AsyncParsableCommand {
     /// The response of `POST /v1/explain`, from a verification in this process.
     private func explain(_ token: String, _ settings: Settings, provider: String?) async throws -> [UInt8] {
         let application = try Application(forOneCall: settings)
-        let request: VerifyRequest
+        let request: ExplainRequest
         do throws(Problem) {
-            request = try signIn.request(for: token, provider: provider)
+            request = try self.request(for: token, provider: provider)
         } catch {
             return SingleVerification.Answer(error).text
         }
         let verification = try await application.singleVerification()
         defer { verification.stop() }
         return try await verification.explain(request).text
+    }
+
+    /// - Throws: ``Problem/requestInvalid(_:)``.
+    private func request(for token: String, provider: String?) throws(Problem) -> ExplainRequest {
+        guard !kind.isIDToken else { return .idToken(try signIn.request(for: token, provider: provider)) }
+        guard let object = try? JSONObject(kind.body(for: token, signIn, provider: provider)) else {
+            throw .requestInvalid("The token must be UTF-8 text.")
+        }
+        return try ExplainRequest(object)
     }
 
     /// The token's contents, not masked; `nil` if it can't be read.

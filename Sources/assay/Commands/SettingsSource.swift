@@ -32,10 +32,13 @@ struct SettingsSource: ParsableArguments {
     /// The settings and, with a preset, the provider that the token must be from.
     ///
     /// - Parameters:
-    ///   - audience: the client ID for a preset.
+    ///   - audience: the client ID for a preset; with access tokens, the API's identifier.
+    ///   - verifiesAccessTokens: whether a preset's provider verifies access tokens.
     ///   - canAskServer: whether the command has the option `--server`.
     /// - Throws: ``ConfigurationError``, `ValidationError`.
-    func settings(audience: String?, canAskServer: Bool = false) throws -> (settings: Settings, provider: String?) {
+    func settings(
+        audience: String?, verifiesAccessTokens: Bool = false, canAskServer: Bool = false
+    ) throws -> (settings: Settings, provider: String?) {
         guard let name = preset else {
             guard !file.isAbsent else {
                 throw ConfigurationError(
@@ -50,7 +53,7 @@ struct SettingsSource: ParsableArguments {
         guard let audience else {
             throw ValidationError("--preset needs --audience: the client ID of the app that the token must be for")
         }
-        let yaml = try yaml(preset, audience)
+        let yaml = try yaml(preset, audience, verifiesAccessTokens: verifiesAccessTokens)
         do throws(SettingsError) {
             let settings = try Settings(yaml: yaml, environment: [:])
             return (settings, preset.name)
@@ -61,7 +64,9 @@ struct SettingsSource: ParsableArguments {
 
     /// A settings file with this provider only. It is written as JSON, which is YAML, so that an argument can't break
     /// out of its string.
-    private func yaml(_ preset: ProviderPreset, _ audience: String) throws -> String {
+    private func yaml(
+        _ preset: ProviderPreset, _ audience: String, verifiesAccessTokens: Bool
+    ) throws -> String {
         let arguments = try parameters.map { try preset.parse($0, form: "--preset-parameter name=value") }
         var json = JSONWriter()
         json.object { json in
@@ -69,6 +74,7 @@ struct SettingsSource: ParsableArguments {
                 json.member("id", preset.name)
                 json.member("preset", preset.name)
                 json.array("audiences", [audience])
+                if verifiesAccessTokens { json.member("tokens", "access") }
                 for (parameter, value) in arguments {
                     json.name(escaping: parameter.name)
                     json.value(value)

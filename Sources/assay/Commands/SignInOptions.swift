@@ -35,6 +35,12 @@ struct SignInOptions: ParsableArguments {
     @Option(help: "Refuse authentications before this Unix time, in seconds.")
     var authenticatedAfter: Int64?
 
+    /// Whether no option is given.
+    var isEmpty: Bool {
+        [provider, nonce, audience, accessToken, code, subject, issuer].allSatisfy { $0 == nil }
+            && maxAge == nil && authenticatedAfter == nil
+    }
+
     /// The request for a verification in this process.
     ///
     /// - Parameter preset: the id of a preset's provider; `nil` for the one that the option names, if any.

@@ -1,0 +1,136 @@
+private import AccessTokens
+internal import Gateway
+internal import IDToken
+internal import TokenDiagnostics
+
+/// Describes what a gateway's policy requires of a token, and whether a verified token has it.
+struct PolicyChecks {
+    let policy: ForwardAuthPolicy
+    /// The time with which to compare the token's times.
+    let now: UnixTime
+
+    private var requirements: Requirements { policy.requirements }
+
+    /// - Parameter token: `nil` if the token is not verified.
+    func checks(of token: GatewayToken?, clockSkewSeconds: Int64) -> [Check] {
+        let checks = Requirements.Requirement.allCases.map { requirement in
+            let name = requirement.checkName
+            guard isRequired(requirement) else {
+                return Check.notAsked(name, "The policy requires no \(requirement.words) (\(requirement.setting)).")
+            }
+            guard let token else { return .notReached(name, "Not reached: the token is not verified.") }
+            let expected = expected(requirement)
+            let found = found(requirement, token)
+            guard
+                requirements.isMet(requirement, by: token, now: now, clockSkewSeconds: clockSkewSeconds)
+            else {
+                let code = requirement == .scopes ? Denial.scopeMissing(needed: []).code : Denial.requirementNotMet.code
+                return .failed(
+                    name, .denied(code: code), failure(requirement), expected: expected, found: found)
+            }
+            return .passed(
+                name, "The token has the \(requirement.words) that the policy requires.", expected: expected,
+                found: found)
+        }
+        return checks + [headers(token)]
+    }
+
+    private func isRequired(_ requirement: Requirements.Requirement) -> Bool {
+        switch requirement {
+        case .scopes: !requirements.scopes.isEmpty
+        case .claims: !requirements.claimRules.isEmpty
+        case .email: requirements.neededEmailTrust != nil
+        case .age: requirements.maximumAgeSeconds != nil
+        }
+    }
+
+    private func expected(_ requirement: Requirements.Requirement) -> String {
+        switch requirement {
+        case .scopes: Redaction.list(requirements.scopes)
+        case .claims: Redaction.list(requirements.claimRules.map(\.claim.name.string)) + " as configured"
+        case .email:
+            "an address with email_trust \(requirements.neededEmailTrust?.rawValue ?? "") or better"
+                + (requirements.emailDomains.isEmpty ? "" : ", in \(Redaction.list(requirements.emailDomains))")
+        case .age: "authenticated at most \(requirements.maximumAgeSeconds ?? 0) s ago, plus clock_skew"
+        }
+    }
+
+    private func found(_ requirement: Requirements.Requirement, _ token: GatewayToken) -> String? {
+        switch requirement {
+        case .scopes: token.authorization.map { Redaction.list($0.scopes) } ?? "an ID Token, which grants no scopes"
+        // Values may be personal.
+        case .claims: nil
+        case .email: token.identity.emailTrust.map { "an address with email_trust \($0.rawValue)" } ?? "no address"
+        case .age:
+            token.authenticatedAt.map { "authenticated \(Redaction.time($0, now: now))" } ?? "no auth_time or iat"
+        }
+    }
+
+    private func failure(_ requirement: Requirements.Requirement) -> Diagnosis {
+        let change = "or change \(requirement.setting) of the policy \(policy.id)."
+        return switch requirement {
+        case .scopes:
+            Diagnosis(
+                "The token does not grant every scope that the policy requires.",
+                fix: "Have the client request the scope, \(change)")
+        case .claims:
+            Diagnosis(
+                "A claim of the token does not have a value that the policy requires.",
+                fix: "If users like this one may pass, change \(requirement.setting) of the policy \(policy.id).")
+        case .email:
+            Diagnosis(
+                "The token has no email address that the policy accepts.",
+                fix: "Have the user sign in with an accepted address, \(change)")
+        case .age:
+            Diagnosis(
+                "The user did not authenticate recently enough for the policy.",
+                fix: "Have the user sign in again, with max_age or prompt=login, \(change)")
+        }
+    }
+
+    /// Whether the values for the backend fit into a response.
+    private func headers(_ token: GatewayToken?) -> Check {
+        guard let token else { return .notReached(.policyHeaders, "Not reached: the token is not verified.") }
+        let limit = ForwardAuthPolicy.maximumValuesLength
+        let expected = "at most \(limit) bytes in all"
+        guard policy.fits(token) else {
+            return .failed(
+                .policyHeaders, .denied(code: Denial.valuesTooLong.code),
+                Diagnosis(
+                    "The header fields for the backend are too long.",
+                    fix: "Remove long values, such as groups, from headers of the policy \(policy.id)."),
+                expected: expected)
+        }
+        return .passed(.policyHeaders, "The header fields for the backend fit into a response.", expected: expected)
+    }
+}
+
+extension Requirements.Requirement {
+    fileprivate var checkName: CheckName {
+        switch self {
+        case .scopes: .policyScopes
+        case .claims: .policyClaims
+        case .email: .policyEmail
+        case .age: .policyAge
+        }
+    }
+
+    fileprivate var words: String {
+        switch self {
+        case .scopes: "scopes"
+        case .claims: "claim values"
+        case .email: "email address"
+        case .age: "recent authentication"
+        }
+    }
+
+    /// The setting's path within the policy.
+    fileprivate var setting: String {
+        switch self {
+        case .scopes: "require.scopes"
+        case .claims: "require.claim_values"
+        case .email: "require.email_domains, require.email_trust"
+        case .age: "require.max_age"
+        }
+    }
+}
