@@ -14,7 +14,7 @@ extension RequestVerifier {
     ///   - deadline: how long to wait for keys.
     ///   - loop: this verifier's event loop.
     /// - Returns: makes the explanation.
-    /// - Throws: ``Problem/policyUnknown``.
+    /// - Throws: ``Problem/requestInvalid(_:)`` if there is no such policy.
     package func explanation(
         of request: ExplainRequest, _ forwardAuth: ForwardAuth?, until deadline: MonotonicTime, on loop: any EventLoop
     ) throws(Problem) -> () -> EventLoopFuture<Explained> {
@@ -22,7 +22,9 @@ extension RequestVerifier {
         case .idToken(let request): return { self.explain(request, until: deadline, on: loop) }
         case .accessToken(let request): return { self.explain(request, until: deadline, on: loop) }
         case .gateway(let token, let policy):
-            guard let forwardAuth, let rule = forwardAuth.rule(named: policy) else { throw .policyUnknown }
+            guard let forwardAuth, let rule = forwardAuth.rule(named: policy) else {
+                throw .requestInvalid("No policy of forward_auth has the request's policy as its id, byte for byte.")
+            }
             return { forwardAuth.explain(token, by: rule, until: deadline, on: loop) }
         }
     }

@@ -184,7 +184,7 @@ final class AdminResponder: HTTPResponder {
 
     /// Explains a verification or a policy's decision. Fetches keys in the same cases, but counts as neither.
     ///
-    /// - Throws: ``Problem/policyUnknown``.
+    /// - Throws: ``Problem/requestInvalid(_:)``.
     private func explain(_ request: ExplainRequest, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let deadline = SystemClocks.monotonic() + service.settings.keysTimeout
         let explain = try service.verifier.explanation(
