@@ -48,7 +48,7 @@ extension HTTPRequest {
     /// Whether the body is a form.
     var isForm: Bool {
         head.fields["Content-Type"]?.string.lowercased().hasPrefix("application/x-www-form-urlencoded") == true
-            // curl -d says so of JSON too.
+            // curl -d sends this content type for JSON too.
             && body.first != UInt8(ascii: "{")
     }
 
