@@ -14,7 +14,7 @@ package struct Grant: Sendable {
     /// Not verified.
     package let idToken: [UInt8]?
 
-    /// The text of the access token, to compare with the hash in the ID Token.
+    /// The text of the access token, to check the ID Token's `at_hash`.
     package var accessTokenText: String { accessToken.text }
 
     /// Writes the members of the grant's object, for the backend that it belongs to.

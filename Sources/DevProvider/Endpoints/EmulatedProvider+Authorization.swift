@@ -13,7 +13,7 @@ extension EmulatedProvider {
     enum Decision {
         case signIn(Person)
         case cancel
-        /// `prompt=none`, but the request names no person to sign in.
+        /// `prompt=none`, but `login_hint` names no known person.
         case nobody
     }
 

@@ -82,7 +82,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     /// How long the client may take to close after it has read the last response.
     private static let lingerSeconds: Int64 = 2
     private static let answersATurn = 64
-    /// This many bytes of responses are written without waiting for more.
+    /// Once responses reach this many bytes, they are written without waiting for more.
     private static let outputATurn = 64 * 1024
     /// A client that reads less than this of its responses within the request timeout is disconnected.
     private static let leastTakenBytes = 64 * 1024

@@ -10,7 +10,7 @@ struct UnreadByAge: Equatable {
 
     func total(olderThan age: Int) -> Int { bytes.dropFirst(age + 1).reduce(0, +) }
 
-    /// Replaces one summand of a sum.
+    /// Subtracts an old value from a sum, and adds a new one.
     mutating func replace(_ part: UnreadByAge, by other: UnreadByAge) {
         for age in bytes.indices { bytes[age] += other.bytes[age] - part.bytes[age] }
     }

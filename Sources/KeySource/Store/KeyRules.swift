@@ -18,8 +18,8 @@ package struct KeyRules: Sendable {
     /// The most fetches within ``unknownKeyWindow`` that unknown `kid`s, and bad signatures by known ones, may cause.
     package var unknownKeyFetches = 2
     package var unknownKeyWindow = Interval.seconds(30)
-    /// For how long no further fetch is made: for a `kid` after a fetch did not find it, or for a bad signature after a
-    /// complete response confirmed its key.
+    /// How long no further fetch is made for a `kid` that a fetch did not find, or for a bad signature by a key that a
+    /// complete response confirmed.
     package var missingKeyMemory = Interval.seconds(30)
     package var rememberedMissingKeys = 1024
     /// The least time between fetches that operators request; earlier requests share the next one.

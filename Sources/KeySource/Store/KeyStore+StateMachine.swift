@@ -2,7 +2,8 @@ package import Host
 package import JOSE
 
 extension KeyStore {
-    /// Decides when a key store does what. It is pure, so that every rule can be tested without a network or a clock.
+    /// Decides what a key store does, and when. It is pure, so that every rule can be tested without a network or a
+    /// clock.
     ///
     /// Each event receives the time and returns effects, which the store performs in order. If the time goes back, the
     /// previous time is used.
@@ -365,8 +366,8 @@ extension KeyStore {
             return .unavailable(retryAfter: max(min(pause, rules.unknownKeyWindow), rules.minimumBackoff))
         }
 
-        /// The outcome for a request whose key was not looked for, because too many others were. Where there is no list of
-        /// keys, it may exist.
+        /// The outcome for a request whose key was not fetched, because the budget is used up. If the provider
+        /// publishes no list of its keys, the key may exist.
         private var outcomeWithoutBudget: Outcome {
             guard rules.findsKeysByID else { return outcomeWithoutFetch }
             return .unavailable(retryAfter: max(unknownKeys.untilNext(now: now), rules.minimumBackoff))

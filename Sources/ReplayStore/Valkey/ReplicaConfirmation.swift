@@ -3,8 +3,8 @@ internal import NIOCore
 /// Checks with `WAIT` whether replicas have received the writes of one connection. Only one `WAIT` is in flight at a
 /// time; it covers all commands sent before it. Confined to one event loop.
 ///
-/// While a server waits, it answers nothing else on the connection. So a `WAIT` may take less than half of a claim's
-/// time. A claim made meanwhile then has enough time left for its own.
+/// While a server waits, it answers nothing else on the connection. So the timeout of a `WAIT` is less than half of a
+/// claim's: a claim made meanwhile then has enough time left for its own `WAIT`.
 final class ReplicaConfirmation {
     private let replicas: Int
     private let limit: TimeAmount
