@@ -12,7 +12,7 @@ internal import NIOHTTP1
 /// Serves the admin listener on one event loop: endpoints for operators and their tools.
 final class AdminResponder: HTTPResponder {
     private let service: ServiceLoop
-    /// More than two consecutive fetches can take: one in progress, and one that starts after the call.
+    /// Longer than two consecutive fetches can take: the one in progress, and one that starts after the call.
     private static let refreshTimeout = Interval.seconds(45)
 
     private let scrape: @Sendable () -> EventLoopFuture<[UInt8]>

@@ -54,7 +54,7 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// Whether a response must say if the request used something up.
+    /// Whether a problem must say if the request used something up (`spent`).
     var usesSomethingUp: Bool { self == .finishSignIn || self == .refreshGrant || self == .revokeGrant }
 
     /// Whether the path exists only if the console is enabled.

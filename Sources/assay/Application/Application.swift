@@ -181,7 +181,7 @@ struct Application: Sendable {
         if !OpenSSL.disableCoreDumps() {
             log.warn(
                 ofRisk:
-                    "core dumps can't be disabled, so one would contain keys: set the limit on them to 0 (ulimit -c 0)")
+                    "core dumps can't be disabled, and would contain keys; set their limit to 0 (ulimit -c 0)")
         }
     }
 

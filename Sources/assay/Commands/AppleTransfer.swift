@@ -217,7 +217,7 @@ enum TransferStep: Sendable, Equatable {
     /// What to check if nobody is accepted.
     fileprivate var check: String {
         switch self {
-        case .generate: "are the subjects of this client's team, and does --recipient-team-id exist?"
+        case .generate: "do the subjects belong to this client's team, and is --recipient-team-id right?"
         case .redeem: "are these transfer identifiers for this team, and is the app's transfer at most 60 days old?"
         }
     }

@@ -51,7 +51,7 @@ struct Dev: AsyncParsableCommand {
     @Flag(help: "Allow addresses that other machines can reach, for containers. The default is then 0.0.0.0.")
     var allowRemote = false
 
-    @Flag(help: "Print one line of JSON instead, once it is ready.")
+    @Flag(help: "Print one line of JSON instead, once the service is ready.")
     var json = false
 
     @Flag(help: "Print a web app in Python that signs in here, and exit: assay dev --sample > sample.py.")
