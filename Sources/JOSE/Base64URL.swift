@@ -109,7 +109,8 @@ package enum Base64URL {
         return text
     }
 
-    /// Appends the base64 of `octets` with the standard alphabet and padding (RFC 4648, section 4): in HTTP, not in JOSE.
+    /// Appends the base64 of `octets` with the standard alphabet and padding (RFC 4648, section 4): in HTTP, not in
+    /// JOSE.
     package static func appendStandard(_ octets: Span<UInt8>, to text: inout [UInt8]) {
         text.reserveCapacity(text.count + standardLength(octets.count))
         for start in stride(from: 0, to: octets.count, by: 3) {

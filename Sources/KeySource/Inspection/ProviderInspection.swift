@@ -30,8 +30,8 @@ package struct ProviderInspection: Sendable {
 
     /// Fetches once what the service would fetch at its start.
     ///
-    /// - Returns: the findings in order, at least one of which has the level `failure` if the service would get no keys;
-    ///   and the endpoints that the discovery document names.
+    /// - Returns: the findings in order, at least one of which has the level `failure` if the service would get no
+    ///   keys; and the endpoints that the discovery document names.
     package func findings() async -> (findings: [Finding], endpoints: DiscoveredEndpoints?) {
         var report = InspectionReport(unixSeconds: unixSeconds())
         var endpoints: DiscoveredEndpoints?

@@ -176,7 +176,7 @@ extension KeyStore {
                 waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, missedFetchStart: true))
                 return finish(fetch == nil ? fetchForLateWaiters() : [])
             }
-            // Only the request that starts a fetch has not missed its start.
+            // Without effects, this request starts no fetch, so it missed the start of the one in progress.
             let missedFetchStart = effects.isEmpty
             waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, missedFetchStart: missedFetchStart))
             return finish(effects)
@@ -212,7 +212,7 @@ extension KeyStore {
                 if !waiter.missedFetchStart, let keyID = waiter.need.keyID, !current.hasKey(keyID) {
                     unknownKeys.remember(missing: keyID, now: now)
                 }
-                // Keys that are asked for one by one say nothing about another that the token may need.
+                // Where keys are fetched one by one, the token may need one that this fetch did not request.
                 let mustAskAgain = waiter.missedFetchStart || (rules.findsKeysByID && waiter.needsAnyKeys)
                 effects.append(.resume(waiter.id, mustAskAgain ? .retry : .refreshed))
             }

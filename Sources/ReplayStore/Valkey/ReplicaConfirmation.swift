@@ -8,7 +8,7 @@ internal import NIOCore
 final class ReplicaConfirmation {
     private let replicas: Int
     private let limit: TimeAmount
-    /// Called with whether enough replicas have the writes, by the current `WAIT` or the next one.
+    /// The completions that the current `WAIT` calls. Those in ``later`` need the next one.
     private var covered: [(Bool) -> Void] = []
     private var later: [(Bool) -> Void] = []
     /// The number of the `WAIT` in flight, and its deadline; `nil` if there is none.

@@ -97,8 +97,8 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// The ID of the policy in `/v1/forward-auth/{policy}` and any path below it, as sent. What comes after it may be the
-    /// path of the request that a gateway asks about, so it is neither read nor normalized: `/../` leads nowhere.
+    /// The ID of the policy in `/v1/forward-auth/{policy}` and any path below it, as sent. What comes after it may be
+    /// the path of the request that a gateway asks about, so it is neither read nor normalized: `/../` leads nowhere.
     static func forwardAuthPolicy(_ path: HeadSlice) -> ArraySlice<UInt8>? {
         let prefix: StaticString = "/v1/forward-auth/"
         guard path.hasPrefix(prefix) else { return nil }
