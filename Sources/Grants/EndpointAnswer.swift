@@ -113,7 +113,7 @@ extension CallFailure {
     }
 }
 
-/// Texts that are `null` or empty count as absent, because some providers send them.
+/// Strings that are `null` or empty count as absent, because some providers send them.
 extension JSONObject {
     /// An error counts at any status: some providers send it with 200.
     var errorName: OAuthErrorName? {

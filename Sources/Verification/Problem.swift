@@ -171,7 +171,7 @@ package enum Problem: Error, Equatable, Sendable {
         }
     }
 
-    /// For people: what was found or expected, and what to do.
+    /// Human-readable: what was found or expected, and what to do.
     package var detail: String {
         switch self {
         case .requestInvalid(let text): text

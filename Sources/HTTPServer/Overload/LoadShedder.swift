@@ -31,9 +31,9 @@ package struct LoadShedder {
         let late = lookedAt.map { now - $0 - period } ?? 0
         lookedAt = now
         if late > longestTurn {
-            // At once: requests that arrive during a turn make up the next one, so at three times the capacity, each
-            // turn is three times as long as the one before. If the machine only paused for a moment, nothing is shed,
-            // because the backlog is soon done.
+            // Shedding starts at once: requests that arrive during a turn make up the next one. So at three times the
+            // capacity, each turn is three times as long as the one before. If the machine only paused for a moment,
+            // nothing is shed, because the backlog is soon done.
             isCrowded = true
             calmLooks = 0
         } else if late > longestTurn / 8 {

@@ -27,7 +27,7 @@ package struct KeyRules: Sendable {
     package var minimumBackoff = Interval(milliseconds: 500)
     package var firstBackoff = Interval.seconds(1)
     package var maximumBackoff = Interval.seconds(5 * 60)
-    /// Whether there are other keys to use as long as the provider has not delivered any.
+    /// Whether there is a fallback to use until the provider delivers keys.
     package var hasFallback = false
     /// Whether keys are asked for one by one, by the `kid`s of tokens, because the provider publishes no list.
     package var findsKeysByID = false

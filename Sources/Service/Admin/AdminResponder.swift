@@ -198,7 +198,7 @@ final class AdminResponder: HTTPResponder {
         }
     }
 
-    /// Brings a value from another loop back to this one, and makes a response of it.
+    /// Hops back to this loop with a value from another one, and creates the response.
     private func later<Value: Sendable>(
         _ future: @escaping @autoclosure () -> EventLoopFuture<Value>, _ record: RequestRecord,
         _ respond: @escaping (Value) -> HTTPResponse

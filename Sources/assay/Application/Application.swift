@@ -116,7 +116,7 @@ struct Application: Sendable {
         }
         try await started(service)
         await signals.wait()
-        // Whatever is still running: a shutdown does not wait for it.
+        // Cancels a reload in progress, because a shutdown does not wait for it.
         running.cancel()
         let latest = await reloader?.settings ?? settings
         await service.stop(

@@ -83,8 +83,9 @@ struct TransferOptions: ParsableArguments {
         The outcome "refused" means that Apple returned an error for this user, who has most likely revoked the app's \
         access. "failed" means that four attempts brought no result, so another run may help.
 
-        At the end, the command lists the input lines of users who are not done. After a stop, run the same command again: users with \
-        a result are skipped, and those that failed are tried again. The exit code is 0 if every user is done, 1 if another run may help, and 2 if all users who are not done were refused.
+        At the end, the command lists the input lines of users who are not done. After a stop, run the same command \
+        again: users with a result are skipped, and those that failed are tried again. The exit code is 0 if every \
+        user is done, 1 if another run may help, and 2 if all users who are not done were refused.
         """
 
     @Option(

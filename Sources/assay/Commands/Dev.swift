@@ -97,7 +97,7 @@ struct Dev: AsyncParsableCommand {
                 service: server.serviceAddress, admin: server.adminAddress, provider: provider,
                 providers: development.settings.providers)
             print(json ? started.json : started.text)
-            // Also if standard output is a pipe, whose reader waits for these lines.
+            // A pipe is not flushed at each line, and its reader may be waiting for these.
             fflush(nil)
         }
         await provider.stop()
