@@ -57,7 +57,9 @@ extension DevResponder {
         if let fault = members.removeValue(forKey: "off") { (members["fault"], members["on"]) = (fault, .bool(false)) }
         try members.checkNames(["provider", "fault", "on", "seconds"])
         let known = Fault.allCases.map(\.rawValue).joined(separator: ", ")
-        guard let name = try members.text("fault") else { throw DevRequestError("fault is missing; it must be one of \(known)") }
+        guard let name = try members.text("fault") else {
+            throw DevRequestError("fault is missing; it must be one of \(known)")
+        }
         guard let fault = Fault(rawValue: name) else {
             throw DevRequestError("fault is \(name); it must be one of \(known)")
         }
