@@ -1,6 +1,6 @@
 /// Writes `application/x-www-form-urlencoded` (RFC 6749, appendix B).
 ///
-/// Into memory reserved once, because a reallocation would leave a copy of a secret behind.
+/// Its memory is reserved once, because a reallocation would leave a copy of a secret behind.
 package struct FormWriter: ~Copyable {
     private var bytes: [UInt8] = []
 

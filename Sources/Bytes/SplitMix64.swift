@@ -12,7 +12,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return Self.mix(state)
     }
 
-    /// The number that belongs to a state.
+    /// The output for a state.
     package static func mix(_ state: UInt64) -> UInt64 {
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9

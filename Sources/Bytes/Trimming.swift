@@ -1,5 +1,5 @@
 extension BidirectionalCollection {
-    /// The part that begins and ends with an element that does not match.
+    /// The part from the first to the last element that does not match.
     package func trimming(while isTrimmed: (Element) -> Bool) -> SubSequence {
         let rest = drop(while: isTrimmed)
         guard let last = rest.lastIndex(where: { !isTrimmed($0) }) else { return rest }

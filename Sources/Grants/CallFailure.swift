@@ -36,7 +36,7 @@ package enum CallFailure: Error, Equatable, Sendable {
         /// A required member is missing, or a member has the wrong type.
         case member(Member)
 
-        /// A member that is read.
+        /// A member of the response that Assay reads.
         package enum Member: String, Sendable {
             case accessToken = "access_token"
             case tokenType = "token_type"

@@ -21,7 +21,7 @@ package struct EndpointAnswer: Sendable {
 
     /// The response of a token endpoint (RFC 6749, section 5).
     ///
-    /// - Parameter quirks: with ``ProviderQuirk/revokedIsInvalidRequest`` only for a refresh.
+    /// - Parameter quirks: must include ``ProviderQuirk/revokedIsInvalidRequest`` only for a refresh.
     /// - Throws: ``CallFailure``.
     package func grant(_ quirks: Set<ProviderQuirk>, now: UnixTime) throws(CallFailure) -> Grant {
         let answer = try readable()
@@ -85,13 +85,13 @@ package struct EndpointAnswer: Sendable {
             throw .unavailable(.status(status), retryAfterSeconds: retryAfterSeconds)
         }
         let object = hasContentCoding ? nil : try? JSONObject(body)
-        // Not followed, but an error counts at this status too.
+        // Redirects are not followed, but an OAuth error counts at this status too.
         if (300..<400).contains(status), object?.errorName == nil { throw .answerInvalid(.redirect) }
         guard let object else { throw .answerInvalid(hasContentCoding ? .contentCoding : .notJSON) }
         return object
     }
 
-    /// 1 to 60 s; `nil` without a number of seconds.
+    /// Limited to 1 to 60 s; `nil` if `Retry-After` is absent or not a number of seconds.
     private var retryAfterSeconds: Int64? {
         guard let retryAfter, (1...9).contains(retryAfter.utf8.count), let seconds = Int64(retryAfter), seconds >= 0
         else {
@@ -113,7 +113,7 @@ extension CallFailure {
     }
 }
 
-/// Texts that are `null` or empty count as absent, because some providers send them.
+/// Strings that are `null` or empty count as absent, because some providers send them.
 extension JSONObject {
     /// An error counts at any status: some providers send it with 200.
     var errorName: OAuthErrorName? {
@@ -129,7 +129,7 @@ extension JSONObject {
         return seconds.flatMap { (0...Int64(Int32.max)).contains($0) ? $0 : nil }
     }
 
-    /// - Parameter areList: whether a list of texts is read besides the text of RFC 6749.
+    /// - Parameter areList: whether a list of strings is accepted in addition to RFC 6749's space-separated string.
     fileprivate func scopes(areList: Bool) throws(CallFailure) -> [String]? {
         guard areList, let elements = self["scope"]?.elements else {
             return try text("scope", .scope)?.split(separator: " ").map(String.init)

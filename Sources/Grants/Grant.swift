@@ -9,12 +9,12 @@ package struct Grant: Sendable {
     package let expiresAt: UnixTime?
     /// `nil` if there is none; after a refresh, the previous one then stays valid.
     package let refreshToken: RefreshToken?
-    /// `nil` if the provider does not say: they are then those requested.
+    /// `nil` if the provider does not say; it then granted the requested scopes.
     package let scopes: [String]?
     /// Not verified.
     package let idToken: [UInt8]?
 
-    /// For its hash in the ID Token.
+    /// The text of the access token, to check the ID Token's `at_hash`.
     package var accessTokenText: String { accessToken.text }
 
     /// Writes the members of the grant's object, for the backend that it belongs to.

@@ -35,7 +35,7 @@ package struct SmallFile {
         case notRegular, tooLarge
         case notRead(Int32)
 
-        /// A description for people.
+        /// A human-readable description.
         package func text(maximumSize: Int) -> String {
             switch self {
             case .notThere: "there is no such file"

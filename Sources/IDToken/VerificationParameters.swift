@@ -52,8 +52,8 @@ package enum NonceUse: Sendable {
     /// Not compared. The client sends the token with each request.
     case ignoreFromClient
 
-    /// Whether the token came directly from the provider's token endpoint. Nobody else can have sent it then; a client
-    /// may send a token that another API has received.
+    /// Whether the token came directly from the provider's token endpoint. If so, nobody else can have sent it. A
+    /// client, in contrast, may send a token that an API has received.
     var isFromTokenEndpoint: Bool {
         switch self {
         case .compareIfPresent, .ignoreFromTokenEndpoint: true

@@ -12,8 +12,8 @@ package enum Base64URL {
         let count = whole * 3 + (rest == 0 ? 0 : rest - 1)
         var collected: UInt32 = 0
         var octets: [UInt8] = []
-        // Appends to an empty array: to create one with a given size, the runtime looks up its type in 310
-        // instructions.
+        // Appends to an empty array: creating one with a given size takes 310 more instructions, because the runtime
+        // looks up its type.
         octets.append(addingCapacity: count) { octets in
             unsafe octets.withUnsafeMutableBufferPointer { output, length in
                 let output = UnsafeMutableRawBufferPointer(output)
@@ -109,7 +109,8 @@ package enum Base64URL {
         return text
     }
 
-    /// Appends the base64 of `octets` with the standard alphabet and padding (RFC 4648, section 4): in HTTP, not in JOSE.
+    /// Appends the base64 of `octets` with the standard alphabet and padding (RFC 4648, section 4): in HTTP, not in
+    /// JOSE.
     package static func appendStandard(_ octets: Span<UInt8>, to text: inout [UInt8]) {
         text.reserveCapacity(text.count + standardLength(octets.count))
         for start in stride(from: 0, to: octets.count, by: 3) {

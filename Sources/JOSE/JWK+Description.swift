@@ -1,7 +1,7 @@
 private import JSON
 internal import OpenSSL
 
-/// Descriptions of a key for people.
+/// Human-readable descriptions of a key.
 extension JWK {
     /// Whether the key may verify tokens with this algorithm, according to its `kty`, `crv`, `alg`, `use` and
     /// `key_ops`.

@@ -59,10 +59,10 @@ extension JWKSet {
                 return "its \(names) \(unreadable.count == 1 ? "is" : "are") not base64url"
             }
             guard key.keyType == "RSA" else {
-                return "it is not a point on \(key.curve ?? "its curve"), or one that is never safe"
+                return "it is not a point on \(key.curve ?? "its curve"), or it is an unsafe point"
             }
             return key.isTooSmall
-                ? "it is too small (\(key.typeText)): the minimum is 2048 bits" : "its n or e is not that of an RSA key"
+                ? "it is too small (\(key.typeText)): the minimum is 2048 bits" : "its n or e is not valid for RSA"
         }
 
         private static func lacks(_ names: [String], _ members: [String: JSONTree]) -> String? {

@@ -5,7 +5,8 @@ extension NotifiedEvent {
     /// Reads the event of a server-to-server notification from Apple.
     ///
     /// - Throws: ``Rejection/claimInvalid(_:)``.
-    /// - Source: developer.apple.com/documentation/signinwithapple, "Processing changes for Sign in with Apple accounts".
+    /// - Source: developer.apple.com/documentation/signinwithapple, "Processing changes for Sign in with Apple
+    ///   accounts".
     init(apple event: JSONObject) throws(Rejection) {
         guard let type = try? event.string(EventNames.type), let subject = try? event.string(EventNames.sub),
             !type.isEmpty, !subject.isEmpty

@@ -156,8 +156,8 @@ extension EventsClaim {
 }
 
 extension OwnIssuer {
-    /// Any spelling of the provider's issuer. A provider with an issuer for each tenant has other subjects in each, so
-    /// only the token's own counts.
+    /// Accepts the token's own issuer, and any other spelling of the provider's. If each tenant has an issuer of its
+    /// own, subjects differ by tenant, so only the token's own issuer is accepted.
     fileprivate init(_ claims: Claims, _ policy: ProviderPolicy, _ rules: NotificationRules) {
         let issuer = claims.text(.issuer)
         isOwn = { named in

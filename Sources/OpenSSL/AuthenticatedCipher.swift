@@ -29,12 +29,12 @@ private import COpenSSL
 
     deinit { unsafe EVP_CIPHER_CTX_free(context) }
 
-    /// Encrypts a text, and authenticates it together with clear data.
+    /// Encrypts a plaintext, and authenticates it together with associated data.
     ///
     /// - Parameters:
     ///   - key: 32 octets. Never use a nonce twice with the same key.
     ///   - nonce: 12 octets.
-    /// - Returns: the ciphertext, which is as long as the text, followed by the tag of 16 octets.
+    /// - Returns: the ciphertext, which is as long as the plaintext, followed by the tag of 16 octets.
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func seal(
         _ text: Span<UInt8>, under key: SecretBytes, nonce: Span<UInt8>, beside clear: Span<UInt8>
@@ -51,7 +51,7 @@ private import COpenSSL
             })
         try check(
             unsafe sealed.withUnsafeMutableBufferPointer { sealed in
-                // GCM adds no further octets; the tag follows the text.
+                // GCM adds no further octets; the tag follows the ciphertext.
                 var rest: CInt = 0
                 let tag = unsafe sealed.baseAddress.map { unsafe $0 + text.count }
                 guard unsafe EVP_CipherFinal_ex(context, tag, &rest) == 1, rest == 0 else { return 0 }
@@ -62,7 +62,8 @@ private import COpenSSL
 
     /// Decrypts the result of ``seal(_:under:nonce:beside:)``.
     ///
-    /// - Returns: the text; `nil` if it was not encrypted with this key, nonce and clear data, or was modified.
+    /// - Returns: the plaintext; `nil` if it was not encrypted with this key, nonce and associated data, or was
+    ///   modified.
     /// - Throws: ``OpenSSLError`` when out of memory.
     package func open(
         _ sealed: Span<UInt8>, under key: SecretBytes, nonce: Span<UInt8>, beside clear: Span<UInt8>
@@ -76,7 +77,7 @@ private import COpenSSL
                 unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, CInt(Self.tagLength), $0.baseAddress)
             })
         try add(clear)
-        // The text must not be used before the tag is verified.
+        // The plaintext must not be used before the tag is verified.
         var text = [UInt8](repeating: 0, count: count)
         defer { wipe(&text) }
         var length: CInt = 0

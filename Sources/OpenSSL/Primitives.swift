@@ -34,7 +34,7 @@ package func openSSLVersion() -> String {
     unsafe String(cString: OpenSSL_version(OPENSSL_VERSION))
 }
 
-/// Whether a string is the lower-case hexadecimal form of a digest, in a time that depends only on their lengths.
+/// Whether a string is the lower-case hexadecimal form of a digest. Takes a time that depends only on their lengths.
 ///
 /// The digits are on the stack: an array of them took 250 more instructions.
 ///

@@ -26,17 +26,17 @@ package enum PrivateKeyError: Error, Equatable, Sendable {
         case .noKey: "it holds no private key; a PEM file that begins with -----BEGIN PRIVATE KEY----- is expected"
         case .notText: "it is not a PEM file; \(convert) -inform DER"
         case .encrypted:
-            "the private key is encrypted, and there is nobody to ask for the passphrase; "
+            "the private key is encrypted, and Assay can't ask for a passphrase; "
                 + "decrypt it with `openssl pkcs8`, and keep the file readable by Assay alone"
         case .otherFormat(let label): "it holds a key in the format `\(label)`; PKCS#8 is expected: \(convert)"
         case .notPrivate: "it holds a public key or a certificate; the private key is expected"
-        case .severalKeys: "it holds more than one PEM block; one private key alone is expected"
+        case .severalKeys: "it holds more than one PEM block; exactly one private key is expected"
         case .malformed: "the private key is damaged; copy the file again, unchanged"
-        case .tooSmall(let bits): "the RSA key has \(bits) bits; at least 2048 are needed: make a new key"
-        case .tooLarge(let bits): "the RSA key has \(bits) bits; at most 8192 are supported: make a new key"
+        case .tooSmall(let bits): "the RSA key has \(bits) bits; at least 2048 are needed: generate a new key"
+        case .tooLarge(let bits): "the RSA key has \(bits) bits; at most 8192 are supported: generate a new key"
         case .otherKind:
-            "the kind of the key is not supported; P-256, P-384, P-521, Ed25519, Ed448 or RSA is expected: make a new key"
-        case .inconsistent: "the private and the public half of the key don't belong together; make a new key"
+            "the type of the key is not supported; RSA, P-256, P-384, P-521, Ed25519 or Ed448 is expected: generate a new key"
+        case .inconsistent: "the private and the public half of the key don't belong together; generate a new key"
         case .cryptographyUnavailable: "OpenSSL is out of memory"
         }
     }

@@ -2,7 +2,7 @@ private import COpenSSL
 
 /// A private key: an `EVP_PKEY`, read from a file of the operator or generated.
 ///
-/// OpenSSL overwrites its numbers when it frees it.
+/// OpenSSL overwrites the private numbers when it frees the key.
 // `@unchecked`: complete when `init` returns, never written to afterwards; OpenSSL counts its references atomically.
 @safe package final class SigningKey: @unchecked Sendable {
     package let kind: PublicKeyKind

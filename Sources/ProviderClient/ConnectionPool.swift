@@ -21,7 +21,7 @@ struct ConnectionPool<Connection: Sendable>: Sendable {
     /// Below the five seconds after which many servers close, so that a server rarely closes a connection just when a
     /// code is sent.
     static var idleLimit: Interval { .seconds(4) }
-    /// Renews the vetted address and the trusted certificates.
+    /// Limits how long a vetted address and the trusted certificates stay in use.
     static var ageLimit: Interval { .seconds(60) }
     /// The default of `max_calls`, so that connections whose responses arrive together are all kept. With a capacity
     /// of 8, two out of three calls under load opened a new one.

@@ -135,7 +135,7 @@ struct AuthorizationRequest {
 }
 
 extension Nonce {
-    /// The form that the provider receives.
+    /// The nonce in the form that the provider receives.
     ///
     /// - Throws: ``OpenSSLError`` when out of memory.
     func text(as form: NonceMatch, _ digests: borrowing DigestContext) throws(OpenSSLError) -> String {
@@ -151,7 +151,7 @@ private struct URLWithQuery {
     private(set) var text: String
     private var hasQuery: Bool
 
-    /// - Parameter text: its own query is kept.
+    /// - Parameter text: a URL; its own query is kept.
     init(_ text: String) {
         self.text = text
         hasQuery = text.utf8.contains(UInt8(ascii: "?"))

@@ -78,7 +78,7 @@ struct BrowserResponse {
 /// A response that belongs to its sign-in.
 struct CheckedResponse {
     let code: AuthorizationCode
-    /// The same, for its hash in the ID Token.
+    /// The text of ``code``, to check the ID Token's `c_hash`.
     let codeText: String
     /// The canonical issuer that the response names; `nil` if it names none.
     let issuer: String?

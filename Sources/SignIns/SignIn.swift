@@ -51,7 +51,7 @@ package struct BrowserSignIn: Equatable, Sendable {
     package var requiresResponseIssuer: Bool
 }
 
-/// The raw nonce. The provider receives its text, or a hash of that.
+/// The raw nonce. The provider receives its text, or the hash of its text.
 package typealias Nonce = RandomOctets<NoncePurpose>
 /// The `state` of an authorization request (RFC 6749, section 10.12).
 package typealias State = RandomOctets<StatePurpose>

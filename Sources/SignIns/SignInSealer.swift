@@ -58,7 +58,7 @@ package final class SignInSealer {
 
 @available(*, unavailable) extension SignInSealer: Sendable {}
 
-/// A handle: as `POST /v1/sign-ins` returns it to a backend, or as a backend sends it back, not yet opened.
+/// A handle that is not opened: `POST /v1/sign-ins` returns it to a backend, and the backend sends it back.
 package struct SealedSignIn: Equatable, Sendable {
     /// Maximum length of a handle in octets.
     package static let maximumLength = 2048

@@ -23,8 +23,8 @@ extension SingleUseNonce {
         }
     }
 
-    /// The digest that the nonce spells out, if the provider accepts both plain and hashed nonces. An attacker who has
-    /// only a token can send the hash in it as a plain nonce, which must count as the nonce that was hashed.
+    /// The digest that the nonce encodes, if the provider accepts both plain and hashed nonces. An attacker who has
+    /// only a token can send the hash in it as a plain nonce. It must then count as the nonce that was hashed.
     private var writtenDigest: [UInt8]? {
         guard match == .plain else { return nil }
         var digest: [UInt8]?

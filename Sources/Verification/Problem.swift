@@ -4,8 +4,8 @@ package import JSON
 
 /// Why a request failed (RFC 9457). Lists every code of the contract.
 package enum Problem: Error, Equatable, Sendable {
-    /// The text says what was expected, in words of this code. From a request it has at most a number, the name of an
-    /// unknown member (see ``JSONObject/redactedName(_:)``), and the position of a JSON error.
+    /// The text says what was expected, and is written in this code. It repeats nothing from the request but a number,
+    /// the name of an unknown member (see ``JSONObject/redactedName(_:)``), or the position of a JSON error.
     case requestInvalid(String)
     case notFound
     /// The path names a policy of `forward_auth` that does not exist.
@@ -171,7 +171,7 @@ package enum Problem: Error, Equatable, Sendable {
         }
     }
 
-    /// For people: what was found or expected, and what to do.
+    /// Human-readable: what was found or expected, and what to do.
     package var detail: String {
         switch self {
         case .requestInvalid(let text): text
@@ -184,7 +184,8 @@ package enum Problem: Error, Equatable, Sendable {
                 + "/v1/providers/{id}/refresh, /v1/explain, /v1/events and /v1/verdicts; tokens are verified on the service listener."
         case .consoleOff: "The console is off on this listener; set admin.console to true to turn it on."
         case .methodNotAllowed: "This path does not support this method; use one of those in the Allow header."
-        case .requestTimeout: "The request did not arrive within limits.request_timeout; send it without pauses."
+        case .requestTimeout:
+            "The whole request did not arrive within limits.request_timeout; send it without pauses, or raise the limit."
         case .requestTooLarge:
             "The body exceeds limits.max_body (or limits.max_batch_body); send less, or raise the limit."
         case .headersTooLarge: "The header fields exceed limits.max_header; send fewer or shorter ones."
@@ -383,7 +384,7 @@ extension Rejection {
         case .issuerMismatch:
             "The token's iss, its tenant or its key's issuer is not one that this provider accepts; check issuer and tenants in the settings."
         case .audienceMismatch:
-            "None of the token's audiences is configured, or another one is not trusted; check audiences and trusted_audiences."
+            "None of the token's audiences is configured, or it has another one that is not trusted; check audiences and trusted_audiences."
         case .authorizedPartyMismatch:
             "The token's azp is not an accepted party; if it is your client ID, add it to authorized_parties."
         case .tokenExpired: "The token's exp has passed; have the user sign in again."
@@ -394,12 +395,12 @@ extension Rejection {
         case .claimMissing(let claim):
             "The token has no \(claim.string), which is required; send an ID Token, request the scope that adds the claim, or change required_claims."
         case .claimInvalid(let claim):
-            "The token's \(claim.string) has a value that is invalid or that the settings refuse; POST /v1/explain says why."
+            "The token's \(claim.string) has a value that is invalid or that the settings refuse; send the token to POST /v1/explain to see why."
         case .nonceRequired:
             "The request has no nonce, but the token has one or the provider requires one; send the raw nonce."
         case .nonceMissing: "The token has no nonce, but one is expected; have the app pass the nonce to the provider."
         case .nonceMismatch:
-            "The token's nonce does not match this sign-in's: it is another sign-in's, or in the wrong form; see nonce.match."
+            "The token's nonce does not match this sign-in's: it belongs to another sign-in, or its form is not in nonce.match; begin a new sign-in, or correct nonce.match."
         case .atHashMissing: "The token has no at_hash to check the access token against; omit access_token."
         case .atHashMismatch:
             "The access token is not the one that this ID Token was issued with; send both from the same response of the provider."
@@ -421,7 +422,7 @@ extension Rejection {
     fileprivate var notificationDetail: String {
         switch self {
         case .tokenMalformed(.tooLong):
-            "A notification has at most \(UnverifiedToken.maximumLength) bytes; this is longer, so it is not one."
+            "The notification is longer than \(UnverifiedToken.maximumLength) bytes; send only the notification, exactly as the provider sent it."
         case .tokenMalformed(.encrypted):
             "The notification has five parts: it is encrypted (JWE); ask the provider for signed notifications."
         case .tokenMalformed(.serialization):
@@ -430,7 +431,7 @@ extension Rejection {
             "The notification's header has crit, b64 or zip, or a typ that does not fit its events; check that it is a notification, and not another token."
         case .issuerMismatch:
             "The notification's iss is not this provider's issuer, byte for byte; check issuer in the settings."
-        case .audienceMismatch: "The notification's aud must contain a configured audience; check audiences."
+        case .audienceMismatch: "None of the notification's audiences is configured; check audiences."
         case .tokenExpired: "The notification's exp has passed; check for a queue that delays notifications."
         case .tokenNotYetValid:
             "The notification's nbf or iat is in the future; check this machine's clock and the provider's."
@@ -475,13 +476,13 @@ extension Rejection {
         case .claimMissing(.issuedAt):
             "The token has no iat, so its age is unknown; send one that has iat, or, for a load balancer's assertion, omit authenticated_after."
         case .claimMissing(.signer), .claimInvalid(.signer):
-            "Another load balancer signed the assertion, or none is named; check signer, which is compared byte for byte, and refuse assertions from any other load balancer."
+            "The assertion's signer is missing or another load balancer; check signer in the settings, byte for byte, and never accept assertions from other load balancers."
         case .claimMissing(.scope), .claimMissing(.shortScope), .claimMissing(.clientID):
             "The token has no \(claim?.string ?? ""), which this provider's access tokens have; send the access token, not the ID Token."
         case .claimMissing(let claim):
             "The token has no \(claim.string), which is required; send an access token, have the provider add the claim, or change required_claims."
         case .claimInvalid(.nonce), .claimInvalid(.accessTokenHash), .claimInvalid(.codeHash), .claimInvalid(.authTime):
-            "The token has \(claim?.string ?? ""), as only ID Tokens have: it is an ID Token; send the access token of the provider's response."
+            "The token has \(claim?.string ?? ""), which only ID Tokens have; send the access token from the provider's response."
         case .claimInvalid(.events):
             "The token has events: it is a notification; send it to /v1/notifications/verify."
         case .claimInvalid(let claim):
@@ -491,7 +492,7 @@ extension Rejection {
         case .subjectMismatch:
             "The token is valid, but for a different user or machine than subject and issuer name; refuse the request."
         case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature):
-            "A part of the token is not base64url or not one JSON object; only the parts of an AWS load balancer's assertion are padded, and they always are. Send the token exactly as it was issued."
+            "A part of the token is not one JSON object, not base64url, or wrongly padded (only an AWS load balancer's assertion has padding); send the token exactly as it was issued."
         case .algorithmNotAllowed, .keyNotFound, .keyUnsuitable, .signatureInvalid, .issuerMismatch, .tokenNotYetValid,
             .authTimeTooOld,
             .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,

@@ -9,8 +9,8 @@ struct ProviderIndex {
     private var byIssuer: [ExactString: Int] = [:]
     /// The providers that accept tokens of any tenant, so their issuers can't be listed.
     private var ofAnyTenant: [Int] = []
-    /// The providers that are AWS load balancers: the issuer of their assertions is an identity provider, which may have
-    /// an entry of its own.
+    /// The providers that are AWS load balancers: the issuer of their assertions is an identity provider, which may
+    /// have an entry of its own.
     private var loadBalancers: [Int] = []
 
     init(_ slots: [RequestVerifier.ProviderSlot?], where isOfKind: (Provider) -> Bool) {

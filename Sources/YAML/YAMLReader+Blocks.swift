@@ -17,7 +17,7 @@ extension YAMLReader {
 
     /// Parses a node after something else on its line, where only a value may start.
     mutating func inlineNode() throws(YAMLError) -> YAMLNode {
-        guard !isAtEntry else { throw malformed("a list begins on a line of its own") }
+        guard !isAtEntry else { throw malformed("a list must begin on a line of its own") }
         let node = try flowOrScalar(inFlow: false)
         try skipToNextLine()
         return node

@@ -60,7 +60,7 @@ extension YAMLReader {
         try skipToToken()
         guard position == bytes.count || self.line > line else {
             throw malformed(
-                "there is more than a value on this line; a string with ': ' or quotes in it needs quotes around it")
+                "something follows the value on this line; a string with ': ' or quotes in it needs quotes around it")
         }
     }
 }

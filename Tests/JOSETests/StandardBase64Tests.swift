@@ -62,7 +62,7 @@ import Testing
 
     @Test(
         arguments: [
-            (["x": JSONTree.string("AAAA")], "it is not a point on P-256, or one that is never safe"),
+            (["x": JSONTree.string("AAAA")], "it is not a point on P-256, or it is an unsafe point"),
             (["y": .integer(5)], "its y is not base64url"),
             (["y": .string("!"), "x": .string("?")], "its x, y are not base64url"),
         ] as [([String: JSONTree], String)])

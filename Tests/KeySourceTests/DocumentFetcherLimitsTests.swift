@@ -53,7 +53,7 @@ import Testing
             $0.minimumRate = 1 << 40
             $0.minimumRateAfter = .seconds(0)
         }
-        #expect(failure == FetchFailure(.http, "the body comes more slowly than 1099511627776 bytes a second"))
+        #expect(failure == FetchFailure(.http, "the body arrives more slowly than 1099511627776 bytes a second"))
     }
 
     @Test func `the rate is looked at after a while only`() async throws {

@@ -96,7 +96,7 @@ import Testing
 
     @Test func `clients need a token endpoint`() throws {
         let more = "jwks_uri: \"https://op.example/jwks\""
-        #expect(try fault(Self.document("auth: none", more)).message.hasPrefix("clients need endpoints.token here"))
+        #expect(try fault(Self.document("auth: none", more)).message.hasPrefix("clients need endpoints.token,"))
         let endpoints = more + "\nendpoints: { token: \"https://op.example/token\" }"
         #expect(try read(provider: Self.yaml("auth: none", endpoints)).endpoints.token == "https://op.example/token")
     }
@@ -163,12 +163,12 @@ import Testing
         (
             "auth: none, redirect_uris: [\"https://app.example/cb\"]",
             "jwks_uri: \"https://op.example/jwks\"\nendpoints: { token: \"https://op.example/token\" }",
-            "redirect_uris need endpoints.authorization here"
+            "redirect_uris need endpoints.authorization,"
         ),
         (
             "auth: none",
             "user_info: true\njwks_uri: \"https://op.example/jwks\"\nendpoints: { token: \"https://op.example/token\" }",
-            "user_info needs endpoints.user_info here"
+            "user_info needs endpoints.user_info,"
         ),
     ])
     func `what no sign-in in the browser can be made with`(client: String, more: String, message: String) throws {

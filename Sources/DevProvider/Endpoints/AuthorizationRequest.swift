@@ -13,7 +13,7 @@ struct AuthorizationRequest {
     /// PKCE's challenge; its method is S256.
     let challenge: String?
     let loginHint: String?
-    /// Whether nothing may be shown to the person (`prompt=none`): scripts sign in with it.
+    /// Whether no page may be shown to the person (`prompt=none`). Scripts sign in this way.
     let isSilent: Bool
 
     enum ResponseMode: String, Sendable, CaseIterable {

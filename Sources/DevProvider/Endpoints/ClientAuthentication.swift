@@ -38,10 +38,10 @@ struct ClientAuthentication {
         }
     }
 
-    /// Whether it is the method that the client is registered for. Any secret or key is accepted: the provider has not
-    /// got the client's, because the settings' files are not opened.
+    /// Whether the client used the method that it is registered for. Any secret or key is accepted, because the files
+    /// that the settings name are not opened.
     ///
-    /// - Parameter audiences: what an assertion may be for.
+    /// - Parameter audiences: the accepted values of an assertion's `aud`.
     func isAccepted(for client: DevClient, audiences: [String], now: Int64) -> Bool {
         switch (client.authentication, proof) {
         case (.basic, .basic(let secret)), (.post, .post(let secret)): !secret.isEmpty
@@ -78,7 +78,7 @@ struct ClientAuthentication {
 }
 
 extension String {
-    /// What follows a word and a space; `nil` if the text begins with another word.
+    /// The text after a word and a space; `nil` if the text does not begin with this word.
     func dropFirstWord(_ word: String) -> String? {
         hasPrefix(word + " ") ? String(dropFirst(word.count + 1)) : nil
     }

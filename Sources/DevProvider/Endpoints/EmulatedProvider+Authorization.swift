@@ -2,7 +2,7 @@ internal import JSON
 
 /// The authorization endpoint.
 extension EmulatedProvider {
-    /// What an authorization request is answered with.
+    /// The response to an authorization request.
     struct AuthorizationResponse {
         let redirectURI: String
         let mode: AuthorizationRequest.ResponseMode
@@ -13,7 +13,7 @@ extension EmulatedProvider {
     enum Decision {
         case signIn(Person)
         case cancel
-        /// `prompt=none`, and nobody to sign in.
+        /// `prompt=none`, but `login_hint` names no known person.
         case nobody
     }
 
@@ -54,7 +54,7 @@ extension EmulatedProvider {
         return parameters
     }
 
-    /// Apple's object beside the first code.
+    /// Apple's `user` object, which accompanies only the first code.
     private func userObject(_ person: Person, _ scopes: [String]) throws -> String? {
         var user: [String: JSONTree] = [:]
         if scopes.contains("name"), let given = person.givenName {
@@ -68,7 +68,7 @@ extension EmulatedProvider {
         return user.isEmpty ? nil : String(decoding: JSONTree.object(user).json, as: UTF8.self)
     }
 
-    /// A native app's code, as the provider's SDK gives it beside the ID Token.
+    /// A native app's code, which the provider's SDK returns together with the ID Token.
     ///
     /// - Throws: ``OpenSSLError``.
     mutating func nativeCode(_ person: Person, clientID: String, nonce: String?, now: Int64) throws -> String {

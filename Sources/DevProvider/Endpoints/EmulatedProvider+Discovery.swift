@@ -32,7 +32,7 @@ extension EmulatedProvider {
         return .object(members)
     }
 
-    /// The issuer in the discovery document. That of all tenants is the template.
+    /// The issuer in the discovery document. The document of all tenants has the issuer template.
     func documentIssuer(ofTenant tenant: String?) -> String {
         guard let template = policy.issuerTemplates?.first, let tenant else { return policy.issuer }
         return template.issuer(ofTenant: tenant)

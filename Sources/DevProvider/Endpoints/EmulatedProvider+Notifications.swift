@@ -4,7 +4,7 @@ internal import JSON
 extension EmulatedProvider {
     /// A notification, with the body that the provider posts.
     struct Notification {
-        /// As a member of the request of `/v1/notifications/verify`: `payload` or `token`.
+        /// The member of a `/v1/notifications/verify` request that carries it: `payload` or `token`.
         let member: String
         let token: String
         let contentType: String

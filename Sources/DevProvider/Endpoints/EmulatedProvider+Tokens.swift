@@ -19,7 +19,7 @@ extension EmulatedProvider {
             nonce = tokens.authorization.nonce
         case "refresh_token":
             guard let token = form["refresh_token"] else { throw DevOAuthError.invalidRequest }
-            // TN3107: Apple calls a refresh invalid_request once the user has revoked the app.
+            // TN3107: Apple answers a refresh with invalid_request once the user has revoked the app.
             let isRequest = settings.quirks.contains(.revokedIsInvalidRequest)
             tokens = try grants.refresh(
                 token, clientID: client.id, rotates: !settings.quirks.contains(.refreshTokensStay),

@@ -1,4 +1,4 @@
-/// What a provider can be made to do wrong, until it is switched off again.
+/// A fault that a provider simulates until the fault is switched off.
 enum Fault: String, CaseIterable {
     case down
     case slow
@@ -70,7 +70,7 @@ struct Faults {
     /// How long the provider waits before it answers.
     var delaySeconds: Int64 { active[.slow] ?? 0 }
 
-    /// - Parameter seconds: `nil`: as many as usual.
+    /// - Parameter seconds: `nil` for the fault's default.
     mutating func set(_ fault: Fault, on: Bool, seconds: Int64?) {
         active[fault] = on ? seconds ?? fault.usualSeconds ?? 0 : nil
     }

@@ -1,9 +1,9 @@
 package import IDToken
 internal import OpenSSL
 
-/// A provider to stand in for, as the settings describe it.
+/// The settings of a provider that a development provider stands in for.
 package struct DevProviderSettings: Sendable {
-    /// With the development issuer, which ``DevProviderServer/issuer(of:)`` names.
+    /// Its issuer is the development provider's; see ``DevProviderServer/issuer(of:)``.
     package var policy: ProviderPolicy
     /// The name of its preset.
     package var preset: String
@@ -39,7 +39,7 @@ package struct DevProviderSettings: Sendable {
 /// A client that is registered with a development provider.
 package struct DevClient: Sendable {
     package let id: String
-    /// Besides those on this machine, which every client has.
+    /// In addition to any URI on this machine, which every client may use.
     package let redirectURIs: [String]
     package let authentication: Authentication
 
@@ -53,7 +53,7 @@ package struct DevClient: Sendable {
     /// the client's.
     package enum Authentication: Sendable {
         case basic, post, appleSecret, assertion, none
-        /// Of a client ID for which the settings have no client.
+        /// Any method: the settings have no client with this ID.
         case any
     }
 }

@@ -10,7 +10,8 @@ struct Dialect: Sendable {
     var headerType: String? = "JWT"
     /// Whether booleans about the address are strings.
     var hasTextBooleans = false
-    /// Whether the name and the address come once, in `user` along with the code, and the name is never in a token.
+    /// Whether the provider sends the name and the address only once, in `user` along with the code. No token then has
+    /// the name.
     var sendsUserOnce = false
     /// Whether `azp` names the client.
     var namesAuthorizedParty = false
@@ -30,7 +31,7 @@ struct Dialect: Sendable {
 
     enum EventForm: Sendable { case apple, securityEvent }
 
-    /// What claims depend on.
+    /// The inputs for the claims of an ID Token.
     struct Facts {
         let person: Person
         /// Hexadecimal digits that belong to the person at this provider.

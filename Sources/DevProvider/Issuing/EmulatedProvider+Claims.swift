@@ -3,11 +3,11 @@ internal import JSON
 
 /// The claims of ID Tokens: those that the policy asks for, in the provider's dialect.
 extension EmulatedProvider {
-    /// What an ID Token is for.
+    /// A request for an ID Token.
     struct TokenRequest {
         let person: Person
         let clientID: String
-        /// The claim; `nil` for none.
+        /// The value of the claim `nonce`; `nil` for none.
         var nonce: String?
         /// `nil`: every claim of the person, as a native app gets them.
         var scopes: [String]?

@@ -12,7 +12,7 @@ struct IssuedGrants {
 
     /// Codes live for five minutes, as Apple's do.
     static let codeLifetimeSeconds: Int64 = 300
-    /// The most that is remembered of each kind.
+    /// The maximum number of entries of each kind.
     private static let capacity = 10_000
 
     /// What a person has allowed.
@@ -33,7 +33,7 @@ struct IssuedGrants {
     /// What a token endpoint grants.
     struct Tokens {
         let accessToken: String
-        /// `nil` if the refresh token that was sent stays.
+        /// `nil` if the refresh token in the request stays valid.
         var refreshToken: String?
         let authorization: Authorization
     }

@@ -7,7 +7,7 @@ struct Person: Equatable {
     var name: String?
     var email: String?
     var hasVerifiedEmail = true
-    /// Whether the address is hidden, by a provider that has relay addresses.
+    /// Whether the provider replaces the address with a relay address, if it has relay addresses.
     var hidesEmail = false
     /// Apple's `real_user_status`.
     var realUserStatus: Int64 = 2
@@ -72,7 +72,7 @@ struct Person: Equatable {
 struct People {
     private(set) var all = Self.first
 
-    /// The people at every start.
+    /// The people who exist at every start.
     private static let first: [Person] = {
         var kim = Person(id: "kim", name: "Kim Example", email: "kim@example.com")
         kim.hidesEmail = true

@@ -3,7 +3,7 @@ internal import HTTPServer
 
 /// The first page: every provider, and the panel with their faults.
 enum HomePage {
-    /// - Parameter providers: those whose keys are made.
+    /// - Parameter providers: those whose keys have been generated.
     static func page(
         _ settings: [DevProviderSettings], _ providers: [String: EmulatedProvider], _ people: People
     ) -> HTML {

@@ -4,8 +4,8 @@ package import IDToken
 internal import NIOCore
 private import NIOPosix
 
-/// Stands in for OpenID Providers in development and tests. It signs anything that it is asked to sign, with keys that it
-/// generates at each start. Never trust it in production.
+/// Stands in for OpenID Providers in development and tests. It signs anything that it is asked to sign, with keys that
+/// it generates at each start. Never trust it in production.
 package final class DevProviderServer: Sendable {
     private let listener: HTTPListener
     private let responder: NIOLoopBound<DevResponder>

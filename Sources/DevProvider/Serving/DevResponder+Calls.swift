@@ -95,7 +95,7 @@ extension DevResponder {
 
     /// Begins a sign-in at the service, as a backend would, and sends the browser to the provider.
     private func begin(_ request: HTTPRequest, _ id: String) -> HTTPReply? {
-        // The cookie must be that of the host to which the response comes.
+        // The cookie must belong to the host that receives the provider's response.
         if let host = request.head.fields["Host"]?.string, "http://" + host != origin {
             return .now(.redirect("\(origin)/\(id)/browser"))
         }

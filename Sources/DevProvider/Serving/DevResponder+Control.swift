@@ -57,7 +57,9 @@ extension DevResponder {
         if let fault = members.removeValue(forKey: "off") { (members["fault"], members["on"]) = (fault, .bool(false)) }
         try members.checkNames(["provider", "fault", "on", "seconds"])
         let known = Fault.allCases.map(\.rawValue).joined(separator: ", ")
-        guard let name = try members.text("fault") else { throw DevRequestError("fault is missing: one of \(known)") }
+        guard let name = try members.text("fault") else {
+            throw DevRequestError("fault is missing; it must be one of \(known)")
+        }
         guard let fault = Fault(rawValue: name) else {
             throw DevRequestError("fault is \(name); it must be one of \(known)")
         }
@@ -78,7 +80,7 @@ extension DevResponder {
         let all = settings.map(\.id)
         guard let id = try members.text("provider"), !id.isEmpty else { return all }
         guard all.contains(id) else {
-            throw DevRequestError("provider is \(id); expected is one of \(all.joined(separator: ", "))")
+            throw DevRequestError("provider is \(id); it must be one of \(all.joined(separator: ", "))")
         }
         return [id]
     }

@@ -33,7 +33,7 @@ extension DevResponder {
         do {
             if let reply = try later(request, path, id) { return reply }
             guard let response = try now(request, path, id) else {
-                return .now(.error(.notFound, "a provider has no \(request.head.method) \(path) here"))
+                return .now(.error(.notFound, "there is no endpoint \(request.head.method) \(path) here"))
             }
             return .now(response)
         } catch let error as DevOAuthError {

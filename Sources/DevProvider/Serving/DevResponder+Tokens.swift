@@ -74,7 +74,7 @@ extension DevResponder {
         case .string(let id):
             if let person = people.named(id) { return person }
             let known = people.all.map(\.id).joined(separator: ", ")
-            throw DevRequestError("there is no person \(id); there are \(known), or describe one as an object")
+            throw DevRequestError("there is no person \(id); name one of \(known), or describe a person as an object")
         case .object(let members): return try Person(members)
         default: throw DevRequestError("person must be a name or an object")
         }

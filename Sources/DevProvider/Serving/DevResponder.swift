@@ -73,7 +73,7 @@ final class DevResponder: HTTPResponder {
                 .misdirectedRequest, "Host must be localhost, a loopback address, or a name that ends in .test")
         }
         let isRead = [.get, .head, .options].contains(request.head.method)
-        // Over plain http, browsers send the first only to loopback; they send the second with every POST.
+        // Over plain HTTP, browsers send Sec-Fetch-Site only to loopback, but Origin with every POST.
         let site = fields["Sec-Fetch-Site"]?.string ?? "none"
         let origin = fields["Origin"]?.string
         let isOwn =

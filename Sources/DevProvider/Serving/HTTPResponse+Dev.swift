@@ -28,8 +28,8 @@ extension HTTPResponse {
         return response
     }
 
-    /// The pages load only their own style and script, and can't be framed. There is no `form-action`: browsers apply it
-    /// to the redirects after a form too, which lead to the relying party and wherever it goes on to.
+    /// The pages load only their own style and script, and can't be framed. There is no `form-action`: browsers apply
+    /// it to the redirects after a form too, which lead to the relying party and wherever it goes on to.
     static func page(_ page: HTML, _ status: HTTPResponseStatus = .ok) -> HTTPResponse {
         HTTPResponse(
             status: status, contentType: "text/html; charset=utf-8", body: Array(page.text.utf8), requestID: "dev",
@@ -48,7 +48,7 @@ extension HTTPRequest {
     /// Whether the body is a form.
     var isForm: Bool {
         head.fields["Content-Type"]?.string.lowercased().hasPrefix("application/x-www-form-urlencoded") == true
-            // curl -d says so of JSON too.
+            // curl -d sends this content type for JSON too.
             && body.first != UInt8(ascii: "{")
     }
 

@@ -31,7 +31,7 @@ struct HostName {
             || isLoopbackAddress
     }
 
-    /// Whether an issuer here may have it: none that could be taken for a real provider's.
+    /// Whether a development issuer may use it: it must not be mistaken for a real provider's host.
     var isOfIssuer: Bool { name == "127.0.0.1" || name.hasSuffix(".test") }
 
     private var isLoopbackAddress: Bool {

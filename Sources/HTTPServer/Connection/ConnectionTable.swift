@@ -79,7 +79,7 @@ final class ConnectionTable {
     /// Closes slow readers of this loop if too many bytes are unread. Skips those that became slow since the previous
     /// tick: they may be about to read a response that was just written.
     func makeRoom() {
-        // The previous tick may have ended a moment ago.
+        // Two ticks, because the previous one may have ended a moment ago.
         if counts.holdsTooMuch { closeSlowReaders(unreadSince: tick - 2) }
         if counts.isOverHardLimit { closeSlowReaders(unreadSince: tick) }
     }
@@ -87,7 +87,7 @@ final class ConnectionTable {
     /// Closes connections with unread responses until there is room, starting with the slowest. Even slower ones on
     /// other event loops are closed at those loops' next tick.
     ///
-    /// - Parameter latest: the latest tick since which their responses must have been unread.
+    /// - Parameter latest: connections that became slow after this tick are skipped.
     private func closeSlowReaders(unreadSince latest: Int) {
         guard counts.isNearlyFull() else { return }
         let all = counts.reportedUnread

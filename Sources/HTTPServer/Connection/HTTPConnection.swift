@@ -82,7 +82,7 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     /// How long the client may take to close after it has read the last response.
     private static let lingerSeconds: Int64 = 2
     private static let answersATurn = 64
-    /// This many bytes of responses are written without waiting for more.
+    /// Once responses reach this many bytes, they are written without waiting for more.
     private static let outputATurn = 64 * 1024
     /// A client that reads less than this of its responses within the request timeout is disconnected.
     private static let leastTakenBytes = 64 * 1024
@@ -91,7 +91,8 @@ final class HTTPConnection: ChannelDuplexHandler, TimedConnection {
     private static let longOutput = 2048
     /// Unread bytes up to this are part of the normal cost of a connection, and are not counted.
     private static let usualUnread = 4096
-    /// Encrypted output is flushed in TLS records: swift-nio-ssl keeps a buffer for the longest write of the connection.
+    /// Encrypted output is flushed in TLS records: swift-nio-ssl keeps a buffer for the longest write of the
+    /// connection.
     private static let encryptedPiece = 16 * 1024
 
     init(

@@ -72,16 +72,17 @@ package final class HTTPListener: Sendable {
         do {
             switch address {
             case .network(let host, let port):
-                // Connections inherit them. A receive buffer that shrinks after the handshake has promised a larger
-                // window; on loopback, whose segments are as long as that window, each would then wait for 200 ms.
+                // Connections inherit the sizes. If a receive buffer shrank after the handshake, the client would
+                // already know a larger window. On loopback, whose segments are as long as that window, each would then
+                // wait for 200 ms.
                 let sized = bootstrap.serverChannelOption(.socketOption(.so_sndbuf), value: buffer)
                     .serverChannelOption(.socketOption(.so_rcvbuf), value: buffer)
                 channel = try await sized.bind(host: host, port: port).get()
                 bound = .network(host: host, port: channel.localAddress?.port ?? port)
             case .unixSocket(let path, let permissions):
                 let socket = try UnixSocket.bind(path: path, permissions)
-                // Connections don't inherit it, and have no receive buffer of their own: the client's send buffer takes
-                // its place.
+                // Connections don't inherit the size, and have no receive buffer: the client's send buffer takes its
+                // place.
                 let sized = bootstrap.childChannelOption(.socketOption(.so_sndbuf), value: buffer)
                 channel = try await sized.withBoundSocket(socket).get()
                 // The bootstrap chooses its own backlog for a socket that was bound elsewhere, so set it again.

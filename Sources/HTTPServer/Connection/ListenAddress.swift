@@ -15,7 +15,7 @@ package enum ListenAddress: Sendable, Equatable {
     }
 }
 
-/// Why an address can't be used, for people.
+/// Why an address can't be used, with a human-readable description.
 package struct ListenError: Error, CustomStringConvertible {
     package let description: String
 

@@ -1,10 +1,10 @@
 /// Divides the file descriptors of the process.
 package struct DescriptorBudget {
     /// Reserved for key fetches, calls to providers, the store of sign-ins, files, the log, the event loops and name
-    /// lookups, so that clients can't keep the service from its keys.
+    /// lookups, so that clients can't use up the descriptors that the service itself needs.
     package let reserve: Int
     private let limit: Int
-    /// More are allowed, but they are not all in flight at once.
+    /// The settings may allow more calls, but they are not all in flight at once.
     private static let maximumCalls = 4096
 
     /// - Parameters:
@@ -13,7 +13,7 @@ package struct DescriptorBudget {
     ///   - calls: how many calls to providers may be in flight.
     package init(limit: Int, providers: Int, storeLoops: Int, calls: Int = 0) {
         self.limit = limit
-        // A cluster of a few nodes, each with a connection and one before it that is still closing.
+        // Enough for a cluster of a few nodes, each with an open connection and a previous one that is still closing.
         reserve = 64 + 8 * providers + 8 * storeLoops + min(calls, Self.maximumCalls)
     }
 

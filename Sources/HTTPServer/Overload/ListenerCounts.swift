@@ -92,7 +92,7 @@ final class ListenerCounts: Sendable {
     }
 
     private func admit(_ count: Int, to counter: borrowing Atomic<Int>, _ maximum: Int) -> Bool {
-        // Not added first and then subtracted: other requests would meanwhile be rejected because of one that was never
+        // Adding first and subtracting on failure would meanwhile reject other requests because of one that was never
         // admitted.
         var counted = counter.load(ordering: .relaxed)
         while counted + count <= maximum {

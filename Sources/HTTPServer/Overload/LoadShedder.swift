@@ -6,7 +6,7 @@
 /// wanted. If turns get so long that callers time out, the work is wasted. A loop with long turns therefore answers
 /// requests for half of ``limit`` in each turn, and rejects the rest of the turn, which is cheap.
 ///
-/// Without overload, a request costs one look at a variable. Long turns are detected by a periodic task that runs late.
+/// Without overload, a request only reads one variable. Long turns are detected by a periodic task that runs late.
 package struct LoadShedder {
     /// How long a request may be queued. Approximate, because it may have arrived right after a turn began.
     package var limit: Int64
@@ -17,7 +17,7 @@ package struct LoadShedder {
     private var lookedAt: Int64?
     private var calmLooks = 0
 
-    /// The number of consecutive ticks on time after which the overload has ended.
+    /// Overload has ended after this many consecutive ticks on time.
     private static let calmLooksToEnd = 10
 
     package init(limit: Int64) { self.limit = limit }
@@ -31,9 +31,9 @@ package struct LoadShedder {
         let late = lookedAt.map { now - $0 - period } ?? 0
         lookedAt = now
         if late > longestTurn {
-            // At once: requests that arrive during a turn make up the next one, so at three times the capacity, each
-            // turn is three times as long as the one before. If the machine only paused for a moment, nothing is shed,
-            // because the backlog is soon done.
+            // Shedding starts at once: requests that arrive during a turn make up the next one. So at three times the
+            // capacity, each turn is three times as long as the one before. If the machine only paused for a moment,
+            // nothing is shed, because the backlog is soon done.
             isCrowded = true
             calmLooks = 0
         } else if late > longestTurn / 8 {

@@ -24,7 +24,7 @@ package struct TLSFiles: Sendable, Equatable {
     var paths: [String] { [certificate, key] + [clientAuthorities].compactMap(\.self) }
 }
 
-/// Why one of the files can't be used. The text contains nothing of its contents.
+/// Why one of the files can't be used. The text contains no part of the file's contents.
 package struct TLSFileError: Error, Equatable, CustomStringConvertible {
     package let file: TLSFileKind
     /// Starts with the path.

@@ -7,8 +7,8 @@ package struct HeadRouting {
     package var bodyLimit: Int
     /// The responder's number of the route.
     package var route: Int
-    /// Whether the request is answered before its body has arrived, and repeated fields are the responder's to judge. If
-    /// a body was announced, the connection is closed after the response.
+    /// Whether the request is answered before its body has arrived. The responder then checks for repeated fields
+    /// itself. If a body was announced, the connection is closed after the response.
     package var isAnsweredOnHead = false
 
     package init(bodyLimit: Int, route: Int = 0) {
@@ -104,7 +104,7 @@ package struct WaitingCost: Sendable, Equatable {
 
 /// Answers the requests of all connections on one event loop. Confined to that loop.
 package protocol HTTPResponder: AnyObject {
-    /// Whether requests that start from now on are too late.
+    /// Whether requests that start from now on are rejected, because the service is stopping.
     var isStopping: Bool { get }
     /// Routes a request by its head. Called once for each request.
     func route(_ head: RequestHead) -> HeadRouting

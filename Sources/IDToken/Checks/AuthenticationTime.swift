@@ -2,8 +2,8 @@
 ///
 /// The age is measured now, or at ``VerificationParameters/authenticationAgeIsCountedFrom`` if given.
 ///
-/// `iat` is used if the token has no `auth_time`, unless that is required. An `auth_time` of 0 is a time (1970), not an absent one. An
-/// `auth_time` in the future is rejected, since it proves nothing.
+/// `iat` is used if the token has no `auth_time`, unless that is required. An `auth_time` of 0 is a time (1970), not an
+/// absent one. An `auth_time` in the future is rejected, since it proves nothing.
 ///
 /// - Throws: ``Rejection/claimMissing(_:)``, ``Rejection/claimInvalid(_:)``, ``Rejection/authTimeTooOld``.
 /// - Source: OpenID Connect Core 1.0, 3.1.3.7, step 13; 3.1.2.1, `max_age`.

@@ -26,7 +26,8 @@ package func checkNonce(
     throw .nonceMismatch
 }
 
-/// The same, for a token that may not need the nonce. A function of its own, so that other tokens don't pay for it.
+/// The same, for a token whose nonce may not need to be compared. It is a separate function, so that other tokens don't
+/// pay for the choice.
 ///
 /// - Returns: `nil` also if `use` turns the check off.
 @inline(__always)

@@ -6,7 +6,7 @@ extension ProviderPreset {
     ///
     /// - Source: clerk.com/docs/backend-requests/resources/session-tokens and /manual-jwt.
     public static let clerk = ProviderPreset(
-        name: "clerk", summary: "Clerk, session tokens by authorized_parties or ID tokens by audiences",
+        name: "clerk", summary: "Clerk, session tokens (authorized_parties) or ID Tokens (audiences)",
         parameters: [.frontendAPI]
     ) { arguments in
         let issuer = "https://\(arguments[.frontendAPI])"

@@ -7,7 +7,7 @@ extension ProviderPreset {
     /// - Source: docs.github.com/actions/reference/security/oidc. Repositories created after 2026-07-15 have another
     ///   form of `sub`; `repository_id` does not change.
     public static let gitHubActions = ProviderPreset(
-        name: "github-actions", summary: "workflows of GitHub Actions, those that claim_values names",
+        name: "github-actions", summary: "GitHub Actions workflows that match claim_values",
         issuer: "https://token.actions.githubusercontent.com"
     ) { facts in
         facts.policy.issuesTokensOfSignIns = false

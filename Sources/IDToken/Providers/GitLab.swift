@@ -5,7 +5,7 @@ extension ProviderPreset {
     ///
     /// - Source: docs.gitlab.com/integration/openid_connect_provider.
     public static let gitLab = ProviderPreset(
-        name: "gitlab", summary: "GitLab.com, or an instance of your own by its issuer", issuer: "https://gitlab.com"
+        name: "gitlab", summary: "GitLab.com; for a self-managed instance, set issuer", issuer: "https://gitlab.com"
     ) { facts in
         facts.policy.algorithms = [.rs256]
         // CI jobs get tokens signed with the same keys, for any audience that their author chooses. Only those tokens

@@ -7,7 +7,8 @@ extension ProviderPreset {
     ///   developers.google.com/identity/gsi/web/guides/verify-google-id-token; for service accounts,
     ///   cloud.google.com/iam/docs/reference/credentials (`generateIdToken`).
     public static let google = ProviderPreset(
-        name: "google", summary: "Sign in with Google, Workspace accounts too", issuer: "https://accounts.google.com"
+        name: "google", summary: "Sign in with Google, including Workspace accounts",
+        issuer: "https://accounts.google.com"
     ) { facts in
         // Older flows still send it, and Google's documentation accepts both.
         facts.policy.issuerAliases = ["accounts.google.com"]

@@ -6,7 +6,7 @@ extension ProviderPreset {
     /// - Source: kubernetes.io/docs/tasks/configure-pod-container/configure-service-account, "Service account issuer
     ///   discovery" and "ServiceAccount token volume projection".
     public static let kubernetes = selfHosted(
-        name: "kubernetes", summary: "service accounts of a Kubernetes cluster, those that claim_values names",
+        name: "kubernetes", summary: "Kubernetes service accounts that match claim_values",
         issuer: "https://kubernetes.default.svc.cluster.local"
     ) { facts in
         facts.policy.issuesTokensOfSignIns = false

@@ -6,7 +6,7 @@ extension ProviderPreset {
     ///
     /// - Source: developers.login.gov/oidc; the production issuer is unsourced. The sandbox has another issuer.
     public static let loginGov = ProviderPreset(
-        name: "login.gov", summary: "Login.gov; the sandbox by its issuer", issuer: "https://secure.login.gov/"
+        name: "login.gov", summary: "Login.gov; for the sandbox, set issuer", issuer: "https://secure.login.gov/"
     ) { facts in
         facts.policy.algorithms = [.rs256]
         facts.policy.nonce.isRequired = true

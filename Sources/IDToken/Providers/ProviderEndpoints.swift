@@ -25,7 +25,7 @@ public enum ProviderQuirk: String, Sendable, CaseIterable {
     case noOpenIDScope = "no_openid_scope"
     /// If scopes are requested, it sends its response only as a form POST.
     case formPostForScopes = "form_post_for_scopes"
-    /// Its token endpoint names the granted scopes in a list of texts, not in one text.
+    /// Its token endpoint returns the granted scopes as a list of strings, not as one string.
     case scopeIsList = "scope_is_list"
 }
 

@@ -73,7 +73,7 @@ extension FetchFailure {
         case .bodyTooLarge(let limit): self.init(.http, "the body is larger than \(limit) bytes")
         case .tooManyOctets(let limit):
             self.init(.http, "the response is larger than \(limit) bytes in total")
-        case .tooSlow(let rate): self.init(.http, "the body comes more slowly than \(rate) bytes a second")
+        case .tooSlow(let rate): self.init(.http, "the body arrives more slowly than \(rate) bytes a second")
         case .other: self.init(.http, "the fetch failed")
         }
     }

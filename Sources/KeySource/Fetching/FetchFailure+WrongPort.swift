@@ -1,5 +1,5 @@
-/// Failures after the connection was established and before there was an answer. The usual cause is a URL with the wrong
-/// scheme or port, so the messages name it.
+/// Failures after the connection was established and before there was an answer. The usual cause is a URL with the
+/// wrong scheme or port, so the messages name it.
 extension FetchFailure {
     // MARK: https
 

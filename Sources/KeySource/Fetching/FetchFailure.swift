@@ -1,7 +1,7 @@
 package import Host
 
-/// Why a key fetch failed. The text is written here and contains no secret and no response body, except for a few
-/// `kid`s, shortened and as printable ASCII.
+/// Why a key fetch failed. The text comes from this code and contains no secret. Of a response body, it quotes at most
+/// a few `kid`s, shortened and as printable ASCII.
 package struct FetchFailure: Error, Sendable, Equatable {
     package let phase: Phase
     package let message: String

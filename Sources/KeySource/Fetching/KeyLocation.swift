@@ -58,7 +58,7 @@ extension KeyLocation.Network {
     struct Found {
         /// `nil` if there is no discovery document.
         let metadata: ProviderMetadata?
-        /// One document with all keys; or one for each key that was asked for and is there.
+        /// One document with all keys; or one for each requested key that exists.
         let documents: [KeyDocument]
     }
 
@@ -66,11 +66,11 @@ extension KeyLocation.Network {
     struct KeyDocument {
         /// The `kid` of its only key; `nil` if the document names the keys itself.
         var keyID: String?
-        /// The URL that it was asked for at.
+        /// The URL that was requested, before redirects.
         let address: String
         let document: DocumentFetcher.Document
 
-        /// Whether another document says the same.
+        /// Whether another document has the same URL and contents.
         func hasSameContents(_ other: KeyDocument) -> Bool {
             address == other.address && document.body == other.document.body
         }

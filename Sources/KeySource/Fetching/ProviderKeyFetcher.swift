@@ -45,7 +45,7 @@ package final class ProviderKeyFetcher: KeyFetching {
             }
         memory.withLock { $0.keys = (found.documents, keys) }
         let fetched = found.documents.map(\.document)
-        // A key that is absent is news, even if the others are as before.
+        // A missing key is a change, even if all others are unchanged.
         let isComplete = !location.findsKeysByID || fetched.count == keyIDs.count
         return FetchedKeys(
             keys: keys, text: location.text(of: keys, in: found.documents),

@@ -2,7 +2,7 @@
 package struct Finding: Sendable, Equatable {
     package let subject: Subject
     package let level: Level
-    /// The text is written here; parts of a provider's response are quoted as printable ASCII.
+    /// The text comes from this code; parts of a provider's response are quoted as printable ASCII.
     package let message: String
 
     package enum Subject: String, Sendable, CaseIterable {

@@ -30,8 +30,8 @@ package struct ProviderInspection: Sendable {
 
     /// Fetches once what the service would fetch at its start.
     ///
-    /// - Returns: the findings in order, at least one of which has the level `failure` if the service would get no keys;
-    ///   and the endpoints that the discovery document names.
+    /// - Returns: the findings in order, at least one of which has the level `failure` if the service would get no
+    ///   keys; and the endpoints that the discovery document names.
     package func findings() async -> (findings: [Finding], endpoints: DiscoveredEndpoints?) {
         var report = InspectionReport(unixSeconds: unixSeconds())
         var endpoints: DiscoveredEndpoints?
@@ -47,7 +47,7 @@ package struct ProviderInspection: Sendable {
     private func inspect(
         _ location: KeyLocation.Network, _ report: inout InspectionReport
     ) async throws(FetchFailure) -> DiscoveredEndpoints? {
-        // No key has this ID. That the server says so shows that it can be asked.
+        // No key has this ID. If the server says so, it answers requests for single keys.
         let found = try await location.resolve(keyIDs: [Self.noKeyID]) { (address, step) async throws(FetchFailure) in
             try await fetch(
                 address, step == .discovery ? .discovery : .keys, mayBeAbsent: location.findsKeysByID, &report)
@@ -63,7 +63,7 @@ package struct ProviderInspection: Sendable {
             return metadata
         }
         guard !location.findsKeysByID, let keys = found.documents.first?.document else {
-            report.add(.keys, .ok, "the server answers; each key is fetched when a token names it")
+            report.add(.keys, .ok, "the server responds; each key is fetched when a token first names it")
             return nil
         }
         report.addKeys(keySet(in: keys.body, at: location), algorithms ?? found.metadata?.algorithms ?? .all)

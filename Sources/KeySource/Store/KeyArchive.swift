@@ -24,7 +24,7 @@ package struct KeyArchive: Sendable {
         package let age: Interval
     }
 
-    /// Why a file was rejected. The text is written here.
+    /// Why a file was rejected. The text comes from this code, not from the file.
     package struct Refusal: Error, Sendable, Equatable {
         package let reason: String
     }

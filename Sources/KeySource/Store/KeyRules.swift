@@ -18,8 +18,8 @@ package struct KeyRules: Sendable {
     /// The most fetches within ``unknownKeyWindow`` that unknown `kid`s, and bad signatures by known ones, may cause.
     package var unknownKeyFetches = 2
     package var unknownKeyWindow = Interval.seconds(30)
-    /// For how long no further fetch is made: for a `kid` after a fetch did not find it, or for a bad signature after a
-    /// complete response confirmed its key.
+    /// How long no further fetch is made for a `kid` that a fetch did not find, or for a bad signature by a key that a
+    /// complete response confirmed.
     package var missingKeyMemory = Interval.seconds(30)
     package var rememberedMissingKeys = 1024
     /// The least time between fetches that operators request; earlier requests share the next one.
@@ -27,7 +27,7 @@ package struct KeyRules: Sendable {
     package var minimumBackoff = Interval(milliseconds: 500)
     package var firstBackoff = Interval.seconds(1)
     package var maximumBackoff = Interval.seconds(5 * 60)
-    /// Whether there are other keys to use as long as the provider has not delivered any.
+    /// Whether there is a fallback to use until the provider delivers keys.
     package var hasFallback = false
     /// Whether keys are asked for one by one, by the `kid`s of tokens, because the provider publishes no list.
     package var findsKeysByID = false

@@ -16,7 +16,7 @@ package struct KeySnapshot: Sendable {
     package let algorithms: SignatureAlgorithms
     package let source: Source
     package let fetchedAt: MonotonicTime
-    /// The same time on the wall clock, in Unix seconds, for people.
+    /// The same time on the wall clock, in Unix seconds, for display.
     package let fetchedAtUnixSeconds: Int64
     /// The least number of seconds by which the provider's clock was ahead of ours at the fetch; `nil` if the response
     /// had no time.

@@ -2,7 +2,8 @@ package import Host
 package import JOSE
 
 extension KeyStore {
-    /// Decides when a key store does what. It is pure, so that every rule can be tested without a network or a clock.
+    /// Decides what a key store does, and when. It is pure, so that every rule can be tested without a network or a
+    /// clock.
     ///
     /// Each event receives the time and returns effects, which the store performs in order. If the time goes back, the
     /// previous time is used.
@@ -175,7 +176,7 @@ extension KeyStore {
                 waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, missedFetchStart: true))
                 return finish(fetch == nil ? fetchForLateWaiters() : [])
             }
-            // Only the request that starts a fetch has not missed its start.
+            // Without effects, this request starts no fetch, so it missed the start of the one in progress.
             let missedFetchStart = effects.isEmpty
             waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, missedFetchStart: missedFetchStart))
             return finish(effects)
@@ -211,7 +212,7 @@ extension KeyStore {
                 if !waiter.missedFetchStart, let keyID = waiter.need.keyID, !current.hasKey(keyID) {
                     unknownKeys.remember(missing: keyID, now: now)
                 }
-                // Keys that are asked for one by one say nothing about another that the token may need.
+                // Where keys are fetched one by one, the token may need one that this fetch did not request.
                 let mustAskAgain = waiter.missedFetchStart || (rules.findsKeysByID && waiter.needsAnyKeys)
                 effects.append(.resume(waiter.id, mustAskAgain ? .retry : .refreshed))
             }
@@ -365,8 +366,8 @@ extension KeyStore {
             return .unavailable(retryAfter: max(min(pause, rules.unknownKeyWindow), rules.minimumBackoff))
         }
 
-        /// The outcome for a request whose key was not looked for, because too many others were. Where there is no list of
-        /// keys, it may exist.
+        /// The outcome for a request whose key was not fetched, because the budget is used up. If the provider
+        /// publishes no list of its keys, the key may exist.
         private var outcomeWithoutBudget: Outcome {
             guard rules.findsKeysByID else { return outcomeWithoutFetch }
             return .unavailable(retryAfter: max(unknownKeys.untilNext(now: now), rules.minimumBackoff))

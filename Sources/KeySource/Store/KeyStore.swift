@@ -3,7 +3,7 @@ private import JOSE
 package import NIOCore
 package import NIOPosix
 
-/// Owns one provider's keys: fetches them, keeps them fresh, and delivers every new set to those who verify with it.
+/// Owns one provider's keys: fetches them, keeps them fresh, and delivers every new set to its subscribers.
 ///
 /// A thin driver of ``StateMachine``. Its state belongs to one event loop, which serves no requests.
 package final class KeyStore: Sendable {

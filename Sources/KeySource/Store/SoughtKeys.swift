@@ -34,8 +34,8 @@ struct SoughtKeys {
         proven = (proven + keyIDs.filter { !proven.contains($0) }).suffix(Self.maximumProven)
     }
 
-    /// Forgets unproven keys that are not known, after a fetch failed: theirs may be the address that failed, and anyone
-    /// can name them.
+    /// Forgets unproven keys that are not in the key set, after a fetch failed. Any token can name such a key, and its
+    /// URL may be the one that failed.
     mutating func forgetUnproven(unless isKnown: (String) -> Bool) { unproven.removeAll { !isKnown($0) } }
 
     /// Forgets keys that were not found.

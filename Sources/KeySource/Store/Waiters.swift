@@ -10,7 +10,7 @@ struct Waiters {
         let id: KeyStore.StateMachine.WaiterID
         let need: KeyStore.StateMachine.FetchReason
         let deadline: MonotonicTime
-        /// Whether the fetch in progress started before this waiter came, and so may miss what it needs.
+        /// Whether the fetch in progress started before this waiter joined. It may then miss what the waiter needs.
         var missedFetchStart: Bool
 
         var needsAnyKeys: Bool { if case .anyKeys = need { true } else { false } }
@@ -37,7 +37,7 @@ struct Waiters {
         return chosen
     }
 
-    /// A fetch starts. The waiters that joined the previous one late have been waiting for it.
+    /// A fetch starts. It also serves the waiters that joined the previous one late.
     mutating func fetchBegan() {
         for index in all.indices { all[index].missedFetchStart = false }
     }

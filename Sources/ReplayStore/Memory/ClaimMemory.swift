@@ -69,7 +69,7 @@ private struct Claims {
 
     private struct Minute {
         var keys: [ClaimKey] = []
-        /// By the wall clock as well: if it is set back, expired items become valid again.
+        /// The end on the wall clock is checked as well: if that clock is set back, expired items become valid again.
         var endUnixSeconds = Int64.min
     }
 

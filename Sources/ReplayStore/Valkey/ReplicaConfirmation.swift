@@ -3,12 +3,12 @@ internal import NIOCore
 /// Checks with `WAIT` whether replicas have received the writes of one connection. Only one `WAIT` is in flight at a
 /// time; it covers all commands sent before it. Confined to one event loop.
 ///
-/// While a server waits, it answers nothing else on the connection. So a `WAIT` may take less than half of a claim's
-/// time. A claim made meanwhile then has enough time left for its own.
+/// While a server waits, it answers nothing else on the connection. So the timeout of a `WAIT` is less than half of a
+/// claim's: a claim made meanwhile then has enough time left for its own `WAIT`.
 final class ReplicaConfirmation {
     private let replicas: Int
     private let limit: TimeAmount
-    /// Called with whether enough replicas have the writes, by the current `WAIT` or the next one.
+    /// The completions that the current `WAIT` calls. Those in ``later`` need the next one.
     private var covered: [(Bool) -> Void] = []
     private var later: [(Bool) -> Void] = []
     /// The number of the `WAIT` in flight, and its deadline; `nil` if there is none.

@@ -36,7 +36,7 @@ final class ValkeyClaim {
         promise.succeed(outcome)
     }
 
-    /// Ends the claim while no command is in flight. It was made only if a connection broke before.
+    /// Ends the claim while no command is in flight. It may have been made only if a connection broke earlier.
     func endUnmade() { end(.unavailable(mayBeClaimed: wasBroken)) }
 }
 

@@ -133,8 +133,7 @@ final class ValkeyNode {
         }
     }
 
-    /// Has the kernel probe a connection that is idle. Otherwise firewalls and address translation forget it, and a claim is the
-    /// first to notice.
+    /// Turns on TCP keepalive. Otherwise, a firewall or NAT may drop an idle connection, and the next claim fails.
     private static func keptAlive(_ bootstrap: ClientBootstrap) -> ClientBootstrap {
         bootstrap.channelOption(.socketOption(.so_keepalive), value: 1)
             .channelOption(.tcpOption(NIOBSDSocket.Option(rawValue: TCP_KEEPIDLE)), value: 30)

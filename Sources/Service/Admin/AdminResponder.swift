@@ -12,7 +12,7 @@ internal import NIOHTTP1
 /// Serves the admin listener on one event loop: endpoints for operators and their tools.
 final class AdminResponder: HTTPResponder {
     private let service: ServiceLoop
-    /// More than two consecutive fetches can take: one in progress, and one that starts after the call.
+    /// Longer than two consecutive fetches can take: the one in progress, and one that starts after the call.
     private static let refreshTimeout = Interval.seconds(45)
 
     private let scrape: @Sendable () -> EventLoopFuture<[UInt8]>
@@ -201,7 +201,7 @@ final class AdminResponder: HTTPResponder {
         }
     }
 
-    /// Brings a value from another loop back to this one, and makes a response of it.
+    /// Hops back to this loop with a value from another one, and creates the response.
     private func later<Value: Sendable>(
         _ future: @escaping @autoclosure () -> EventLoopFuture<Value>, _ record: RequestRecord,
         _ respond: @escaping (Value) -> HTTPResponse

@@ -41,7 +41,7 @@ package struct CallerKeys: Sendable {
         return name
     }
 
-    /// Authenticates a gateway by `X-Assay-Key`, because `Authorization` is its user's.
+    /// Authenticates a gateway by `X-Assay-Key`, because `Authorization` carries the user's token.
     ///
     /// - Returns: the name of its key; `nil` if no key is required.
     /// - Throws: ``Denial/gatewayUnauthenticated``, also if there are two.

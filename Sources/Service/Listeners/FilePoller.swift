@@ -3,7 +3,7 @@ private import NIOPosix
 
 /// Polls files that may change while the service runs.
 ///
-/// It has a thread of its own, so that a hanging disk delays nothing else. Only one, so that polls run one after the other.
+/// It has one thread of its own: a hanging disk delays nothing else, and polls run one after the other.
 final class FilePoller: Sendable {
     private let thread = NIOThreadPool(numberOfThreads: 1)
 

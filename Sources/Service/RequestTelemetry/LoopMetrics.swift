@@ -29,7 +29,7 @@ struct LoopMetrics: Sendable {
         case certificate(String, ListenerName)
     }
 
-    /// The maximum number of callers to distinguish. An authority may issue any number of certificates.
+    /// The maximum number of callers to distinguish. A CA may issue any number of certificates.
     private static let maximumCallers = 256
 
     struct VerdictLabel: Equatable {

@@ -77,7 +77,7 @@ final class RequestLog {
     /// Whether to rate-limit lines of a refusal: a client without an API key must not be able to fill the log.
     private func isLimited(_ refusal: Refusal) -> Bool {
         if writesRefusedOnly { return true }
-        // Strangers cause a gateway's refusals, with whatever tokens they send.
+        // Unauthenticated users can cause a gateway's refusals with arbitrary tokens.
         if refusal.route == .forwardAuth { return true }
         if refusal.keyName != nil { return false }
         switch refusal.status {

@@ -54,7 +54,7 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// Whether a response must say if the request used something up.
+    /// Whether a problem must say if the request used something up (`spent`).
     var usesSomethingUp: Bool { self == .finishSignIn || self == .refreshGrant || self == .revokeGrant }
 
     /// Whether the path exists only if the console is enabled.
@@ -97,8 +97,8 @@ enum Route: Int, CaseIterable {
         }
     }
 
-    /// The ID of the policy in `/v1/forward-auth/{policy}` and any path below it, as sent. What comes after it may be the
-    /// path of the request that a gateway asks about, so it is neither read nor normalized: `/../` leads nowhere.
+    /// The ID of the policy in `/v1/forward-auth/{policy}` and any path below it, as sent. What comes after it may be
+    /// the path of the request that a gateway asks about, so it is neither read nor normalized: `/../` leads nowhere.
     static func forwardAuthPolicy(_ path: HeadSlice) -> ArraySlice<UInt8>? {
         let prefix: StaticString = "/v1/forward-auth/"
         guard path.hasPrefix(prefix) else { return nil }

@@ -12,9 +12,9 @@ internal import ReplayStore
 internal import SignIns
 internal import Verification
 
-/// Finishes a sign-in whose code is exchanged: first the claim, then the code is sent, once.
+/// Finishes a sign-in whose code is exchanged: claims the sign-in, then sends the code, once.
 extension ServiceResponder {
-    /// - Parameter deadline: for all of it.
+    /// - Parameter deadline: for the whole finish.
     func exchange(
         _ pending: PendingExchange, _ number: Int?, _ verifier: RequestVerifier, _ signIns: LoopSignIns,
         _ record: RequestRecord, until deadline: MonotonicTime
@@ -138,7 +138,7 @@ extension ServiceResponder {
 /// A finish whose code is exchanged.
 struct FinishCall {
     let number: Int
-    /// With the settings that the finish began under.
+    /// Has the settings under which the finish began.
     let verifier: RequestVerifier
     let policy: ProviderPolicy
     let grants: ProviderGrants
@@ -160,7 +160,7 @@ struct FinishCall {
         self.deadline = deadline
     }
 
-    /// The same with the address of user info, if it is to be read.
+    /// The same call, with the URL of the user info endpoint if the settings use it.
     ///
     /// - Throws: ``Problem/providerUnavailable(retryAfterSeconds:limit:)`` if it is not known yet,
     ///   ``Problem/providerAnswerInvalid`` if the discovery document names none.

@@ -12,7 +12,7 @@ internal import Verification
 
 /// `POST /v1/grants/refresh` and `POST /v1/grants/revoke`.
 extension ServiceResponder {
-    /// For all calls to a provider that one request needs. Less than the 12 seconds that clients wait.
+    /// The timeout of all calls to a provider for one request. Less than the 12 seconds that clients wait.
     static let totalTimeout = Interval.seconds(11)
 
     func refreshGrant(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
@@ -224,13 +224,13 @@ struct GrantCall {
     let operation: GrantMetrics.Operation
     let number: Int
     let provider: Provider
-    /// With the settings that the request began under.
+    /// Has the settings under which the request began.
     let verifier: RequestVerifier
-    /// For all of it.
+    /// The deadline of the whole request.
     let deadline = SystemClocks.monotonic() + ServiceResponder.totalTimeout
     private(set) var record: RequestRecord
 
-    /// The same, with the requests to the provider that it caused.
+    /// The same call, with the requests to the provider that it caused.
     func with(_ calls: [CallReport]) -> GrantCall {
         var call = self
         call.record.calls += calls

@@ -91,19 +91,19 @@ extension ProviderReading {
         if provider.endpoints.token == nil, provider.keys?.readsDiscovery == false {
             section.refuse(
                 ClientReader.setting.name,
-                "clients need endpoints.token here, since no discovery document is read that would name it")
+                "clients need endpoints.token, because no discovery document is read for this provider; set it")
         }
         if provider.readsUserInfo, provider.endpoints.userInfo == nil, provider.keys?.readsDiscovery == false {
             section.refuse(
                 Self.userInfo.name,
-                "user_info needs endpoints.user_info here, since no discovery document is read that would name it")
+                "user_info needs endpoints.user_info, because no discovery document is read for this provider; set it")
         }
         if provider.endpoints.authorization == nil, provider.keys?.readsDiscovery == false,
             provider.clients.contains(where: { !$0.client.redirectURIs.isEmpty }), !provider.facts.refusesBrowserSignIns
         {
             section.refuse(
                 ClientReader.setting.name,
-                "redirect_uris need endpoints.authorization here, since no discovery document is read that would name it"
+                "redirect_uris need endpoints.authorization, because no discovery document is read for this provider; set it"
             )
         }
     }

@@ -30,7 +30,7 @@ enum RequirementReader {
         "The lowest `email_trust` that is enough.")
     private static let maximumAge = Setting(
         "max_age", .seconds(1...(366 * 86400)),
-        "How long ago the user may have authenticated, by `auth_time`, or by `iat` if the token has none.")
+        "Maximum age of the user's authentication, by `auth_time`, or by `iat` if the token has none.")
 
     static let description = SettingDescription(
         section: "require",

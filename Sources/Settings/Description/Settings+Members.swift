@@ -116,7 +116,7 @@ extension Settings {
         Member(
             Setting(
                 "request_timeout", .seconds(1...300), change: .restart,
-                "How long a whole request may take to arrive, or its response to be read."),
+                "How long a whole request may take to arrive, and how long a client may take to read its response."),
             at: \.limits.listener.requestTimeoutSeconds),
         Member(
             Setting(

@@ -75,7 +75,7 @@ enum SignInReader {
         Member(
             Setting(
                 "entries", .integer(1000...10_000_000),
-                "How many records `memory` holds. When full, finishing is `503 store_unavailable`; no record is dropped early."
+                "How many records `memory` holds. When it is full, a finish gets `503 store_unavailable`; no record is dropped early."
             ), at: \.entries),
     ]
 

@@ -25,7 +25,7 @@ package struct EffectiveSettings: Sendable, Equatable {
     package enum Value: Sendable, Equatable {
         case scalar(String)
         case list([String])
-        /// A list with elements other than texts, each in YAML's flow style.
+        /// A list with elements other than strings, each in YAML's flow style.
         case flow([String])
     }
 

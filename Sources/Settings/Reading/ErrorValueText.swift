@@ -4,7 +4,8 @@ internal import YAML
 enum ErrorValueText {
     private static let maximumLength = 100
 
-    /// A string in quotes. Control characters are escaped, credentials in URLs are masked, and long strings are truncated.
+    /// A string in quotes. Control characters are escaped, credentials in URLs are masked, and long strings are
+    /// truncated.
     static func quoted(_ text: String) -> String {
         let masked = maskingCredentials(text)
         var shown = ""

@@ -54,7 +54,7 @@ extension Section {
         return good
     }
 
-    /// A mapping whose keys the operator chooses, each with a text or a list of texts.
+    /// A mapping whose keys the operator chooses, each with a string or a list of strings.
     func namedTexts(_ name: String) -> [(name: String, texts: [String])] {
         freeMembers(name).map { member in
             var texts: [String] = []

@@ -163,7 +163,7 @@ final class Section {
         if !isFaulty(name) { missing.append((name, message)) }
     }
 
-    /// Whether an error was reported for a member or anything in it. Its value, or its absence, then means nothing.
+    /// Whether an error was reported for a member or anything in it. Its value, or its absence, must then be ignored.
     func isFaulty(_ name: String) -> Bool { reading.isFaulty(path + [name]) }
 
     /// The line of a member, or else of its section; `nil` if an environment variable sets it.

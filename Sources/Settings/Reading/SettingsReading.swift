@@ -38,7 +38,7 @@ final class SettingsReading {
         faults.append((rank, fault))
     }
 
-    /// Whether an error was reported for a setting or anything in it. Nothing should then be concluded from its value.
+    /// Whether an error was reported for a setting or anything in it. Its value must then be ignored.
     func isFaulty(_ path: [String]) -> Bool {
         faultyPaths.contains { $0.starts(with: path) }
     }

@@ -37,7 +37,7 @@ package enum SettingsSchema {
 
     private static func schema(_ form: ValueForm, _ path: [String], _ usual: DefaultSettings) -> JSONText {
         switch form {
-        // A text setting, such as a client ID, may look like a number to YAML.
+        // A string setting, such as a client ID, may look like a number to YAML.
         case .text(nil): .object([("type", .array([.string("string"), .string("number")]))])
         case .text(let pattern?):
             .object([("type", .array([.string("string"), .string("number")])), ("pattern", .string(pattern))])

@@ -59,7 +59,7 @@ package struct ProviderSettings: Sendable, Equatable {
         accessTokens == nil && mayMeetAccessTokens && !requiresClaimsOfIDTokens
     }
 
-    /// The claims of ID Tokens that access tokens lack, for people.
+    /// The claims of ID Tokens that access tokens lack, as text for warnings.
     static let claimsOfIDTokens = TokenKind.idTokenClaims.map(\.string).joined(separator: ", ")
 
     var warnings: [String] {

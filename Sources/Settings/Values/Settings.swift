@@ -32,7 +32,7 @@ package struct Settings: Sendable {
     package var servesConsole = false
     /// Maximum number of connections to the admin listener.
     package var adminMaximumConnections = 64
-    /// How long to serve requests as before after a stop was requested.
+    /// How long to keep serving requests after SIGTERM, before the shutdown begins.
     package var shutdownDelaySeconds: Int64 = 0
     /// How long a stop waits for requests in flight.
     package var shutdownGraceSeconds: Int64 = 10
@@ -97,7 +97,8 @@ package struct Settings: Sendable {
         }
     }
 
-    /// A response that names no issuer then does not say from which provider it came (mix-up).
+    /// If providers share a redirect URI, a response without an issuer does not say which provider sent it (mix-up
+    /// attack).
     private var sharedRedirectURIWarnings: [String] {
         var owners: [String: String] = [:]
         var warnings: [String] = []
@@ -115,7 +116,7 @@ package struct Settings: Sendable {
         return warnings
     }
 
-    /// Anyone who reaches the listener can ask such a policy, and learns who is behind a token.
+    /// Anyone who can reach the listener can query such a policy, and learn whom a token identifies.
     private var openPolicyWarnings: [String] {
         guard !service.listen.isLocal, !service.asksForCertificates else { return [] }
         return forwardAuth.policies.filter { !$0.requiresKey }.map { policy in
@@ -123,7 +124,7 @@ package struct Settings: Sendable {
         }
     }
 
-    /// A gateway's question has no nonce that could tell an ID Token from an access token.
+    /// A gateway's request has no nonce that could tell an ID Token from an access token.
     private var mistakableKindWarnings: [String] {
         let mistakable = providers.filter(\.couldMistakeAccessTokensForGateways).map(\.policy.id)
         return forwardAuth.policies.flatMap { policy in

@@ -44,7 +44,7 @@ package final class CallTelemetry: Sendable {
         let provider, id: String
     }
 
-    /// Up to the longest `limits.provider_timeout` that is sensible.
+    /// Up to 10 s, the longest sensible `limits.provider_timeout`.
     fileprivate static let durationBounds: [Int64] = [
         5000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000,
     ]

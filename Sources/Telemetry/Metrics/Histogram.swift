@@ -1,6 +1,7 @@
 /// A histogram of durations with fixed bounds.
 package struct Histogram: Sendable {
-    /// Inclusive upper bounds in microseconds, unless others are given. One more bucket has the durations above the last.
+    /// Inclusive upper bounds in microseconds, unless others are given. One more bucket has the durations above the
+    /// last.
     package static let bounds: [Int64] = [
         25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000,
     ]

@@ -4,7 +4,7 @@ package import Tracing
 /// A span in progress. If it is not recorded, all calls do nothing.
 package final class TraceSpan: Tracing.Span {
     package let spanContext: SpanContext
-    /// The rest of the parent's context.
+    /// The parent's context. ``context`` replaces the span in it.
     private let surroundings: InstrumentationContext
     /// `nil` if it is not recorded or has ended.
     private let recording: Mutex<FinishedSpan?>

@@ -117,7 +117,7 @@ struct Application: Sendable {
         }
         try await started(service)
         await signals.wait()
-        // Whatever is still running: a shutdown does not wait for it.
+        // Cancels a reload in progress, because a shutdown does not wait for it.
         running.cancel()
         let latest = await reloader?.settings ?? settings
         await service.stop(
@@ -182,7 +182,7 @@ struct Application: Sendable {
         if !OpenSSL.disableCoreDumps() {
             log.warn(
                 ofRisk:
-                    "core dumps can't be disabled, so one would contain keys: set the limit on them to 0 (ulimit -c 0)")
+                    "core dumps can't be disabled, and would contain keys; set their limit to 0 (ulimit -c 0)")
         }
     }
 

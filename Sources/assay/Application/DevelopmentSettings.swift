@@ -12,13 +12,13 @@ struct DevelopmentSettings {
     let settings: Settings
     /// The providers to stand in for.
     let providers: [DevProviderSettings]
-    /// What the clients authenticate with, by provider and client ID. It is made anew at each start: the files that the
-    /// settings name are never opened.
+    /// The clients' credentials, by provider and client ID. They are generated at each start, because the files that
+    /// the settings name are never opened.
     let credentials: [String: [String: ClientCredential]]
 
     /// - Parameters:
-    ///   - team: the settings to develop with. Their providers, limits and rules count. Their listeners, API keys,
-    ///     stores and files don't.
+    ///   - team: the settings to develop with. Their providers, limits and rules are used; their listeners, API keys,
+    ///     stores and files are not.
     ///   - server: the development providers.
     /// - Throws: ``ConfigurationError`` for a provider whose ID is a path of the development provider.
     init(_ team: Settings, _ server: DevProviderServer, service: ListenAddress, admin: ListenAddress) throws {

@@ -77,7 +77,7 @@ struct SettingsFile: Sendable {
     }
 }
 
-/// The faults of a configuration, for people.
+/// The faults of a configuration, as human-readable text.
 struct ConfigurationError: Error, Equatable, CustomStringConvertible {
     let text: String
     var description: String { text }

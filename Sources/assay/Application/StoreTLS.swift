@@ -5,8 +5,8 @@ import OpenSSL
 import Settings
 import Synchronization
 
-/// The TLS configuration of connections to the store. Its files are read again when they change, because certificates are
-/// renewed while the service runs.
+/// The TLS configuration of connections to the store. Its files are read again when they change, because certificates
+/// are renewed while the service runs.
 final class StoreTLS: Sendable {
     private let settings: Settings.SignIns.Store
     private let latest: Mutex<Latest>

@@ -67,7 +67,7 @@ struct AppleClientDiagnosis {
         ]
     }
 
-    /// The refusal with what was sent and likely causes, for people.
+    /// The refusal, what was sent, and likely causes, as human-readable text.
     func explanation(of error: OAuthErrorName, isKeyAccepted: Bool) -> String {
         let sent = sent.map { "  \($0.name.padded(to: 15))  \($0.value)" }
         let causes = causes(of: error, isKeyAccepted: isKeyAccepted).enumerated().map {

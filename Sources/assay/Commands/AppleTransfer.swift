@@ -83,8 +83,9 @@ struct TransferOptions: ParsableArguments {
         The outcome "refused" means that Apple returned an error for this user, who has most likely revoked the app's \
         access. "failed" means that four attempts brought no result, so another run may help.
 
-        At the end, the lines of users who are not done are listed. After a stop, run the same command again: users with \
-        a result are skipped, and those that failed are tried again. The exit code is 0 if every user is done, 1 if another run may help, and 2 if all users who are not done were refused.
+        At the end, the command lists the input lines of users who are not done. After a stop, run the same command \
+        again: users with a result are skipped, and those that failed are tried again. The exit code is 0 if every \
+        user is done, 1 if another run may help, and 2 if all users who are not done were refused.
         """
 
     @Option(
@@ -217,7 +218,7 @@ enum TransferStep: Sendable, Equatable {
     /// What to check if nobody is accepted.
     fileprivate var check: String {
         switch self {
-        case .generate: "are the subjects of this client's team, and does --recipient-team-id exist?"
+        case .generate: "do the subjects belong to this client's team, and is --recipient-team-id right?"
         case .redeem: "are these transfer identifiers for this team, and is the app's transfer at most 60 days old?"
         }
     }

@@ -111,7 +111,7 @@ struct ClientCalls: Sendable {
         }.result
     }
 
-    /// - Returns: the result, and why there is no usable answer, for people.
+    /// - Returns: the result, and a human-readable reason if there is no usable answer.
     private func called<Value>(
         _ call: @Sendable (ProviderCalls, CallSlot, MonotonicTime) -> EventLoopFuture<Called<Value>>
     ) async -> (result: Result<Value, CallFailure>, reason: String) {

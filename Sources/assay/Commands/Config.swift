@@ -76,9 +76,9 @@ struct Config: AsyncParsableCommand {
             abstract: "Print the effective settings and the source of each.",
             discussion: """
                 Prints a settings file with every setting; a comment names the line of the file, the environment variable or \
-                the preset that it comes from, or says that it is the default. API keys are shown as the digests that the \
-                settings hold, files by their path; credentials in URLs are masked. \
-                A proxy that HTTPS_PROXY and NO_PROXY name is in a comment at the top.
+                the preset that it comes from, or says that it is the default. API keys are shown as their digests and \
+                files as their paths; credentials in URLs are masked. A comment at the top names the proxy that \
+                HTTPS_PROXY and NO_PROXY configure, if any.
                 """)
 
         @OptionGroup var file: ConfigurationFile

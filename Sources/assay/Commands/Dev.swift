@@ -51,7 +51,7 @@ struct Dev: AsyncParsableCommand {
     @Flag(help: "Allow addresses that other machines can reach, for containers. The default is then 0.0.0.0.")
     var allowRemote = false
 
-    @Flag(help: "Print one line of JSON instead, once it is ready.")
+    @Flag(help: "Print one line of JSON instead, once the service is ready.")
     var json = false
 
     @Flag(help: "Print a web app in Python that signs in here, and exit: assay dev --sample > sample.py.")
@@ -97,7 +97,7 @@ struct Dev: AsyncParsableCommand {
                 service: server.serviceAddress, admin: server.adminAddress, provider: provider,
                 providers: development.settings.providers)
             print(json ? started.json : started.text)
-            // Also if standard output is a pipe, whose reader waits for these lines.
+            // A pipe is not flushed at each line, and its reader may be waiting for these.
             fflush(nil)
         }
         await provider.stop()

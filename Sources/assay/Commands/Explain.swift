@@ -70,7 +70,7 @@ struct Explain: AsyncParsableCommand {
         }
         var answer = try JSONTree(readingObject: body).object ?? [:]
         if showValues, let contents = try ownContents(of: token) {
-            // They are decoded here, because the token is here; the instance is not asked for them.
+            // Decoded in this process, which has the token, so that the instance never returns personal values.
             answer["token"] = contents
             var json = JSONWriter()
             json.value(JSONTree.object(answer))

@@ -23,7 +23,7 @@ final class TransferResults: Sendable {
         var isRefused: Bool { if case .refused = self { true } else { false } }
         var isPending: Bool { if case .pending = self { true } else { false } }
 
-        /// Why the user is not done, for people.
+        /// A human-readable reason why the user is not done.
         var text: String? {
             switch self {
             case .done: nil
