@@ -133,7 +133,8 @@ let package = Package(
         .target(
             name: "Service",
             dependencies: [
-                "EventLoops", "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "JSON", "KeySource",
+                "Bytes", "EventLoops", "Gateway", "Grants", "HTTPServer", "Host", "IDToken", "JOSE", "JSON",
+                "KeySource",
                 "Notifications", "OpenSSL", "ProviderClient", "ReplayStore", "SignIns", "Telemetry", "Verification",
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),

@@ -28,6 +28,12 @@ extension UInt8 {
     /// An ASCII letter in lower case; any other byte unchanged.
     @inlinable package var asciiLowercased: UInt8 { (0x41...0x5a).contains(self) ? self | 0x20 : self }
 
+    /// Whether it is a visible ASCII character: neither a space nor a control character.
+    @inlinable package var isVisibleASCII: Bool { (0x21...0x7e).contains(self) }
+
+    /// Whether it is a visible ASCII character or a space.
+    @inlinable package var isPrintableASCII: Bool { (0x20...0x7e).contains(self) }
+
     /// Whether it is a lower-case hexadecimal digit.
     @inlinable package var isLowercaseHexadecimal: Bool { isDigit || (0x61...0x66).contains(self) }
 

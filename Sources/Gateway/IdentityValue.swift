@@ -56,6 +56,6 @@ package enum IdentityValue: String, Sendable, CaseIterable {
 
     private func encoded(_ text: String?) -> String {
         guard let text else { return "" }
-        return percentEncoded(text) { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "%") }
+        return percentEncoded(text) { $0.isVisibleASCII && $0 != UInt8(ascii: "%") }
     }
 }

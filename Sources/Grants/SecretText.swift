@@ -11,7 +11,7 @@ package struct SecretText<Purpose>: Sendable, Equatable, CustomStringConvertible
     /// - Returns: `nil` for an empty or overlong text, and one with characters that no code or token has (RFC 6749,
     ///   appendix A: visible ASCII and space).
     package init?(_ text: String) {
-        guard (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20...0x7e).contains($0) })
+        guard (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy(\.isPrintableASCII)
         else {
             return nil
         }

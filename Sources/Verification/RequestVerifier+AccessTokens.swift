@@ -17,7 +17,7 @@ extension RequestVerifier {
             do throws(Rejection) {
                 (token, index) = try read(request.token, ofProvider: index, among: ofAccessTokens)
             } catch {
-                throw .accessTokenRejected(error)
+                throw .rejected(error, of: .accessToken)
             }
             guard let index, let slot = slots[index], let dialect = slot.provider.accessTokens else {
                 throw noProvider(named: nil, issuer: token.unverifiedIssuer, ofAccessTokens: true)
@@ -42,14 +42,14 @@ extension RequestVerifier {
     }
 
     /// - Parameter answer: makes the answer of a verified token and the keys that verified it.
-    /// - Throws: ``Problem/accessTokenRejected(_:)``.
+    /// - Throws: ``Problem/rejected(_:of:)``.
     @inline(__always)
     func attempt<Answer>(
         accessToken token: UnverifiedToken, _ dialect: AccessTokenDialect, _ index: Int, _ slot: ProviderSlot,
         _ now: VerificationTime, _ parameters: AccessTokenParameters,
         answer: (consuming VerifiedAccessToken, LoopKeySnapshot.Latest) -> Answer
     ) throws(Problem) -> Outcome<Answer> {
-        try attempt(token, index, slot, now, refused: Problem.accessTokenRejected) {
+        try attempt(token, index, slot, now, of: .accessToken) {
             token.wouldPassClaims(ofAccessTokenUnder: slot.policy, dialect, now: now.wall)
         } checkingHeader: { () throws(Rejection) in
             try verifier.jwsVerifier.checkAccessTokenHeader(

@@ -20,7 +20,7 @@ extension RequestVerifier {
             do throws(Rejection) {
                 token = try verifier.read(request.token)
             } catch {
-                throw .notificationRejected(error)
+                throw .rejected(error, of: .notification)
             }
             if index == nil { index = token.unverifiedIssuer.flatMap(self.index(ofNotificationIssuer:)) }
             guard let index, let slot = slots[index] else { throw .providerUnknown }
@@ -37,14 +37,14 @@ extension RequestVerifier {
             ?? slots.firstIndex { $0?.provider.notifications?.issuers.containsExactly(issuer) == true }
     }
 
-    /// - Throws: ``Problem/notificationRejected(_:)``.
+    /// - Throws: ``Problem/rejected(_:of:)``.
     private func attempt(
         _ token: UnverifiedToken, _ index: Int, _ slot: ProviderSlot, _ rules: NotificationRules,
         _ now: VerificationTime
     ) throws(Problem) -> Outcome<NotificationAnswer> {
         let policy = slot.policy
         let jwsVerifier = verifier.jwsVerifier
-        return try attempt(token, index, slot, now, refused: Problem.notificationRejected) {
+        return try attempt(token, index, slot, now, of: .notification) {
             token.wouldPassClaims(ofNotificationUnder: policy, rules, now: now.wall)
         } checkingHeader: { () throws(Rejection) in
             try jwsVerifier.checkNotificationHeader(token, allowing: policy.algorithms ?? .all)

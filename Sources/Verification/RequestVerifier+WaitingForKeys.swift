@@ -40,25 +40,25 @@ extension RequestVerifier {
     /// A token that can be rejected without keys is rejected. Keys are fetched only for a token that could pass.
     ///
     /// - Parameters:
-    ///   - refused: the problem for a rejection.
+    ///   - kind: what the token is to be.
     ///   - couldPass: whether the token's unverified claims would pass.
     ///   - checkHeader: the checks that need no keys.
     /// - Throws: the problem for a rejection that no newer keys could change.
     @inline(__always)
     func attempt<Answer>(
         _ token: UnverifiedToken, _ index: Int, _ slot: ProviderSlot, _ now: VerificationTime,
-        refused: (Rejection) -> Problem, couldPass: () -> Bool,
+        of kind: Problem.TokenKind, couldPass: () -> Bool,
         checkingHeader checkHeader: () throws(Rejection) -> Void,
         verifying verify: (LoopKeySnapshot.Latest) throws(Rejection) -> Answer
     ) throws(Problem) -> Outcome<Answer> {
         guard let keys = slot.keys(usableAt: now.monotonic) else {
-            do throws(Rejection) { try checkHeader() } catch { throw refused(error) }
+            do throws(Rejection) { try checkHeader() } catch { throw .rejected(error, of: kind) }
             return .pending(KeyWait(without: slot, index, mayFetch: couldPass()))
         }
         do throws(Rejection) {
             return .decided(.verified(try verify(keys), provider: index))
         } catch {
-            let problem = refused(error)
+            let problem = Problem.rejected(error, of: kind)
             guard let need = need(after: error, token, keys.snapshot, slot.policy, now.monotonic), couldPass() else {
                 throw problem
             }

@@ -95,13 +95,13 @@ package final class RequestVerifier {
     }
 
     /// - Parameter answer: makes the answer of a verified token and the keys that verified it.
-    /// - Throws: ``Problem/rejected(_:)``.
+    /// - Throws: ``Problem/rejected(_:of:)``.
     @inline(__always)
     func attempt<Answer>(
         idToken token: UnverifiedToken, _ index: Int, _ slot: ProviderSlot, _ now: VerificationTime,
         _ parameters: VerificationParameters, answer: (consuming VerifiedIDToken, LoopKeySnapshot.Latest) -> Answer
     ) throws(Problem) -> Outcome<Answer> {
-        try attempt(token, index, slot, now, refused: Problem.rejected) {
+        try attempt(token, index, slot, now, of: .idToken) {
             token.wouldPassClaims(of: slot.policy, now: now.wall)
         } checkingHeader: { () throws(Rejection) in
             try verifier.checkHeader(token, under: slot.policy)

@@ -57,7 +57,7 @@ import Testing
         (.rejected(.cHashMismatch), "c_hash_mismatch", 422),
         (.rejected(.sessionRevoked), "session_revoked", 422),
         (.rejected(.subjectMismatch), "subject_mismatch", 422),
-        (.accessTokenRejected(.scopeMissing), "scope_missing", 422),
+        (.rejected(.scopeMissing, of: .accessToken), "scope_missing", 422),
         (.nonceReplayed, "nonce_replayed", 422),
         (.clientNotConfigured, "client_not_configured", 400),
         (.signInNotSupported, "sign_in_not_supported", 400),
@@ -65,18 +65,18 @@ import Testing
         (.signInExpired, "sign_in_expired", 422),
         (.signInReplayed, "sign_in_replayed", 422),
         (.notificationsNotConfigured, "notifications_not_configured", 400),
-        (.notificationRejected(.tokenMalformed(.tooLong)), "token_malformed", 422),
-        (.notificationRejected(.tokenMalformed(.encrypted)), "token_malformed", 422),
-        (.notificationRejected(.tokenMalformed(.serialization)), "token_malformed", 422),
-        (.notificationRejected(.headerUnsupported), "header_unsupported", 422),
-        (.notificationRejected(.issuerMismatch), "issuer_mismatch", 422),
-        (.notificationRejected(.audienceMismatch), "audience_mismatch", 422),
-        (.notificationRejected(.tokenExpired), "token_expired", 422),
-        (.notificationRejected(.tokenNotYetValid), "token_not_yet_valid", 422),
-        (.notificationRejected(.tokenTooOld), "token_too_old", 422),
-        (.notificationRejected(.claimMissing(ClaimName("jti"))), "claim_missing", 422),
-        (.notificationRejected(.claimInvalid(ClaimName("events"))), "claim_invalid", 422),
-        (.notificationRejected(.claimInvalid(ClaimName("nonce"))), "claim_invalid", 422),
+        (.rejected(.tokenMalformed(.tooLong), of: .notification), "token_malformed", 422),
+        (.rejected(.tokenMalformed(.encrypted), of: .notification), "token_malformed", 422),
+        (.rejected(.tokenMalformed(.serialization), of: .notification), "token_malformed", 422),
+        (.rejected(.headerUnsupported, of: .notification), "header_unsupported", 422),
+        (.rejected(.issuerMismatch, of: .notification), "issuer_mismatch", 422),
+        (.rejected(.audienceMismatch, of: .notification), "audience_mismatch", 422),
+        (.rejected(.tokenExpired, of: .notification), "token_expired", 422),
+        (.rejected(.tokenNotYetValid, of: .notification), "token_not_yet_valid", 422),
+        (.rejected(.tokenTooOld, of: .notification), "token_too_old", 422),
+        (.rejected(.claimMissing(ClaimName("jti")), of: .notification), "claim_missing", 422),
+        (.rejected(.claimInvalid(ClaimName("events")), of: .notification), "claim_invalid", 422),
+        (.rejected(.claimInvalid(ClaimName("nonce")), of: .notification), "claim_invalid", 422),
         (.redirectURINotConfigured, "redirect_uri_not_configured", 400),
         (.revocationNotSupported, "revocation_not_supported", 400),
         (.grantInvalid(.invalidGrant), "grant_invalid", 422),
@@ -131,11 +131,11 @@ import Testing
             .signatureInvalid, .keyNotFound, .algorithmNotAllowed, .tokenMalformed(.payload),
         ]
         for rejection in rejections {
-            let (problem, other) = (Problem.notificationRejected(rejection), Problem.rejected(rejection))
+            let (problem, other) = (Problem.rejected(rejection, of: .notification), Problem.rejected(rejection))
             #expect((problem.code, problem.status) == (other.code, other.status))
             #expect(problem.detail == other.detail)
         }
-        #expect(Problem.notificationRejected(.cryptographyUnavailable).status == 500)
+        #expect(Problem.rejected(.cryptographyUnavailable, of: .notification).status == 500)
     }
 
     @Test func `problems of one code have one title, and problems that differ differ in detail`() {
@@ -157,8 +157,7 @@ import Testing
             "code": .string(problem.code), "request_id": .string("an \"id\""),
         ]
         switch problem {
-        case .rejected(.claimMissing(let claim)), .rejected(.claimInvalid(let claim)),
-            .notificationRejected(.claimMissing(let claim)), .notificationRejected(.claimInvalid(let claim)):
+        case .rejected(.claimMissing(let claim), _), .rejected(.claimInvalid(let claim), _):
             expected["claim"] = .string(claim.string)
             #expect(problem.detail.contains(claim.string))
         case .grantInvalid(let name), .clientRejected(let name), .providerRefused(let name):

@@ -13,7 +13,7 @@ func checkUserOrMachine(_ claims: Claims, _ dialect: AccessTokenDialect) throws(
     else { return try checkSubject(claims) }
     guard let name = try claims.string(claim), !name.isEmpty else { throw .claimMissing(claim) }
     let subject = claim.string + ":" + name
-    guard subject.utf8.count <= 255, subject.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+    guard subject.utf8.count <= 255, subject.utf8.allSatisfy(\.isVisibleASCII) else {
         throw .claimInvalid(claim)
     }
     return subject

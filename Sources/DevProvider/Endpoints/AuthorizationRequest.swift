@@ -1,3 +1,4 @@
+private import Bytes
 internal import IDToken
 
 /// An authorization request, checked as the provider checks it before anyone signs in.
@@ -70,7 +71,7 @@ struct AuthorizationRequest {
 extension DevClient {
     /// Whether the browser may be sent to this URI: one from the settings, or any on this machine.
     fileprivate func allows(_ uri: String) -> Bool {
-        guard uri.utf8.count <= 2048, uri.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), !uri.contains("#") else {
+        guard uri.utf8.count <= 2048, uri.utf8.allSatisfy(\.isVisibleASCII), !uri.contains("#") else {
             return false
         }
         return redirectURIs.contains(uri) || HostName(ofURL: uri)?.isOfDevelopment == true

@@ -1,3 +1,4 @@
+private import Bytes
 internal import NIOSSL
 private import OpenSSL
 
@@ -37,7 +38,7 @@ struct ClientNames {
     /// characters are replaced, and long names cut off.
     var shown: String? {
         guard let name = uris.first ?? hosts.first ?? commonName else { return nil }
-        let octets = name.utf8.prefix(Self.shownLength).map { (0x20...0x7e).contains($0) ? $0 : UInt8(ascii: "?") }
+        let octets = name.utf8.prefix(Self.shownLength).map { $0.isPrintableASCII ? $0 : UInt8(ascii: "?") }
         return octets.isEmpty ? nil : String(decoding: octets, as: UTF8.self)
     }
 

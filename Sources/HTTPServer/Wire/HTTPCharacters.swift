@@ -5,9 +5,6 @@ extension UInt8 {
     /// 5.5).
     var isFieldCharacter: Bool { self >= 0x20 && self != 0x7f || self == UInt8(ascii: "\t") }
 
-    /// The characters of a request target: visible ASCII. The route validates the rest.
-    var isTargetCharacter: Bool { (0x21...0x7e).contains(self) }
-
     /// The characters of hosts and ports (RFC 3986, section 3.2.2).
     var isHostCharacter: Bool {
         switch self {

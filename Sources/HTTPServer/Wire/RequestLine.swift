@@ -21,7 +21,8 @@ struct RequestLine: Sendable {
         }
         let targetStart = index + 1
         index = targetStart
-        while index < bytes.count, bytes[index].isTargetCharacter { index += 1 }
+        // The route validates the rest.
+        while index < bytes.count, bytes[index].isVisibleASCII { index += 1 }
         guard index < bytes.count else { return nil }
         guard bytes[index] == UInt8(ascii: " ") else { throw .malformed }
         let target = targetStart..<index

@@ -35,7 +35,7 @@ extension PresetParameter {
     fileprivate static let client = PresetParameter(
         "client", "the client ID with which the load balancer signs users in"
     ) { text in
-        !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+        !text.isEmpty && text.utf8.allSatisfy(\.isVisibleASCII)
     }
 
     fileprivate static let identityProvider = issuer("https://<host>")

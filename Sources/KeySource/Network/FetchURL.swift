@@ -14,7 +14,7 @@ package struct FetchURL: Sendable, Hashable {
 
     /// - Throws: ``FetchFailure`` with the reason, without repeating the URL.
     package init(_ text: String, allowingHTTP: Bool) throws(FetchFailure) {
-        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }), text.utf8.count <= 2048
+        guard text.utf8.allSatisfy({ $0.isVisibleASCII && $0 != UInt8(ascii: "\\") }), text.utf8.count <= 2048
         else {
             throw FetchFailure(
                 .address,

@@ -1,3 +1,4 @@
+private import Bytes
 package import NIOCore
 
 /// One result of inspecting a store, for operators.
@@ -76,7 +77,7 @@ package enum StoreInspection {
     /// The value in the reply to `CONFIG GET`; `nil` if it is not printable.
     private static func value(_ result: ReplyQueue.Result) -> String? {
         guard case .reply(.array(let elements)) = result, elements.count == 2,
-            elements[1].allSatisfy({ (0x20...0x7e).contains($0) })
+            elements[1].allSatisfy(\.isPrintableASCII)
         else { return nil }
         return String(decoding: elements[1], as: UTF8.self)
     }

@@ -1,3 +1,4 @@
+private import Bytes
 internal import HTTPServer
 internal import Verification
 
@@ -5,7 +6,7 @@ extension RequestIDs {
     /// The caller's ID if it sent exactly one, with 1 to 128 visible ASCII characters; otherwise a new one.
     mutating func id(for fields: HTTPFields?) -> String {
         if let given = fields?.only("X-Request-Id"), (1...128).contains(given.count),
-            given.bytes.allSatisfy({ (0x21...0x7e).contains($0) })
+            given.bytes.allSatisfy(\.isVisibleASCII)
         {
             return given.string
         }

@@ -1,3 +1,4 @@
+private import Bytes
 internal import Grants
 
 /// Reads a client's `authorization_parameters`.
@@ -16,7 +17,7 @@ enum AuthorizationParameterReader {
                 element.refuse(setting.name, "\(name) is set by Assay or by the request; remove it")
                 return nil
             }
-            guard values.count == 1, !name.isEmpty, name.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            guard values.count == 1, !name.isEmpty, name.utf8.allSatisfy(\.isVisibleASCII) else {
                 element.refuse(setting.name, "\(name) must be a parameter's name, with one value")
                 return nil
             }

@@ -1,3 +1,4 @@
+private import Bytes
 internal import Grants
 internal import IDToken
 
@@ -67,7 +68,7 @@ enum ClientReader {
     private static let redirectURI = ValueType<String>.text(
         "an absolute URI without a fragment, at most 1024 visible ASCII characters, and without a scheme such as javascript or file"
     ) { text in
-        guard text.utf8.count <= 1024, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), !text.contains("#"),
+        guard text.utf8.count <= 1024, text.utf8.allSatisfy(\.isVisibleASCII), !text.contains("#"),
             let colon = text.firstIndex(of: ":"), text.first?.isLetter == true
         else { return false }
         return text[..<colon].allSatisfy { $0.isLetter || $0.isNumber || "+-.".contains($0) }

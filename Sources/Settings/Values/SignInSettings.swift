@@ -1,3 +1,5 @@
+private import Bytes
+
 extension Settings {
     /// The settings of sign-ins: the keys that encrypt them, and the store that records which ones are finished.
     package struct SignIns: Sendable, Equatable {
@@ -66,7 +68,7 @@ extension Settings {
             }
             if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
             guard let port, (1...65_535).contains(port), !host.isEmpty,
-                host.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !"?#[]@\\".utf8.contains($0) })
+                host.utf8.allSatisfy({ $0.isVisibleASCII && !"?#[]@\\".utf8.contains($0) })
             else { return nil }
             self = .server(host: String(host), port: port, database: database, isTLS: isTLS)
         }

@@ -19,7 +19,7 @@ package struct CollectorHeaders: Sendable {
             let name = line[..<colon]
             let value = line[line.index(after: colon)...].trimming(while: \.isWhitespace)
             guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenCharacter),
-                value.utf8.allSatisfy({ (0x20...0x7e).contains($0) })
+                value.utf8.allSatisfy(\.isPrintableASCII)
             else { throw Malformed(line: index + 1) }
             fields.append((String(name), String(value)))
         }

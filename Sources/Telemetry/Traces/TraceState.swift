@@ -52,6 +52,6 @@ package enum TraceState {
 
     /// Spaces at the end of a value have already been trimmed.
     private static func isValueCharacter(_ byte: UInt8) -> Bool {
-        (0x20...0x7e).contains(byte) && byte != UInt8(ascii: ",") && byte != UInt8(ascii: "=")
+        byte.isPrintableASCII && byte != UInt8(ascii: ",") && byte != UInt8(ascii: "=")
     }
 }

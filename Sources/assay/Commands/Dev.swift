@@ -1,3 +1,4 @@
+import Bytes
 import ArgumentParser
 import DevProvider
 import FoundationEssentials
@@ -118,7 +119,7 @@ struct Dev: AsyncParsableCommand {
         guard let scheme = ["http://", "https://"].first(where: text.hasPrefix) else { return false }
         let authority = text.dropFirst(scheme.count)
         return !authority.isEmpty
-            && authority.utf8.allSatisfy { (0x21...0x7e).contains($0) && !"/?#@\"\\".utf8.contains($0) }
+            && authority.utf8.allSatisfy { $0.isVisibleASCII && !"/?#@\"\\".utf8.contains($0) }
     }
 }
 

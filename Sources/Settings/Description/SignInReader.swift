@@ -1,3 +1,5 @@
+private import Bytes
+
 /// Reads `sign_ins`. The section enables sign-ins, even if it is empty.
 enum SignInReader {
     static let member = Member<Settings>(
@@ -61,7 +63,7 @@ enum SignInReader {
             Setting(
                 "prefix",
                 .text("1 to 64 visible ASCII characters") { text in
-                    (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+                    (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(\.isVisibleASCII)
                 }, "The prefix of every key in the store."), at: \.prefix),
         Member(
             Setting(

@@ -1,3 +1,4 @@
+private import Bytes
 internal import HTTPServer
 
 extension Settings.Listener {
@@ -121,7 +122,7 @@ enum ListenerReader {
 
     /// A URI with a scheme, or a DNS name.
     @Sendable private static func isClientName(_ text: String) -> Bool {
-        guard (1...2048).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+        guard (1...2048).contains(text.utf8.count), text.utf8.allSatisfy(\.isVisibleASCII) else {
             return false
         }
         guard let colon = text.firstIndex(of: ":") else {

@@ -1,0 +1,36 @@
+internal import IDToken
+
+extension Rejection {
+    /// The detail for a notification, where it differs from that for an ID Token.
+    var notificationDetail: String {
+        switch self {
+        case .tokenMalformed(.tooLong):
+            "The notification is longer than \(UnverifiedToken.maximumLength) bytes; send only the notification, exactly as the provider sent it."
+        case .tokenMalformed(.encrypted):
+            "The notification has five parts: it is encrypted (JWE); ask the provider for signed notifications."
+        case .tokenMalformed(.serialization):
+            "The notification is not three parts of base64url separated by dots; send it exactly as the provider sent it."
+        case .headerUnsupported:
+            "The notification's header has crit, b64 or zip, or a typ that does not fit its events; check that it is a notification, and not another token."
+        case .issuerMismatch:
+            "The notification's iss is not this provider's issuer, byte for byte; check issuer in the settings."
+        case .audienceMismatch: "None of the notification's audiences is configured; check audiences."
+        case .tokenExpired: "The notification's exp has passed; check for a queue that delays notifications."
+        case .tokenNotYetValid:
+            "The notification's nbf or iat is in the future; check this machine's clock and the provider's."
+        case .tokenTooOld:
+            "The notification was issued longer ago than notifications_max_age allows; raise it if deliveries may take longer."
+        case .claimMissing(let claim):
+            "The notification has no \(claim.string), which is required; check that it is a notification, and not another token."
+        case .claimInvalid(.events):
+            "The notification's events are of no known kind, or of one that notifications does not list; add the kind to the provider's notifications."
+        case .claimInvalid(let claim):
+            "The notification's \(claim.string) has an invalid value for its kind; report it to the provider."
+        case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature), .algorithmNotAllowed,
+            .keyNotFound, .keyUnsuitable, .signatureInvalid, .authorizedPartyMismatch, .authTimeTooOld, .sessionRevoked,
+            .nonceRequired, .nonceMissing, .nonceMismatch, .atHashMissing, .atHashMismatch, .cHashMissing,
+            .cHashMismatch, .subjectMismatch, .scopeMissing, .cryptographyUnavailable:
+            idTokenDetail
+        }
+    }
+}
