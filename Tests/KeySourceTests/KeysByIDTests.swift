@@ -92,6 +92,38 @@ import Testing
         #expect(scene.wait(.key(Self.id(3)), id: 4).startsFetch)
     }
 
+    @Test func `keys that tokens name during a fetch, or beyond the budget, are all asked for by the next one`() {
+        var scene = Self.ready()
+        #expect(scene.wait(.key(Self.id(1)), id: 1).startsFetch)
+        for number in 2...4 { #expect(!scene.wait(.key(Self.id(number)), id: number).startsFetch) }
+        #expect(scene.machine.soughtKeyIDs == [Self.id(1)])
+        #expect(scene.succeed(Self.fetched([1])).answers == [1: .refreshed, 2: .retry, 3: .retry, 4: .retry])
+        #expect(scene.wait(.key(Self.id(2)), id: 2).startsFetch)
+        #expect(scene.machine.soughtKeyIDs == (1...4).map(Self.id))
+        scene.succeed(Self.fetched([1, 4]))
+        #expect(scene.machine.snapshot?.hasKey(Self.id(4)) == true)
+        #expect(scene.machine.soughtKeyIDs == [Self.id(1), Self.id(4)])
+        // The budget is used up now.
+        for number in 5...6 { #expect(!scene.wait(.key(Self.id(number)), id: number).startsFetch) }
+        scene.moveTo(30)
+        #expect(scene.wait(.key(Self.id(7)), id: 7).startsFetch)
+        #expect(scene.machine.soughtKeyIDs == [1, 4, 5, 6, 7].map(Self.id))
+    }
+
+    @Test func `a few made-up keys don't delay a new one, and the first to be named are asked for`() {
+        var scene = Self.ready()
+        for number in 100..<102 {
+            #expect(scene.wait(.key(Self.id(number)), id: number).startsFetch)
+            scene.succeed(Self.fetched([]))
+        }
+        for number in [102, 103, 1, 104, 105, 106] { scene.wait(.key(Self.id(number)), id: number) }
+        scene.moveTo(30)
+        #expect(scene.wait(.key(Self.id(107)), id: 107).startsFetch)
+        #expect(scene.machine.soughtKeyIDs == [102, 103, 1, 104].map(Self.id))
+        scene.succeed(Self.fetched([1]))
+        #expect(scene.machine.soughtKeyIDs == [Self.id(1)])
+    }
+
     @Test func `a flood of made-up keys causes two fetches in thirty seconds, and leaves no trace`() {
         var scene = Self.ready()
         Self.find(1, in: &scene)
@@ -116,10 +148,10 @@ import Testing
             scene.moveTo(Double(number) * 30)
             Self.find(number, in: &scene, proving: false)
             #expect(scene.machine.soughtKeyIDs.contains(Self.id(1)))
-            #expect(scene.machine.soughtKeyIDs.count <= 3)
+            #expect(scene.machine.soughtKeyIDs.count <= 5)
         }
         #expect(scene.machine.snapshot?.hasKey(Self.id(1)) == true)
-        #expect((scene.machine.snapshot?.keyIDs.count ?? 0) <= 5)
+        #expect((scene.machine.snapshot?.keyIDs.count ?? 0) <= 8)
     }
 
     @Test func `the last eight keys that have verified tokens are kept`() {

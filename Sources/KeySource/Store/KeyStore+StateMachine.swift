@@ -52,7 +52,7 @@ extension KeyStore {
         package typealias WaiterID = Int
 
         /// The keys that a fetch asks for, if they are asked for one by one.
-        package var soughtKeyIDs: [String] { sought.all }
+        package var soughtKeyIDs: [String] { sought.requests }
 
         /// Why a request can't be decided with its snapshot.
         package enum FetchReason: Sendable, Equatable {
@@ -166,11 +166,12 @@ extension KeyStore {
                 if let keyID = need.keyID, unknownKeys.isMissing(keyID, now: now) {
                     return [.resume(id, outcomeWithoutFetch)]
                 }
+                // Also if this token causes no fetch: the next one asks for all keys that wait.
+                if rules.findsKeysByID, let keyID = need.keyID { sought.seek(keyID) }
                 guard fetch == nil else { break }
                 guard unknownKeys.spend(now: now) else {
                     return [.report(.unknownKeyFetchRefused), .resume(id, outcomeWithoutBudget)]
                 }
-                if rules.findsKeysByID, let keyID = need.keyID { sought.seek(keyID) }
                 effects = [.report(.unknownKeyFetchSpent)] + beginFetch(.reload)
             case .refresh:
                 waiters.append(Waiters.Waiter(id: id, need: need, deadline: deadline, missedFetchStart: true))
@@ -205,7 +206,7 @@ extension KeyStore {
             let untilNext = omitted.isEmpty ? lifetime : min(lifetime, rules.minimumLifetime)
             nextFetch = now + (rules.pollInterval ?? untilNext * .random(in: rules.refreshAhead, using: &random))
 
-            sought.keepOnly { current.hasKey($0) }
+            sought.fetchSucceeded { current.hasKey($0) }
             var effects = publish(current) + keep(fetched) + [.report(.fetched)]
             if hasRecovered { effects.append(.report(.recovered)) }
             for waiter in waiters.remove(where: { !$0.needsAnotherFetch }) {
@@ -223,7 +224,7 @@ extension KeyStore {
         package mutating func fetchFailed(_ failure: FetchFailure, now time: MonotonicTime) -> [Effect] {
             advance(to: time)
             fetch = nil
-            sought.forgetUnproven { snapshot?.hasKey($0) == true }
+            sought.fetchFailed { snapshot?.hasKey($0) == true }
             lastFailure = failure
             consecutiveFailures += 1
             let askedFor = min(failure.retryAfter ?? .seconds(0), rules.maximumBackoff)
@@ -356,6 +357,7 @@ extension KeyStore {
         private mutating func beginFetch(_ mode: FetchMode, isStrict: Bool = false) -> [Effect] {
             fetch = Fetch(mode: mode, isStrict: isStrict)
             nextFetch = nil
+            sought.beginFetch()
             return [.startFetch(mode)]
         }
 

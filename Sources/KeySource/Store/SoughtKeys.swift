@@ -5,19 +5,28 @@
 struct SoughtKeys {
     /// In the order in which they were proven.
     private(set) var proven: [String] = []
-    /// In the order in which they were named.
+    /// Keys that the provider has, in the order in which they were found.
     private(set) var unproven: [String] = []
+    /// Keys that the fetch in progress asks for, and no earlier one.
+    private var requested: [String] = []
+    /// Keys that no fetch has asked for yet, in the order in which tokens named them. Further ones are ignored while
+    /// the list is full: each token can name another key, and the first must not be pushed out by the next.
+    private var waiting: [String] = []
 
     static let maximumProven = 8
-    static let maximumUnproven = 2
+    static let maximumUnproven = 4
 
-    var all: [String] { proven + unproven }
+    /// The keys that a fetch asks for.
+    var requests: [String] { proven + unproven + requested }
 
-    /// A token names a key that is not known.
+    /// A token names a key that is not known. The next fetch asks for it.
     mutating func seek(_ keyID: String) {
-        guard !all.contains(keyID) else { return }
-        unproven = (unproven + [keyID]).suffix(Self.maximumUnproven)
+        guard waiting.count < Self.maximumUnproven, !requests.contains(keyID), !waiting.contains(keyID) else { return }
+        waiting.append(keyID)
     }
+
+    /// A fetch begins, with all keys that wait.
+    mutating func beginFetch() { (requested, waiting) = (waiting, []) }
 
     /// A key has verified a token.
     ///
@@ -34,13 +43,17 @@ struct SoughtKeys {
         proven = (proven + keyIDs.filter { !proven.contains($0) }).suffix(Self.maximumProven)
     }
 
-    /// Forgets unproven keys that are not in the key set, after a fetch failed. Any token can name such a key, and its
-    /// URL may be the one that failed.
-    mutating func forgetUnproven(unless isKnown: (String) -> Bool) { unproven.removeAll { !isKnown($0) } }
+    /// A fetch failed. Forgets the unproven keys that are not in the key set: any token can name such a key, and its URL
+    /// may be the one that failed.
+    mutating func fetchFailed(unless isKnown: (String) -> Bool) {
+        unproven.removeAll { !isKnown($0) }
+        requested = []
+    }
 
-    /// Forgets keys that were not found.
-    mutating func keepOnly(where isFound: (String) -> Bool) {
+    /// A fetch succeeded. Forgets the keys that it asked for and that are not in the new key set.
+    mutating func fetchSucceeded(where isFound: (String) -> Bool) {
         proven.removeAll { !isFound($0) }
-        unproven.removeAll { !isFound($0) }
+        unproven = (unproven + requested).filter(isFound).suffix(Self.maximumUnproven)
+        requested = []
     }
 }

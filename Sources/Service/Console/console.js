@@ -517,12 +517,33 @@ function drawCheck(check) {
 
 const drawFix = (fix) => element("p", { className: "fix" }, element("strong", {}, "What to do: "), fix);
 
+/** The body of the request for what the form says. */
+function explainRequest() {
+  const token = byId("token-field").value.trim();
+  const [provider, nonce] = [byId("provider-field").value, byId("nonce-field").value];
+  const scopes = byId("scopes-field").value.split(" ").filter((scope) => scope !== "");
+  const of = provider === "" ? {} : { provider };
+  switch (byId("kind-field").value) {
+    case "policy": return { token, policy: byId("policy-field").value.trim() };
+    case "access": return { token, ...of, ...(scopes.length === 0 ? {} : { scopes }) };
+    default: return { id_token: token, ...of, ...(nonce === "" ? {} : { nonce }) };
+  }
+}
+
+/** Shows the fields that belong to the kind of token. */
+function showFieldsOfKind() {
+  const kind = byId("kind-field").value;
+  for (const field of document.querySelectorAll("[data-kinds]")) {
+    field.hidden = !field.dataset.kinds.split(" ").includes(kind);
+  }
+  byId("policy-field").required = kind === "policy";
+}
+
+byId("kind-field").addEventListener("change", showFieldsOfKind);
+
 byId("explain-form").addEventListener("submit", async (event) => {
   event.preventDefault();
-  const request = { id_token: byId("token-field").value.trim() };
-  const [provider, nonce] = [byId("provider-field").value, byId("nonce-field").value];
-  if (provider !== "") request.provider = provider;
-  if (nonce !== "") request.nonce = nonce;
+  const request = explainRequest();
   const place = byId("explanation");
   place.replaceChildren(element("p", { className: "empty" }, "Asking …"));
   try {
@@ -535,7 +556,11 @@ byId("explain-form").addEventListener("submit", async (event) => {
   }
 });
 
-byId("explain-form").addEventListener("reset", () => byId("explanation").replaceChildren());
+byId("explain-form").addEventListener("reset", () => {
+  byId("explanation").replaceChildren();
+  // The event comes before the fields are reset.
+  setTimeout(showFieldsOfKind);
+});
 
 // MARK: Keeping up
 

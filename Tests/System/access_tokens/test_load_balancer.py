@@ -55,7 +55,7 @@ def test_only_the_load_balancer_of_the_settings_may_sign(service, shared):
     arn = shared.arn.replace("123456789012", "210987654321")
     for members in ({}, {"provider": "alb"}):
         problem = refused(verify(service, shared.assertion(stranger, {"signer": arn}), **members), "claim_invalid", "signer")
-        assert "Another load balancer" in problem["detail"]
+        assert "another load balancer" in problem["detail"]
         # What the payload says is the identity provider's.
         unsigned = shared.assertion(header={"signer": None}, signer=shared.arn)
         if members:
@@ -242,7 +242,7 @@ def test_a_live_check_asks_whether_the_endpoint_answers(balancer, tmp_path):
     config = write_config(tmp_path, {"providers": [balancer.provider()]})
     report = run(*commands.config_check(config), "--live")
     assert report.returncode == 0, report
-    assert "each key is fetched when a token names it" in report.stdout.decode()
+    assert "each key is fetched when a token first names it" in report.stdout.decode()
     assert len(balancer.asked()) == 1
     nowhere = balancer.provider(public_key_uri=f"http://127.0.0.1:{free_port()}/{{kid}}")
     assert run(*commands.config_check(write_config(tmp_path, {"providers": [nowhere]})), "--live").returncode != 0

@@ -67,11 +67,11 @@ def take(visit: Visit, scheme: str, token: str) -> None:
     page.evaluate("document.getElementById('explain').hidden = true")
     page.screenshot(path=PICTURES / f"overview-{scheme}.png")
     page.evaluate("document.getElementById('explain').hidden = false")
-    page.get_by_label("ID Token").fill(token)
+    page.get_by_label("Token", exact=True).fill(token)
     page.get_by_label("Nonce of the sign-in").fill("n-0S6_WzA2Mj")
     page.get_by_role("button", name="Explain").click()
     page.wait_for_selector("#explanation article")
-    page.get_by_label("ID Token").evaluate("each => each.scrollTop = 0")
+    page.get_by_label("Token", exact=True).evaluate("each => each.scrollTop = 0")
     page.locator("#explain").evaluate("each => each.scrollIntoView()")
     page.screenshot(path=PICTURES / f"explanation-{scheme}.png")
 

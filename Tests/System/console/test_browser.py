@@ -137,11 +137,11 @@ def test_it_keeps_up_by_itself(service, visit, apple):
     """It polls periodically, and the operator's selection survives the updates."""
     page = visit(service).page
     expect(page.locator("#verdicts")).to_contain_text("No token has been verified yet.")
-    page.get_by_label("ID Token").fill("half a tok")
+    page.get_by_label("Token", exact=True).fill("half a tok")
     service.accept(apple.token())
     expect(card(page, "verdicts", "apple")).to_contain_text("1 token", timeout=15_000)
-    expect(page.get_by_label("ID Token")).to_have_value("half a tok")
-    expect(page.get_by_label("ID Token")).to_be_focused()
+    expect(page.get_by_label("Token", exact=True)).to_have_value("half a tok")
+    expect(page.get_by_label("Token", exact=True)).to_be_focused()
 
 
 def test_sign_ins_and_their_store_are_shown_where_they_are_on(service, server, visit):
@@ -252,7 +252,7 @@ def test_a_listener_that_goes_and_returns_is_reported(server, visit):
 
 def test_a_token_is_explained(service, visit, apple):
     page = visit(service).page
-    page.get_by_label("ID Token").fill("  " + apple.token(nonce=sha256_hex("n-1")) + "\n")
+    page.get_by_label("Token", exact=True).fill("  " + apple.token(nonce=sha256_hex("n-1")) + "\n")
     page.get_by_label("Nonce of the sign-in").fill("n-1")
     page.get_by_role("button", name="Explain").click()
     result = page.locator("#explanation")
@@ -263,7 +263,7 @@ def test_a_token_is_explained(service, visit, apple):
 
 def test_a_token_that_is_refused_is_explained_with_what_to_do(service, visit, apple):
     page = visit(service).page
-    page.get_by_label("ID Token").fill(apple.token(exp=1))
+    page.get_by_label("Token", exact=True).fill(apple.token(exp=1))
     page.get_by_label("Provider", exact=True).select_option("apple")
     page.get_by_role("button", name="Explain").click()
     result = page.locator("#explanation")
@@ -274,12 +274,40 @@ def test_a_token_that_is_refused_is_explained_with_what_to_do(service, visit, ap
     assert faults(page) == []
     page.get_by_role("button", name="Clear").click()
     expect(result).to_be_empty()
-    expect(page.get_by_label("ID Token")).to_have_value("")
+    expect(page.get_by_label("Token", exact=True)).to_have_value("")
+
+
+def test_an_access_token_and_a_policy_are_explained(server, visit):
+    issuer = server.issuer("explained-in-console")
+    access = provider(issuer, "api", tokens="access", audiences=["https://api.example/"])
+    policies = {"policies": [{"id": "edge", "providers": ["api"], "require": {"scopes": ["write"]}}]}
+    claims = {"aud": "https://api.example/", "client_id": "app", "jti": "1", "scope": "read"}
+    token = jws(issuer.keys[0], issuer.claims(**claims), typ="at+jwt")
+    with Service(access, admin={"listen": "127.0.0.1:0", "console": True}, forward_auth=policies) as asked:
+        asked.wait_until_ready()
+        page = visit(asked).page
+        result = page.locator("#explanation")
+        expect(page.get_by_label("Policy", exact=True)).to_be_hidden()
+        page.get_by_label("Token", exact=True).fill(token)
+        page.get_by_label("Verify as").select_option("access")
+        expect(page.get_by_label("Nonce of the sign-in")).to_be_hidden()
+        page.get_by_label("Needed scopes").fill("read  write")
+        page.get_by_role("button", name="Explain").click()
+        expect(result).to_contain_text("The token does not grant write.")
+        page.get_by_label("Verify as").select_option("policy")
+        expect(page.get_by_label("Provider", exact=True)).to_be_hidden()
+        page.get_by_label("Policy", exact=True).fill("edge")
+        page.get_by_role("button", name="Explain").click()
+        expect(result).to_contain_text("require.scopes of the policy edge")
+        assert faults(page) == []
+        page.get_by_role("button", name="Clear").click()
+        expect(page.get_by_label("Nonce of the sign-in")).to_be_visible()
+        expect(page.get_by_label("Policy", exact=True)).to_be_hidden()
 
 
 def test_a_malformed_token_is_explained_and_escaped(service, visit):
     page = visit(service).page
-    page.get_by_label("ID Token").fill(HOSTILE)
+    page.get_by_label("Token", exact=True).fill(HOSTILE)
     page.get_by_role("button", name="Explain").click()
     expect(page.locator("#explanation")).to_contain_text("token_malformed")
     assert page.locator("#explanation").locator("img, script").count() == 0
@@ -287,7 +315,7 @@ def test_a_malformed_token_is_explained_and_escaped(service, visit):
 
 def test_checks_that_were_not_reached_are_one_line(service, visit):
     page = visit(service).page
-    page.get_by_label("ID Token").fill("no.token")
+    page.get_by_label("Token", exact=True).fill("no.token")
     page.get_by_role("button", name="Explain").click()
     result = page.locator("#explanation")
     folded = result.get_by_text(re.compile(r"\d+ checks were not reached$"))
@@ -303,7 +331,7 @@ def test_checks_that_were_not_reached_are_one_line(service, visit):
 
 def test_what_is_in_the_token_is_shown_when_it_is_asked_for(service, visit, apple):
     page = visit(service).page
-    page.get_by_label("ID Token").fill(apple.token(email="somebody@example.com"))
+    page.get_by_label("Token", exact=True).fill(apple.token(email="somebody@example.com"))
     page.get_by_role("button", name="Explain").click()
     shown = page.locator("#explanation .contents")
     expect(shown.get_by_text("apple-1")).to_be_hidden()
@@ -317,14 +345,14 @@ def test_what_is_in_the_token_is_shown_when_it_is_asked_for(service, visit, appl
 def test_a_token_is_kept_nowhere(service, visit, apple):
     token = apple.token()
     opened = visit(service)
-    opened.page.get_by_label("ID Token").fill(token)
+    opened.page.get_by_label("Token", exact=True).fill(token)
     opened.page.get_by_role("button", name="Explain").click()
     expect(opened.page.locator("#explanation").get_by_role("heading", level=3)).to_be_visible()
     assert opened.page.url == opened.url
     assert kept(opened) == [{}, {}, ""]
     assert not [url for url in opened.requests if token in url]
     opened.page.reload()
-    expect(opened.page.get_by_label("ID Token")).to_have_value("")
+    expect(opened.page.get_by_label("Token", exact=True)).to_have_value("")
 
 
 # MARK: The API key
@@ -536,6 +564,7 @@ def test_all_of_it_can_be_done_at_the_keyboard(service, visit, apple):
     assert press("Tab") == "Fetch the keys of google now"
     assert press("Tab") == "token-field"
     page.keyboard.insert_text(apple.token())
+    assert press("Tab") == "kind-field"
     assert press("Tab") == "provider-field"
     page.keyboard.type("apple")
     expect(page.get_by_label("Provider", exact=True)).to_have_value("apple")
