@@ -2,6 +2,7 @@ internal import JSON
 internal import ReplayStore
 private import Notifications
 private import Telemetry
+internal import Verification
 
 /// The numbers of tokens and sign-ins by verdict since the process started. Shows operators the same numbers as the
 /// metrics.
@@ -28,8 +29,8 @@ struct Verdicts: Sendable {
 
     /// - Parameter providerIDs: indexed by number.
     init(
-        _ metrics: LoopMetrics, _ stores: [StoreStatus], _ providerIDs: [String], acceptsNotifications: Bool = false,
-        acceptsAccessTokens: Bool = false, answersGateways: Bool = false
+        _ metrics: LoopMetrics, _ stores: [StoreStatus], _ providerIDs: [String], _ features: ProviderFeatures,
+        answersGateways: Bool = false
     ) {
         func counts(_ counter: Counter<LoopMetrics.VerdictLabel>) -> [Count] {
             counter.map { verdict, count in
@@ -40,13 +41,13 @@ struct Verdicts: Sendable {
         begun = metrics.signIns.begun.map { Count(provider: providerIDs[$0], code: "begun", count: $1) }
         finished = counts(metrics.signIns.finished)
         notifications =
-            !acceptsNotifications
+            !features.acceptsNotifications
             ? nil
             : metrics.notifications.map { label, count in
                 let provider = label.provider.map { providerIDs[$0] }
                 return (label.kind?.rawValue, Count(provider: provider, code: label.code, count: count))
             }
-        accessTokens = acceptsAccessTokens ? counts(metrics.accessTokens) : nil
+        accessTokens = features.acceptsAccessTokens ? counts(metrics.accessTokens) : nil
         forwardAuth = answersGateways ? Array(metrics.forwardAuth) : nil
         self.stores = stores
     }
