@@ -25,6 +25,12 @@ struct Verdicts: Sendable {
         /// `ok`, or the problem's code.
         let code: String
         let count: Int
+
+        func write(to json: inout JSONWriter) {
+            json.member("provider", provider)
+            json.member("code", code)
+            json.member("count", Int64(count))
+        }
     }
 
     /// - Parameter providerIDs: indexed by number.
@@ -54,11 +60,7 @@ struct Verdicts: Sendable {
 
     func write(to json: inout JSONWriter) {
         json.object { json in
-            json.objects("verdicts", counts) { json, each in
-                json.member("provider", each.provider)
-                json.member("code", each.code)
-                json.member("count", Int64(each.count))
-            }
+            json.objects("verdicts", counts) { $1.write(to: &$0) }
             if let notifications {
                 json.objects("notifications", notifications) { json, each in
                     json.member("provider", each.count.provider)
@@ -68,11 +70,7 @@ struct Verdicts: Sendable {
                 }
             }
             if let accessTokens {
-                json.objects("access_tokens", accessTokens) { json, each in
-                    json.member("provider", each.provider)
-                    json.member("code", each.code)
-                    json.member("count", Int64(each.count))
-                }
+                json.objects("access_tokens", accessTokens) { $1.write(to: &$0) }
             }
             if let forwardAuth {
                 json.objects("forward_auth", forwardAuth) { json, each in
