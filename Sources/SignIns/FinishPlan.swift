@@ -30,11 +30,10 @@ package struct FinishRules {
 }
 
 extension FinishPlan {
-    /// - Parameter rules: `nil` if the sign-in's provider is no longer configured.
     /// - Throws: ``Problem``. Nothing is used up then.
-    package init(_ signIn: OpenedSignIn, _ request: FinishRequest, under rules: FinishRules?) throws(Problem) {
+    package init(_ signIn: OpenedSignIn, _ request: FinishRequest, under rules: FinishRules) throws(Problem) {
         let audience = signIn.content.audience
-        guard let rules, rules.policy.issuesTokensOfSignIns, rules.policy.audiences.containsExactly(audience) else {
+        guard rules.policy.issuesTokensOfSignIns, rules.policy.audiences.containsExactly(audience) else {
             throw .signInInvalid
         }
         let client = rules.grants?.client(audience)

@@ -5,9 +5,6 @@ private import KeySource
 
 /// Verifies access tokens. Keys and waiting work as for ID Tokens.
 extension RequestVerifier {
-    /// Whether any provider's access tokens are verified.
-    package var acceptsAccessTokens: Bool { slots.contains { $0?.provider.accessTokens != nil } }
-
     /// Verifies an access token: the request, the token's form, then all checks.
     package func verify(_ request: AccessTokenRequest, at now: VerificationTime) -> Outcome<AccessTokenAnswer> {
         var index = request.provider.flatMap(ofAccessTokens.named)

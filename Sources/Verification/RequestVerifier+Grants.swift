@@ -4,9 +4,6 @@ package import NIOCore
 
 /// Information about providers that requests for codes and grants need.
 extension RequestVerifier {
-    /// Whether any provider has clients.
-    package var hasClients: Bool { slots.contains { $0?.provider.grants != nil } }
-
     /// The endpoints of the provider's discovery document; `nil` if none has been read yet.
     package func discoveredEndpoints(ofProvider number: Int) -> DiscoveredEndpoints? {
         slots[number]?.delivered.endpoints

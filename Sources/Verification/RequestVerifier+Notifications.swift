@@ -5,9 +5,6 @@ internal import Notifications
 
 /// Verifies notifications. Keys and waiting work as for ID Tokens.
 extension RequestVerifier {
-    /// Whether any provider's notifications are accepted.
-    package var acceptsNotifications: Bool { slots.contains { $0?.provider.notifications != nil } }
-
     /// Verifies a notification: the request, the token's form, then all checks.
     package func verify(_ request: NotificationRequest, at now: VerificationTime) -> Outcome<NotificationAnswer> {
         var index = request.provider.flatMap(ofIDTokens.named)

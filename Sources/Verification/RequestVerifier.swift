@@ -119,7 +119,4 @@ package final class RequestVerifier {
         else { return nil }
         return SingleUseNonce(answer, of: request, under: slot.policy)
     }
-
-    /// Whether any provider's nonces are single-use.
-    package var usesNoncesOnce: Bool { slots.contains { $0?.provider.usesNoncesOnce == true } }
 }

@@ -177,3 +177,5 @@ extension HTTPResponse {
             headers: [("Allow", "GET")], closesConnection: closes)
     }
 }
+
+private func ~= (pattern: StaticString, text: HeadSlice) -> Bool { text == pattern }

@@ -132,7 +132,10 @@ final class ServiceFixture: Sendable {
                 ? AdminResponder(
                     service.value, process: ServiceProcess(version: "1.2.3", startedAtUnixSeconds: 1_700_000_000),
                     scrape: { loop.makeSucceededFuture(Array("metrics\n".utf8)) },
-                    verdicts: { loop.makeSucceededFuture(Verdicts(service.value.metrics, [], self.roster.ids)) },
+                    verdicts: {
+                        loop.makeSucceededFuture(
+                            Verdicts(service.value.metrics, [], self.roster.ids, ProviderFeatures([])))
+                    },
                     history: self.telemetry.history)
                 : ServiceResponder(service.value)
             let request = HTTPRequest(

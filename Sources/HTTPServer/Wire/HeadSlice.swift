@@ -40,8 +40,6 @@ package struct HeadSlice: Sendable {
         return count >= length && head.span.extracting(range.prefix(length)).equals(prefix)
     }
 
-    package static func ~= (pattern: StaticString, text: HeadSlice) -> Bool { text == pattern }
-
     /// Whether an item of a comma-separated list is this word, without regard to case.
     func lists(_ word: StaticString) -> Bool {
         bytes.split(separator: UInt8(ascii: ",")).contains { item in

@@ -24,14 +24,7 @@ final class ServiceLoop {
     private let storeSetup: StoreSetup
     /// The store for single-use claims; `nil` until it is first needed.
     private(set) var store: LoopStore?
-    /// Whether any provider's nonces are single-use.
-    private(set) var usesNoncesOnce: Bool
-    /// Whether any provider's notifications are accepted.
-    private var acceptsNotifications: Bool
-    /// Whether any provider's access tokens are verified.
-    private var acceptsAccessTokens: Bool
-    /// Whether any provider has clients.
-    private var hasClients: Bool
+    private(set) var features: ProviderFeatures
     var requestIDs = RequestIDs()
     var metrics = LoopMetrics()
     var stage = Stage.serving
@@ -63,13 +56,10 @@ final class ServiceLoop {
         verifier = RequestVerifier(
             registry, on: loop, by: try IDTokenVerifier(signatureCacheCapacity: settings.signatureCacheCapacity))
         forwardAuth = Self.forwardAuth(settings, verifier)
-        usesNoncesOnce = verifier.usesNoncesOnce
-        acceptsNotifications = verifier.acceptsNotifications
-        acceptsAccessTokens = verifier.acceptsAccessTokens
-        hasClients = verifier.hasClients
+        features = ProviderFeatures(registry.providers)
         storeSetup = store
         do throws(OpenSSLError) {
-            let needsStore = usesNoncesOnce || signInKeys != nil
+            let needsStore = features.usesNoncesOnce || signInKeys != nil
             let store: LoopStore? = if needsStore { try LoopStore(store, on: loop) } else { nil }
             self.store = store
             signIns = if let signInKeys, let store { try LoopSignIns(signInKeys, store) } else { nil }
@@ -102,12 +92,9 @@ final class ServiceLoop {
         providerIDs = registry.ids
         verifier = RequestVerifier(registry, on: loop, by: tokenVerifier)
         forwardAuth = Self.forwardAuth(settings, verifier)
-        usesNoncesOnce = verifier.usesNoncesOnce
-        acceptsNotifications = verifier.acceptsNotifications
-        acceptsAccessTokens = verifier.acceptsAccessTokens
-        hasClients = verifier.hasClients
+        features = ProviderFeatures(registry.providers)
         // If memory runs out, there is no store, and the tokens of such providers are rejected.
-        if usesNoncesOnce, store == nil { store = try? LoopStore(storeSetup, on: loop) }
+        if features.usesNoncesOnce, store == nil { store = try? LoopStore(storeSetup, on: loop) }
         readiness.excuseNewcomers(verifier, wasReady: wasReady)
     }
 
@@ -120,9 +107,9 @@ final class ServiceLoop {
     func isOn(_ route: Route) -> Bool {
         switch route {
         case .signIns, .finishSignIn: signIns != nil
-        case .refreshGrant, .revokeGrant: hasClients
-        case .notifications: acceptsNotifications
-        case .accessTokens: acceptsAccessTokens
+        case .refreshGrant, .revokeGrant: features.hasClients
+        case .notifications: features.acceptsNotifications
+        case .accessTokens: features.acceptsAccessTokens
         case .forwardAuth: forwardAuth != nil
         default: true
         }

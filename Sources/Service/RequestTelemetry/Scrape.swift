@@ -45,8 +45,7 @@ struct Scrape: Sendable {
             let registry = served.registry
             return Verdicts(
                 LoopMetrics(sumOf: parts.map(\.metrics)), parts.compactMap(\.store), registry.ids,
-                acceptsNotifications: registry.providers.contains { $0.notifications != nil },
-                acceptsAccessTokens: registry.providers.contains { $0.accessTokens != nil },
+                ProviderFeatures(registry.providers),
                 answersGateways: parts.contains(where: \.answersGateways))
         }
     }

@@ -2,6 +2,7 @@ internal import JSON
 internal import ReplayStore
 private import Notifications
 private import Telemetry
+internal import Verification
 
 /// The numbers of tokens and sign-ins by verdict since the process started. Shows operators the same numbers as the
 /// metrics.
@@ -24,12 +25,18 @@ struct Verdicts: Sendable {
         /// `ok`, or the problem's code.
         let code: String
         let count: Int
+
+        func write(to json: inout JSONWriter) {
+            json.member("provider", provider)
+            json.member("code", code)
+            json.member("count", Int64(count))
+        }
     }
 
     /// - Parameter providerIDs: indexed by number.
     init(
-        _ metrics: LoopMetrics, _ stores: [StoreStatus], _ providerIDs: [String], acceptsNotifications: Bool = false,
-        acceptsAccessTokens: Bool = false, answersGateways: Bool = false
+        _ metrics: LoopMetrics, _ stores: [StoreStatus], _ providerIDs: [String], _ features: ProviderFeatures,
+        answersGateways: Bool = false
     ) {
         func counts(_ counter: Counter<LoopMetrics.VerdictLabel>) -> [Count] {
             counter.map { verdict, count in
@@ -40,24 +47,20 @@ struct Verdicts: Sendable {
         begun = metrics.signIns.begun.map { Count(provider: providerIDs[$0], code: "begun", count: $1) }
         finished = counts(metrics.signIns.finished)
         notifications =
-            !acceptsNotifications
+            !features.acceptsNotifications
             ? nil
             : metrics.notifications.map { label, count in
                 let provider = label.provider.map { providerIDs[$0] }
                 return (label.kind?.rawValue, Count(provider: provider, code: label.code, count: count))
             }
-        accessTokens = acceptsAccessTokens ? counts(metrics.accessTokens) : nil
+        accessTokens = features.acceptsAccessTokens ? counts(metrics.accessTokens) : nil
         forwardAuth = answersGateways ? Array(metrics.forwardAuth) : nil
         self.stores = stores
     }
 
     func write(to json: inout JSONWriter) {
         json.object { json in
-            json.objects("verdicts", counts) { json, each in
-                json.member("provider", each.provider)
-                json.member("code", each.code)
-                json.member("count", Int64(each.count))
-            }
+            json.objects("verdicts", counts) { $1.write(to: &$0) }
             if let notifications {
                 json.objects("notifications", notifications) { json, each in
                     json.member("provider", each.count.provider)
@@ -67,11 +70,7 @@ struct Verdicts: Sendable {
                 }
             }
             if let accessTokens {
-                json.objects("access_tokens", accessTokens) { json, each in
-                    json.member("provider", each.provider)
-                    json.member("code", each.code)
-                    json.member("count", Int64(each.count))
-                }
+                json.objects("access_tokens", accessTokens) { $1.write(to: &$0) }
             }
             if let forwardAuth {
                 json.objects("forward_auth", forwardAuth) { json, each in

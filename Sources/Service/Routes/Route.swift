@@ -79,22 +79,17 @@ enum Route: Int, CaseIterable {
         throw .methodNotAllowed(allow: supported.rawValue)
     }
 
+    /// The routes of the service listener with constant paths, except ``verify``.
+    private static let service: [Route] = [
+        .batch, .signIns, .finishSignIn, .refreshGrant, .revokeGrant, .notifications, .accessTokens, .openAPI, .live,
+        .ready,
+    ]
+
     /// The route of a path on the service listener.
     static func service(_ path: HeadSlice) -> Route {
-        switch path {
-        case "/v1/verify": .verify
-        case "/v1/verify/batch": .batch
-        case "/v1/sign-ins": .signIns
-        case "/v1/sign-ins/finish": .finishSignIn
-        case "/v1/grants/refresh": .refreshGrant
-        case "/v1/grants/revoke": .revokeGrant
-        case "/v1/notifications/verify": .notifications
-        case "/v1/access-tokens/verify": .accessTokens
-        case "/openapi.yaml": .openAPI
-        case "/livez": .live
-        case "/readyz": .ready
-        default: forwardAuthPolicy(path) == nil ? .unknown : .forwardAuth
-        }
+        // Most requests, so no list is read for them.
+        if path == Route.verify.pattern { return .verify }
+        return service.first { path == $0.pattern } ?? (forwardAuthPolicy(path) == nil ? .unknown : .forwardAuth)
     }
 
     /// The ID of the policy in `/v1/forward-auth/{policy}` and any path below it, as sent. What comes after it may be

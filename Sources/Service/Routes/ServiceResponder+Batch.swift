@@ -32,7 +32,8 @@ extension ServiceResponder {
                     let request = try request(of: item)
                     switch verifier.verify(request, at: now) {
                     case .decided(let verdict):
-                        guard service.usesNoncesOnce, let nonce = verifier.singleUseNonce(of: request, verdict) else {
+                        guard service.features.usesNoncesOnce, let nonce = verifier.singleUseNonce(of: request, verdict)
+                        else {
                             write(verdict, to: &json, record)
                             break
                         }

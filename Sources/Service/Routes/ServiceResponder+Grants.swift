@@ -1,5 +1,5 @@
 internal import Grants
-internal import Host
+private import Host
 internal import HTTPServer
 private import IDToken
 internal import JSON
@@ -12,26 +12,21 @@ internal import Verification
 
 /// `POST /v1/grants/refresh` and `POST /v1/grants/revoke`.
 extension ServiceResponder {
-    /// The timeout of all calls to a provider for one request. Less than the 12 seconds that clients wait.
-    static let totalTimeout = Interval.seconds(11)
-
     func refreshGrant(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let request = try RefreshRequest(body)
-        let call = try GrantCall(.refresh, request.provider, record, service)
-        let refresh: ReadyRefresh
-        do throws(Problem) {
-            refresh = try request.ready(under: call.provider.policy, call.provider.grants?.rules)
-        } catch {
-            return .now(end(call, .before(error)))
+        return try begin(.refresh, request.provider, record) { provider, call throws(Problem) in
+            let refresh = try request.ready(under: provider.policy, provider.grants?.rules)
+            let call = try call()
+            return .later { self.refresh(refresh, call) }
         }
-        return .later { self.refresh(refresh, call) }
     }
 
     private func refresh(_ refresh: ReadyRefresh, _ call: GrantCall) -> EventLoopFuture<HTTPResponse> {
         let loop = service.loop
         let started: EventLoopFuture<Called<Grant>>
         do throws(Problem) {
-            started = try exchange(refresh.request, by: refresh.clientID, call)
+            let address = try call.tokenEndpoint()
+            started = exchange(refresh.request, by: refresh.clientID, at: address, in: try call.slot(), call)
         } catch {
             return loop.makeSucceededFuture(end(call, .before(error)))
         }
@@ -43,10 +38,8 @@ extension ServiceResponder {
                 guard let verification = refresh.verification(of: grant) else {
                     return loop.makeSucceededFuture(self.end(call, refresh, grant, nil))
                 }
-                return self.verdict(verification, by: call.verifier, until: call.deadline).assumeIsolated().map {
-                    self.end(call, refresh, grant, $0)
-                }
-                .nonisolated()
+                return self.verdict(verification, call).assumeIsolated().map { self.end(call, refresh, grant, $0) }
+                    .nonisolated()
             }
         }.nonisolated()
     }
@@ -66,60 +59,44 @@ extension ServiceResponder {
 
     func revokeGrant(_ body: JSONObject, _ record: RequestRecord) throws(Problem) -> HTTPReply {
         let request = try RevokeRequest(body)
-        let call = try GrantCall(.revoke, request.provider, record, service)
-        let revocation: ReadyRevocation
-        let endpoint: RevocationTarget
-        do throws(Problem) {
-            revocation = try request.ready(under: call.provider.policy, call.provider.grants?.rules)
-            endpoint = try revocationTarget(call)
-        } catch {
-            return .now(end(call, .before(error)))
-        }
-        return .later {
-            switch revocation {
-            case .token(let request, let clientID):
-                self.revoke(request, by: clientID, at: endpoint, call, isSpent: false)
-            case .code(let code): self.revoke(code, at: endpoint, call)
+        return try begin(.revoke, request.provider, record) { provider, call throws(Problem) in
+            let revocation = try request.ready(under: provider.policy, provider.grants?.rules)
+            let call = try call()
+            let address = try call.revocationEndpoint()
+            return .later {
+                switch revocation {
+                case .token(let request, let clientID): self.revoke(request, by: clientID, at: address, call)
+                case .code(let code): self.revoke(code, at: address, call)
+                }
             }
         }
     }
 
-    /// The calls of a provider, and its revocation endpoint.
-    struct RevocationTarget {
-        let grants: ProviderGrants
-        let address: FetchURL
-    }
-
-    /// - Throws: ``Problem/clientNotConfigured``, ``Problem/revocationNotSupported``,
-    ///   ``Problem/providerUnavailable(retryAfterSeconds:limit:)``.
-    private func revocationTarget(_ call: GrantCall) throws(Problem) -> RevocationTarget {
-        guard let grants = call.provider.grants else { throw .clientNotConfigured }
-        switch grants.revocationEndpoint(call.verifier.discoveredEndpoints(ofProvider: call.number)) {
-        case .known(let address): return RevocationTarget(grants: grants, address: address)
-        case .unknown: throw .endpointUnknown
-        case .none: throw .revocationNotSupported
+    private func revoke(
+        _ request: RevocationRequest, by clientID: String, at address: FetchURL, _ call: GrantCall
+    ) -> EventLoopFuture<HTTPResponse> {
+        do throws(Problem) {
+            return revoke(request, by: clientID, at: address, in: try call.slot(), call, isSpent: false)
+        } catch {
+            return service.loop.makeSucceededFuture(end(call, .before(error)))
         }
     }
 
     /// Exchanges a code, verifies the ID Token that it gave, and revokes the tokens.
     private func revoke(
-        _ code: CodeToRevoke, at target: RevocationTarget, _ call: GrantCall
+        _ code: CodeToRevoke, at address: FetchURL, _ call: GrantCall
     ) -> EventLoopFuture<HTTPResponse> {
         let loop = service.loop
-        func ended(_ failure: FinishFailure) -> EventLoopFuture<HTTPResponse> {
-            loop.makeSucceededFuture(end(call, failure))
-        }
-        let keys = call.verifier.waitForUsableKeys(
-            ofProvider: call.number, until: min(keysDeadline(), call.deadline), on: loop)
-        return keys.assumeIsolated().flatMap { problem -> EventLoopFuture<HTTPResponse> in
+        return usableKeys(call).assumeIsolated().flatMap { problem -> EventLoopFuture<HTTPResponse> in
             let started: EventLoopFuture<Called<Grant>>
-            // One slot for both calls: without one for the second, the code would be lost.
-            guard let slot = target.grants.slots.reserve() else { return ended(.before(.callsFull)) }
+            let slot: CallSlot
             do throws(Problem) {
+                // One slot for both calls: without one for the second, the code would be lost.
+                slot = try call.slot()
                 if let problem { throw problem }
-                started = try self.exchange(code.request, by: code.clientID, call, in: slot)
+                started = self.exchange(code.request, by: code.clientID, at: try call.tokenEndpoint(), in: slot, call)
             } catch {
-                return ended(.before(error))
+                return loop.makeSucceededFuture(self.end(call, .before(error)))
             }
             return started.assumeIsolated().flatMap { called -> EventLoopFuture<HTTPResponse> in
                 let call = call.with(called.reports)
@@ -132,12 +109,11 @@ extension ServiceResponder {
                 } catch {
                     return loop.makeSucceededFuture(self.end(call, error))
                 }
-                return self.verdict(verification, by: call.verifier, until: call.deadline).assumeIsolated().flatMap {
+                return self.verdict(verification, call).assumeIsolated().flatMap {
                     verdict -> EventLoopFuture<HTTPResponse> in
                     do throws(FinishFailure) {
                         let request = try code.revocation(of: grant, verdict)
-                        return self.revoke(
-                            request, by: code.clientID, at: target, call, in: slot, isSpent: true)
+                        return self.revoke(request, by: code.clientID, at: address, in: slot, call, isSpent: true)
                     } catch {
                         return loop.makeSucceededFuture(self.end(call, error))
                     }
@@ -146,20 +122,14 @@ extension ServiceResponder {
         }.nonisolated()
     }
 
-    /// - Parameters:
-    ///   - slot: reserved before; `nil`: one is reserved now.
-    ///   - isSpent: whether a failure means that a code was used up.
+    /// - Parameter isSpent: whether a failure means that a code was used up.
     private func revoke(
-        _ request: RevocationRequest, by clientID: String, at target: RevocationTarget, _ call: GrantCall,
-        in slot: CallSlot? = nil, isSpent: Bool
+        _ request: RevocationRequest, by clientID: String, at address: FetchURL, in slot: CallSlot, _ call: GrantCall,
+        isSpent: Bool
     ) -> EventLoopFuture<HTTPResponse> {
-        let loop = service.loop
-        guard let slot = slot ?? target.grants.slots.reserve() else {
-            return loop.makeSucceededFuture(end(call, FinishFailure(.callsFull, isSpent: isSpent)))
-        }
-        let called = target.grants.calls.revoke(
-            request, by: clientID, at: target.address, slot, until: min(callDeadline(), call.deadline)
-        ).hop(to: loop)
+        let called = call.grants.calls.revoke(
+            request, by: clientID, at: address, slot, until: min(callDeadline(), call.deadline)
+        ).hop(to: service.loop)
         return called.assumeIsolated().map { called in
             let call = call.with(called.reports)
             if case .failure(let failure) = called.result {
@@ -170,81 +140,21 @@ extension ServiceResponder {
         }.nonisolated()
     }
 
-    // MARK: Parts
-
-    /// Starts to redeem a code or a refresh token.
-    ///
-    /// - Parameter slot: reserved before; `nil`: one is reserved now.
-    /// - Throws: ``Problem/providerUnavailable(retryAfterSeconds:limit:)`` if the endpoint is unknown or there are too
-    ///   many calls.
-    func exchange(
-        _ request: GrantRequest, by clientID: String, _ call: GrantCall, in slot: CallSlot? = nil
-    ) throws(Problem) -> EventLoopFuture<Called<Grant>> {
-        guard let grants = call.provider.grants else { throw .clientNotConfigured }
-        let discovered = call.verifier.discoveredEndpoints(ofProvider: call.number)
-        guard let address = grants.tokenEndpoint(discovered) else { throw .endpointUnknown }
-        guard let slot = slot ?? grants.slots.reserve() else { throw .callsFull }
-        let called = grants.calls.exchange(
-            request, by: clientID, at: address, slot, until: min(callDeadline(), call.deadline))
-        return called.hop(to: service.loop)
-    }
-
-    func callDeadline() -> MonotonicTime { SystemClocks.monotonic() + service.settings.providerTimeout }
-
-    /// Verifies an ID Token from the provider, and waits for keys if necessary.
-    ///
-    /// - Parameter deadline: of the whole request.
-    func verdict(
-        _ request: VerifyRequest, by verifier: RequestVerifier, until deadline: MonotonicTime
-    ) -> EventLoopFuture<Verdict<VerifyAnswer>> {
-        let loop = service.loop
-        let keysDeadline = min(keysDeadline(), deadline)
-        let verdict: EventLoopFuture<Verdict<VerifyAnswer>> =
-            switch verifier.verify(request, at: .now()) {
-            case .decided(let verdict): loop.makeCompletedFuture(.success(verdict))
-            case .pending(let wait):
-                verifier.waitForKeys(wait, until: keysDeadline, on: loop) { verifier.verify(request, at: .now()) }
+    /// - Parameter reply: checks the request against the provider's settings, and only then makes the call.
+    private func begin(
+        _ operation: GrantMetrics.Operation, _ provider: String, _ record: RequestRecord,
+        reply: (Provider, () throws(Problem) -> GrantCall) throws(Problem) -> HTTPReply
+    ) throws(Problem) -> HTTPReply {
+        let verifier = service.verifier
+        guard let (number, provider) = verifier.provider(provider) else { throw .providerUnknown }
+        do throws(Problem) {
+            return try reply(provider) { () throws(Problem) in
+                try GrantCall(
+                    operation, number, provider, record, verifier,
+                    until: SystemClocks.monotonic() + Self.totalTimeout)
             }
-        return verdict.assumeIsolated().map { verdict in
-            self.count(verdict)
-            return verdict
-        }.nonisolated()
-    }
-
-    private func end(_ call: GrantCall, _ failure: FinishFailure) -> HTTPResponse {
-        let code = failure.problem.code
-        service.metrics.grants.count(call.number, call.operation, code: code)
-        if failure.dropsGrant { service.metrics.grants.countDropped(call.number, code: code) }
-        return service.end(call.record, failure.problem, provider: call.number, spent: failure.isSpent)
-    }
-}
-
-/// A request about a provider's grants.
-struct GrantCall {
-    let operation: GrantMetrics.Operation
-    let number: Int
-    let provider: Provider
-    /// Has the settings under which the request began.
-    let verifier: RequestVerifier
-    /// The deadline of the whole request.
-    let deadline = SystemClocks.monotonic() + ServiceResponder.totalTimeout
-    private(set) var record: RequestRecord
-
-    /// The same call, with the requests to the provider that it caused.
-    func with(_ calls: [CallReport]) -> GrantCall {
-        var call = self
-        call.record.calls += calls
-        return call
-    }
-
-    /// - Throws: ``Problem/providerUnknown``.
-    init(
-        _ operation: GrantMetrics.Operation, _ provider: String, _ record: RequestRecord, _ service: ServiceLoop
-    ) throws(Problem) {
-        verifier = service.verifier
-        guard let found = verifier.provider(provider) else { throw .providerUnknown }
-        self.operation = operation
-        self.record = record
-        (number, self.provider) = found
+        } catch {
+            return .now(end(operation, number, record, .before(error)))
+        }
     }
 }

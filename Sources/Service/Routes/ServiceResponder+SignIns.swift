@@ -40,37 +40,39 @@ extension ServiceResponder {
         // A finish keeps its settings from check to verification; new ones apply to the next finish.
         let verifier = service.verifier
         let deadline = now.monotonic + Self.totalTimeout
-        var number: Int?
-        let plan: FinishPlan
+        var found: (number: Int, provider: Provider)?
         do throws(Problem) {
             let request = try FinishRequest(body)
             let opened = try request.open(by: signIns.sealer, now: now.wall)
-            let found = verifier.provider(opened.content.provider)
-            number = found?.number
-            plan = try FinishPlan(opened, request, under: found.map { finishRules($0.number, $0.provider, verifier) })
-        } catch {
-            return .now(refuse(error, number, record))
-        }
-        switch plan {
-        case .token(let finishing):
-            return verified(finishing.verification, at: now, by: verifier) {
-                self.claim(finishing, $0, signIns, record)
+            found = verifier.provider(opened.content.provider)
+            guard let (number, provider) = found else { throw .signInInvalid }
+            let plan = try FinishPlan(opened, request, under: finishRules(number, provider, verifier))
+            func call() throws(Problem) -> GrantCall {
+                try GrantCall(.exchange, number, provider, record, verifier, until: deadline)
             }
-        case .code(let code):
-            return .later { self.exchange(code, number, verifier, signIns, record, until: deadline) }
-        case .tokenThenCode(let finishing):
-            return verified(finishing.verification, at: now, by: verifier) { verdict in
-                self.count(verdict)
-                switch verdict {
-                case .refused(let problem, let provider): return .now(self.refuse(problem, provider, record))
-                case .verified(let answer, let number):
-                    // Only after the connection has admitted the request, so that a request that is shed has claimed
-                    // nothing.
-                    return .later {
-                        self.exchange(finishing.verified(answer), number, verifier, signIns, record, until: deadline)
+            switch plan {
+            case .token(let finishing):
+                return verified(finishing.verification, at: now, by: verifier) {
+                    self.claim(finishing, $0, signIns, record)
+                }
+            case .code(let code):
+                let call = try call()
+                return .later { self.exchange(code, signIns, call) }
+            case .tokenThenCode(let finishing):
+                let call = try call()
+                return verified(finishing.verification, at: now, by: verifier) { verdict in
+                    self.count(verdict)
+                    switch verdict {
+                    case .refused(let problem, let provider): return .now(self.refuse(problem, provider, record))
+                    case .verified(let answer, _):
+                        // Only after the connection has admitted the request, so that a request that is shed has
+                        // claimed nothing.
+                        return .later { self.exchange(finishing.verified(answer), signIns, call) }
                     }
                 }
             }
+        } catch {
+            return .now(refuse(error, found?.number, record))
         }
     }
 
@@ -140,14 +142,9 @@ extension ServiceResponder {
         }
     }
 
-    func refuse(_ problem: Problem, _ provider: Int?, _ record: RequestRecord) -> HTTPResponse {
+    private func refuse(_ problem: Problem, _ provider: Int?, _ record: RequestRecord) -> HTTPResponse {
         service.metrics.signIns.countFinished(provider: provider, code: problem.code)
         return service.end(record, problem, provider: provider)
-    }
-
-    func refuse(_ failure: FinishFailure, _ provider: Int?, _ record: RequestRecord) -> HTTPResponse {
-        service.metrics.signIns.countFinished(provider: provider, code: failure.problem.code)
-        return service.end(record, failure.problem, provider: provider, spent: failure.isSpent)
     }
 
     /// - Throws: ``Problem/notFound`` if sign-ins are disabled.

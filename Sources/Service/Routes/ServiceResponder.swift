@@ -85,7 +85,7 @@ final class ServiceResponder: HTTPResponder {
         let verifier = service.verifier
         switch verifier.verify(request, at: .now()) {
         case .decided(let verdict):
-            guard service.usesNoncesOnce, let nonce = verifier.singleUseNonce(of: request, verdict) else {
+            guard service.features.usesNoncesOnce, let nonce = verifier.singleUseNonce(of: request, verdict) else {
                 return .now(answer(verdict, record))
             }
             // Claims only after the wait has been admitted: a request that is shed must not use up a nonce.

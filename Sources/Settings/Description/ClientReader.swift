@@ -57,13 +57,9 @@ enum ClientReader {
         "The redirect URIs of the client. The `redirect_uri` of a request must be one of these, byte for byte.")
 
     private static let scopes = Setting(
-        "scopes", listOf: scope,
+        "scopes", listOf: .scope,
         "The scopes that a sign-in in a browser requests, unless `POST /v1/sign-ins` names others. `openid` is added, except at Apple."
     )
-
-    private static let scope = ValueType<String>.text(
-        "a scope: visible ASCII without spaces, double quotes or backslashes"
-    ) { $0.isScope }
 
     private static let redirectURI = ValueType<String>.text(
         "an absolute URI without a fragment, at most 1024 visible ASCII characters, and without a scheme such as javascript or file"
@@ -90,14 +86,9 @@ enum ClientReader {
 
     /// - Returns: `nil` if there is no list, or an error was reported.
     static func read(_ section: Section, _ provider: ProviderReading) -> [ClientSettings]? {
-        let noMapping = ValueType<ClientSettings>(
-            expected: "a mapping with id and auth", form: .section([])
-        ) { _ in
-            nil
-        } text: { _ in
-            ""
+        let clients = section.mappings(setting.name, expected: "a mapping with id and auth") {
+            read(element: $0, provider)
         }
-        let clients = section.list(setting.name, noMapping) { read(element: $0, provider) }
         guard let clients else { return nil }
         var ids: Set<String> = []
         for client in clients.map(\.client) where !ids.insert(client.id).inserted {

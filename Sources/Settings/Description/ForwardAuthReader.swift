@@ -18,7 +18,9 @@ enum ForwardAuthReader {
             let usual = settings.forwardAuth.keysTimeoutMilliseconds
             section.record(keysTimeout.name, keysTimeout.shown(usual), .default)
         }
-        let read = section.list(policies.name, noScalar) { [settings] in PolicyReader.read($0, settings) }
+        let read = section.mappings(policies.name, expected: "a mapping with id and providers") { [settings] in
+            PolicyReader.read($0, settings)
+        }
         if let read {
             checkDiffer(read, section)
             settings.forwardAuth.policies = read
@@ -38,14 +40,6 @@ enum ForwardAuthReader {
         name: "policies", expected: "a list of mappings",
         form: .list(of: .section(PolicyReader.descriptions), isNeverEmpty: true),
         help: "The policies, each for one path.", isRequired: true)
-
-    private static let noScalar = ValueType<ForwardAuthPolicy>(
-        expected: "a mapping with id and providers", form: .section([])
-    ) { _ in
-        nil
-    } text: { _ in
-        ""
-    }
 
     private static func checkDiffer(_ read: [ForwardAuthPolicy], _ section: Section) {
         var ids: Set<String> = []

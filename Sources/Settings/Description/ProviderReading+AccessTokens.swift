@@ -76,10 +76,7 @@ extension ProviderReading {
 
     private static func claim(_ name: String) -> Setting<ClaimPath> {
         Setting(
-            name,
-            ValueType(
-                expected: "the name of a claim", form: .text(), parse: { $0.isEmpty ? nil : ClaimPath($0) },
-                text: \.name.string), defaultDescription: "the preset's, else `\(name)`",
+            name, .claim, defaultDescription: "the preset's, else `\(name)`",
             "The claim that supplies `authorization.\(name)`: a string, a list of strings, or an object, whose member names are used."
         )
     }

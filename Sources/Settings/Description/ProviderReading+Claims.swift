@@ -12,9 +12,7 @@ extension ProviderReading {
     )
     static let refusedClaims = Setting(
         "refused_claims",
-        listOf: ValueType<ClaimPath>(
-            expected: "the name of a claim", form: .text(), parse: { $0.isEmpty ? nil : ClaimPath($0) },
-            text: \.name.string),
+        listOf: ValueType<ClaimPath>.claim,
         "Claims that must be absent, in addition to the preset's; an empty list removes the preset's.")
 
     private static func rules(_ name: String, orWord word: String? = nil, _ help: String) -> SettingDescription {

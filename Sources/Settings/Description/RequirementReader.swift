@@ -12,7 +12,7 @@ enum RequirementReader {
 
     private static let scopes = Setting(
         "scopes",
-        listOf: .text("a scope: visible ASCII without spaces, double quotes or backslashes") { $0.isScope },
+        listOf: .scope,
         refusesEmpty: "must name at least one scope; remove it to require none",
         "Scopes that the access token must all grant.")
     private static let claimValues = SettingDescription(

@@ -18,14 +18,7 @@ enum TokenSourceReader {
 
     /// - Returns: `nil` if there is no list, or an error was reported.
     static func read(_ element: Section) -> [TokenSource]? {
-        let noScalar = ValueType<TokenSource>(
-            expected: "a mapping with header or cookie", form: .section([])
-        ) { _ in
-            nil
-        } text: { _ in
-            ""
-        }
-        let sources = element.list(setting.name, noScalar, mapping: source)
+        let sources = element.mappings(setting.name, expected: "a mapping with header or cookie", read: source)
         if sources?.isEmpty == true { element.refuse(setting.name, "token must have at least one header or cookie") }
         return sources
     }

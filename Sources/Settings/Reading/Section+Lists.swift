@@ -54,6 +54,19 @@ extension Section {
         return good
     }
 
+    /// A list of mappings.
+    ///
+    /// - Parameters:
+    ///   - expected: what an element must be. Completes "must be …".
+    ///   - read: reads an element, and reports its errors.
+    func mappings<Value: Sendable>(
+        _ name: String, expected: String, read: @escaping (Section) -> Value?
+    ) -> [Value]? {
+        let noScalar = ValueType<Value>(
+            expected: expected, form: .section([]), parse: { _ in nil }, text: { _ in "" })
+        return list(name, noScalar, mapping: read)
+    }
+
     /// A mapping whose keys the operator chooses, each with a string or a list of strings.
     func namedTexts(_ name: String) -> [(name: String, texts: [String])] {
         freeMembers(name).map { member in

@@ -1,0 +1,79 @@
+internal import Grants
+internal import Host
+internal import IDToken
+internal import KeySource
+internal import ProviderClient
+internal import Verification
+
+/// A request that calls a provider's endpoints.
+struct GrantCall {
+    let operation: GrantMetrics.Operation
+    let number: Int
+    let grants: ProviderGrants
+    let policy: ProviderPolicy
+    /// Has the settings under which the request began.
+    let verifier: RequestVerifier
+    /// The deadline of the whole request.
+    let deadline: MonotonicTime
+    var record: RequestRecord
+
+    /// - Throws: ``Problem/clientNotConfigured``.
+    init(
+        _ operation: GrantMetrics.Operation, _ number: Int, _ provider: Provider, _ record: RequestRecord,
+        _ verifier: RequestVerifier, until deadline: MonotonicTime
+    ) throws(Problem) {
+        guard let grants = provider.grants else { throw .clientNotConfigured }
+        self.operation = operation
+        self.number = number
+        self.grants = grants
+        policy = provider.policy
+        self.verifier = verifier
+        self.deadline = deadline
+        self.record = record
+    }
+
+    /// The same call, with the requests to the provider that it caused.
+    func with(_ calls: [CallReport]) -> GrantCall {
+        var call = self
+        call.record.calls += calls
+        return call
+    }
+
+    /// Reserves one of the provider's `max_calls`.
+    ///
+    /// - Throws: ``Problem/callsFull``.
+    func slot() throws(Problem) -> CallSlot {
+        guard let slot = grants.slots.reserve() else { throw .callsFull }
+        return slot
+    }
+
+    /// - Throws: ``Problem/endpointUnknown``.
+    func tokenEndpoint() throws(Problem) -> FetchURL {
+        guard let address = grants.tokenEndpoint(discovered) else { throw .endpointUnknown }
+        return address
+    }
+
+    /// - Throws: ``Problem/endpointUnknown``, ``Problem/revocationNotSupported``.
+    func revocationEndpoint() throws(Problem) -> FetchURL {
+        try known(grants.revocationEndpoint(discovered), else: .revocationNotSupported)
+    }
+
+    /// - Returns: `nil` if user info is not read.
+    /// - Throws: ``Problem/endpointUnknown``, ``Problem/providerAnswerInvalid`` if the discovery document names none.
+    func userInfoEndpoint() throws(Problem) -> FetchURL? {
+        guard grants.rules.readsUserInfo else { return nil }
+        return try known(grants.userInfoEndpoint(discovered), else: .providerAnswerInvalid)
+    }
+
+    private var discovered: DiscoveredEndpoints? { verifier.discoveredEndpoints(ofProvider: number) }
+
+    private func known(
+        _ endpoint: ProviderGrants.OptionalEndpoint, else missing: Problem
+    ) throws(Problem) -> FetchURL {
+        switch endpoint {
+        case .known(let address): return address
+        case .unknown: throw .endpointUnknown
+        case .none: throw missing
+        }
+    }
+}
