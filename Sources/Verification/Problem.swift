@@ -4,8 +4,8 @@ package import JSON
 
 /// Why a request failed (RFC 9457). Lists every code of the contract.
 package enum Problem: Error, Equatable, Sendable {
-    /// The text says what was expected, and is written in this code. It repeats nothing from the request but a number,
-    /// the name of an unknown member (see ``JSONObject/redactedName(_:)``), or the position of a JSON error.
+    /// The text says what was expected. It is fixed, and repeats nothing from the request except a number, the name of
+    /// an unknown member (see ``JSONObject/redactedName(_:)``), or the position of a JSON error.
     case requestInvalid(String)
     case notFound
     /// The path names a policy of `forward_auth` that does not exist.
@@ -37,7 +37,7 @@ package enum Problem: Error, Equatable, Sendable {
     case stateMismatch
     case redirectURIMismatch
     case responseIssuerMismatch
-    /// - Parameter context: the backend's own data, so that the user can be brought back.
+    /// - Parameter context: the backend's own data, such as the page to which the user should return.
     case signInDenied(context: String?)
     /// The provider ended the sign-in in the browser with another error.
     case signInRefused(OAuthErrorName, context: String?)
@@ -202,7 +202,7 @@ package enum Problem: Error, Equatable, Sendable {
         case .audienceNotConfigured:
             "The request's audience is not one of the provider's audiences; correct the request, or add the audience to the provider."
         case .clientNotConfigured:
-            "This audience has no client in the settings, but codes, redirect URIs and refresh tokens need one; add it to clients."
+            "This audience has no client in the settings, but codes, redirect URIs and refresh tokens need one; add one to the provider's clients."
         case .redirectURINotConfigured:
             "The client does not list this redirect_uri, byte for byte; correct it, or add it to the client's redirect_uris."
         case .revocationNotSupported:
@@ -384,7 +384,7 @@ extension Rejection {
         case .issuerMismatch:
             "The token's iss, its tenant or its key's issuer is not one that this provider accepts; check issuer and tenants in the settings."
         case .audienceMismatch:
-            "None of the token's audiences is configured, or it has another one that is not trusted; check audiences and trusted_audiences."
+            "None of the token's audiences is configured, or one of them is neither configured nor trusted; check audiences and trusted_audiences."
         case .authorizedPartyMismatch:
             "The token's azp is not an accepted party; if it is your client ID, add it to authorized_parties."
         case .tokenExpired: "The token's exp has passed; have the user sign in again."
@@ -410,7 +410,7 @@ extension Rejection {
         case .sessionRevoked:
             "The user authenticated before authenticated_after, when sessions were revoked; have the user sign in again."
         case .subjectMismatch:
-            "The token is valid, but for a different user than subject and issuer name; have the expected user sign in."
+            "The token is valid, but for a user other than the one in subject and issuer; have the expected user sign in."
         case .scopeMissing:
             "The access token does not grant every scope in scopes; have the app request an access token with them."
         case .cryptographyUnavailable:
@@ -440,7 +440,7 @@ extension Rejection {
         case .claimMissing(let claim):
             "The notification has no \(claim.string), which is required; check that it is a notification, and not another token."
         case .claimInvalid(.events):
-            "The notification's events are of no known kind, or of one that notifications does not list; add the kind to the provider's notifications."
+            "The notification's events are of an unknown kind, or of one that notifications does not list; add the kind to the provider's notifications."
         case .claimInvalid(let claim):
             "The notification's \(claim.string) has an invalid value for its kind; report it to the provider."
         case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature), .algorithmNotAllowed,
@@ -453,8 +453,8 @@ extension Rejection {
 }
 
 extension Rejection {
-    /// The detail for an access token, where it differs from that for an ID Token. Says which kind was sent, as far as
-    /// that can be known.
+    /// The detail for an access token, where it differs from that for an ID Token. Names the kind of token that was
+    /// sent, if it can be recognized.
     fileprivate var accessTokenDetail: String {
         switch self {
         case .tokenMalformed(.tooLong):
@@ -466,7 +466,7 @@ extension Rejection {
         case .headerUnsupported:
             "The token's header has crit, b64 or zip, or a typ other than an access token's (at+jwt); send the access token, not the ID Token or another token."
         case .audienceMismatch:
-            "The token's aud is none of this API's identifiers; check audiences, and that the access token is sent and not the ID Token, whose aud is the client."
+            "The token's aud is not one of this API's identifiers; check audiences, and send the access token, not the ID Token, whose aud is the client."
         case .authorizedPartyMismatch:
             "The token was issued to a client that this API does not accept; if it is one of yours, add it to authorized_parties."
         case .tokenExpired: "The token's exp has passed; have the client refresh it."
@@ -476,7 +476,7 @@ extension Rejection {
         case .claimMissing(.issuedAt):
             "The token has no iat, so its age is unknown; send one that has iat, or, for a load balancer's assertion, omit authenticated_after."
         case .claimMissing(.signer), .claimInvalid(.signer):
-            "The assertion's signer is missing or another load balancer; check signer in the settings, byte for byte, and never accept assertions from other load balancers."
+            "The assertion's signer is missing or names another load balancer; check signer in the settings, byte for byte, and never accept assertions from other load balancers."
         case .claimMissing(.scope), .claimMissing(.shortScope), .claimMissing(.clientID):
             "The token has no \(claim?.string ?? ""), which this provider's access tokens have; send the access token, not the ID Token."
         case .claimMissing(let claim):
@@ -490,7 +490,7 @@ extension Rejection {
         case .sessionRevoked:
             "The user authenticated before authenticated_after, when sessions were revoked; have the user sign in again."
         case .subjectMismatch:
-            "The token is valid, but for a different user or machine than subject and issuer name; refuse the request."
+            "The token is valid, but for a user or machine other than the one in subject and issuer; refuse the request."
         case .tokenMalformed(.header), .tokenMalformed(.payload), .tokenMalformed(.signature):
             "A part of the token is not one JSON object, not base64url, or wrongly padded (only an AWS load balancer's assertion has padding); send the token exactly as it was issued."
         case .algorithmNotAllowed, .keyNotFound, .keyUnsuitable, .signatureInvalid, .issuerMismatch, .tokenNotYetValid,

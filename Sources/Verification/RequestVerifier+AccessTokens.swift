@@ -41,7 +41,7 @@ extension RequestVerifier {
         }
     }
 
-    /// - Parameter answer: makes the answer of a verified token and the keys that verified it.
+    /// - Parameter answer: creates the answer from a verified token and the keys that verified it.
     /// - Throws: ``Problem/accessTokenRejected(_:)``.
     @inline(__always)
     func attempt<Answer>(
