@@ -125,7 +125,8 @@ extension CheckDescriptions {
         let isMachine = claims.text(.subject)?.isEmpty == true
         return .checked(
             .subject, rejection,
-            passed: isMachine ? "The token names a machine, and the settings accept machines." : "The token has a valid sub.",
+            passed: isMachine
+                ? "The token names a machine, and the settings accept machines." : "The token has a valid sub.",
             failed: isMachine
                 ? Diagnosis(
                     "The token is a service token: its sub is empty.",

@@ -162,8 +162,8 @@ extension CheckDescriptions {
             return .passed(
                 .identity,
                 """
-                The token's \(address.string) is not a single email address, so the identity has none: email, email_verified, \
-                email_trust and is_private_email are null.
+                The token's \(address.string) is not a single email address, so the identity has none: email, \
+                email_verified, email_trust and is_private_email are null.
                 """, found: found)
         }
         if noAddress != nil, rejection == .claimInvalid(address) {

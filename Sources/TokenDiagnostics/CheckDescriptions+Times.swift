@@ -56,7 +56,8 @@ extension CheckDescriptions {
         let found = shown(.notBefore)
         return made(
             .notBefore, rejection,
-            passed: found == nil ? "The token has no nbf, which is optional." : "The token is already valid: its nbf has passed.",
+            passed: found == nil
+                ? "The token has no nbf, which is optional." : "The token is already valid: its nbf has passed.",
             failed: futureDiagnosis(.notBefore, "becomes valid"), expected: latest, found: found)
     }
 

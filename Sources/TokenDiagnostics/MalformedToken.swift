@@ -107,7 +107,9 @@ struct MalformedToken {
         case 2 where isUnsigned:
             return Diagnosis(
                 "The token is not signed: it has no third part, and its header says so (alg none).",
-                fix: "Never accept such a token: anyone can make one. Configure the client at the provider so that its tokens are signed.")
+                fix:
+                    "Never accept such a token: anyone can make one. Configure the client at the provider so that its tokens are signed."
+            )
         case 2 where header == nil:
             return Diagnosis(
                 "The string has two parts, and the first is not a token's header: it is an opaque access token or a code.",

@@ -23,7 +23,9 @@ extension RequestVerifier {
         case .accessToken(let request): return { self.explain(request, until: deadline, on: loop) }
         case .gateway(let token, let policy):
             guard let forwardAuth, let rule = forwardAuth.rule(named: policy) else {
-                throw .requestInvalid("The request's policy is not the id of a policy of forward_auth, byte for byte; correct it, or add the policy.")
+                throw .requestInvalid(
+                    "The request's policy is not the id of a policy of forward_auth, byte for byte; correct it, or add the policy."
+                )
             }
             return { forwardAuth.explain(token, by: rule, until: deadline, on: loop) }
         }
