@@ -476,7 +476,7 @@ import TokenDiagnostics
             nonce(Self.base64Hash.replacing("_", with: "/"), Self.raw, .sha256Base64URL), "nonce_mismatch",
             "in plain base64")
         expect(nonce(Self.raw, Self.raw + "\n", .plain), "nonce_mismatch", "differ only in whitespace")
-        expect(nonce("other", Self.raw, .plain), "nonce_mismatch", "issued for another sign-in", "in the user's session")
+        expect(nonce("other", Self.raw, .plain), "nonce_mismatch", "issued for another sign-in", "user's session")
     }
 
     @Test func `a nonce that only request or token has is explained`() {
